@@ -1,0 +1,56 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign as signBytes,
+  verify as verifyBytes,
+} from 'node:crypto';
+import { refuse } from '../refusal.ts';
+
+/** Ed25519 keys as their raw 32 bytes in base64: short to print, easy to compare, one form only. */
+export type PublicKey = string;
+export type Seed = Uint8Array;
+
+export interface KeyPair {
+  readonly public_key: PublicKey;
+  readonly seed: Seed;
+}
+
+// The fixed DER prefixes of RFC 8410 turn raw keys into what node:crypto reads.
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+
+export function generateKeyPair(): KeyPair {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+  return keyPairFromSeed(der.subarray(PKCS8.length));
+}
+
+export function keyPairFromSeed(seed: Seed): KeyPair {
+  const der = createPublicKey(privateKeyOf(seed)).export({ format: 'der', type: 'spki' });
+  return { public_key: der.subarray(SPKI.length).toString('base64'), seed };
+}
+
+export function privateKeyOf(seed: Seed): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
+}
+
+export function publicKeyOf(key: PublicKey): KeyObject {
+  const raw = Buffer.from(key, 'base64');
+  if (raw.length !== 32 || raw.toString('base64') !== key)
+    refuse('SIGNATURE_INVALID', 'The public key is malformed.');
+  return createPublicKey({ key: Buffer.concat([SPKI, raw]), format: 'der', type: 'spki' });
+}
+
+/** Signs bytes; the signature is base64. */
+export function sign(bytes: Uint8Array, key: KeyObject): string {
+  return signBytes(null, bytes, key).toString('base64');
+}
+
+/** False for a signature that is wrong, malformed, or written in a second base64 form. */
+export function verify(bytes: Uint8Array, signature: string, key: KeyObject): boolean {
+  const raw = Buffer.from(signature, 'base64');
+  if (raw.length !== 64 || raw.toString('base64') !== signature) return false;
+  return verifyBytes(null, bytes, key, raw);
+}

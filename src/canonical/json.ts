@@ -1,0 +1,146 @@
+import { isUtf8 } from 'node:buffer';
+import canonicalizeUnguarded from 'canonicalize';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+
+/** Plain JSON: the only values that are hashed, signed or stored. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** The RFC 8785 text of a plain JSON value. */
+export function canonicalText(value: unknown): string {
+  guardPlain(value, 0);
+  return canonicalizeUnguarded(value) as string;
+}
+
+/** The RFC 8785 bytes of a plain JSON value. */
+export function canonicalBytes(value: unknown): Uint8Array {
+  return Buffer.from(canonicalText(value), 'utf8');
+}
+
+/** Refuses everything that JSON cannot say exactly. The attacker here is a value whose text is not its meaning. */
+export function guardPlain(value: unknown, depth = 0): asserts value is Json {
+  if (value === null || typeof value === 'boolean') return;
+  if (typeof value === 'string') return guardString(value);
+  if (typeof value === 'number') return guardNumber(value);
+  if (typeof value !== 'object') refuse('JSON_NOT_PLAIN', `A ${typeof value} is not JSON.`);
+  if (depth >= limits.json_depth) refuse('JSON_TOO_DEEP');
+  if (Array.isArray(value)) return guardArray(value, depth);
+  guardObject(value, depth);
+}
+
+function guardString(text: string): void {
+  if (text.length > limits.json_string_chars)
+    refuse('INPUT_TOO_LARGE', `A string has ${text.length} characters.`);
+  if (!text.isWellFormed()) refuse('JSON_BAD_STRING', 'A string has a lone surrogate.');
+  if (text.includes('\0')) refuse('JSON_BAD_STRING', 'A string has a NUL character.');
+}
+
+function guardNumber(number: number): void {
+  if (!Number.isFinite(number)) refuse('JSON_BAD_NUMBER', 'A number is not finite.');
+  if (Number.isInteger(number) && !Number.isSafeInteger(number)) {
+    refuse('JSON_BAD_NUMBER', `The integer ${number} cannot be held exactly.`);
+  }
+}
+
+function guardArray(array: readonly unknown[], depth: number): void {
+  if (Object.getPrototypeOf(array) !== Array.prototype)
+    refuse('JSON_NOT_PLAIN', 'An array has a foreign prototype.');
+  if (Object.keys(array).length !== array.length)
+    refuse('JSON_NOT_PLAIN', 'An array has holes or extra keys.');
+  for (const item of array) guardPlain(item, depth + 1);
+}
+
+function guardObject(object: object, depth: number): void {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null)
+    refuse('JSON_NOT_PLAIN', 'An object is not plain.');
+  for (const key of Reflect.ownKeys(object)) {
+    if (typeof key === 'symbol') refuse('JSON_NOT_PLAIN', 'An object has a symbol as a key.');
+    const property = Object.getOwnPropertyDescriptor(object, key)!;
+    if (!('value' in property) || !property.enumerable)
+      refuse('JSON_NOT_PLAIN', `The key "${key}" is computed.`);
+    guardString(key);
+    guardPlain(property.value, depth + 1);
+  }
+}
+
+/** Parses JSON from outside: UTF-8, bounded in size and depth, no duplicate keys, plain values only. */
+export function parseJson(input: Uint8Array | string, max_bytes: number = limits.json_bytes): Json {
+  const text = typeof input === 'string' ? input : decodeUtf8(input, max_bytes);
+  if (text.length > max_bytes) refuse('INPUT_TOO_LARGE', `The document has ${text.length} characters.`);
+  refuseDeepNesting(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    refuse('JSON_MALFORMED', `Not JSON: ${(error as Error).message}`);
+  }
+  guardPlain(value);
+  refuseDuplicateKeys(text);
+  return value;
+}
+
+export function decodeUtf8(bytes: Uint8Array, max_bytes: number): string {
+  if (bytes.length > max_bytes) refuse('INPUT_TOO_LARGE', `The input has ${bytes.length} bytes.`);
+  if (!isUtf8(bytes)) refuse('INPUT_NOT_UTF8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+}
+
+/** Looks at brackets outside strings before the parser sees them. */
+function refuseDeepNesting(text: string): void {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) i = endOfString(text, i);
+    else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > limits.json_depth) refuse('JSON_TOO_DEEP');
+    } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
+  }
+}
+
+/** JSON.parse keeps the last of two equal keys in silence. The text is known to be valid JSON here. */
+function refuseDuplicateKeys(text: string): void {
+  const objects: (Set<string> | null)[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === OPEN_BRACE) objects.push(new Set());
+    else if (c === OPEN_BRACKET) objects.push(null);
+    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) objects.pop();
+    else if (c === QUOTE) {
+      const end = endOfString(text, i);
+      const keys = objects.at(-1);
+      if (keys && isFollowedByColon(text, end + 1)) {
+        const key = JSON.parse(text.slice(i, end + 1)) as string;
+        if (keys.has(key))
+          refuse('JSON_DUPLICATE_KEY', `The key ${JSON.stringify(key.slice(0, 80))} appears twice.`);
+        keys.add(key);
+      }
+      i = end;
+    }
+  }
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const COLON = 58;
+
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === BACKSLASH) i += 1;
+    else if (c === QUOTE) return i;
+  }
+  return text.length;
+}
+
+function isFollowedByColon(text: string, from: number): boolean {
+  let i = from;
+  while (' \t\r\n'.includes(text.charAt(i)) && i < text.length) i += 1;
+  return text.charCodeAt(i) === COLON;
+}

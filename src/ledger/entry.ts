@@ -1,0 +1,74 @@
+import { hash as digestOf } from 'node:crypto';
+import type { Digest } from '../canonical/digest.ts';
+import { canonicalBytes, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+
+/** One fact in the ledger of one tenant. `seq` is also the leaf index in the Merkle tree, so it begins at 0. */
+export interface Entry {
+  readonly seq: number;
+  readonly tenant: string;
+  readonly at: string;
+  readonly kind: string;
+  readonly subject: string;
+  /** The unique keys that this commit took. Recorded, so that at-most-once can be proven and rebuilt. */
+  readonly claims: readonly string[];
+  /** Opaque to the ledger. */
+  readonly body: JsonObject;
+  /** The hash of the entry before; zeros for the first. */
+  readonly prev: Digest;
+}
+
+/** An entry as it is stored and exported: its exact bytes, and the RFC 6962 leaf hash of those bytes. */
+export interface SealedEntry {
+  readonly seq: number;
+  readonly bytes: Uint8Array;
+  readonly hash: Digest;
+}
+
+export const GENESIS: Digest = '0'.repeat(64);
+
+const LEAF = Buffer.from([0]);
+
+/** RFC 6962 leaf hash. It is also what the next entry names as `prev`: one hash serves chain and tree. */
+export function leafHash(bytes: Uint8Array): Digest {
+  return digestOf('sha256', Buffer.concat([LEAF, bytes]), 'hex');
+}
+
+export function sealEntry(entry: Entry): SealedEntry {
+  const bytes = canonicalBytes(entry);
+  if (bytes.length > limits.entry_bytes)
+    refuse('INPUT_TOO_LARGE', `A ledger entry has ${bytes.length} bytes.`);
+  return { seq: entry.seq, bytes, hash: leafHash(bytes) };
+}
+
+const FIELDS = ['at', 'body', 'claims', 'kind', 'prev', 'seq', 'subject', 'tenant'];
+
+/** Reads an entry back from its bytes. Refuses anything that `sealEntry` cannot have written, canonical form aside. */
+export function openEntry(bytes: Uint8Array): Entry {
+  const value = parseJson(bytes, limits.entry_bytes);
+  if (!isEntry(value)) refuse('SHAPE_INVALID', 'The bytes are JSON, but not a ledger entry.');
+  return value;
+}
+
+function isEntry(value: Json): value is Json & Entry {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const o = value as JsonObject;
+  const keys = Object.keys(o);
+  return (
+    keys.length === FIELDS.length &&
+    FIELDS.every((field) => Object.hasOwn(o, field)) &&
+    Number.isSafeInteger(o.seq) &&
+    (o.seq as number) >= 0 &&
+    typeof o.tenant === 'string' &&
+    typeof o.at === 'string' &&
+    typeof o.kind === 'string' &&
+    typeof o.subject === 'string' &&
+    typeof o.prev === 'string' &&
+    Array.isArray(o.claims) &&
+    o.claims.every((claim: Json) => typeof claim === 'string') &&
+    typeof o.body === 'object' &&
+    o.body !== null &&
+    !Array.isArray(o.body)
+  );
+}

@@ -1,0 +1,52 @@
+/** The most Keyturn accepts, each with its reason. Units are part of the name. */
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const limits = {
+  /** One JSON document from outside. An envelope is a few KiB; more is a mistake or an attack. */
+  json_bytes: 1 * MiB,
+  /** Nesting of a JSON document. Far above any envelope, far below any stack. */
+  json_depth: 64,
+  /** One string inside a JSON document: what one argument can hold on Linux is 128 KiB. */
+  json_string_chars: 128 * KiB,
+  /** A registry or a config file. A thousand tools fit; a human must be able to read it. */
+  yaml_bytes: 1 * MiB,
+  /** A line of a lane queue. Its longest legal form is under 500 bytes. */
+  queue_line_bytes: 64 * KiB,
+  /** A lane queue file, read whole: about ten million lines. */
+  queue_file_bytes: 1024 * MiB,
+  /** The text of a lane intent. */
+  intent_text_bytes: 1 * MiB,
+  /** A declared goal or a reason: what a person reads before deciding. */
+  prose_chars: 4 * KiB,
+  /** The name of a principal, a tool or a parameter. */
+  name_chars: 64,
+  /** Tools in one registry, and parameters of one tool. */
+  tools: 1000,
+  parameters: 64,
+  bindings: 100_000,
+  /** All of argv. The kernel's own limit is 2 MiB with the environment. */
+  argv_bytes: 512 * KiB,
+  /** Captured output of one stream: kept in the store for good, shown to a person. */
+  output_bytes: 4 * MiB,
+  output_bytes_default: 256 * KiB,
+  /** How long a tool may run. */
+  timeout_s: 3600,
+  timeout_s_default: 60,
+  /** An executable is hashed whole before each run. */
+  executable_bytes: 1024 * MiB,
+  /** One ledger entry: facts hold digests, not contents. */
+  entry_bytes: 64 * KiB,
+  /** How long an intent and an approval live when nobody says otherwise, and at most. */
+  intent_ttl_s_default: 24 * 3600,
+  intent_ttl_s: 30 * 24 * 3600,
+  approval_ttl_s_default: 3600,
+  approval_ttl_s: 7 * 24 * 3600,
+  /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
+  clock_skew_ms: 5_000,
+  passphrase_chars_min: 8,
+  passphrase_chars: 1024,
+  /** How long a commit waits for another process that holds the store. */
+  store_busy_ms: 30_000,
+} as const;

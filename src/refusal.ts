@@ -1,0 +1,455 @@
+/**
+ * Every reason Keyturn can say no. One closed registry: code, number, what it means, what a human can do.
+ *
+ * The thousands digit is the category: 1 validation, 2 file system, 3 permission, 4 dependency, 5 internal.
+ * Tests assert codes, never prose. `keyturn explain CODE` prints an entry.
+ */
+
+type Reason = readonly [number: number, meaning: string, advice: string];
+
+const reasons = {
+  // 1000-1999: the input itself is wrong.
+  INPUT_NOT_UTF8: [1001, 'The input is not valid UTF-8.', 'Save the file as UTF-8 and try again.'],
+  INPUT_TOO_LARGE: [
+    1002,
+    'The input is larger than Keyturn accepts.',
+    'Send less. The limits and their reasons are in src/limits.ts.',
+  ],
+  JSON_MALFORMED: [1003, 'The input is not valid JSON.', 'Correct the JSON at the place the message names.'],
+  JSON_TOO_DEEP: [1004, 'The JSON is nested deeper than Keyturn accepts.', 'Flatten the value.'],
+  JSON_DUPLICATE_KEY: [
+    1005,
+    'A JSON object has the same key twice, so its meaning is ambiguous.',
+    'Keep one of the two keys.',
+  ],
+  JSON_BAD_STRING: [1006, 'A string has a lone surrogate or a NUL character.', 'Remove the character.'],
+  JSON_BAD_NUMBER: [
+    1007,
+    'A number is not finite, or is an integer that cannot be held exactly.',
+    'Write the number as a string, or use a smaller one.',
+  ],
+  JSON_NOT_PLAIN: [
+    1008,
+    'The value is not plain JSON.',
+    'Pass only objects, arrays, strings, numbers, booleans and null.',
+  ],
+  SHAPE_INVALID: [
+    1009,
+    'A field is unknown, missing or of the wrong type.',
+    'Correct the field that the message names.',
+  ],
+  YAML_MALFORMED: [
+    1010,
+    'The file is not valid YAML, or uses a feature that makes it ambiguous.',
+    'Correct the YAML at the place the message names.',
+  ],
+  USAGE: [1011, 'The command line is not one that Keyturn knows.', 'Run the command with --help.'],
+  ID_MALFORMED: [
+    1020,
+    'The id is not a lower-case UUID of 36 characters.',
+    'Copy the id exactly as it was printed.',
+  ],
+  HASH_MALFORMED: [
+    1021,
+    'The hash is not 64 lower-case hexadecimal characters.',
+    'Copy the hash exactly as it was printed.',
+  ],
+  NAME_MALFORMED: [
+    1022,
+    'The name has characters that names may not have.',
+    'Use a to z, 0 to 9, dot, dash and underscore, 64 at most.',
+  ],
+  TIME_MALFORMED: [
+    1023,
+    'The time or duration cannot be read.',
+    'Write a time as 2026-01-15T12:00:00.000Z and a duration as 30s, 15m, 2h or 7d.',
+  ],
+  INTENT_EMPTY: [1030, 'The intent has no text.', 'Say what is wanted.'],
+  INTENT_NOT_FOUND: [1031, 'There is no intent with this id.', 'Run `keyturn list` to see the intents.'],
+  HASH_MISMATCH: [
+    1032,
+    'The hash is not the hash of this intent.',
+    'Review the intent again; what you hold is not what was proposed.',
+  ],
+  INTENT_EXPIRED: [1033, 'The intent has expired.', 'Propose it again.'],
+  INTENT_EXISTS: [1034, 'An intent with this id exists already.', 'Propose it under a new id.'],
+  ENVELOPE_HASH_WRONG: [
+    1035,
+    'The integrity hash in the envelope is not the hash of the envelope.',
+    'Rebuild the envelope; it was changed after it was sealed.',
+  ],
+  TOOL_UNKNOWN: [
+    1040,
+    'The registry has no tool with this name.',
+    'Run `keyturn tool list` to see the tools.',
+  ],
+  TOOL_DUPLICATE: [
+    1041,
+    'The registry lists a tool twice.',
+    'Keep one definition, then run `keyturn tool lock`.',
+  ],
+  BINDING_MISSING: [
+    1042,
+    'The registry binds no tool to this intent.',
+    'Add a binding for this intent id to the registry.',
+  ],
+  BINDING_EMPTY: [
+    1043,
+    'The registry binds zero tools to this intent.',
+    'Name exactly one tool in the binding.',
+  ],
+  BINDING_AMBIGUOUS: [
+    1044,
+    'The registry binds several tools to this intent.',
+    'Name exactly one tool in the binding.',
+  ],
+  BINDING_MISMATCH: [
+    1045,
+    'The registry binds this intent id to another tool or other arguments.',
+    'Propose what the binding says, or change the binding.',
+  ],
+  REGISTRY_MALFORMED: [
+    1046,
+    'The tool registry cannot be understood.',
+    'Run `keyturn tool lint` and correct what it names.',
+  ],
+  ARGUMENT_MISSING: [
+    1047,
+    'A required argument is missing.',
+    'Pass the argument; `keyturn tool list` shows the parameters.',
+  ],
+  ARGUMENT_UNKNOWN: [
+    1048,
+    'The tool has no parameter with this name.',
+    'Remove the argument; `keyturn tool list` shows the parameters.',
+  ],
+  ARGUMENT_INVALID: [
+    1049,
+    'An argument breaks a constraint of its parameter.',
+    'Pass a value that the constraint allows.',
+  ],
+  ARGUMENT_LOOKS_LIKE_OPTION: [
+    1050,
+    'An argument would reach the tool as an option, because it begins with a dash.',
+    'Pass a value without the dash, or allow it for this parameter in the registry.',
+  ],
+  PROPOSER_AMBIGUOUS: [1060, 'It is not clear who proposes this.', 'Name the proposer with --by.'],
+  PRINCIPAL_UNKNOWN: [
+    1061,
+    'No principal with this name is enrolled.',
+    'Run `keyturn identity list` to see who is.',
+  ],
+  PRINCIPAL_EXISTS: [1062, 'A principal with this name is enrolled already.', 'Choose another name.'],
+  EXECUTION_NOT_FOUND: [
+    1063,
+    'There is no execution with this id.',
+    'Run `keyturn status` to see the executions.',
+  ],
+  CODE_UNKNOWN: [
+    1064,
+    'There is no reason code with this name or number.',
+    'Run `keyturn explain` to list them all.',
+  ],
+  HEAD_MALFORMED: [
+    1070,
+    'The head is not a signed checkpoint.',
+    'Use the file that `keyturn ledger head` wrote, unchanged.',
+  ],
+  EXPORT_MALFORMED: [
+    1071,
+    'The file is not a ledger export.',
+    'Use the file that `keyturn ledger export` wrote, unchanged.',
+  ],
+  BUNDLE_MALFORMED: [
+    1072,
+    'The file is not a proof bundle.',
+    'Use the file that `keyturn ledger prove` wrote, unchanged.',
+  ],
+
+  // 2000-2999: a file is not as it must be.
+  FILE_NOT_FOUND: [2001, 'The file does not exist.', 'Check the path.'],
+  FILE_UNREADABLE: [2002, 'The file cannot be read.', 'Check its permissions.'],
+  FILE_IS_SYMLINK: [2003, 'The path is, or goes through, a symbolic link.', 'Name the real file.'],
+  FILE_NOT_REGULAR: [2004, 'The path is not a regular file.', 'Name a regular file.'],
+  FILE_HARD_LINKED: [
+    2005,
+    'The file has a second name (a hard link), so it can change under that name.',
+    'Use a file with one name.',
+  ],
+  PATH_ESCAPES: [
+    2006,
+    'The path leads outside the folder it must stay in.',
+    'Use a relative path without "..".',
+  ],
+  DISK_FULL: [2007, 'The disk is full.', 'Free some room and try again.'],
+  WRITE_FAILED: [2008, 'A write did not reach the disk.', 'Check the disk. Nothing was acknowledged.'],
+  REGISTRY_MISSING: [2010, 'The tool registry does not exist.', 'Create tools.yaml, or name another file.'],
+  EXECUTABLE_MISSING: [
+    2012,
+    'The executable of the tool does not exist.',
+    'Install it, or correct the registry.',
+  ],
+  EXECUTABLE_NOT_EXECUTABLE: [
+    2013,
+    'The executable of the tool may not be executed.',
+    'Set its execute permission.',
+  ],
+  WORKING_FOLDER_MISSING: [
+    2014,
+    'The working folder of the tool does not exist.',
+    'Create it, or correct the registry.',
+  ],
+  SANDBOX_PATH_MISSING: [
+    2015,
+    'A path that the sandbox profile binds does not exist.',
+    'Create it, or correct the registry.',
+  ],
+  STORE_MISSING: [2020, 'The project has no store.', 'Run `keyturn init`.'],
+  STORE_CORRUPT: [
+    2021,
+    'The store is damaged.',
+    'Restore a backup. Check it with `keyturn ledger verify` against a head that you kept.',
+  ],
+  STORE_READ_ONLY: [
+    2022,
+    'The store cannot be written.',
+    'Check the permissions of .keyturn and of the disk.',
+  ],
+  STORE_NEWER: [2024, 'The store was written by a newer Keyturn.', 'Use that version or a later one.'],
+  STORE_BUSY: [2025, 'Another process holds the store for too long.', 'Try again when it has finished.'],
+  OBJECT_MISSING: [
+    2026,
+    'A stored object is gone; it was erased or lost.',
+    'The ledger still proves its digest. What needs its content can no longer be done.',
+  ],
+  OBJECT_CORRUPT: [2027, 'A stored object is not what its digest says.', 'Restore a backup of the store.'],
+  LEDGER_BROKEN: [
+    2030,
+    'An entry of the ledger is not what it was when it was written.',
+    'Keep this copy as evidence and restore one that verifies.',
+  ],
+  LEDGER_TRUNCATED: [
+    2031,
+    'The ledger is shorter than the head that was kept.',
+    'Entries were removed. Keep this copy as evidence.',
+  ],
+  LEDGER_FORKED: [
+    2032,
+    'The ledger is not the one that the kept head describes.',
+    'History was rewritten. Keep both as evidence.',
+  ],
+  HEAD_SIGNATURE_INVALID: [
+    2033,
+    'The head is not signed by the expected key.',
+    'Check the key fingerprint with the owner of the ledger.',
+  ],
+  PROOF_INVALID: [2034, 'The proof does not lead to the head.', 'Do not rely on this bundle.'],
+  PROJECTION_DRIFT: [
+    2035,
+    'The stored state is not what the ledger says.',
+    'Run `keyturn ledger rebuild --write` to make it so, and find out who changed it.',
+  ],
+  QUEUE_MISSING: [2040, 'The queue file does not exist.', 'Check the --queue folder.'],
+  QUEUE_MALFORMED: [
+    2041,
+    'The queue has a line that cannot be understood, or one without an end.',
+    'Correct the file by hand; Keyturn never repairs it.',
+  ],
+  PROJECT_EXISTS: [
+    2043,
+    'This folder is a Keyturn project already.',
+    'Use it as it is, or choose another folder.',
+  ],
+  PROJECT_MISSING: [
+    2044,
+    'This folder is not inside a Keyturn project.',
+    'Run `keyturn init`, or pass --project.',
+  ],
+
+  // 3000-3999: nobody who may has said yes.
+  REGISTRY_WRITABLE: [
+    3001,
+    'The tool registry can be written, so it could change during a run.',
+    'Run `keyturn tool lock`.',
+  ],
+  APPROVAL_MISSING: [3002, 'No human has approved this intent.', 'Run `keyturn review`.'],
+  APPROVAL_EXPIRED: [3003, 'The approval has expired.', 'Review and approve the intent again.'],
+  INTENT_REJECTED: [3004, 'A human rejected this intent. That is final.', 'Propose a new intent.'],
+  SELF_APPROVAL: [3005, 'The proposer may not approve their own intent.', 'Ask another human to review it.'],
+  NOT_HUMAN: [3006, 'Only an enrolled human may do this.', 'Ask a human.'],
+  KEY_REVOKED: [3007, 'The key of this principal was revoked.', 'Use another enrolled key.'],
+  PASSPHRASE_WRONG: [3008, 'The passphrase does not open the key.', 'Try again.'],
+  PASSPHRASE_WEAK: [3009, 'The passphrase is too short.', 'Use at least 8 characters.'],
+  KEY_FILE_INVALID: [
+    3010,
+    'The key file is missing, damaged or not the enrolled key.',
+    'Restore the key file from a backup.',
+  ],
+  SIGNATURE_INVALID: [3011, 'A signature does not verify.', 'Do not rely on what it signs.'],
+  CONFIRMATION_DECLINED: [
+    3012,
+    'The human did not say y.',
+    'Nothing was done. Run the command again if you want it.',
+  ],
+  NO_TERMINAL: [
+    3013,
+    'There is no terminal to ask a human at.',
+    'Run the command in a terminal. No flag and no variable answers a prompt.',
+  ],
+  CONFIRMATION_WRONG: [
+    3014,
+    'What was typed is not the exact id.',
+    'Nothing was approved. Copy the id exactly.',
+  ],
+  LANE_FORBIDDEN: [
+    3015,
+    'This folder belongs to a Keyturn project that does not allow the lane.',
+    'Use `keyturn run`, or set lane.allow in keyturn.yaml.',
+  ],
+  EFFECT_CHANGED: [
+    3016,
+    'What would run is not what was approved.',
+    'Propose it again and review the new effect.',
+  ],
+  EXECUTABLE_CHANGED: [
+    3017,
+    'The executable is not the one that was approved or pinned.',
+    'Find out who changed it, then propose again.',
+  ],
+  LAST_HUMAN: [3018, 'This is the last enrolled human.', 'Enrol another human first.'],
+
+  // 4000-4999: something that this depends on is not so.
+  ALREADY_EXECUTED: [
+    4001,
+    'The intent has been executed already.',
+    'Propose a new intent if it is wanted again.',
+  ],
+  RUN_IN_DOUBT: [
+    4002,
+    'A run of this intent started and its end is not recorded: the effect may have happened.',
+    'Find out what happened, then run `keyturn resolve`.',
+  ],
+  RUN_FAILED: [
+    4003,
+    'The run of this intent failed.',
+    'Find out why. A human may authorise one new attempt with `keyturn retry`.',
+  ],
+  RETRY_NOT_DUE: [4004, 'There is no failed run to try again.', 'Run `keyturn status`.'],
+  RESOLVE_NOT_DUE: [4005, 'The execution is not in doubt.', 'Run `keyturn status`.'],
+  RUN_STILL_ALIVE: [
+    4006,
+    'The process of this run is still alive, or on another host.',
+    'Wait for it to end. For another host, give your word with --host-is-dead.',
+  ],
+  CLAIM_TAKEN: [
+    4007,
+    'Another process took this claim first.',
+    'Nothing was done here. Look at what the other process did.',
+  ],
+  TRANSITION_ILLEGAL: [
+    4008,
+    'The intent is not in a state where this can happen.',
+    'Run `keyturn show` to see its state.',
+  ],
+  SANDBOX_UNAVAILABLE: [
+    4010,
+    'The tool asks for a sandbox that this machine does not have.',
+    'Install bubblewrap (bwrap) and util-linux (prlimit).',
+  ],
+  VERIFIER_NOT_FOUND: [4011, 'The approval verifier does not exist.', 'Check the path of the verifier.'],
+  VERIFIER_NOT_CALLABLE: [4012, 'The approval verifier cannot be started.', 'Check its permissions.'],
+  VERIFIER_ERROR: [
+    4013,
+    'The approval verifier answered neither yes nor no.',
+    'Repair the verifier. Nothing is assumed.',
+  ],
+  VERIFIER_DENIED: [4014, 'The approval verifier said no.', 'The intent is not approved with this hash.'],
+  LOCK_UNAVAILABLE: [
+    4015,
+    'The queue cannot be locked.',
+    'Install util-linux (flock), or wait for the other process.',
+  ],
+  CLOCK_BEHIND: [
+    4016,
+    'The clock of this machine is behind the ledger, so nothing that expires can be judged.',
+    'Set the clock.',
+  ],
+
+  // 5000-5999: something broke.
+  INTERNAL: [5001, 'Keyturn failed in a way it does not know.', 'Report this. Nothing was acknowledged.'],
+  RECORDING_FAILED: [
+    5002,
+    'The tool may have run, and its outcome could not be recorded.',
+    'The run is in doubt. Find out what happened, then run `keyturn resolve`.',
+  ],
+  TOOL_NOT_STARTED: [5010, 'The tool could not be started.', 'Read the error output.'],
+  TOOL_EXIT_NONZERO: [5011, 'The tool ended with an exit code other than 0.', 'Read the error output.'],
+  TOOL_TIMED_OUT: [
+    5012,
+    'The tool ran longer than its timeout and was killed.',
+    'Find out how far it came. What it did until then stays done.',
+  ],
+  TOOL_KILLED: [
+    5013,
+    'The tool was killed by a signal.',
+    'Find out how far it came. What it did until then stays done.',
+  ],
+} as const satisfies Record<string, Reason>;
+
+export type ReasonCode = keyof typeof reasons;
+export type Category =
+  | 'VALIDATION_ERROR'
+  | 'FILE_SYSTEM_ERROR'
+  | 'PERMISSION_ERROR'
+  | 'DEPENDENCY_ERROR'
+  | 'INTERNAL_ERROR';
+
+const categories: readonly Category[] = [
+  'VALIDATION_ERROR',
+  'FILE_SYSTEM_ERROR',
+  'PERMISSION_ERROR',
+  'DEPENDENCY_ERROR',
+  'INTERNAL_ERROR',
+];
+
+export interface Explanation {
+  readonly code: ReasonCode;
+  readonly number: number;
+  readonly category: Category;
+  readonly meaning: string;
+  readonly advice: string;
+}
+
+export const reasonCodes = Object.keys(reasons) as ReasonCode[];
+
+export function isReasonCode(text: string): text is ReasonCode {
+  return Object.hasOwn(reasons, text);
+}
+
+export function explain(code: ReasonCode): Explanation {
+  const [number, meaning, advice] = reasons[code];
+  return { code, number, category: categories[Math.floor(number / 1000) - 1]!, meaning, advice };
+}
+
+/** A refusal: thrown where it is found, caught once at the edge that talks to the caller. */
+export class Refusal extends Error {
+  readonly code: ReasonCode;
+  /** What was checked and what was found. Shown to the human, so it holds no secrets. */
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+
+  constructor(code: ReasonCode, message?: string, details: Record<string, string | number | boolean> = {}) {
+    super(message ?? explain(code).meaning);
+    this.name = 'Refusal';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Stop here with a reason. */
+export function refuse(
+  code: ReasonCode,
+  message?: string,
+  details?: Record<string, string | number | boolean>,
+): never {
+  throw new Refusal(code, message, details);
+}

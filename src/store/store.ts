@@ -1,0 +1,80 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import type { IntentState, IntentStatus } from '../gate/state.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { SealedEntry } from '../ledger/entry.ts';
+
+/** What one commit asks for: all of it, or none. */
+export interface Commit {
+  /** Unique keys, such as `execution:<intent>:<attempt>`. One that is taken refuses the whole commit. */
+  readonly claims?: readonly string[];
+  readonly events: readonly Event[];
+  /** Contents that the events name by digest. */
+  readonly objects?: readonly Uint8Array[];
+  /** Digests of objects to remove; their events say why. */
+  readonly erase?: readonly Digest[];
+}
+
+export interface Receipt {
+  readonly entries: readonly SealedEntry[];
+}
+
+/** Where the chain ends. `at` is the time of the newest entry, `frontier` the Merkle peaks from left to right. */
+export interface Tip {
+  readonly size: number;
+  readonly last: Digest;
+  readonly at: string | null;
+  readonly frontier: readonly Digest[];
+}
+
+export interface Execution {
+  readonly execution_id: string;
+  readonly intent_id: string;
+  readonly attempt: number;
+}
+
+export interface Page {
+  readonly status?: IntentStatus;
+  readonly limit: number;
+  /** Continue after this intent id. */
+  readonly after?: string;
+}
+
+/** The outcome of folding the ledger again and comparing it with what is stored. */
+export interface Rebuild {
+  readonly entries: number;
+  readonly rows: number;
+  /** The first few rows that differ, as `name key`. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * What survives a crash. One verb writes, and it returns only when everything is durable.
+ *
+ * `commit` runs in one transaction: it takes every claim or refuses with CLAIM_TAKEN, folds each event through the
+ * pure state machines (`next`, `nextPrincipal`) or refuses with their code, checks that a signed event names an
+ * active human and their enrolled key, appends the entries, and updates the projections.
+ */
+export interface Store {
+  readonly tenant: string;
+
+  commit(commit: Commit): Promise<Receipt>;
+
+  intent(intent_id: string): Promise<IntentState | null>;
+  /** In the order of their proposal. */
+  intents(page: Page): Promise<IntentState[]>;
+  execution(execution_id: string): Promise<Execution | null>;
+  principal(name: string): Promise<Principal | null>;
+  principals(): Promise<Principal[]>;
+  /** The bytes, checked against their digest; OBJECT_MISSING when erased, OBJECT_CORRUPT when not the same. */
+  object(digest: Digest): Promise<Uint8Array>;
+
+  tip(): Promise<Tip>;
+  /** All entries from `from` on, in order, in batches: constant memory over any length. */
+  entries(from?: number): AsyncIterable<readonly SealedEntry[]>;
+  entriesOf(subject: string): Promise<SealedEntry[]>;
+
+  /** Folds the ledger from its start and compares byte for byte; with `write`, replaces the projections. */
+  rebuild(options: { write: boolean }): Promise<Rebuild>;
+  close(): Promise<void>;
+}
