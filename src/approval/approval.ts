@@ -1,0 +1,32 @@
+import type { Principal } from '../identity/principal.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+
+/** The facts that decide whether this human may approve this intent now. */
+export interface ApprovalRequest {
+  readonly hash: string;
+  readonly approved_hash: string;
+  readonly proposer: string;
+  readonly expires_at: string;
+  readonly approver: Principal;
+  readonly humans: readonly Principal[];
+  readonly now: Date;
+}
+
+/** Pure. While one human is enrolled they may approve what they proposed; from the second on nobody may. */
+export function requireMayApprove(request: ApprovalRequest): void {
+  if (request.hash !== request.approved_hash) refuse('HASH_MISMATCH');
+  if (request.approver.kind !== 'human') refuse('NOT_HUMAN');
+  if (Date.parse(request.expires_at) <= request.now.getTime()) refuse('INTENT_EXPIRED');
+  const active = request.humans.filter((human) => human.kind === 'human' && human.status === 'active');
+  if (active.length > 1 && request.proposer === request.approver.name) refuse('SELF_APPROVAL');
+}
+
+/** An approval never outlives its intent. */
+export function approvalExpiry(now: Date, ttl_s: number, intent_expires_at: string): string {
+  if (!(ttl_s > 0) || ttl_s > limits.approval_ttl_s) {
+    refuse('TIME_MALFORMED', `An approval lives ${limits.approval_ttl_s / 86_400} days at most.`);
+  }
+  const expiry_ms = Math.min(now.getTime() + ttl_s * 1000, Date.parse(intent_expires_at));
+  return new Date(expiry_ms).toISOString();
+}

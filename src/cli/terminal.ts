@@ -1,0 +1,69 @@
+import { closeSync, openSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { ReadStream, WriteStream } from 'node:tty';
+import { Refusal, refuse } from '../refusal.ts';
+
+/** The human's terminal. Never standard input: whoever pipes into Keyturn is not the human at the keyboard. */
+export interface Terminal {
+  /** Shows the question and returns the line that was typed. */
+  ask(question: string): Promise<string>;
+  /** The same without an echo. */
+  askSecret(question: string): Promise<string>;
+  write(text: string): void;
+  close(): void;
+}
+
+export function openTerminal(): Terminal {
+  const fd = openTty();
+  const input = new ReadStream(fd);
+  const output = new WriteStream(fd);
+  return {
+    ask: (question) => readLine(input, output, question, true),
+    askSecret: (question) => readLine(input, output, question, false),
+    write: (text) => void output.write(text),
+    close: () => {
+      input.destroy();
+      output.destroy();
+    },
+  };
+}
+
+function openTty(): number {
+  try {
+    return openSync('/dev/tty', 'r+');
+  } catch {
+    return refuse('NO_TERMINAL');
+  }
+}
+
+export function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r+'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One line. The end of input or Ctrl-C is no answer, and no answer is a refusal. */
+function readLine(input: ReadStream, output: WriteStream, question: string, echo: boolean): Promise<string> {
+  output.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: echo ? output : silent, terminal: true, historySize: 0 });
+  return new Promise((resolve, reject) => {
+    let answered = false;
+    const giveUp = () => {
+      if (!answered) reject(new Refusal('CONFIRMATION_DECLINED', 'Nothing was typed.'));
+      lines.close();
+    };
+    lines.once('SIGINT', giveUp);
+    lines.once('close', giveUp);
+    lines.once('line', (line) => {
+      answered = true;
+      lines.close();
+      if (!echo) output.write('\n');
+      resolve(line);
+    });
+  });
+}

@@ -1,0 +1,47 @@
+import type { KeyObject } from 'node:crypto';
+import { privateKeyOf, publicKeyOf, sign, verify } from '../canonical/ed25519.ts';
+import { canonicalBytes } from '../canonical/json.ts';
+import type { Body, Event, SignedKind } from '../event/event.ts';
+import { refuse } from '../refusal.ts';
+
+/** An unlocked human key. It lives for one command. */
+export interface Signer {
+  readonly name: string;
+  readonly public_key: string;
+  readonly key: KeyObject;
+}
+
+export function signerOf(name: string, public_key: string, seed: Uint8Array): Signer {
+  return { name, public_key, key: privateKeyOf(seed) };
+}
+
+type Unsigned<K extends SignedKind> = Omit<Body<K>, 'by' | 'key' | 'signed_at' | 'signature'>;
+
+/**
+ * An act of a human: the event itself, signed whole. `origin` names the project and tenant, so that a signature made
+ * in one project says nothing in another.
+ */
+export function signAct<K extends SignedKind>(
+  origin: string,
+  kind: K,
+  subject: string,
+  facts: Unsigned<K>,
+  signer: Signer,
+  now: Date,
+): Event<K> {
+  const body = { ...facts, by: signer.name, key: signer.public_key, signed_at: now.toISOString() };
+  const signature = sign(statement(origin, kind, subject, body), signer.key);
+  return { kind, subject, body: { ...body, signature } } as unknown as Event<K>;
+}
+
+/** Refuses an act whose signature is not that of the key it names. Whose key that is, the store knows. */
+export function verifyAct(origin: string, event: Event<SignedKind>): void {
+  const { signature, ...body } = event.body;
+  if (!verify(statement(origin, event.kind, event.subject, body), signature, publicKeyOf(body.key))) {
+    refuse('SIGNATURE_INVALID', `The signature of ${body.by} on ${event.kind} does not verify.`);
+  }
+}
+
+function statement(origin: string, kind: string, subject: string, body: object): Uint8Array {
+  return canonicalBytes({ format: 'keyturn-act/1', origin, kind, subject, body });
+}

@@ -1,0 +1,124 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, type Json, parseJson } from '../canonical/json.ts';
+import { describeIssue } from '../event/event.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+
+const uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'not a lower-case UUID');
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'not a name');
+const time = z.iso.datetime({ precision: 3 });
+const prose = z.string().min(1).max(limits.prose_chars);
+const json = z.custom<Json>((value) => value !== undefined);
+
+const constraints = z.strictObject({
+  scope: z.array(prose).max(64).default([]),
+  limits: z.record(z.string().max(64), json).default({}),
+  prohibitions: z.array(prose).max(64).default([]),
+});
+
+const effect = z.strictObject({
+  kind: z.literal('tool'),
+  tool: name,
+  arguments: z.record(z.string().max(64), json),
+});
+
+/** The Intent Envelope: who asks for what, why, within which bounds, until when, and the exact effect. */
+const envelopeSchema = z.strictObject({
+  format: z.literal('keyturn-intent/1'),
+  intent_id: uuid,
+  issuer: name,
+  declared_goal: prose,
+  constraints,
+  requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64),
+  /** `digest` covers what would really run; see tool/effect.ts. */
+  effect: effect.extend({ digest: z.string().regex(/^[0-9a-f]{64}$/) }),
+  created_at: time,
+  expiry: time,
+  /** Random, so that the hash of a guessable argument cannot be guessed back once the envelope is erased. */
+  nonce: z.base64().length(24),
+});
+
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+/** What a proposer writes. Whatever is left out is filled in once, when the envelope is frozen. */
+const draftSchema = z.strictObject({
+  format: z.literal('keyturn-intent/1').optional(),
+  intent_id: uuid.optional(),
+  issuer: name.optional(),
+  declared_goal: prose,
+  constraints: constraints.prefault({}),
+  requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64).optional(),
+  effect: effect.extend({ digest: z.string().optional() }),
+  created_at: time.optional(),
+  expiry: time.optional(),
+  nonce: z.base64().length(24).optional(),
+  integrity_hash: z.string().optional(),
+});
+
+export type Draft = z.infer<typeof draftSchema>;
+export type DraftInput = z.input<typeof draftSchema>;
+
+export function parseDraft(value: unknown): Draft {
+  const draft = draftSchema.safeParse(value);
+  if (!draft.success) refuse('SHAPE_INVALID', `The envelope is not valid: ${describeIssue(draft.error)}`);
+  return draft.data;
+}
+
+export interface Frozen {
+  readonly envelope: Envelope;
+  /** The canonical bytes. Their SHA-256 is the integrity hash and the address in the object store. */
+  readonly bytes: Uint8Array;
+  readonly hash: Digest;
+}
+
+export interface FreezeOptions {
+  readonly issuer: string;
+  readonly effect_digest: Digest;
+  readonly now: Date;
+  readonly ttl_s: number;
+}
+
+/** Fills in a draft and fixes its hash. From here on a change is another intent. */
+export function freeze(draft: Draft, { issuer, effect_digest, now, ttl_s }: FreezeOptions): Frozen {
+  const created_at = draft.created_at ?? now.toISOString();
+  const envelope: Envelope = {
+    format: 'keyturn-intent/1',
+    intent_id: draft.intent_id ?? randomUUID(),
+    issuer,
+    declared_goal: draft.declared_goal,
+    constraints: draft.constraints,
+    requested_actions: draft.requested_actions ?? [`tool:${draft.effect.tool}`],
+    effect: { ...draft.effect, digest: draft.effect.digest ?? effect_digest },
+    created_at,
+    expiry: draft.expiry ?? new Date(now.getTime() + ttl_s * 1000).toISOString(),
+    nonce: draft.nonce ?? randomBytes(16).toString('base64'),
+  };
+  requireLifetime(envelope, now);
+  const bytes = canonicalBytes(envelope);
+  const hash = sha256(bytes);
+  if (draft.integrity_hash !== undefined && draft.integrity_hash !== hash) refuse('ENVELOPE_HASH_WRONG');
+  return { envelope, bytes, hash };
+}
+
+function requireLifetime({ created_at, expiry }: Envelope, now: Date): void {
+  const created_ms = Date.parse(created_at);
+  const expiry_ms = Date.parse(expiry);
+  if (created_ms > now.getTime() + limits.clock_skew_ms)
+    refuse('TIME_MALFORMED', 'created_at is in the future.');
+  if (expiry_ms <= now.getTime()) refuse('INTENT_EXPIRED');
+  if (expiry_ms - created_ms > limits.intent_ttl_s * 1000) {
+    refuse('TIME_MALFORMED', `An intent lives ${limits.intent_ttl_s / 86_400} days at most.`);
+  }
+}
+
+/** Reads a frozen envelope back from the bytes that its hash covers. */
+export function openEnvelope(bytes: Uint8Array): Envelope {
+  const envelope = envelopeSchema.safeParse(parseJson(bytes));
+  if (!envelope.success)
+    refuse('SHAPE_INVALID', `The envelope is not valid: ${describeIssue(envelope.error)}`);
+  return envelope.data;
+}

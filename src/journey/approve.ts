@@ -1,0 +1,85 @@
+import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
+import type { Event } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { requireHuman } from '../identity/principal.ts';
+import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
+import { requireSameEffect } from './effect.ts';
+
+export interface ApproveRequest {
+  readonly intent_id: string;
+  readonly hash: string;
+  readonly signer: Signer;
+  readonly ttl_s?: number;
+}
+
+/** A human signs the hash. The first signature is also the submission and the freeze (002 steps 1 and 2). */
+export function approve(context: Context, request: ApproveRequest): Promise<Event<'approval.granted'>> {
+  const { intent_id, hash, signer } = request;
+  return recordingRefusal(context, refused(intent_id), async () => {
+    const now = await requireClock(context);
+    const state = await requireIntent(context, intent_id);
+    const approver = requireHuman(await context.store.principal(signer.name), signer.public_key);
+    requireMayApprove({
+      hash,
+      approved_hash: state.hash,
+      proposer: state.proposer,
+      expires_at: state.expires_at,
+      approver,
+      humans: await context.store.principals(),
+      now,
+    });
+    // An executable that changed since the proposal is found now, not when it is too late to look.
+    await requireSameEffect(context, state);
+
+    const granted = signAct(
+      context.origin,
+      'approval.granted',
+      intent_id,
+      {
+        hash,
+        effect_digest: state.effect_digest,
+        expires_at: approvalExpiry(now, request.ttl_s ?? context.approval_ttl_s, state.expires_at),
+      },
+      signer,
+      now,
+    );
+    const first = state.status === 'proposed' && state.approvals.length === 0;
+    await context.store.commit({ events: first ? [submitted(intent_id, hash, signer), granted] : [granted] });
+    return granted;
+  });
+}
+
+export interface RejectRequest {
+  readonly intent_id: string;
+  readonly hash: string;
+  readonly reason: string;
+  readonly signer: Signer;
+}
+
+/** A rejection is final for its intent. */
+export async function reject(context: Context, request: RejectRequest): Promise<Event<'approval.denied'>> {
+  const { intent_id, hash, reason, signer } = request;
+  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  const denied = signAct(
+    context.origin,
+    'approval.denied',
+    intent_id,
+    { hash, reason },
+    signer,
+    context.clock(),
+  );
+  await context.store.commit({ events: [denied] });
+  return denied;
+}
+
+function submitted(subject: string, hash: string, signer: Signer): Event<'intent.submitted'> {
+  return { kind: 'intent.submitted', subject, body: { hash, by: signer.name } };
+}
+
+function refused(subject: string) {
+  return (reason_code: Event<'intent.refused'>['body']['reason_code']): Event => ({
+    kind: 'intent.refused',
+    subject,
+    body: { reason_code },
+  });
+}

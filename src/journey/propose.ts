@@ -1,0 +1,71 @@
+import type { Event } from '../event/event.ts';
+import type { Principal } from '../identity/principal.ts';
+import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
+import { refuse } from '../refusal.ts';
+import { deriveEffect, type Effect, effectBytes, effectDigest } from '../tool/effect.ts';
+import { loadRegistry } from '../tool/registry.ts';
+import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
+import type { Context } from './context.ts';
+
+export interface Proposal {
+  readonly intent_id: string;
+  readonly hash: string;
+  readonly envelope: Envelope;
+  readonly effect: Effect;
+}
+
+/** Step 0 of 002: writes a draft and fixes its hash. An agent may do this; nothing is allowed by it. */
+export async function propose(context: Context, input: unknown): Promise<Proposal> {
+  const draft = parseDraft(input);
+  const proposer = await proposerOf(context, draft.issuer);
+
+  // The effect is what would really run, derived from the locked registry and the files as they are now.
+  const registry = loadRegistry(context.registry_path);
+  const tool = toolNamed(registry, draft.effect.tool);
+  const effect = deriveEffect({ registry, tool, arguments: draft.effect.arguments, root: context.root });
+
+  const { envelope, bytes, hash } = freeze(draft, {
+    issuer: proposer.name,
+    effect_digest: effectDigest(effect),
+    now: context.clock(),
+    ttl_s: context.intent_ttl_s,
+  });
+  if (envelope.effect.digest !== effectDigest(effect))
+    refuse('EFFECT_CHANGED', 'The envelope names another effect.');
+  requireBindingAgrees(registry, envelope.intent_id, tool.name, envelope.effect.arguments);
+
+  const proposed: Event<'intent.proposed'> = {
+    kind: 'intent.proposed',
+    subject: envelope.intent_id,
+    body: {
+      hash,
+      effect_digest: envelope.effect.digest,
+      registry_digest: registry.digest,
+      tool: tool.name,
+      proposer: proposer.name,
+      proposer_kind: proposer.kind,
+      expires_at: envelope.expiry,
+    },
+  };
+  await context.store.commit({
+    claims: [`intent:${envelope.intent_id}`],
+    events: [proposed],
+    objects: [bytes, effectBytes(effect), registry.bytes],
+  });
+  return { intent_id: envelope.intent_id, hash, envelope, effect };
+}
+
+/** Who proposes. Left unsaid it can only be the one principal there is. A proposer's name is a claim, not a proof. */
+async function proposerOf(context: Context, name: string | undefined): Promise<Principal> {
+  if (name !== undefined) return requireActive(await context.store.principal(name), name);
+  const principals = (await context.store.principals()).filter((principal) => principal.status === 'active');
+  const [only, ...others] = principals;
+  if (!only || others.length > 0) refuse('PROPOSER_AMBIGUOUS');
+  return only;
+}
+
+function requireActive(principal: Principal | null, name: string): Principal {
+  if (principal === null) refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
+  if (principal.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
+  return principal;
+}

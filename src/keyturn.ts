@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { makeFolderDurably } from './durable/file.ts';
+import type { Signer } from './identity/act.ts';
+import type { Principal } from './identity/principal.ts';
+import * as approving from './journey/approve.ts';
+import * as auditing from './journey/audit.ts';
+import { check } from './journey/check.ts';
+import type { Context } from './journey/context.ts';
+import * as enrolling from './journey/enrol.ts';
+import * as erasing from './journey/erase.ts';
+import { propose } from './journey/propose.ts';
+import { review } from './journey/review.ts';
+import * as running from './journey/run.ts';
+import * as settling from './journey/settle.ts';
+import { type Config, readConfig } from './project/config.ts';
+import { createHumanKey, createLedgerKey, openHumanKey, readLedgerKey } from './project/keys.ts';
+import { type Layout, layoutOf, requireProject } from './project/layout.ts';
+import { writeStarterFiles } from './project/starter.ts';
+import { refuse } from './refusal.ts';
+import { openSqliteStore } from './store/sqlite/store.ts';
+import type { Page, Store } from './store/store.ts';
+
+export interface OpenOptions {
+  /** A folder in the project. */
+  readonly at: string;
+  /** `read` promises that no row is written. */
+  readonly mode?: 'read' | 'write';
+  readonly clock?: () => Date;
+}
+
+export interface InitOptions {
+  readonly at: string;
+  /** The first human, and the passphrase of their key. */
+  readonly name: string;
+  readonly passphrase: string;
+  readonly clock?: () => Date;
+}
+
+const VERSION = '0.1.0';
+
+/** The public face: one project, its store, and the journey of an intent through it. */
+export class Keyturn {
+  readonly layout: Layout;
+  readonly config: Config;
+  readonly #context: Context;
+
+  private constructor(layout: Layout, config: Config, context: Context) {
+    this.layout = layout;
+    this.config = config;
+    this.#context = context;
+  }
+
+  /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
+  static async init({ at, name, passphrase, clock = () => new Date() }: InitOptions): Promise<Keyturn> {
+    const layout = layoutOf(at);
+    enrolling.requireName(name);
+    if (existsSync(layout.own)) refuse('PROJECT_EXISTS');
+    makeFolderDurably(layout.own, 0o700);
+    makeFolderDurably(layout.keys, 0o700);
+    writeStarterFiles(layout);
+    const config = readConfig(layout);
+    const ledger_key = createLedgerKey(layout);
+    const signer = createHumanKey(layout, name, passphrase);
+    const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode: 'create' });
+    const project_id = randomUUID();
+    await store.commit({
+      claims: ['system'],
+      events: [
+        {
+          kind: 'system.initialised',
+          subject: 'system',
+          body: { project_id, ledger_key: ledger_key.public_key, version: VERSION },
+        },
+      ],
+    });
+    const keyturn = new Keyturn(layout, config, await contextOf(layout, config, store, clock));
+    await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, signer });
+    return keyturn;
+  }
+
+  static async open({ at, mode = 'write', clock = () => new Date() }: OpenOptions): Promise<Keyturn> {
+    const layout = requireProject(at);
+    const config = readConfig(layout);
+    const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode });
+    return new Keyturn(layout, config, await contextOf(layout, config, store, clock));
+  }
+
+  /** Unlocks a human's key for one command. */
+  unlock(name: string, passphrase: string): Signer {
+    return openHumanKey(this.layout, name, passphrase);
+  }
+
+  createKey(name: string, passphrase: string): Signer {
+    enrolling.requireName(name);
+    return createHumanKey(this.layout, name, passphrase);
+  }
+
+  // Who may speak.
+  enrol = (request: enrolling.EnrolRequest) => enrolling.enrol(this.#context, request);
+  revoke = (request: enrolling.RevokeRequest) => enrolling.revoke(this.#context, request);
+  principals = (): Promise<Principal[]> => this.#context.store.principals();
+
+  // The journey, in order.
+  propose = (draft: unknown) => propose(this.#context, draft);
+  list = (page: Page) => this.#context.store.intents(page);
+  review = (intent_id: string) => review(this.#context, intent_id);
+  approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
+  reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
+  check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
+  preview = (intent_id: string, hash: string) => running.preview(this.#context, intent_id, hash);
+  run = (request: running.RunRequest) => running.run(this.#context, request);
+  resolve = (request: settling.ResolveRequest) => settling.resolve(this.#context, request);
+  retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
+  erase = (request: erasing.EraseRequest) => erasing.erase(this.#context, request);
+
+  // What happened, provably.
+  story = (subject: string) => auditing.story(this.#context, subject);
+  head = () => auditing.head(this.#context, readLedgerKey(this.layout));
+  verify = (options: auditing.VerifyOptions) => auditing.verify(this.#context, options);
+  export = () => auditing.exportLedger(this.#context, readLedgerKey(this.layout));
+  prove = (intent_id: string, kept_head?: string) =>
+    auditing.prove(this.#context, readLedgerKey(this.layout), intent_id, kept_head);
+  rebuild = (options: { write: boolean }) => this.#context.store.rebuild(options);
+
+  close = () => this.#context.store.close();
+}
+
+async function contextOf(layout: Layout, config: Config, store: Store, clock: () => Date): Promise<Context> {
+  return {
+    store,
+    origin: await auditing.originOf(store),
+    clock,
+    root: layout.root,
+    registry_path: config.registry_path,
+    hidden_paths: [layout.own],
+    protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
+    intent_ttl_s: config.intent_ttl_s,
+    approval_ttl_s: config.approval_ttl_s,
+  };
+}
+
+export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { decodeUtf8, guardPlain } from '../canonical/json.ts';
+import { readRegularFile } from '../durable/beneath.ts';
+import { describeIssue } from '../event/event.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+import { parseDuration } from './duration.ts';
+import type { Layout } from './layout.ts';
+
+/** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */
+const configSchema = z.strictObject({
+  version: z.literal(1),
+  tenant: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+    .default('default'),
+  registry: z.string().min(1).default('tools.yaml'),
+  intent_ttl: z.string().default('24h'),
+  approval_ttl: z.string().default('1h'),
+  lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
+});
+
+export interface Config {
+  readonly tenant: string;
+  readonly registry_path: string;
+  readonly intent_ttl_s: number;
+  readonly approval_ttl_s: number;
+  readonly lane_allowed: boolean;
+}
+
+export function readConfig(layout: Layout): Config {
+  const { bytes } = readRegularFile(layout.config, limits.yaml_bytes);
+  const document = parseDocument(decodeUtf8(bytes, limits.yaml_bytes), { uniqueKeys: true, strict: true });
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem) refuse('YAML_MALFORMED', `keyturn.yaml: ${problem.message.split('\n')[0]}`);
+  const value: unknown = document.toJS({ maxAliasCount: 0 });
+  guardPlain(value);
+  const parsed = configSchema.safeParse(value);
+  if (!parsed.success) refuse('SHAPE_INVALID', `keyturn.yaml: ${describeIssue(parsed.error)}`);
+  return configOf(parsed.data, layout);
+}
+
+function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
+  return {
+    tenant: file.tenant,
+    registry_path: resolve(layout.root, file.registry),
+    intent_ttl_s: bounded(file.intent_ttl, 'intent_ttl', limits.intent_ttl_s),
+    approval_ttl_s: bounded(file.approval_ttl, 'approval_ttl', limits.approval_ttl_s),
+    lane_allowed: file.lane.allow,
+  };
+}
+
+function bounded(text: string, key: string, most_s: number): number {
+  const seconds = parseDuration(text);
+  if (seconds > most_s) refuse('TIME_MALFORMED', `keyturn.yaml: ${key} is ${most_s / 86_400} days at most.`);
+  return seconds;
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDurably } from '../durable/file.ts';
+import type { Layout } from './layout.ts';
+
+const CONFIG = `# Keyturn's configuration. Every line shows the default.
+version: 1
+tenant: default
+registry: tools.yaml
+# How long an intent and an approval live.
+intent_ttl: 24h
+approval_ttl: 1h
+# The plain-file lane asks for no signature, so it is closed inside a project.
+lane:
+  allow: false
+`;
+
+const REGISTRY = `# The tools that an agent may propose. This file must not be writable while Keyturn runs:
+# make it writable to edit it (chmod u+w), then run \`keyturn tool lint\` and \`keyturn tool lock\`.
+version: 1
+tools:
+  - name: greet
+    summary: Prints a greeting.
+    executable: /usr/bin/printf
+    args: ["Hello, %s!\\\\n", "{name}"]
+    parameters:
+      name:
+        type: string
+        description: Who is greeted.
+        pattern: "[A-Za-z][A-Za-z .'-]*"
+        max_length: 60
+    timeout_s: 10
+    # No network, no files but the system's own. \`sandbox: none\` is possible and is shown loudly to the approver.
+    sandbox: {}
+    undo: none
+`;
+
+/** Files for a newcomer. What exists is left alone. */
+export function writeStarterFiles(layout: Layout): void {
+  writeOnce(layout.config, CONFIG, 0o644);
+  writeOnce(join(layout.root, 'tools.yaml'), REGISTRY, 0o444);
+}
+
+function writeOnce(path: string, text: string, mode: number): void {
+  if (!existsSync(path)) createDurably(path, Buffer.from(text), mode);
+}

@@ -1,0 +1,79 @@
+import type { Event } from '../../src/event/event.ts';
+import { type IntentEvent, next } from '../../src/gate/next.ts';
+import type { IntentState } from '../../src/gate/state.ts';
+
+/** Events of one intent, short to write. Every test of the gate tells its story with these. */
+export const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
+export const RUN = '0c9d8a52-7d3b-4f0e-9a43-0d6a3f3a5d01';
+export const RUN_2 = '0c9d8a52-7d3b-4f0e-9a43-0d6a3f3a5d02';
+export const HASH = 'd7'.repeat(32);
+export const AT = '2026-01-15T12:00:00.000Z';
+const KEY = Buffer.alloc(32, 1).toString('base64');
+const signed = { by: 'ada', key: KEY, signed_at: AT, signature: Buffer.alloc(64, 1).toString('base64') };
+const capture = { digest: 'ab'.repeat(32), bytes: 0, truncated: false };
+
+export function proposed(over: Partial<Event<'intent.proposed'>['body']> = {}): IntentEvent {
+  const digests = { hash: HASH, effect_digest: 'ef'.repeat(32), registry_digest: 'ee'.repeat(32) };
+  const who = { proposer: 'bot', proposer_kind: 'agent' as const };
+  const body = { ...digests, tool: 'backup', ...who, expires_at: '2026-01-16T12:00:00.000Z', ...over };
+  return { kind: 'intent.proposed', subject: ID, body };
+}
+
+export function granted(over: { hash?: string; expires_at?: string } = {}): IntentEvent {
+  const body = {
+    hash: HASH,
+    effect_digest: 'ef'.repeat(32),
+    expires_at: '2026-01-15T13:00:00.000Z',
+    ...signed,
+    ...over,
+  };
+  return { kind: 'approval.granted', subject: ID, body };
+}
+
+export function denied(): IntentEvent {
+  return { kind: 'approval.denied', subject: ID, body: { hash: HASH, reason: 'no', ...signed } };
+}
+
+export function claimed(attempt = 1, execution_id = RUN): IntentEvent {
+  const digests = { hash: HASH, effect_digest: 'ef'.repeat(32), registry_digest: 'ee'.repeat(32) };
+  const executor = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
+  return {
+    kind: 'execution.claimed',
+    subject: ID,
+    body: { execution_id, attempt, ...digests, tool: 'backup', executor },
+  };
+}
+
+export function finished(
+  result: 'success' | 'failure' | 'partial',
+  attempt = 1,
+  execution_id = RUN,
+): IntentEvent {
+  const times = { started_at: AT, finished_at: AT };
+  const end = { result, reason_code: null, exit_code: result === 'success' ? 0 : 1, signal: null, ...times };
+  return {
+    kind: 'execution.finished',
+    subject: ID,
+    body: { execution_id, attempt, tool: 'backup', ...end, stdout: capture, stderr: capture },
+  };
+}
+
+export function resolved(outcome: 'happened' | 'did_not_happen', execution_id = RUN): IntentEvent {
+  return {
+    kind: 'execution.resolved',
+    subject: ID,
+    body: { execution_id, attempt: 1, outcome, reason: 'seen', ...signed },
+  };
+}
+
+export function retried(attempt = 2, after = RUN): IntentEvent {
+  return {
+    kind: 'retry.authorised',
+    subject: ID,
+    body: { attempt, after, hash: HASH, reason: 'again', ...signed },
+  };
+}
+
+export function fold(...events: IntentEvent[]): IntentState {
+  return events.reduce<IntentState | null>((state, event) => next(state, event, AT), null)!;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { generateKeyPair } from '../../src/canonical/ed25519.ts';
+import type { Event } from '../../src/event/event.ts';
+import { type Signer, signAct, signerOf, verifyAct } from '../../src/identity/act.ts';
+import { openKey, sealKey } from '../../src/identity/keyfile.ts';
+import { nextPrincipal, type Principal, requireHuman } from '../../src/identity/principal.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const AT = '2026-01-15T12:00:00.000Z';
+const now = new Date(AT);
+const pair = generateKeyPair();
+const ada: Signer = signerOf('ada', pair.public_key, pair.seed);
+
+function enrolment(principal: 'human' | 'agent' = 'human', public_key: string | null = pair.public_key) {
+  return signAct('keyturn/p/default', 'key.enrolled', 'ada', { principal, public_key }, ada, now);
+}
+
+describe('a key file', () => {
+  const text = Buffer.from(sealKey('ada', pair.seed, 'correct horse'));
+
+  it('opens with its passphrase and signs with the same key', () => {
+    const signer = openKey('ada', text, 'correct horse');
+    expect(signer.public_key).toBe(pair.public_key);
+    verifyAct('o', signAct('o', 'key.revoked', 'bob', { reason: 'left' }, signer, now));
+  });
+
+  it('does not hold the seed in the clear', () => {
+    expect(text.includes(Buffer.from(pair.seed).toString('base64'))).toBe(false);
+    expect(text.includes(Buffer.from(pair.seed))).toBe(false);
+  });
+
+  it('stays shut for a wrong passphrase', () =>
+    expectRefusal('PASSPHRASE_WRONG', () => openKey('ada', text, 'wrong horse')));
+
+  it('refuses a short passphrase', () =>
+    expectRefusal('PASSPHRASE_WEAK', () => sealKey('ada', pair.seed, 'short')));
+
+  it('under another name is refused', () =>
+    expectRefusal('KEY_FILE_INVALID', () => openKey('eve', text, 'correct horse')));
+
+  it('with another public key is refused', async () => {
+    const other = generateKeyPair().public_key;
+    const forged = Buffer.from(text.toString().replace(pair.public_key, other));
+    await expectRefusal('PASSPHRASE_WRONG', () => openKey('ada', forged, 'correct horse'));
+  });
+
+  it('cannot lower the cost of guessing', async () => {
+    const weak = Buffer.from(text.toString().replace('"N":32768', '"N":2'));
+    await expectRefusal('KEY_FILE_INVALID', () => openKey('ada', weak, 'correct horse'));
+  });
+});
+
+describe('a signed act', () => {
+  const act = enrolment();
+
+  it('verifies as it was signed', () => expect(() => verifyAct('keyturn/p/default', act)).not.toThrow());
+
+  it('says nothing in another project', () =>
+    expectRefusal('SIGNATURE_INVALID', () => verifyAct('keyturn/q/default', act)));
+
+  it('is void when any field of it changed', async () => {
+    const changes: Event<'key.enrolled'>[] = [
+      { ...act, subject: 'eve' },
+      { ...act, body: { ...act.body, principal: 'agent' } },
+      { ...act, body: { ...act.body, by: 'eve' } },
+      { ...act, body: { ...act.body, signed_at: '2027-01-15T12:00:00.000Z' } },
+      { ...act, body: { ...act.body, public_key: generateKeyPair().public_key } },
+      { ...act, body: { ...act.body, key: generateKeyPair().public_key } },
+    ];
+    for (const changed of changes)
+      await expectRefusal('SIGNATURE_INVALID', () => verifyAct('keyturn/p/default', changed));
+  });
+});
+
+describe('a principal', () => {
+  const human: Principal = nextPrincipal(null, enrolment(), AT);
+
+  it('is enrolled once', async () => {
+    expect(human).toMatchObject({ name: 'ada', kind: 'human', status: 'active' });
+    await expectRefusal('PRINCIPAL_EXISTS', () => nextPrincipal(human, enrolment(), AT));
+  });
+
+  it('that is an agent has no key, and a human has one', async () => {
+    await expectRefusal('NOT_HUMAN', () => nextPrincipal(null, enrolment('agent'), AT));
+    await expectRefusal('NOT_HUMAN', () => nextPrincipal(null, enrolment('human', null), AT));
+  });
+
+  it('acts only as an active human with the enrolled key', async () => {
+    expect(requireHuman(human, pair.public_key)).toBe(human);
+    await expectRefusal('PRINCIPAL_UNKNOWN', () => requireHuman(null, pair.public_key));
+    await expectRefusal('NOT_HUMAN', () => requireHuman({ ...human, kind: 'agent' }, pair.public_key));
+    await expectRefusal('KEY_REVOKED', () => requireHuman({ ...human, status: 'revoked' }, pair.public_key));
+    await expectRefusal('KEY_FILE_INVALID', () => requireHuman(human, generateKeyPair().public_key));
+  });
+
+  it('is revoked once, and its name is not used again', async () => {
+    const revocation = signAct('o', 'key.revoked', 'ada', { reason: 'left' }, ada, now);
+    const revoked = nextPrincipal(human, revocation, AT);
+    expect(revoked.status).toBe('revoked');
+    await expectRefusal('KEY_REVOKED', () => nextPrincipal(revoked, revocation, AT));
+    await expectRefusal('PRINCIPAL_EXISTS', () => nextPrincipal(revoked, enrolment(), AT));
+    await expectRefusal('PRINCIPAL_UNKNOWN', () => nextPrincipal(null, revocation, AT));
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
+import { freeze, openEnvelope, parseDraft } from '../../src/intent/envelope.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const now = new Date('2026-01-15T12:00:00.000Z');
+const options = { issuer: 'bot', effect_digest: 'ef'.repeat(32), now, ttl_s: 3600 };
+const draft = {
+  declared_goal: 'Back up the folder',
+  effect: { kind: 'tool', tool: 'backup', arguments: { target: 'a' } },
+};
+
+describe('an envelope', () => {
+  it('is filled in once, and its hash is the SHA-256 of its canonical bytes', () => {
+    const frozen = freeze(parseDraft(draft), options);
+    expect(frozen.hash).toBe(sha256(frozen.bytes));
+    expect(frozen.envelope).toMatchObject({
+      issuer: 'bot',
+      expiry: '2026-01-15T13:00:00.000Z',
+      created_at: now.toISOString(),
+    });
+    expect(openEnvelope(frozen.bytes)).toEqual(frozen.envelope);
+  });
+
+  it('has another hash when any field differs', () => {
+    const { envelope, hash } = freeze(parseDraft(draft), options);
+    const others = [
+      { ...envelope, declared_goal: 'Back up the folders' },
+      { ...envelope, effect: { ...envelope.effect, arguments: { target: 'b' } } },
+      { ...envelope, requested_actions: ['tool:other'] },
+      { ...envelope, expiry: '2026-01-15T13:00:00.001Z' },
+      { ...envelope, nonce: Buffer.alloc(16).toString('base64') },
+    ];
+    const hashes = others.map((other) => freeze(parseDraft(other), options).hash);
+    expect(new Set([hash, ...hashes]).size).toBe(others.length + 1);
+    expect(freeze(parseDraft(envelope), options).hash).toBe(hash);
+  });
+
+  it('that was changed after it was sealed is refused', async () => {
+    const { envelope, hash } = freeze(parseDraft(draft), options);
+    expect(freeze(parseDraft({ ...envelope, integrity_hash: hash }), options).hash).toBe(hash);
+    const changed = { ...envelope, declared_goal: 'Something else', integrity_hash: hash };
+    await expectRefusal('ENVELOPE_HASH_WRONG', () => freeze(parseDraft(changed), options));
+  });
+
+  it('with unknown keys, wrong types or missing fields is refused', async () => {
+    const bad: unknown[] = [
+      null,
+      [],
+      'text',
+      {},
+      { ...draft, extra: 1 },
+      { ...draft, declared_goal: '' },
+      { ...draft, declared_goal: 7 },
+      { ...draft, declared_goal: 'x'.repeat(5000) },
+      { ...draft, intent_id: 'B2831D73-2708-4F50-944B-7B54F11BFBB4' },
+      { ...draft, effect: { ...draft.effect, tool: '../x' } },
+      { ...draft, effect: { ...draft.effect, kind: 'shell' } },
+      { ...draft, effect: { ...draft.effect, arguments: [] } },
+      { ...draft, expiry: 'tomorrow' },
+      { ...draft, requested_actions: [] },
+      { ...draft, constraints: { everything: true } },
+    ];
+    for (const value of bad) await expectRefusal('SHAPE_INVALID', () => parseDraft(value));
+    await expectRefusal('SHAPE_INVALID', () => openEnvelope(Buffer.from('{}')));
+  });
+
+  it('that has expired, lives too long or comes from the future is refused', async () => {
+    const at = (over: object) => () => freeze(parseDraft({ ...draft, ...over }), options);
+    await expectRefusal('INTENT_EXPIRED', at({ expiry: '2026-01-15T12:00:00.000Z' }));
+    await expectRefusal('TIME_MALFORMED', at({ expiry: '2027-01-15T12:00:00.000Z' }));
+    await expectRefusal('TIME_MALFORMED', at({ created_at: '2026-01-15T12:01:00.000Z' }));
+  });
+});
