@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { makeFolderDurably } from './durable/file.ts';
+import { inspectMachine } from './effect/machine.ts';
 import type { Signer } from './identity/act.ts';
+import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
 import { check } from './journey/check.ts';
-import type { Context } from './journey/context.ts';
+import { type Context, requireIntent } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
 import * as erasing from './journey/erase.ts';
+import * as looking from './journey/look.ts';
 import { propose } from './journey/propose.ts';
 import { review } from './journey/review.ts';
 import * as running from './journey/run.ts';
@@ -20,6 +23,8 @@ import { writeStarterFiles } from './project/starter.ts';
 import { refuse } from './refusal.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Page, Store } from './store/store.ts';
+import type { Fault } from './tool/lint.ts';
+import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
 
 export interface OpenOptions {
   /** A folder in the project. */
@@ -37,7 +42,7 @@ export interface InitOptions {
   readonly clock?: () => Date;
 }
 
-const VERSION = '0.1.0';
+export const VERSION = '0.1.0';
 
 /** The public face: one project, its store, and the journey of an intent through it. */
 export class Keyturn {
@@ -55,6 +60,7 @@ export class Keyturn {
   static async init({ at, name, passphrase, clock = () => new Date() }: InitOptions): Promise<Keyturn> {
     const layout = layoutOf(at);
     enrolling.requireName(name);
+    requirePassphrase(passphrase);
     if (existsSync(layout.own)) refuse('PROJECT_EXISTS');
     makeFolderDurably(layout.own, 0o700);
     makeFolderDurably(layout.keys, 0o700);
@@ -86,6 +92,14 @@ export class Keyturn {
     return new Keyturn(layout, config, await contextOf(layout, config, store, clock));
   }
 
+  static requireName = enrolling.requireName;
+  /** What this machine offers for confining a tool. */
+  static machine = () => inspectMachine();
+
+  /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
+  static verifyExport = auditing.verifyExportFile;
+  static verifyProof = auditing.verifyProof;
+
   /** Unlocks a human's key for one command. */
   unlock(name: string, passphrase: string): Signer {
     return openHumanKey(this.layout, name, passphrase);
@@ -101,9 +115,19 @@ export class Keyturn {
   revoke = (request: enrolling.RevokeRequest) => enrolling.revoke(this.#context, request);
   principals = (): Promise<Principal[]> => this.#context.store.principals();
 
+  // What may be proposed. The registry is looked at here; only a locked one is ever run from.
+  tools = (): Tool[] => [
+    ...loadRegistry(this.config.registry_path, { requireReadOnly: false }).tools.values(),
+  ];
+  argumentsOf = (tool: string, texts: ReadonlyMap<string, string>) =>
+    looking.readArguments(this.#context, tool, texts);
+  lintTools = (): Fault[] => lintRegistry(this.config.registry_path);
+  lockTools = (): boolean => lockRegistry(this.config.registry_path);
+
   // The journey, in order.
   propose = (draft: unknown) => propose(this.#context, draft);
   list = (page: Page) => this.#context.store.intents(page);
+  intent = (intent_id: string) => requireIntent(this.#context, intent_id);
   review = (intent_id: string) => review(this.#context, intent_id);
   approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
@@ -112,10 +136,13 @@ export class Keyturn {
   run = (request: running.RunRequest) => running.run(this.#context, request);
   resolve = (request: settling.ResolveRequest) => settling.resolve(this.#context, request);
   retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
+  inDoubt = () => looking.inDoubt(this.#context);
+  object = (digest: string): Promise<Uint8Array> => this.#context.store.object(digest);
   erase = (request: erasing.EraseRequest) => erasing.erase(this.#context, request);
 
   // What happened, provably.
   story = (subject: string) => auditing.story(this.#context, subject);
+  newest = (count: number) => looking.newest(this.#context, count);
   head = () => auditing.head(this.#context, readLedgerKey(this.layout));
   verify = (options: auditing.VerifyOptions) => auditing.verify(this.#context, options);
   export = () => auditing.exportLedger(this.#context, readLedgerKey(this.layout));
@@ -129,7 +156,7 @@ export class Keyturn {
 async function contextOf(layout: Layout, config: Config, store: Store, clock: () => Date): Promise<Context> {
   return {
     store,
-    origin: await auditing.originOf(store),
+    origin: (await auditing.genesisOf(store)).origin,
     clock,
     root: layout.root,
     registry_path: config.registry_path,
@@ -140,4 +167,12 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
   };
 }
 
+export type { IntentState, IntentStatus } from './gate/state.ts';
+export type { InDoubt } from './journey/look.ts';
+export type { Review } from './journey/review.ts';
+export type { Preview, Report } from './journey/run.ts';
+export type { Entry } from './ledger/entry.ts';
+export { parseDuration } from './project/duration.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
+export type { Effect } from './tool/effect.ts';
+export type { Fault, Principal, Signer, Tool };

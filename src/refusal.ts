@@ -166,6 +166,117 @@ const reasons = {
     'Use the file that `keyturn ledger prove` wrote, unchanged.',
   ],
 
+  // plan edits
+  EDIT_BINARY: [
+    1100,
+    'The file is binary: it holds NUL characters.',
+    'Edit text files only. Replace a binary file as a whole.',
+  ],
+  EDIT_FORMAT_MISMATCH: [
+    1101,
+    'The edit is not made for files of this format.',
+    'Use a json_ edit for JSON, yaml_update for YAML and a text edit for other text.',
+  ],
+  EDIT_NO_MATCH: [1102, 'The pattern does not occur in the file.', 'Check the pattern and the file.'],
+  EDIT_MATCH_COUNT: [
+    1103,
+    'The pattern does not occur as often as the plan says.',
+    'Make the pattern more exact, or correct expected_matches or max_matches.',
+  ],
+  EDIT_PATTERN_INVALID: [
+    1104,
+    'The regular expression cannot be used.',
+    'Write it in RE2 syntax, without look-around and back-references, so that it never matches empty text.',
+  ],
+  EDIT_PATTERN_COSTLY: [
+    1105,
+    'The regular expression could take too long on this file.',
+    'Use a literal pattern, a simpler expression, or fewer matches.',
+  ],
+  EDIT_REPLACEMENT_INVALID: [
+    1106,
+    'The replacement names a group that the pattern does not have, or has a stray dollar sign.',
+    'Write $1 for a group, or $ and its name in braces, and $$ for a dollar sign.',
+  ],
+  EDIT_LINE_OUT_OF_RANGE: [1107, 'The file has no such line.', 'Count the lines of the file again.'],
+  EDIT_PATH_MALFORMED: [
+    1108,
+    'The path inside the document is not one that Keyturn follows.',
+    'Write an RFC 9535 path such as $.properties.name, with one selector in each step.',
+  ],
+  EDIT_TARGET_MISSING: [1109, 'The path leads to nothing.', 'Check the path against the document.'],
+  EDIT_TARGET_AMBIGUOUS: [
+    1110,
+    'The path leads to more than one place.',
+    'Make the path more exact. An edit changes one place.',
+  ],
+  EDIT_TARGET_UNFIT: [
+    1111,
+    'The place is not one that this edit can change.',
+    'Choose a path that leads to an object, or another edit.',
+  ],
+  EDIT_TARGET_SHARED: [
+    1112,
+    'The place has an anchor, an alias or a tag, so a change there would mean more than it shows.',
+    'Edit this place by hand, or with a text edit.',
+  ],
+  EDIT_KEY_EXISTS: [1113, 'The object has this key already.', 'Use json_update_value to change it.'],
+  EDIT_KEY_MISSING: [1114, 'The object does not have this key.', 'Check the key against the document.'],
+  EDIT_CHANGES_NOTHING: [1115, 'The file already is what the edit would make it.', 'Remove the edit.'],
+  EDIT_RESULT_TOO_LARGE: [
+    1116,
+    'The edited file would be larger than Keyturn accepts.',
+    'Insert less. The limits are in src/plan/edit/bounds.ts.',
+  ],
+  EDIT_SEVERAL_DOCUMENTS: [
+    1117,
+    'The YAML file holds several documents, or none.',
+    'Edit a file with one document.',
+  ],
+  EDIT_NOT_EXACT: [
+    1118,
+    'The edited file would not read back as exactly this one change.',
+    'Nothing was changed. Edit this place by hand, or with a text edit.',
+  ],
+  SCHEMA_INVALID: [1119, 'The result is not a valid JSON Schema.', 'Correct what the message names.'],
+  SCHEMA_DIALECT_UNKNOWN: [
+    1120,
+    'The schema names a dialect that Keyturn cannot check.',
+    'Use draft 2020-12, 2019-09, draft-07 or draft-06.',
+  ],
+
+  // plan
+  PLAN_LIMIT_EXCEEDED: [
+    1150,
+    'The plan is larger than Keyturn accepts: too many files, too large a file, too much to back up, or too long.',
+    'Split the plan. The limits are in src/plan/limits.ts.',
+  ],
+  PLAN_PATHS_NESTED: [
+    1151,
+    'The plan treats one path both as a file and as a folder.',
+    'Split the plan, so that each path is one or the other.',
+  ],
+  PLAN_DEPENDENCIES_CYCLIC: [
+    1152,
+    'The actions of the plan wait for each other in a circle, or for an action that is not there.',
+    'Correct depends_on.',
+  ],
+  PLAN_RULE_BROKEN: [
+    1153,
+    'A validation rule of the plan does not hold after the run.',
+    'The run was rolled back. Correct the plan or the rule.',
+  ],
+  CHECKPOINT_UNKNOWN: [
+    1154,
+    'The manifest has no checkpoint with this id.',
+    'Copy the id from the rollback manifest.',
+  ],
+  CHECKPOINT_CHAINED: [
+    1155,
+    'A file was moved between this checkpoint and others, so one cannot be restored without them.',
+    'Name the other checkpoints too, or roll back everything.',
+  ],
+
   // 2000-2999: a file is not as it must be.
   FILE_NOT_FOUND: [2001, 'The file does not exist.', 'Check the path.'],
   FILE_UNREADABLE: [2002, 'The file cannot be read.', 'Check its permissions.'],
@@ -255,6 +366,11 @@ const reasons = {
     'The queue has a line that cannot be understood, or one without an end.',
     'Correct the file by hand; Keyturn never repairs it.',
   ],
+  QUEUE_AMBIGUOUS: [
+    2042,
+    'The queue says two different things about one id.',
+    'Correct the file by hand; Keyturn never chooses.',
+  ],
   PROJECT_EXISTS: [
     2043,
     'This folder is a Keyturn project already.',
@@ -264,6 +380,38 @@ const reasons = {
     2044,
     'This folder is not inside a Keyturn project.',
     'Run `keyturn init`, or pass --project.',
+  ],
+
+  // plan
+  FILE_EXISTS: [
+    2100,
+    'Something is at a path that must be free.',
+    'Choose another path, or remove what is there.',
+  ],
+  PLAN_DRIFT: [
+    2101,
+    'A file is not what it was when the plan was approved.',
+    'Find out who changed it, then propose the plan again.',
+  ],
+  RESULT_MISMATCH: [
+    2102,
+    'The result of an action is not the one that was approved.',
+    'The run was rolled back. Propose the plan again.',
+  ],
+  BACKUP_CORRUPT: [
+    2103,
+    'A backup is missing or is not the original.',
+    'The file was left as it is. Restore it from another backup.',
+  ],
+  MANIFEST_CORRUPT: [
+    2104,
+    'The rollback manifest or its journal cannot be trusted.',
+    'Restore the files by hand from the backups folder.',
+  ],
+  CHANGED_SINCE_RUN: [
+    2105,
+    'The file was changed by somebody else after the run, so it is not rolled back.',
+    'Keep that change, or undo it by hand and roll back again.',
   ],
 
   // 3000-3999: nobody who may has said yes.
@@ -317,6 +465,18 @@ const reasons = {
     'Find out who changed it, then propose again.',
   ],
   LAST_HUMAN: [3018, 'This is the last enrolled human.', 'Enrol another human first.'],
+  ALREADY_APPROVED: [
+    3019,
+    'The intent is approved already.',
+    'Nothing was done. Check it with `keyturn lane check`.',
+  ],
+
+  // plan
+  PERMISSION_DENIED: [
+    3100,
+    'The system does not allow this file to be read, written or given to its owner.',
+    'Check the permissions of the file and of its folder.',
+  ],
 
   // 4000-4999: something that this depends on is not so.
   ALREADY_EXECUTED: [
@@ -375,6 +535,19 @@ const reasons = {
     'Set the clock.',
   ],
 
+  // plan
+  DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
+  DEPENDENCY_NOT_COMPLETED: [
+    4101,
+    'An action that this one depends on was not completed.',
+    'Find out why that action did not run.',
+  ],
+  RUNNER_MISSING: [
+    4102,
+    'There is nothing here that could run an action of this type.',
+    'Register the pipeline, or remove the action.',
+  ],
+
   // 5000-5999: something broke.
   INTERNAL: [5001, 'Keyturn failed in a way it does not know.', 'Report this. Nothing was acknowledged.'],
   RECORDING_FAILED: [
@@ -394,6 +567,20 @@ const reasons = {
     'The tool was killed by a signal.',
     'Find out how far it came. What it did until then stays done.',
   ],
+
+  // plan
+  ACTION_TIMED_OUT: [5100, 'An action took longer than its timeout.', 'Raise its timeout, or do less in it.'],
+  PLAN_TIMED_OUT: [
+    5101,
+    'The plan took longer than its timeout.',
+    'It was rolled back. Raise its timeout, or split the plan.',
+  ],
+  PLAN_CANCELLED: [
+    5102,
+    'The run was cancelled.',
+    'It was rolled back. Propose the plan again if it is wanted.',
+  ],
+  PIPELINE_FAILED: [5103, 'A pipeline did not end well.', 'Read its output. What it did stays done.'],
 } as const satisfies Record<string, Reason>;
 
 export type ReasonCode = keyof typeof reasons;

@@ -33,6 +33,7 @@ export function keyPairFromSeed(seed: Seed): KeyPair {
 }
 
 export function privateKeyOf(seed: Seed): KeyObject {
+  if (seed.length !== 32) refuse('KEY_FILE_INVALID', 'A private key has 32 bytes.');
   return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
 }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isProxy } from 'node:util/types';
 import canonicalizeUnguarded from 'canonicalize';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -25,6 +26,8 @@ export function guardPlain(value: unknown, depth = 0): asserts value is Json {
   if (typeof value === 'number') return guardNumber(value);
   if (typeof value !== 'object') refuse('JSON_NOT_PLAIN', `A ${typeof value} is not JSON.`);
   if (depth >= limits.json_depth) refuse('JSON_TOO_DEEP');
+  // A proxy may answer the guard and the writer differently.
+  if (isProxy(value)) refuse('JSON_NOT_PLAIN', 'A proxy is not JSON.');
   if (Array.isArray(value)) return guardArray(value, depth);
   guardObject(value, depth);
 }
@@ -46,9 +49,18 @@ function guardNumber(number: number): void {
 function guardArray(array: readonly unknown[], depth: number): void {
   if (Object.getPrototypeOf(array) !== Array.prototype)
     refuse('JSON_NOT_PLAIN', 'An array has a foreign prototype.');
-  if (Object.keys(array).length !== array.length)
+  // Every key counts, also a hidden one: the writer would call a hidden toJSON.
+  if (Reflect.ownKeys(array).length !== array.length + 1)
     refuse('JSON_NOT_PLAIN', 'An array has holes or extra keys.');
-  for (const item of array) guardPlain(item, depth + 1);
+  for (let i = 0; i < array.length; i++) guardPlain(plainValue(array, String(i)), depth + 1);
+}
+
+/** The value of a key that holds one. A getter could give another value to the next reader. */
+function plainValue(object: object, key: string): unknown {
+  const property = Object.getOwnPropertyDescriptor(object, key);
+  if (property === undefined || !('value' in property) || !property.enumerable)
+    refuse('JSON_NOT_PLAIN', `The key "${key}" is computed, hidden or missing.`);
+  return property.value;
 }
 
 function guardObject(object: object, depth: number): void {
@@ -57,11 +69,8 @@ function guardObject(object: object, depth: number): void {
     refuse('JSON_NOT_PLAIN', 'An object is not plain.');
   for (const key of Reflect.ownKeys(object)) {
     if (typeof key === 'symbol') refuse('JSON_NOT_PLAIN', 'An object has a symbol as a key.');
-    const property = Object.getOwnPropertyDescriptor(object, key)!;
-    if (!('value' in property) || !property.enumerable)
-      refuse('JSON_NOT_PLAIN', `The key "${key}" is computed.`);
     guardString(key);
-    guardPlain(property.value, depth + 1);
+    guardPlain(plainValue(object, key), depth + 1);
   }
 }
 

@@ -29,6 +29,16 @@ export function openTerminal(): Terminal {
   };
 }
 
+/** Opens the terminal for one conversation and closes it, however that ends. */
+export async function atTerminal<T>(talk: (terminal: Terminal) => Promise<T>): Promise<T> {
+  const terminal = openTerminal();
+  try {
+    return await talk(terminal);
+  } finally {
+    terminal.close();
+  }
+}
+
 function openTty(): number {
   try {
     return openSync('/dev/tty', 'r+');
@@ -48,18 +58,22 @@ export function hasTerminal(): boolean {
 
 /** One line. The end of input or Ctrl-C is no answer, and no answer is a refusal. */
 function readLine(input: ReadStream, output: WriteStream, question: string, echo: boolean): Promise<string> {
-  output.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: echo ? output : silent, terminal: true, historySize: 0 });
   return new Promise((resolve, reject) => {
     let answered = false;
     const giveUp = () => {
-      if (!answered) reject(new Refusal('CONFIRMATION_DECLINED', 'Nothing was typed.'));
+      if (answered) return;
+      answered = true;
       lines.close();
+      output.write('\n');
+      reject(new Refusal('CONFIRMATION_DECLINED', 'Nothing was typed.'));
     };
     lines.once('SIGINT', giveUp);
     lines.once('close', giveUp);
-    lines.once('line', (line) => {
+    // The question is written by hand where nothing is echoed, because then readline writes nothing at all.
+    if (!echo) output.write(question);
+    lines.question(echo ? question : '', (line) => {
       answered = true;
       lines.close();
       if (!echo) output.write('\n');

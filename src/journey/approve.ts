@@ -2,6 +2,7 @@ import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
 import type { Event } from '../event/event.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
+import { requireFormats } from './check.ts';
 import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
 import { requireSameEffect } from './effect.ts';
 
@@ -13,8 +14,9 @@ export interface ApproveRequest {
 }
 
 /** A human signs the hash. The first signature is also the submission and the freeze (002 steps 1 and 2). */
-export function approve(context: Context, request: ApproveRequest): Promise<Event<'approval.granted'>> {
+export async function approve(context: Context, request: ApproveRequest): Promise<Event<'approval.granted'>> {
   const { intent_id, hash, signer } = request;
+  requireFormats(intent_id, hash);
   return recordingRefusal(context, refused(intent_id), async () => {
     const now = await requireClock(context);
     const state = await requireIntent(context, intent_id);
@@ -59,6 +61,7 @@ export interface RejectRequest {
 /** A rejection is final for its intent. */
 export async function reject(context: Context, request: RejectRequest): Promise<Event<'approval.denied'>> {
   const { intent_id, hash, reason, signer } = request;
+  requireFormats(intent_id, hash);
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   const denied = signAct(
     context.origin,

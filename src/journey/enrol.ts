@@ -1,3 +1,5 @@
+import { isDigest } from '../canonical/digest.ts';
+import { isUuid } from '../canonical/uuid.ts';
 import type { Event } from '../event/event.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -6,8 +8,10 @@ import type { Context } from './context.ts';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
+/** Subjects of the ledger share one namespace, so a principal must not be named like anything else in it. */
 export function requireName(name: string): void {
   if (!NAME.test(name)) refuse('NAME_MALFORMED');
+  if (name === 'system' || isUuid(name) || isDigest(name)) refuse('NAME_MALFORMED', `"${name}" is reserved.`);
 }
 
 export interface EnrolRequest {

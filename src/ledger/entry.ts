@@ -3,6 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { canonicalBytes, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { isObjectOf } from './strict.ts';
 
 /** One fact in the ledger of one tenant. `seq` is also the leaf index in the Merkle tree, so it begins at 0. */
 export interface Entry {
@@ -51,24 +52,35 @@ export function openEntry(bytes: Uint8Array): Entry {
   return value;
 }
 
-function isEntry(value: Json): value is Json & Entry {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const o = value as JsonObject;
-  const keys = Object.keys(o);
+/**
+ * The same for bytes that are not trusted to be an entry, only to be the ones that were hashed: several times faster,
+ * because duplicate keys and odd strings are left to `openEntry`. Null when the bytes are no entry at all.
+ */
+export function skimEntry(bytes: Uint8Array): Entry | null {
+  if (bytes.length > limits.entry_bytes) return null;
+  try {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+    const value: unknown = JSON.parse(text);
+    return isEntry(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function isEntry(value: unknown): value is JsonObject & Entry {
   return (
-    keys.length === FIELDS.length &&
-    FIELDS.every((field) => Object.hasOwn(o, field)) &&
-    Number.isSafeInteger(o.seq) &&
-    (o.seq as number) >= 0 &&
-    typeof o.tenant === 'string' &&
-    typeof o.at === 'string' &&
-    typeof o.kind === 'string' &&
-    typeof o.subject === 'string' &&
-    typeof o.prev === 'string' &&
-    Array.isArray(o.claims) &&
-    o.claims.every((claim: Json) => typeof claim === 'string') &&
-    typeof o.body === 'object' &&
-    o.body !== null &&
-    !Array.isArray(o.body)
+    isObjectOf(value, FIELDS) &&
+    Number.isSafeInteger(value.seq) &&
+    (value.seq as number) >= 0 &&
+    typeof value.tenant === 'string' &&
+    typeof value.at === 'string' &&
+    typeof value.kind === 'string' &&
+    typeof value.subject === 'string' &&
+    typeof value.prev === 'string' &&
+    Array.isArray(value.claims) &&
+    value.claims.every((claim: Json) => typeof claim === 'string') &&
+    typeof value.body === 'object' &&
+    value.body !== null &&
+    !Array.isArray(value.body)
   );
 }

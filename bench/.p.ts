@@ -1,0 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+const folder = mkdtempSync('/tmp/sb/p-'); const digest='ab'.repeat(32);
+const store = await openSqliteStore({ path: folder+'/s.db', tenant: 'bench', clock:()=>new Date(), mode: 'create' });
+const proposal=()=>{const subject=randomUUID(); return {claims:[`intent:${subject}`],events:[{kind:'intent.proposed' as const,subject,body:{hash:digest,effect_digest:digest,registry_digest:digest,tool:'deploy',proposer:'planner',proposer_kind:'agent' as const,expires_at:'2030-01-15T12:00:00.000Z'}}]}};
+const measure=async(name:string,n:number,f:()=>Promise<unknown>)=>{ for(let r=0;r<5;r++){const c=process.cpuUsage();const t=process.hrtime.bigint(); await f(); const d=process.cpuUsage(c); console.log(name,'wall',(Number(process.hrtime.bigint()-t)/1000/n).toFixed(1),'user',(d.user/n).toFixed(1),'sys',(d.system/n).toFixed(1));}};
+const mode=process.argv[2];
+if(mode!=='batch') await measure('lone',2000,async()=>{for(let i=0;i<2000;i++)await store.commit(proposal());});
+if(mode!=='lone') await measure('batch',12800,async()=>{for(let i=0;i<200;i++)await Promise.all(Array.from({length:64},()=>store.commit(proposal())));});
+await store.close(); rmSync(folder,{recursive:true});

@@ -1,0 +1,134 @@
+/**
+ * `npm test`: installs what it needs, checks types, style and dead code, builds, runs every test, and ends with a line
+ * such as `12 passed, 0 failed, 0 skipped`. `--exhaustive` runs only the exhaustive tests, 20 minutes at most.
+ * Other arguments go to vitest: `npm test -- test/gate`.
+ */
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { root, runBin, setup } from './setup.mjs';
+import { printLoudly, systemPackages } from './system.mjs';
+
+/** Not the Markdown: biome would pad every table to its widest cell. */
+const STYLED = ['src', 'test', 'bench', 'demo', 'scripts', 'package.json', 'vitest.config.ts'];
+
+const EXHAUSTIVE_MS = 20 * 60_000;
+
+const started = Date.now();
+const exhaustive = process.argv.includes('--exhaustive');
+const filters = process.argv.slice(2).filter((arg) => arg !== '--exhaustive');
+
+/** A check that fails counts as one failed test, so that the last line never says less than the exit code. */
+const failedSteps = [];
+
+async function step(name, act) {
+  const from = Date.now();
+  process.stdout.write(`== ${name}\n`);
+  const ok = await act().catch((error) => {
+    console.error(error.message.split('\n', 1)[0]);
+    return false;
+  });
+  console.log(`${ok ? '   ok' : '   FAILED'} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
+  if (!ok) failedSteps.push(name);
+  return ok;
+}
+
+const passes = (packageName, bin, ...args) => runBin(packageName, bin, args).then((code) => code === 0);
+
+/**
+ * The tests run in a session of their own: they have no controlling terminal whoever starts them, and what they
+ * leave behind ends with them.
+ */
+async function vitest(outputFile) {
+  let group;
+  const killGroup = () => {
+    try {
+      process.kill(-group, 'SIGKILL');
+    } catch {
+      // Nothing of it is left.
+    }
+  };
+  let late = false;
+  const deadline = exhaustive && setTimeout(outOfTime, EXHAUSTIVE_MS - (Date.now() - started));
+  function outOfTime() {
+    late = true;
+    console.error(`\nKilled: the exhaustive tests took more than ${EXHAUSTIVE_MS / 60_000} minutes.`);
+    killGroup();
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.once(signal, () => {
+      killGroup();
+      process.exit(1);
+    });
+  }
+  const args = [
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${outputFile}`,
+    ...filters,
+  ];
+  const code = await runBin('vitest', 'vitest', args, {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: exhaustive ? { KEYTURN_EXHAUSTIVE: '1' } : {},
+    onStart: (child) => {
+      group = child.pid;
+    },
+  });
+  clearTimeout(deadline);
+  killGroup();
+  return code === 0 && !late;
+}
+
+/** The counts from vitest's own report. A file that could not be loaded is a failure too. */
+function countsOf(outputFile, ok) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    const report = JSON.parse(readFileSync(outputFile, 'utf8'));
+    for (const { status, assertionResults } of report.testResults) {
+      for (const result of assertionResults) {
+        counts[result.status === 'passed' || result.status === 'failed' ? result.status : 'skipped'] += 1;
+      }
+      if (status === 'failed' && !assertionResults.some((r) => r.status === 'failed')) counts.failed += 1;
+    }
+  } catch (error) {
+    console.error(`There is no test report: ${error.message}`);
+  }
+  if (counts.passed + counts.failed === 0) console.error('No test ran.');
+  if ((!ok || counts.passed === 0) && counts.failed === 0) counts.failed = 1;
+  return counts;
+}
+
+async function tests() {
+  const folder = mkdtempSync(join(tmpdir(), 'keyturn-report-'));
+  try {
+    const outputFile = join(folder, 'report.json');
+    console.log('== tests');
+    return countsOf(outputFile, await vitest(outputFile));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await setup();
+const notRun = await systemPackages();
+printLoudly(notRun);
+if (!exhaustive) {
+  const styled = STYLED.filter((path) => existsSync(join(root, path)));
+  await step('types (tsc)', () => passes('typescript', 'tsc', '-p', 'tsconfig.json'));
+  await step('style (biome)', () => passes('@biomejs/biome', 'biome', 'check', ...styled));
+  await step('dead code (knip)', () => passes('knip', 'knip', '--no-progress'));
+}
+const built = await step('build (esbuild)', () => build({ types: !exhaustive }).then(() => true));
+// Without a build the tests would judge an older program.
+const counts = built ? await tests() : { passed: 0, failed: 0, skipped: 0 };
+
+printLoudly(notRun);
+for (const name of failedSteps) console.error(`FAILED: ${name}`);
+counts.failed += failedSteps.length;
+console.log(`Took ${((Date.now() - started) / 1000).toFixed(0)} s.`);
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed === 0 ? 0 : 1;

@@ -1,0 +1,96 @@
+import type { Report } from '../keyturn.ts';
+import { RECORDING_FAILED_LINES } from '../lane/report.ts';
+import { indented, visible } from '../lane/visible.ts';
+import type { ReasonCode, Refusal } from '../refusal.ts';
+import { controllerLine } from './controller.ts';
+
+/** The adapter of 001 in its own words: the reports under "Human Role", and one fixed line for each precondition. */
+export function reportLines(report: Report): string[] {
+  return report.result === 'success' ? successLines(report) : failureLines(report);
+}
+
+function successLines({ tool, execution_id, finished_at, stdout }: Report): string[] {
+  return [
+    `[OK] Execution completed: ${tool}`,
+    `Execution ID: ${execution_id}`,
+    `Timestamp: ${finished_at}`,
+    'Tool output:',
+    ...indented(stdout),
+    'Status: Execution recorded in the ledger',
+  ];
+}
+
+function failureLines({ tool, execution_id, finished_at, exit_code, result, stderr }: Report): string[] {
+  return [
+    `[ERROR] Execution failed: ${tool}`,
+    `Execution ID: ${execution_id}`,
+    `Timestamp: ${finished_at}`,
+    `Exit code: ${exit_code ?? 'none'}`,
+    'Error output:',
+    ...indented(stderr),
+    // A tool that was killed may have done half of its work: the record says so.
+    `Status: Execution recorded in the ledger as ${result === 'partial' ? 'partial' : 'failure'}`,
+  ];
+}
+
+/** When the run was refused. `opened` is false when the controller could not even be asked. */
+export function refusedLines(refusal: Refusal, opened: boolean): string[] {
+  if (refusal.code === 'RECORDING_FAILED') return [...RECORDING_FAILED_LINES];
+  if (refusal.code === 'CONFIRMATION_DECLINED') return ended(refusal.message);
+  if (!opened || ELIGIBILITY.has(refusal.code)) {
+    return [controllerLine(refusal), `[ERROR] ${NOT_ELIGIBLE}`, ...ended(NOT_ELIGIBLE)].map(visible);
+  }
+  const reason = preconditionOf(refusal);
+  return [`[ERROR] ${reason}`, ...ended(reason)].map(visible);
+}
+
+function ended(reason: string): string[] {
+  return [`[ERROR] Cannot execute: ${reason}`, 'No execution attempted.'];
+}
+
+const NOT_ELIGIBLE = 'Execution not eligible';
+
+/** Check 1: the reasons of the controller. */
+const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'ID_MALFORMED',
+  'HASH_MALFORMED',
+  'INTENT_NOT_FOUND',
+  'HASH_MISMATCH',
+  'APPROVAL_MISSING',
+  'APPROVAL_EXPIRED',
+  'INTENT_REJECTED',
+  'INTENT_EXPIRED',
+  'ALREADY_EXECUTED',
+  'RUN_FAILED',
+  'RUN_IN_DOUBT',
+  'CLOCK_BEHIND',
+]);
+
+const UNAVAILABLE = 'Tool registry unavailable';
+const NOT_IN_REGISTRY = 'Intent not in tool registry';
+const AMBIGUOUS = 'Multiple tools defined (ambiguous)';
+
+/** Checks 2 to 5. After the controller said yes, the registry is the one file that is read by its name. */
+const PRECONDITIONS: Readonly<Partial<Record<ReasonCode, string>>> = {
+  REGISTRY_MISSING: UNAVAILABLE,
+  REGISTRY_MALFORMED: UNAVAILABLE,
+  TOOL_DUPLICATE: UNAVAILABLE,
+  YAML_MALFORMED: UNAVAILABLE,
+  INPUT_NOT_UTF8: UNAVAILABLE,
+  INPUT_TOO_LARGE: UNAVAILABLE,
+  FILE_IS_SYMLINK: UNAVAILABLE,
+  FILE_NOT_REGULAR: UNAVAILABLE,
+  FILE_UNREADABLE: UNAVAILABLE,
+  REGISTRY_WRITABLE: 'Tool registry must be read-only',
+  TOOL_UNKNOWN: NOT_IN_REGISTRY,
+  BINDING_MISSING: NOT_IN_REGISTRY,
+  BINDING_EMPTY: 'No tool defined for this intent',
+  BINDING_AMBIGUOUS: AMBIGUOUS,
+  BINDING_MISMATCH: AMBIGUOUS,
+  EXECUTABLE_MISSING: 'Tool not found',
+};
+
+function preconditionOf({ code, message }: Refusal): string {
+  if (code.startsWith('ARGUMENT_')) return `Tool arguments invalid: ${message}`;
+  return PRECONDITIONS[code] ?? `Precondition failed: ${message}`;
+}

@@ -1,0 +1,55 @@
+import type { Refusal } from '../refusal.ts';
+
+/** What was typed, once the command parser has understood it. */
+export interface Call {
+  /** Such as `ledger verify`. */
+  readonly command: string;
+  readonly operands: readonly string[];
+  readonly options: Options;
+}
+
+/** Every option of every command. Which command takes which is said in commands.ts. */
+export interface Options {
+  readonly after?: string;
+  readonly agent?: boolean;
+  readonly arg?: readonly string[];
+  readonly as?: string;
+  readonly bundle?: string;
+  readonly by?: string;
+  readonly deep?: boolean;
+  readonly dryRun?: boolean;
+  readonly envelope?: string;
+  readonly file?: string;
+  readonly goal?: string;
+  readonly hash?: string;
+  readonly head?: readonly string[];
+  readonly hostIsDead?: boolean;
+  readonly json?: boolean;
+  readonly key?: string;
+  readonly limit?: string;
+  readonly name?: string;
+  readonly out?: string;
+  readonly outcome?: string;
+  readonly output?: boolean;
+  readonly project?: string;
+  readonly reason?: string;
+  readonly status?: string;
+  readonly tool?: string;
+  readonly ttl?: string;
+  readonly write?: boolean;
+}
+
+/** What a command has to say. One answer, two forms: lines for a person, `result` for `--json`. */
+export interface Answer {
+  readonly result: object;
+  readonly lines: readonly string[];
+  /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr, `result` becomes the details. */
+  readonly refusal?: Refusal;
+}
+
+export type Act = (call: Call) => Promise<Answer>;
+
+/** A decision that said no, in the words of 000 and 001. */
+export function denied(refusal: Refusal, lines: readonly string[]): Answer {
+  return { result: { lines }, lines, refusal };
+}

@@ -1,0 +1,100 @@
+import { isDigest } from '../../canonical/digest.ts';
+import { type Keyturn, parseDuration, type Review } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { unlock, whoActs } from '../human.ts';
+import { requireId } from '../operand.ts';
+import { painter } from '../paint.ts';
+import { writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { reviewScreen } from '../screen.ts';
+import { fields } from '../table.ts';
+import { atTerminal, type Terminal } from '../terminal.ts';
+
+export function approve(call: Call): Promise<Answer> {
+  const { as, hash, ttl } = call.options;
+  const intent_id = requireId(call);
+  if (hash !== undefined && !isDigest(hash)) refuse('HASH_MALFORMED');
+  const ttl_s = ttl === undefined ? undefined : parseDuration(ttl);
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, as);
+    const seen = await keyturn.review(intent_id);
+    if (hash !== undefined && hash !== seen.state.hash) refuse('HASH_MISMATCH');
+    const result = await atTerminal(async (terminal) => {
+      showReview(terminal, seen);
+      const typed = await terminal.ask('Type the exact id to approve it: ');
+      if (typed !== intent_id) refuse('CONFIRMATION_WRONG');
+      return sign(keyturn, terminal, { seen, name, ttl_s });
+    });
+    return { result, lines: approvedLines(result) };
+  });
+}
+
+/** On the terminal itself: whoever types there must have seen it, wherever standard output goes. */
+export function showReview(terminal: Terminal, seen: Review): void {
+  terminal.write(`${reviewScreen(seen, painter(true), new Date()).join('\n')}\n`);
+}
+
+export interface Signing {
+  readonly seen: Review;
+  readonly name: string;
+  readonly ttl_s?: number | undefined;
+}
+
+/** The passphrase comes last: what it signs is the hash of what was on the screen. */
+export async function sign(
+  keyturn: Keyturn,
+  terminal: Terminal,
+  signing: Signing,
+): Promise<Result<'approve'>> {
+  const { intent_id, hash } = signing.seen.state;
+  const signer = await unlock(keyturn, terminal, signing.name);
+  const ttl = signing.ttl_s === undefined ? {} : { ttl_s: signing.ttl_s };
+  const { body } = await keyturn.approve({ intent_id, hash, signer, ...ttl });
+  return { intent_id, hash, by: body.by, expires_at: body.expires_at };
+}
+
+export function approvedLines({ intent_id, hash, by, expires_at }: Result<'approve'>): string[] {
+  return [
+    `[OK] ${by} approved ${intent_id}`,
+    ...fields([
+      ['Hash', hash],
+      ['Approved until', expires_at],
+      ['Next', `keyturn run ${intent_id} ${hash}`],
+    ]),
+  ];
+}
+
+export function reject(call: Call): Promise<Answer> {
+  const intent_id = requireId(call);
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, call.options.as);
+    const { hash } = await keyturn.intent(intent_id);
+    const result = await atTerminal((terminal) =>
+      signRejection(keyturn, terminal, { intent_id, hash, name, reason }),
+    );
+    return { result, lines: [rejectedLine(result)] };
+  });
+}
+
+export interface Rejection {
+  readonly intent_id: string;
+  readonly hash: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+export async function signRejection(
+  keyturn: Keyturn,
+  terminal: Terminal,
+  { intent_id, hash, name, reason }: Rejection,
+): Promise<Result<'reject'>> {
+  const signer = await unlock(keyturn, terminal, name);
+  const { body } = await keyturn.reject({ intent_id, hash, reason, signer });
+  return { intent_id, hash, by: body.by, reason };
+}
+
+export function rejectedLine({ intent_id, by }: Result<'reject'>): string {
+  return `[OK] ${by} rejected ${intent_id}. That is final`;
+}

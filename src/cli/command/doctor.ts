@@ -1,0 +1,104 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keyturn } from '../../keyturn.ts';
+import { visible } from '../../lane/visible.ts';
+import { type ReasonCode, Refusal } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { type Paint, stdoutPainter } from '../paint.ts';
+import { folderOf } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { refusalOf } from '../tell.ts';
+import { hasTerminal } from '../terminal.ts';
+
+type Check = Result<'doctor'>['checks'][number];
+
+/** Looks at everything that a run will need, and changes nothing. */
+export async function doctor(call: Call): Promise<Answer> {
+  const checks = [...machineChecks(), ...(await projectChecks(folderOf(call)))];
+  const result: Result<'doctor'> = { checks };
+  const lines = checks.map((check) => checkLine(check, stdoutPainter()));
+  const bad = checks.find(({ ok }) => !ok);
+  if (!bad) return { result, lines };
+  return { result, lines, refusal: new Refusal(bad.code as ReasonCode, `${bad.name}: ${bad.found}`) };
+}
+
+function checkLine({ name, ok, found }: Check, paint: Paint): string {
+  return `${ok ? paint('green', 'ok  ') : paint('alarm', 'BAD ')} ${name}: ${visible(found)}`;
+}
+
+function good(name: string, found: string): Check {
+  return { name, ok: true, found, code: null };
+}
+
+function bad(name: string, found: string, code: ReasonCode): Check {
+  return { name, ok: false, found, code };
+}
+
+function machineChecks(): Check[] {
+  const { bwrap, prlimit, flock } = Keyturn.machine();
+  const linux = process.platform === 'linux';
+  return [
+    good('node', process.version),
+    linux
+      ? good('system', 'Linux')
+      : bad('system', `${process.platform}: the promises about files are weaker here`, 'SANDBOX_UNAVAILABLE'),
+    bwrap ? good('bubblewrap', bwrap) : bad('bubblewrap', 'bwrap is not installed', 'SANDBOX_UNAVAILABLE'),
+    prlimit ? good('prlimit', prlimit) : bad('prlimit', 'prlimit is not installed', 'SANDBOX_UNAVAILABLE'),
+    flock
+      ? good('flock', flock)
+      : bad('flock', 'flock is not installed; the lane needs it', 'LOCK_UNAVAILABLE'),
+    // A machine without a terminal can still check, list and prove.
+    good('terminal', hasTerminal() ? 'there is one' : 'none: nobody can approve or run from here'),
+  ];
+}
+
+async function projectChecks(at: string): Promise<Check[]> {
+  let keyturn: Keyturn;
+  try {
+    keyturn = await Keyturn.open({ at, mode: 'read' });
+  } catch (error) {
+    const { code, message } = refusalOf(error);
+    return [bad('project', message, code)];
+  }
+  try {
+    return [good('project', keyturn.layout.root), ...(await openProjectChecks(keyturn))];
+  } finally {
+    await keyturn.close();
+  }
+}
+
+async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
+  const doubts = await keyturn.inDoubt();
+  return [
+    await attempt('ledger', async () => `${(await keyturn.head()).size} entries, and its key is here`),
+    await attempt('state', async () => `${(await keyturn.rebuild({ write: false })).rows} rows`),
+    registryCheck(keyturn),
+    keysCheck(keyturn),
+    doubts.length === 0
+      ? good('runs', 'none in doubt')
+      : bad('runs', `${doubts.length} in doubt: see \`keyturn status\``, 'RUN_IN_DOUBT'),
+  ];
+}
+
+async function attempt(name: string, act: () => Promise<string>): Promise<Check> {
+  try {
+    return good(name, await act());
+  } catch (error) {
+    const { code, message } = refusalOf(error);
+    return bad(name, message, code);
+  }
+}
+
+function registryCheck(keyturn: Keyturn): Check {
+  const [fault] = keyturn.lintTools();
+  if (fault) return bad('registry', `line ${fault.line}: ${fault.message}`, fault.code);
+  return good('registry', `${keyturn.tools().length} tools, locked`);
+}
+
+/** A key that others may read is a key that others may try passphrases on. */
+function keysCheck(keyturn: Keyturn): Check {
+  const files = readdirSync(keyturn.layout.keys);
+  const open = files.filter((file) => (statSync(join(keyturn.layout.keys, file)).mode & 0o077) !== 0);
+  if (open.length > 0) return bad('keys', `others may read ${open.join(', ')}`, 'KEY_FILE_INVALID');
+  return good('keys', `${files.filter((file) => file.endsWith('.json')).length} of humans, private`);
+}

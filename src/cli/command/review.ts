@@ -1,0 +1,89 @@
+import type { IntentState, Keyturn } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { whoActs } from '../human.ts';
+import { writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { standingOf } from '../standing.ts';
+import { atTerminal, type Terminal } from '../terminal.ts';
+import { approvedLines, rejectedLine, showReview, sign, signRejection } from './approve.ts';
+
+const QUESTION = 'Type the exact id to approve, r and a reason to reject, Enter to skip, q to stop: ';
+
+/** Walks through what waits for a human, oldest first. Each one is a decision of its own. */
+export function review(call: Call): Promise<Answer> {
+  return writing(call, async (keyturn) => {
+    const pending = await pendingIntents(keyturn, new Date());
+    const done: Done = { approved: [], rejected: [], skipped: [] };
+    if (pending.length === 0) return { result: done, lines: ['[OK] Nothing to review'] };
+    const name = await whoActs(keyturn, call.options.as);
+    await atTerminal((terminal) => walk(keyturn, terminal, pending, { name, done }));
+    return { result: done, lines: summary(done) };
+  });
+}
+
+type Done = { -readonly [K in keyof Result<'review'>]: Result<'review'>[K] };
+
+interface Walk {
+  readonly name: string;
+  readonly done: Done;
+}
+
+const PAGE = 500;
+
+/** What waits for a first signature, and what was approved too long ago. */
+async function pendingIntents(keyturn: Keyturn, now: Date): Promise<IntentState[]> {
+  const found: IntentState[] = [];
+  for (const status of ['proposed', 'approved'] as const) {
+    for (let after: string | undefined; ; ) {
+      const page = await keyturn.list({ status, limit: PAGE, ...(after === undefined ? {} : { after }) });
+      found.push(...page.filter((state) => ['waiting', 'approval expired'].includes(standingOf(state, now))));
+      after = page.at(-1)?.intent_id;
+      if (page.length < PAGE) break;
+    }
+  }
+  return found;
+}
+
+async function walk(
+  keyturn: Keyturn,
+  terminal: Terminal,
+  pending: readonly IntentState[],
+  { name, done }: Walk,
+): Promise<void> {
+  for (const [i, { intent_id }] of pending.entries()) {
+    const seen = await keyturn.review(intent_id);
+    terminal.write(`\n[${i + 1} of ${pending.length}]\n`);
+    showReview(terminal, seen);
+    const typed = await terminal.ask(QUESTION);
+    if (typed === 'q') return;
+    if (typed === '') done.skipped.push(intent_id);
+    else if (typed === intent_id) {
+      const approval = await sign(keyturn, terminal, { seen, name });
+      done.approved.push(approval);
+      terminal.write(`${approvedLines(approval).join('\n')}\n`);
+    } else if (/^r(\s|$)/.test(typed)) {
+      const reason = typed.slice(1).trim() || (await terminal.ask('Why: ')).trim();
+      const { hash } = seen.state;
+      const rejection = await signRejection(keyturn, terminal, {
+        intent_id,
+        hash,
+        name,
+        reason: requireReason(reason),
+      });
+      done.rejected.push(rejection);
+      terminal.write(`${rejectedLine(rejection)}\n`);
+    } else refuse('CONFIRMATION_WRONG');
+  }
+}
+
+function requireReason(reason: string): string {
+  return reason === '' ? refuse('CONFIRMATION_DECLINED', 'A rejection needs a reason.') : reason;
+}
+
+function summary({ approved, rejected, skipped }: Done): string[] {
+  return [
+    `[OK] Reviewed: ${approved.length} approved, ${rejected.length} rejected, ${skipped.length} skipped`,
+    ...approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
+  ];
+}

@@ -1,0 +1,119 @@
+import { isDigest } from '../../canonical/digest.ts';
+import { isUuid } from '../../canonical/uuid.ts';
+import { Keyturn, type Preview, type Report } from '../../keyturn.ts';
+import { QUESTION, screen } from '../../lane/report.ts';
+import { explain, Refusal, refuse } from '../../refusal.ts';
+import { refusedLines, reportLines } from '../adapter.ts';
+import { type Answer, type Call, denied } from '../answer.ts';
+import { folderOf } from '../project.ts';
+import { say } from '../say.ts';
+import type { Result } from '../schema.ts';
+import { refusalOf } from '../tell.ts';
+import { atTerminal } from '../terminal.ts';
+
+/** How far a run came. It decides what may be said about it when something goes wrong. */
+interface Progress {
+  opened: boolean;
+  confirmed: boolean;
+}
+
+/** The adapter of 001: one approved intent, one tool, one run, one report. */
+export async function run(call: Call): Promise<Answer> {
+  const progress: Progress = { opened: false, confirmed: false };
+  try {
+    const [intent_id = '', hash = ''] = call.operands;
+    if (!isUuid(intent_id)) refuse('ID_MALFORMED');
+    if (!isDigest(hash)) refuse('HASH_MALFORMED');
+    return await withStore(call, progress, (keyturn) =>
+      call.options.dryRun
+        ? dryRun(keyturn, intent_id, hash)
+        : realRun(keyturn, { intent_id, hash }, call, progress),
+    );
+  } catch (error) {
+    const refusal = whatIsKnown(error, progress);
+    return denied(refusal, refusedLines(refusal, progress.opened));
+  }
+}
+
+async function withStore(
+  call: Call,
+  progress: Progress,
+  act: (keyturn: Keyturn) => Promise<Answer>,
+): Promise<Answer> {
+  const keyturn = await Keyturn.open({ at: folderOf(call), mode: call.options.dryRun ? 'read' : 'write' });
+  progress.opened = true;
+  try {
+    return await act(keyturn);
+  } finally {
+    await keyturn.close();
+  }
+}
+
+/** After the y nobody can say that nothing was attempted, unless a refusal says so. */
+function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
+  if (error instanceof Refusal || !confirmed) return refusalOf(error);
+  return new Refusal('RECORDING_FAILED', undefined, { because: refusalOf(error).message });
+}
+
+async function dryRun(keyturn: Keyturn, intent_id: string, hash: string): Promise<Answer> {
+  const { effect } = await keyturn.preview(intent_id, hash);
+  const result: Result<'run'> = { dry_run: true, intent_id, hash, tool: effect.tool, argv: effect.argv };
+  return {
+    result,
+    lines: [...screen(intent_id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
+  };
+}
+
+// An interrupted tool is killed with all it started, and its end is recorded.
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+async function realRun(
+  keyturn: Keyturn,
+  asked: { readonly intent_id: string; readonly hash: string },
+  call: Call,
+  progress: Progress,
+): Promise<Answer> {
+  const interrupt = new AbortController();
+  const stop = () => interrupt.abort();
+  for (const signal of SIGNALS) process.on(signal, stop);
+  try {
+    const confirm = async (seen: Preview) => {
+      progress.confirmed = await confirmed(seen, call.options.json === true);
+      return progress.confirmed;
+    };
+    return answerOf(await keyturn.run({ ...asked, confirm, abort: interrupt.signal }));
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  }
+}
+
+/** Only `y` is yes. */
+function confirmed({ state, effect }: Preview, json: boolean): Promise<boolean> {
+  return atTerminal(async (terminal) => {
+    const lines = [...screen(state.intent_id, effect), ''];
+    if (!json) say(1, lines);
+    // Nobody is asked about something they cannot see.
+    if (json || !process.stdout.isTTY) terminal.write(`${lines.join('\n')}\n`);
+    return (await terminal.ask(`${QUESTION} `)) === 'y';
+  });
+}
+
+function answerOf(report: Report): Answer {
+  const {
+    execution_id,
+    intent_id,
+    tool,
+    result: outcome,
+    exit_code,
+    signal,
+    finished_at,
+    reason_code,
+  } = report;
+  const stdout = Buffer.from(report.stdout).toString('utf8');
+  const stderr = Buffer.from(report.stderr).toString('utf8');
+  const told = { execution_id, intent_id, tool, outcome, exit_code, signal, finished_at, stdout, stderr };
+  const result: Result<'run'> = { dry_run: false, ...told };
+  const lines = reportLines(report);
+  if (reason_code === null) return { result, lines };
+  return { result, lines, refusal: new Refusal(reason_code, explain(reason_code).meaning) };
+}

@@ -1,0 +1,119 @@
+import { sha256 } from '../../canonical/digest.ts';
+import type { Entry, IntentState, Keyturn, Review } from '../../keyturn.ts';
+import { indented, visible } from '../../lane/visible.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { requireId } from '../operand.ts';
+import { stdoutPainter } from '../paint.ts';
+import { reading } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { reviewScreen } from '../screen.ts';
+import { painted, standingOf } from '../standing.ts';
+import { fields } from '../table.ts';
+
+export function show(call: Call): Promise<Answer> {
+  const intent_id = requireId(call);
+  return reading(call, async (keyturn) => {
+    const now = new Date();
+    const state = await keyturn.intent(intent_id);
+    const seen = await unlessErased(() => keyturn.review(intent_id));
+    const outputs = outputsOf(await keyturn.story(intent_id));
+    const output = call.options.output ? await lastOutput(keyturn, outputs) : null;
+    const result: Result<'show'> = {
+      intent: { ...state, standing: standingOf(state, now) },
+      envelope: seen?.envelope ?? null,
+      effect: seen?.effect ?? null,
+      outputs,
+      output: output && { stdout: textOf(output.stdout), stderr: textOf(output.stderr) },
+    };
+    const lines = [...intentLines(state, seen, now), ...historyLines(state, outputs), ...outputLines(output)];
+    return { result, lines };
+  });
+}
+
+/** The words may be gone; what the ledger says about them is not. */
+async function unlessErased<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'OBJECT_MISSING') return null;
+    throw error;
+  }
+}
+
+function intentLines(state: IntentState, seen: Review | null, now: Date): string[] {
+  const paint = stdoutPainter();
+  if (seen) return [...reviewScreen(seen, paint, now), `Effect digest: ${state.effect_digest}`];
+  return [
+    ...fields([
+      ['Intent', paint('bold', state.intent_id)],
+      ['Hash', state.hash],
+      ['Status', painted(standingOf(state, now), paint)],
+      ['Asked by', `${state.proposer} (${state.proposer_kind})`],
+      ['Tool', state.tool],
+      ['Effect digest', state.effect_digest],
+    ]),
+    'What was asked for was erased. The ledger still holds its digests.',
+  ];
+}
+
+interface Output {
+  readonly execution_id: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Which outputs each run left behind, by digest. */
+function outputsOf(story: readonly Entry[]): Output[] {
+  return story.flatMap(({ kind, body }) => {
+    if (kind !== 'execution.finished') return [];
+    const finished = body as unknown as {
+      execution_id: string;
+      stdout: { digest: string };
+      stderr: { digest: string };
+    };
+    const { execution_id, stdout, stderr } = finished;
+    return [{ execution_id, stdout: stdout.digest, stderr: stderr.digest }];
+  });
+}
+
+function historyLines({ approvals, runs }: IntentState, outputs: readonly Output[]): string[] {
+  return [
+    ...approvals.map(
+      ({ by, signed_at, expires_at }) => `Approved by ${by} at ${signed_at}, until ${expires_at}`,
+    ),
+    ...runs.flatMap(({ execution_id, claimed_at, result, exit_code, executor }) => {
+      const kept = outputs.find((output) => output.execution_id === execution_id);
+      return [
+        `Run ${execution_id} at ${claimed_at} on ${visible(executor.host)}: ${result ?? 'NO END IS RECORDED'}`,
+        ...(exit_code === null ? [] : [`  exit code ${exit_code}`]),
+        ...(kept ? [`  stdout ${kept.stdout}`, `  stderr ${kept.stderr}`] : []),
+      ];
+    }),
+  ];
+}
+
+interface LastOutput {
+  readonly stdout: Uint8Array | null;
+  readonly stderr: Uint8Array | null;
+}
+
+async function lastOutput(keyturn: Keyturn, outputs: readonly Output[]): Promise<LastOutput | null> {
+  const last = outputs.at(-1);
+  if (!last) return null;
+  const read = (digest: string) =>
+    digest === EMPTY ? Buffer.alloc(0) : unlessErased(() => keyturn.object(digest));
+  return { stdout: await read(last.stdout), stderr: await read(last.stderr) };
+}
+
+const EMPTY = sha256('');
+
+function outputLines(output: LastOutput | null): string[] {
+  if (!output) return [];
+  const shown = (bytes: Uint8Array | null) => (bytes ? indented(bytes) : ['  It was erased.']);
+  return ['Tool output:', ...shown(output.stdout), 'Error output:', ...shown(output.stderr)];
+}
+
+function textOf(bytes: Uint8Array | null): string | null {
+  return bytes && Buffer.from(bytes).toString('utf8');
+}

@@ -1,0 +1,85 @@
+import type { InDoubt, IntentState, Keyturn } from '../../keyturn.ts';
+import type { Answer, Call } from '../answer.ts';
+import { type Paint, stdoutPainter } from '../paint.ts';
+import { reading } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { standingOf } from '../standing.ts';
+
+const MOST = 1000;
+
+/** What needs a human. A run in doubt comes first and loudly: something may have happened that nobody knows of. */
+export function status(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const now = new Date();
+    const doubts = await keyturn.inDoubt();
+    const approved = await intents(keyturn, 'approved');
+    const proposed = await intents(keyturn, 'proposed');
+    const standing = (wanted: string) => (state: IntentState) => standingOf(state, now) === wanted;
+    const result: Result<'status'> = {
+      in_doubt: doubts.map(doubtOf),
+      failed: (await intents(keyturn, 'failed')).map(({ intent_id }) => intent_id),
+      waiting: proposed.filter(standing('waiting')).map(({ intent_id }) => intent_id),
+      approval_expired: approved.filter(standing('approval expired')).map(({ intent_id }) => intent_id),
+      approved: approved.filter(standing('approved')).map(({ intent_id, hash }) => ({ intent_id, hash })),
+    };
+    return { result, lines: told(result, stdoutPainter()) };
+  });
+}
+
+function intents(keyturn: Keyturn, wanted: IntentState['status']): Promise<IntentState[]> {
+  return keyturn.list({ status: wanted, limit: MOST });
+}
+
+function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][number] {
+  return {
+    execution_id: run.execution_id,
+    intent_id: state.intent_id,
+    tool: state.tool,
+    since: run.claimed_at,
+    host: run.executor.host,
+    pid: run.executor.pid,
+    state: state.status === 'partial' ? 'killed' : life,
+  };
+}
+
+function told(result: Result<'status'>, paint: Paint): string[] {
+  const { in_doubt, failed, waiting, approval_expired, approved } = result;
+  const lines = [
+    ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
+    ...section('Failed; a human may authorise one more attempt with `keyturn retry`', failed),
+    ...section('Waiting for a human; see `keyturn review`', waiting),
+    ...section('Approved too long ago; see `keyturn review`', approval_expired),
+    ...section(
+      'Approved and ready',
+      approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
+    ),
+  ];
+  return lines.length === 0 ? ['[OK] Nothing needs a human'] : lines;
+}
+
+function doubtLines(doubt: Result<'status'>['in_doubt'][number], paint: Paint): string[] {
+  const { execution_id, intent_id, tool, since, host, pid } = doubt;
+  if (doubt.state === 'alive')
+    return [
+      paint('yellow', `RUNNING ${execution_id}`),
+      `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,
+    ];
+  const why = {
+    killed: 'it was killed half way',
+    dead: 'its process is gone',
+    'other-host': `it ran on ${host}`,
+  };
+  return [
+    paint('alarm', `!!! IN DOUBT ${execution_id}: the effect may have happened !!!`),
+    `  ${tool} for ${intent_id}, since ${since}: ${why[doubt.state]}`,
+    '  Find out what happened, then: ' +
+      `keyturn resolve ${execution_id} --outcome happened|did-not-happen --reason …`,
+  ];
+}
+
+function section(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  const count = items.length === MOST ? `${MOST} or more` : String(items.length);
+  const shown = items.slice(0, 20).map((item) => `  ${item}`);
+  return [`${title} (${count}):`, ...shown, ...(items.length > 20 ? ['  …'] : [])];
+}

@@ -1,0 +1,77 @@
+import { relative } from 'node:path';
+import type { Fault, Keyturn, Tool } from '../../keyturn.ts';
+import { visible } from '../../lane/visible.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { type Paint, stdoutPainter } from '../paint.ts';
+import { reading } from '../project.ts';
+import type { Result } from '../schema.ts';
+
+export function list(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const tools = keyturn.tools().map(summaryOf);
+    const result: Result<'tool list'> = { tools };
+    const paint = stdoutPainter();
+    const lines = tools.flatMap((tool) => toolLines(tool, paint));
+    return { result, lines: lines.length > 0 ? lines : ['The registry has no tools.'] };
+  });
+}
+
+type Summary = Result<'tool list'>['tools'][number];
+
+function summaryOf({ name, summary, executable, sandbox, undo, timeout_s, parameters }: Tool): Summary {
+  return { name, summary, executable, sandbox, undo, timeout_s, parameters };
+}
+
+function toolLines(
+  { name, summary, executable, sandbox, undo, parameters }: Summary,
+  paint: Paint,
+): string[] {
+  return [
+    `${paint('bold', name)}  ${visible(summary)}`,
+    `  ${visible(executable)}, undo ${undo}${sandbox === 'none' ? `, ${paint('alarm', 'NO SANDBOX')}` : ''}`,
+    ...Object.entries(parameters).map(
+      ([parameter, spec]) => `  --arg ${parameter}=…  ${parameterWords(spec)}`,
+    ),
+  ];
+}
+
+function parameterWords(spec: Summary['parameters'][string]): string {
+  const optional = spec.required && spec.default === undefined ? '' : ', optional';
+  const choices = spec.enum ? `, one of ${spec.enum.join(' ')}` : '';
+  return visible(`${spec.type}${optional}${choices}${spec.description ? `: ${spec.description}` : ''}`);
+}
+
+export function lint(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const faults = keyturn.lintTools();
+    const result: Result<'tool lint'> = { registry: keyturn.config.registry_path, faults };
+    if (faults.length === 0) return { result, lines: ['[OK] The registry can be used'] };
+    return {
+      result,
+      lines: faultLines(keyturn, faults),
+      refusal: new Refusal(faults[0]!.code, faults[0]!.message),
+    };
+  });
+}
+
+function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
+  const file = relative(process.cwd(), keyturn.config.registry_path);
+  return faults.map(
+    ({ code, message, line, column }) => `${visible(`${file}:${line}:${column}: ${message}`)} (${code})`,
+  );
+}
+
+/** A registry that cannot be used is not locked: whoever locks it believes that it is ready. */
+export function lock(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const [fault] = keyturn.lintTools().filter(({ code }) => code !== 'REGISTRY_WRITABLE');
+    if (fault) refuse(fault.code, `Line ${fault.line}, column ${fault.column}: ${fault.message}`);
+    const changed = keyturn.lockTools();
+    const result: Result<'tool lock'> = { registry: keyturn.config.registry_path, changed };
+    return {
+      result,
+      lines: [changed ? '[OK] The registry is locked' : '[OK] The registry was locked already'],
+    };
+  });
+}

@@ -1,0 +1,115 @@
+import { RootCommand, type Command as Suggester } from '@bomb.sh/tab';
+import type { Command } from 'commander';
+import { type IntentStatus, Keyturn } from '../keyturn.ts';
+import { visible } from '../lane/visible.ts';
+import type { Answer, Call } from './answer.ts';
+import type { Result } from './schema.ts';
+
+/** The script that a shell loads. It asks `keyturn complete -- …` at each TAB. */
+export async function completion({ operands: [shell = ''] }: Call): Promise<Answer> {
+  const script = printedBy(() => new RootCommand().setup('keyturn', 'keyturn', shell));
+  const result: Result<'completion'> = { shell, script };
+  return { result, lines: [script] };
+}
+
+/** The library prints its scripts. */
+function printedBy(act: () => void): string {
+  const printed: string[] = [];
+  const { log } = console;
+  console.log = (text: string) => void printed.push(text);
+  try {
+    act();
+  } finally {
+    console.log = log;
+  }
+  return printed.join('\n');
+}
+
+/** Prints what may follow these words: commands, options, and what the project knows. */
+export async function suggestions(program: Command, words: readonly string[]): Promise<void> {
+  const root = new RootCommand();
+  const known = await knowledge(words);
+  describe(program, root, known);
+  for (const [path, command] of leaves(program, '')) {
+    describe(command, root.command(path, command.description()), known);
+  }
+  root.parse([...words]);
+}
+
+function* leaves(command: Command, path: string): Generator<[string, Command]> {
+  for (const child of command.commands) {
+    const name = path === '' ? child.name() : `${path} ${child.name()}`;
+    yield [name, child];
+    yield* leaves(child, name);
+  }
+}
+
+/** Values for an operand or an option, by the name that the help shows: `id`, `hash`, `tool`, `as` … */
+type Knowledge = Readonly<Record<string, readonly Known[]>>;
+type Known = readonly [value: string, about: string];
+
+function describe(command: Command, suggester: Suggester, known: Knowledge): void {
+  for (const option of command.options) {
+    const name = option.long?.slice(2);
+    if (name === undefined) continue;
+    const values = option.argChoices?.map((choice): Known => [choice, '']) ?? known[name] ?? [];
+    if (option.required) suggester.option(name, option.description, (complete) => offer(values, complete));
+    else suggester.option(name, option.description);
+  }
+  for (const argument of command.registeredArguments) {
+    const values = argument.argChoices?.map((choice): Known => [choice, '']) ?? known[argument.name()] ?? [];
+    suggester.argument(argument.name(), (complete) => offer(values, complete));
+  }
+}
+
+function offer(values: readonly Known[], complete: (value: string, about: string) => void): void {
+  for (const [value, about] of values) complete(value, about);
+}
+
+/** Which intents make sense after which command. */
+const STATUSES: Readonly<Record<string, readonly IntentStatus[]>> = {
+  approve: ['proposed'],
+  reject: ['proposed', 'approved'],
+  check: ['approved'],
+  run: ['approved'],
+  retry: ['failed'],
+  resolve: ['claimed', 'partial'],
+};
+
+const MOST = 100;
+
+/** Looks into the project. Where that is not possible there is nothing to suggest, and no reason to disturb a TAB. */
+async function knowledge(words: readonly string[]): Promise<Knowledge> {
+  try {
+    const at = words[words.indexOf('--project') + 1];
+    const keyturn = await Keyturn.open({ at: words.includes('--project') ? (at ?? '.') : '.', mode: 'read' });
+    try {
+      return await known(keyturn, words);
+    } finally {
+      await keyturn.close();
+    }
+  } catch {
+    return {};
+  }
+}
+
+async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowledge> {
+  const command = words.find((word) => Object.hasOwn(STATUSES, word));
+  const pages = (command === undefined ? [undefined] : STATUSES[command]!).map((status) =>
+    keyturn.list({ limit: MOST, ...(status === undefined ? {} : { status }) }),
+  );
+  const intents = (await Promise.all(pages)).flat();
+  const principals = await keyturn.principals();
+  const named = intents.filter(({ intent_id }) => words.includes(intent_id));
+  return {
+    id: intents.map(({ intent_id, tool, status }) => [intent_id, `${tool}, ${status}`]),
+    hash: named.map(({ hash }) => [hash, '']),
+    execution: intents.flatMap(({ runs, tool }) =>
+      runs.slice(-1).map((run): Known => [run.execution_id, tool]),
+    ),
+    tool: keyturn.tools().map(({ name, summary }) => [name, visible(summary)]),
+    as: principals.filter(({ kind }) => kind === 'human').map(({ name }) => [name, '']),
+    by: principals.map(({ name, kind }) => [name, kind]),
+    name: principals.map(({ name, kind }) => [name, kind]),
+  };
+}

@@ -1,0 +1,38 @@
+import { readdirSync } from 'node:fs';
+import type { Keyturn, Signer } from '../keyturn.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The human who acts: the one that was named, or the only one whose key is here. */
+export async function whoActs(keyturn: Keyturn, as: string | undefined): Promise<string> {
+  if (as !== undefined) return as;
+  const here = new Set(keyNames(keyturn));
+  const humans = (await keyturn.principals()).filter(
+    ({ kind, status }) => kind === 'human' && status === 'active',
+  );
+  const names = humans.map(({ name }) => name).filter((name) => here.has(name));
+  if (names.length === 0) refuse('KEY_FILE_INVALID', 'No human of this project has a key file here.');
+  if (names.length > 1)
+    refuse('USAGE', `Several humans have a key here (${names.join(', ')}): name one with --as.`);
+  return names[0]!;
+}
+
+function keyNames(keyturn: Keyturn): string[] {
+  return readdirSync(keyturn.layout.keys)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length));
+}
+
+/** Unlocks a key for one act. There is one try: whoever guesses has to start again. */
+export async function unlock(keyturn: Keyturn, terminal: Terminal, name: string): Promise<Signer> {
+  return keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `));
+}
+
+export async function newPassphrase(terminal: Terminal, name: string): Promise<string> {
+  const passphrase = await terminal.askSecret(`New passphrase for ${name}: `);
+  if (passphrase.length < limits.passphrase_chars_min) refuse('PASSPHRASE_WEAK');
+  if (passphrase !== (await terminal.askSecret('The same again: ')))
+    refuse('PASSPHRASE_WRONG', 'The two passphrases are not the same.');
+  return passphrase;
+}

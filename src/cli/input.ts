@@ -1,0 +1,80 @@
+import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { type ReasonCode, refuse } from '../refusal.ts';
+
+/** The bytes of a file that the person named, or of standard input for `-`. Never more than `max_bytes`. */
+export function readInput(path: string, max_bytes: number): Uint8Array {
+  const fd = path === '-' ? 0 : open(path);
+  try {
+    return readAll(fd, path, max_bytes);
+  } finally {
+    if (fd !== 0) closeSync(fd);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return refuse(
+      code === 'ENOENT' ? 'FILE_NOT_FOUND' : 'FILE_UNREADABLE',
+      `${path} cannot be opened (${code}).`,
+    );
+  }
+}
+
+function readAll(fd: number, shown: string, max_bytes: number): Uint8Array {
+  const chunks: Buffer[] = [];
+  for (let total = 0; ; ) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = readSome(fd, chunk, shown);
+    if (count === 0) return Buffer.concat(chunks);
+    total += count;
+    if (total > max_bytes) refuse('INPUT_TOO_LARGE', `${shown} has more than ${max_bytes} bytes.`);
+    chunks.push(chunk.subarray(0, count));
+  }
+}
+
+function readSome(fd: number, chunk: Buffer, shown: string): number {
+  for (;;) {
+    try {
+      return readSync(fd, chunk);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EOF') return 0;
+      if (code !== 'EAGAIN') refuse('FILE_UNREADABLE', `${shown} cannot be read (${code}).`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+/** Creates a file for the person. What exists is never overwritten: it may be the head that proves a forgery. */
+export async function writeOutput(
+  path: string,
+  content: Uint8Array | string | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  let fd: number;
+  try {
+    fd = openSync(path, 'wx', 0o644);
+  } catch (error) {
+    return refuse(...whyNotWritten(path, error));
+  }
+  try {
+    if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(fd, content);
+    else for await (const chunk of content) writeFileSync(fd, chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    refuse(...whyNotWritten(path, error));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function whyNotWritten(path: string, error: unknown): [ReasonCode, string] {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC') return ['DISK_FULL', `${path}: the disk is full.`];
+  return [
+    'WRITE_FAILED',
+    code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be written (${code}).`,
+  ];
+}

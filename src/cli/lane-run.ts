@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import { queueFolder } from '../lane/folder.ts';
+import type { RunRequest } from '../lane/precondition.ts';
+import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
+import { denial, type Finished, QUESTION, RECORDING_FAILED_LINES, report, screen } from '../lane/report.ts';
+import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
+import type { Claimed } from '../lane/verify.ts';
+import { explain, Refusal, refuse } from '../refusal.ts';
+import { say } from './say.ts';
+import { openTerminal } from './terminal.ts';
+
+export interface LaneRunOptions {
+  readonly queue?: string;
+  readonly registry?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** `keyturn lane run`: the adapter of 001 on the plain files. Returns the exit code. */
+export async function laneRun(claimed: Claimed, options: LaneRunOptions): Promise<number> {
+  try {
+    const request = requestOf(claimed, options);
+    return options.dryRun ? await dryRun(request, options) : await realRun(request, options);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const lines = error.code === 'RECORDING_FAILED' ? RECORDING_FAILED_LINES : denial(error);
+    tell(options, lines, { ok: false, lines }, reasonOf(error));
+    return 1;
+  }
+}
+
+function requestOf(claimed: Claimed, options: LaneRunOptions): RunRequest {
+  return {
+    ...claimed,
+    queue: queueFolder(resolve(options.queue || refuse('USAGE', 'The lane needs --queue DIR.'))),
+    registry_path: options.registry ? resolve(options.registry) : null,
+    working_folder: process.cwd(),
+  };
+}
+
+async function dryRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
+  const effect = await previewRun(request);
+  const lines = [...screen(request.id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'];
+  tell(
+    options,
+    lines,
+    { ok: true, dry_run: true, id: request.id, tool: effect.tool, argv: effect.argv },
+    null,
+  );
+  return 0;
+}
+
+async function realRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
+  const interrupt = new AbortController();
+  const stop = () => interrupt.abort();
+  for (const signal of SIGNALS) process.on(signal, stop);
+  try {
+    const confirm: RunSetting['confirm'] = (effect) => ask(screen(request.id, effect), options);
+    const finished = await runIntent(request, { confirm, clock: () => new Date(), abort: interrupt.signal });
+    tell(options, report(finished), asJson(finished), reasonOfRun(finished));
+    return finished.outcome === 'success' ? 0 : 1;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  }
+}
+
+// An interrupted tool is killed with all it started, and its end is recorded.
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Only `y` is yes. */
+async function ask(lines: readonly string[], options: LaneRunOptions): Promise<boolean> {
+  const terminal = openTerminal();
+  try {
+    if (!options.json) say(1, [...lines, '']);
+    // Nobody is asked about something they cannot see.
+    if (options.json || !isatty(1)) terminal.write(`${lines.join('\n')}\n\n`);
+    return (await terminal.ask(`${QUESTION} `)) === 'y';
+  } finally {
+    terminal.close();
+  }
+}
+
+function reasonOfRun({ code }: Finished): Reason | null {
+  return code === null ? null : reasonOf({ code, message: explain(code).meaning });
+}
+
+function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): object {
+  return {
+    ok: outcome === 'success',
+    id,
+    tool,
+    timestamp,
+    outcome,
+    exit_code,
+    signal: run.signal,
+    stdout: Buffer.from(run.stdout.bytes).toString('utf8'),
+    stderr: Buffer.from(run.stderr.bytes).toString('utf8'),
+    truncated: run.stdout.truncated || run.stderr.truncated,
+  };
+}
+
+function tell(options: LaneRunOptions, lines: readonly string[], json: object, reason: Reason | null): void {
+  const { code = null, message = null, advice = null } = reason ?? {};
+  say(1, options.json ? JSON.stringify({ ...json, code, message, advice }) : lines);
+  if (reason !== null && !options.json) say(2, reasonLine(reason));
+}

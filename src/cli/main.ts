@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { Refusal } from '../refusal.ts';
+import { type Answer, type Call, denied } from './answer.ts';
+import { COMMANDS, type Spec } from './commands.ts';
+import { buildProgram, usageProblem } from './program.ts';
+import { say } from './say.ts';
+import { tell, tellError } from './tell.ts';
+
+/** Every command but `lane check`. Returns the exit code, which is 0 or 1. */
+export async function main(words: readonly string[]): Promise<number> {
+  if (words[0] === '--version' || words[0] === '-V') return printVersion();
+  if (words[0] === 'complete') return suggest(words);
+  let code: number | null = null;
+  const program = buildProgram(
+    async (spec, call) => {
+      code = await serve(spec, call);
+    },
+    await laneFor(words),
+  );
+  try {
+    await program.parseAsync(words.length === 0 ? ['--help'] : [...words], { from: 'user' });
+    // The commands of the lane set the exit code themselves.
+    return code ?? (process.exitCode === 0 ? 0 : 1);
+  } catch (error) {
+    return misunderstood(words, error);
+  }
+}
+
+async function serve(spec: Spec, call: Call): Promise<number> {
+  const json = call.options.json === true;
+  let answer: Answer;
+  try {
+    const act = await spec.load();
+    answer = await act(call);
+  } catch (error) {
+    return tellError(spec.name, error, json);
+  }
+  return tell(spec.name, answer, json);
+}
+
+/** The lane brings code of its own: it is loaded when it is named, or when all commands are to be listed. */
+async function laneFor(words: readonly string[]): Promise<Command[]> {
+  const first = words.find((word) => !word.startsWith('-'));
+  if (COMMANDS.some(({ name }) => name.split(' ')[0] === first)) return [];
+  return [(await import('./lane.ts')).laneCommand()];
+}
+
+/** A decision answers on standard output even when it was not understood: silence there could be taken for a yes. */
+function misunderstood(words: readonly string[], error: unknown): number {
+  const command = commandNamed(words);
+  const problem = error instanceof Refusal ? error.message : usageProblem(error, command);
+  if (problem === null) return 0;
+  const refusal = new Refusal('USAGE', problem);
+  const json = words.includes('--json');
+  if (!DECISIONS.has(command)) return tellError(command, refusal, json);
+  return tell(command, denied(refusal, usageLines(command, problem)), json);
+}
+
+const DECISIONS: ReadonlySet<string> = new Set(['check', 'run', 'lane check', 'lane run', 'lane verify']);
+
+function usageLines(command: string, problem: string): string[] {
+  if (!command.endsWith('run')) return [`[ERROR] ${problem}`];
+  return [`[ERROR] Cannot execute: ${problem}`, 'No execution attempted.'];
+}
+
+function commandNamed(words: readonly string[]): string {
+  const [first = '', second = ''] = words.filter((word) => !word.startsWith('-'));
+  const pair = `${first} ${second}`;
+  const known = first === 'lane' || COMMANDS.some(({ name }) => name === pair);
+  return (known ? pair : first).slice(0, 60);
+}
+
+async function printVersion(): Promise<number> {
+  const { VERSION } = await import('../keyturn.ts');
+  say(1, VERSION);
+  return 0;
+}
+
+async function suggest(words: readonly string[]): Promise<number> {
+  const { suggestions } = await import('./completion.ts');
+  const program = buildProgram(async () => {}, await laneFor([]));
+  await suggestions(program, words.slice(words[1] === '--' ? 2 : 1));
+  return 0;
+}

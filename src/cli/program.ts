@@ -1,0 +1,103 @@
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { refuse } from '../refusal.ts';
+import type { Call, Options } from './answer.ts';
+import { COMMANDS, GROUPS, type Operand, type OptionSpec, type Spec } from './commands.ts';
+import { say } from './say.ts';
+
+export type Serve = (spec: Spec, call: Call) => Promise<void>;
+
+const INTRODUCTION =
+  'The gate between agents and the world: propose, approve the exact effect, run once, prove it.';
+
+const JOURNEY = `
+The journey:
+  keyturn init                                  make this folder a project
+  keyturn propose --tool greet --arg name=Ada   anybody: what is wanted
+  keyturn review                                a human: look, and turn the key
+  keyturn run ID HASH                           once
+  keyturn ledger verify                         anybody: what happened`;
+
+/** The command parser, with every command declared and none loaded. */
+export function buildProgram(serve: Serve, more: readonly Command[]): Command {
+  const program = new Command('keyturn')
+    .description(INTRODUCTION)
+    .option('-V, --version', 'print the version')
+    .addHelpText('after', JOURNEY)
+    .enablePositionalOptions();
+  addGlobals(program);
+  for (const spec of COMMANDS) parentOf(program, spec).addCommand(commandOf(spec, serve));
+  for (const command of more) program.addCommand(command);
+  settle(program);
+  return program;
+}
+
+function parentOf(program: Command, { name }: Spec): Command {
+  const group = name.split(' ').at(-2);
+  if (group === undefined) return program;
+  const known = program.commands.find((command) => command.name() === group);
+  if (known) return known;
+  const created = new Command(group).description(GROUPS[group] ?? '');
+  program.addCommand(created);
+  return created;
+}
+
+function commandOf(spec: Spec, serve: Serve): Command {
+  const command = new Command(spec.name.split(' ').at(-1)).description(spec.about);
+  for (const operand of spec.operands ?? []) command.addArgument(argumentOf(operand));
+  for (const option of spec.options ?? []) command.addOption(optionOf(option));
+  addGlobals(command);
+  command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  ${example}`).join('\n')}`);
+  command.action(() => {
+    const operands = command.processedArgs.filter((value) => value !== undefined) as string[];
+    const options: Options = command.optsWithGlobals();
+    return serve(spec, { command: spec.name, operands, options });
+  });
+  return command;
+}
+
+function argumentOf({ name, about, choices }: Operand): Argument {
+  const argument = new Argument(name, about);
+  return choices ? argument.choices(choices) : argument;
+}
+
+function optionOf({ flags, about, required, many, choices }: OptionSpec): Option {
+  const option = new Option(flags, about).makeOptionMandatory(required ?? false);
+  if (!option.required) return option;
+  if (choices) option.choices(choices);
+  const parse = option.parseArg as ((value: string, before: unknown) => string) | undefined;
+  return option.argParser((value: string, before: unknown) => {
+    if (many) return [...((before as string[] | undefined) ?? []), value];
+    // The last of two would win in silence, and nobody meant both.
+    if (before !== undefined) refuse('USAGE', `The option ${option.long} is given twice.`);
+    return parse ? parse(value, undefined) : value;
+  });
+}
+
+function addGlobals(command: Command): void {
+  command.addOption(
+    optionOf({ flags: '--project <dir>', about: 'the project; without it the one you are in' }),
+  );
+  command.addOption(optionOf({ flags: '--json', about: 'one JSON object on standard output' }));
+}
+
+/** Errors are thrown to whoever parses; help goes to standard output. For each command, because none inherits it. */
+function settle(command: Command): void {
+  command
+    .exitOverride()
+    .showSuggestionAfterError(command.name() !== 'check' && command.name() !== 'run')
+    .configureOutput({
+      writeOut: (text) => say(1, text.trimEnd()),
+      writeErr: () => {},
+      outputError: () => {},
+    });
+  for (const child of command.commands) settle(child);
+}
+
+/** `null` when help was asked for and shown; otherwise what is wrong with the command line, in one line. */
+export function usageProblem(error: unknown, command: string): string | null {
+  if (!(error instanceof CommanderError)) throw error;
+  if (error.exitCode === 0) return null;
+  if (error.code === 'commander.help') return `${command} has commands of its own: name one.`;
+  const text = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1, 300)}${/[.)]$/.test(text) ? '' : '.'}`;
+}

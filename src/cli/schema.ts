@@ -1,0 +1,259 @@
+import { z } from 'zod';
+import { reasonCodes } from '../refusal.ts';
+
+/** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
+
+const id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const time = z.iso.datetime({ precision: 3 });
+const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const name = z.string();
+const code = z.enum(reasonCodes as [string, ...string[]]);
+const kind = z.enum(['human', 'agent']);
+
+const executor = z.strictObject({ host: z.string(), boot_id: z.string(), pid: z.int(), started: z.string() });
+
+const intent = z.strictObject({
+  intent_id: id,
+  status: z.enum([
+    'proposed',
+    'rejected',
+    'approved',
+    'claimed',
+    'succeeded',
+    'failed',
+    'partial',
+    'happened',
+  ]),
+  hash: digest,
+  effect_digest: digest,
+  registry_digest: digest,
+  tool: name,
+  proposer: name,
+  proposer_kind: kind,
+  proposed_at: time,
+  expires_at: time,
+  approvals: z
+    .array(z.strictObject({ by: name, key: z.string(), signed_at: time, expires_at: time }).readonly())
+    .readonly(),
+  attempt: z.int(),
+  runs: z
+    .array(
+      z
+        .strictObject({
+          execution_id: id,
+          attempt: z.int(),
+          claimed_at: time,
+          executor,
+          finished_at: time.nullable(),
+          result: z.enum(['success', 'failure', 'partial']).nullable(),
+          exit_code: z.int().nullable(),
+        })
+        .readonly(),
+    )
+    .readonly(),
+  /** The status as it is now: the clock counts. */
+  standing: z.enum([
+    'waiting',
+    'expired',
+    'rejected',
+    'approved',
+    'approval expired',
+    'IN DOUBT',
+    'succeeded',
+    'failed',
+    'happened',
+  ]),
+});
+
+const approval = z.strictObject({ intent_id: id, hash: digest, by: name, expires_at: time });
+const rejection = z.strictObject({ intent_id: id, hash: digest, by: name, reason: z.string() });
+
+const parameter = z.looseObject({
+  type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
+  required: z.boolean(),
+  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  description: z.string().optional(),
+  enum: z.array(z.union([z.string(), z.number()])).optional(),
+});
+
+const tool = z.strictObject({
+  name,
+  summary: z.string(),
+  executable: z.string(),
+  sandbox: z.union([z.literal('none'), z.looseObject({})]),
+  undo: z.enum(['exact', 'compensating', 'none']),
+  timeout_s: z.int(),
+  parameters: z.record(z.string(), parameter),
+});
+
+const report = z.strictObject({
+  dry_run: z.literal(false),
+  execution_id: id,
+  intent_id: id,
+  tool: name,
+  outcome: z.enum(['success', 'failure', 'partial']),
+  exit_code: z.int().nullable(),
+  signal: z.string().nullable(),
+  finished_at: time,
+  stdout: z.string(),
+  stderr: z.string(),
+});
+
+const results = {
+  init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
+  'identity add': z.strictObject({ name, kind, public_key: z.string().nullable() }),
+  'identity list': z.strictObject({
+    principals: z.array(
+      z
+        .strictObject({
+          name,
+          kind,
+          public_key: z.string().nullable(),
+          status: z.enum(['active', 'revoked']),
+          enrolled_at: time,
+          enrolled_by: name,
+        })
+        .readonly(),
+    ),
+  }),
+  'identity revoke': z.strictObject({ name, reason: z.string(), by: name }),
+  doctor: z.strictObject({
+    checks: z.array(
+      z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
+    ),
+  }),
+  explain: z.strictObject({
+    reasons: z.array(
+      z
+        .strictObject({
+          code,
+          number: z.int(),
+          category: z.string(),
+          meaning: z.string(),
+          advice: z.string(),
+        })
+        .readonly(),
+    ),
+  }),
+  propose: z.strictObject({
+    intent_id: id,
+    hash: digest,
+    tool: name,
+    effect_digest: digest,
+    proposer: name,
+    expires_at: time,
+  }),
+  list: z.strictObject({ intents: z.array(intent), next: id.nullable() }),
+  show: z.strictObject({
+    intent,
+    /** `null` when it was erased. */
+    envelope: z.looseObject({ declared_goal: z.string() }).nullable(),
+    effect: z.looseObject({ argv: z.array(z.string()) }).nullable(),
+    outputs: z.array(z.strictObject({ execution_id: id, stdout: digest, stderr: digest }).readonly()),
+    output: z.strictObject({ stdout: z.string().nullable(), stderr: z.string().nullable() }).nullable(),
+  }),
+  review: z.strictObject({
+    approved: z.array(approval),
+    rejected: z.array(rejection),
+    skipped: z.array(id),
+  }),
+  approve: approval,
+  reject: rejection,
+  status: z.strictObject({
+    in_doubt: z.array(
+      z.strictObject({
+        execution_id: id,
+        intent_id: id,
+        tool: name,
+        since: time,
+        host: z.string(),
+        pid: z.int(),
+        state: z.enum(['alive', 'dead', 'other-host', 'killed']),
+      }),
+    ),
+    failed: z.array(id),
+    waiting: z.array(id),
+    approval_expired: z.array(id),
+    approved: z.array(z.strictObject({ intent_id: id, hash: digest })),
+  }),
+  check: z.strictObject({ intent_id: id, hash: digest, eligible: z.literal(true) }),
+  run: z.union([
+    z.strictObject({
+      dry_run: z.literal(true),
+      intent_id: id,
+      hash: digest,
+      tool: name,
+      argv: z.array(z.string()),
+    }),
+    report,
+  ]),
+  retry: z.strictObject({ intent_id: id, hash: digest, attempt: z.int(), by: name, reason: z.string() }),
+  resolve: z.strictObject({
+    execution_id: id,
+    intent_id: id,
+    outcome: z.enum(['happened', 'did_not_happen']),
+    by: name,
+    reason: z.string(),
+  }),
+  'object erase': z.strictObject({ digest, by: name, reason: z.string() }),
+  'tool list': z.strictObject({ tools: z.array(tool) }),
+  'tool lint': z.strictObject({
+    registry: z.string(),
+    faults: z.array(z.strictObject({ code, message: z.string(), line: z.int(), column: z.int() }).readonly()),
+  }),
+  'tool lock': z.strictObject({ registry: z.string(), changed: z.boolean() }),
+  'ledger show': z.strictObject({
+    entries: z.array(
+      z.looseObject({ seq: z.int(), at: time, kind: z.string(), subject: z.string(), prev: digest }),
+    ),
+  }),
+  'ledger verify': z.strictObject({
+    what: z.enum(['ledger', 'export', 'proof']),
+    size: z.int(),
+    root: digest,
+    key: fingerprint,
+    key_confirmed: z.boolean(),
+    kept_heads: z.int(),
+    deep: z.boolean(),
+  }),
+  'ledger head': z.strictObject({
+    origin: z.string(),
+    size: z.int(),
+    root: digest,
+    key: fingerprint,
+    text: z.string(),
+  }),
+  'ledger prove': z.strictObject({ intent_id: id, key: fingerprint, bundle: z.string() }),
+  'ledger export': z.strictObject({ file: z.string(), key: fingerprint }),
+  'ledger rebuild': z.strictObject({
+    entries: z.int(),
+    rows: z.int(),
+    differences: z.array(z.string()),
+    written: z.boolean(),
+  }),
+  completion: z.strictObject({ shell: z.string(), script: z.string() }),
+} as const;
+
+export type Result<C extends keyof typeof results> = z.infer<(typeof results)[C]>;
+
+/** The answer of a command that refused, or could not be understood. */
+const problem = z.strictObject({
+  ok: z.literal(false),
+  command: z.string(),
+  code,
+  number: z.int().min(1000).max(5999),
+  message: z.string(),
+  advice: z.string(),
+  /** What was checked and found. A decision adds its `lines`, a failed run its whole report. */
+  details: z.record(z.string(), z.unknown()),
+});
+
+/** The JSON Schema of everything that `--json` prints. */
+export function answerJsonSchema(): object {
+  const answers = Object.entries(results).map(([command, result]) =>
+    z.strictObject({ ok: z.literal(true), command: z.literal(command), result }),
+  );
+  const schema = z.toJSONSchema(z.union([problem, ...answers]), { io: 'output', reused: 'ref' });
+  return { ...schema, $id: 'https://keyturn.dev/schemas/cli.json', title: 'What keyturn --json prints' };
+}

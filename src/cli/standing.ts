@@ -1,0 +1,42 @@
+import type { IntentState } from '../keyturn.ts';
+import type { Paint } from './paint.ts';
+
+/** Where an intent stands now, in the words that a person sees. The clock counts, which the stored status cannot know. */
+export type Standing =
+  | 'waiting'
+  | 'expired'
+  | 'rejected'
+  | 'approved'
+  | 'approval expired'
+  | 'IN DOUBT'
+  | 'succeeded'
+  | 'failed'
+  | 'happened';
+
+export function standingOf(state: IntentState, now: Date): Standing {
+  switch (state.status) {
+    case 'proposed':
+      return isPast(state.expires_at, now) ? 'expired' : 'waiting';
+    case 'approved':
+      if (isPast(state.expires_at, now)) return 'expired';
+      return state.approvals.every(({ expires_at }) => isPast(expires_at, now))
+        ? 'approval expired'
+        : 'approved';
+    case 'claimed':
+    case 'partial':
+      return 'IN DOUBT';
+    default:
+      return state.status;
+  }
+}
+
+function isPast(time: string, now: Date): boolean {
+  return Date.parse(time) <= now.getTime();
+}
+
+export function painted(standing: Standing, paint: Paint): string {
+  if (standing === 'IN DOUBT') return paint('alarm', standing);
+  if (standing === 'waiting' || standing === 'approval expired') return paint('yellow', standing);
+  if (standing === 'approved' || standing === 'succeeded') return paint('green', standing);
+  return standing === 'failed' ? paint('red', standing) : standing;
+}

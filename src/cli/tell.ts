@@ -1,0 +1,51 @@
+import { visible } from '../lane/visible.ts';
+import { explain, Refusal } from '../refusal.ts';
+import type { Answer } from './answer.ts';
+import { say } from './say.ts';
+
+/** Prints an answer in the form that was asked for and returns the exit code. */
+export function tell(command: string, answer: Answer, json: boolean): 0 | 1 {
+  const { refusal, lines, result } = answer;
+  if (json) say(1, jsonLine(refusal ? problem(command, refusal, result) : { ok: true, command, result }));
+  else {
+    if (lines.length > 0) say(1, lines);
+    if (refusal) say(2, reasonLine(refusal));
+  }
+  return refusal ? 1 : 0;
+}
+
+/** An error of a command: one line on stderr. */
+export function tellError(command: string, error: unknown, json: boolean): 1 {
+  const refusal = refusalOf(error);
+  if (json) say(1, jsonLine(problem(command, refusal, {})));
+  else say(2, errorLine(refusal));
+  return 1;
+}
+
+/** What nobody foresaw is a refusal too: short, and without a stack trace. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new Refusal('INTERNAL', `Keyturn failed: ${message.slice(0, 300)}`);
+}
+
+function problem(command: string, { code, message, details }: Refusal, more: object): object {
+  const { number, advice } = explain(code);
+  return { ok: false, command, code, number, message, advice, details: { ...details, ...more } };
+}
+
+function errorLine({ code, message }: Refusal): string {
+  const { number, advice } = explain(code);
+  return `[ERROR] ${visible(message)} (${code} ${number}) ${advice}`;
+}
+
+function reasonLine({ code, message }: Refusal): string {
+  return `${code}: ${visible(message)} ${explain(code).advice}`;
+}
+
+/** JSON may hold any character; a terminal that shows it must not obey it. */
+function jsonLine(value: object): string {
+  return JSON.stringify(value).replace(UNSAFE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const UNSAFE = /[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;

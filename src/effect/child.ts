@@ -1,0 +1,231 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { Capture, type Captured } from './capture.ts';
+
+export interface ChildCommand {
+  /** The program and its arguments. There is no shell, ever. */
+  readonly argv: readonly string[];
+  /** Descriptors that the child receives as 3, 4, … */
+  readonly fds?: readonly number[];
+  /** Gives the child one more descriptor to write to, after `fds`; its first 4 KiB are `Outcome.status`. */
+  readonly with_status?: boolean;
+  /** The whole environment. Nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly timeout_ms: number;
+  readonly stdout_bytes: number;
+  readonly stderr_bytes: number;
+  readonly abort?: AbortSignal | undefined;
+}
+
+export interface Outcome {
+  /** False only when it is certain that the program did not begin. */
+  readonly started: boolean;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly aborted: boolean;
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly error?: string;
+  readonly status?: string;
+}
+
+const STATUS_BYTES = 4096;
+/** After the program has ended, output that is still in the pipe is read until it pauses this long, */
+const DRAIN_MS = 50;
+/** and at most so often: a process that escaped and writes for ever must not hold us. */
+const DRAIN_ROUNDS = 40;
+
+/**
+ * Runs one program to its end. Standard input is empty. On timeout or abort the whole process group gets SIGKILL; under
+ * bubblewrap that takes the pid namespace with it, so nothing survives. Without a sandbox a process that moved to its
+ * own session does survive: that is one of the things that `sandbox: none` gives away.
+ */
+export function runChild(command: ChildCommand): Promise<Outcome> {
+  const started_at = new Date().toISOString();
+  if (command.abort?.aborted) return Promise.resolve({ ...notStarted('aborted', started_at), aborted: true });
+  let child: ChildProcess;
+  try {
+    child = start(command);
+  } catch (error) {
+    return Promise.resolve(notStarted(errorName(error), started_at));
+  }
+  return follow(child, command, started_at);
+}
+
+function start(command: ChildCommand): ChildProcess {
+  const [program, ...args] = command.argv;
+  const nothing = openSync('/dev/null', 'r');
+  try {
+    return spawn(program!, args, {
+      cwd: command.cwd,
+      env: command.env as NodeJS.ProcessEnv,
+      detached: true, // its own process group, so that the group can be killed
+      shell: false,
+      windowsHide: true,
+      stdio: descriptors(command, nothing),
+    });
+  } finally {
+    closeSync(nothing);
+  }
+}
+
+type Stdio = 'ignore' | 'pipe' | number;
+
+function descriptors(command: ChildCommand, nothing: number): Stdio[] {
+  const stdio: Stdio[] = ['ignore', 'pipe', 'pipe', ...(command.fds ?? [])];
+  if (command.with_status) stdio.push('pipe');
+  const given = stdio.length;
+  for (const fd of inheritable()) {
+    while (stdio.length <= fd) stdio.push('ignore');
+    if (fd >= given) stdio[fd] = nothing;
+  }
+  return stdio;
+}
+
+/**
+ * Descriptors that our own parent left open without close-on-exec. A child would inherit them, and one open folder is
+ * enough to walk out of any sandbox. Node closes none of them, so each is covered with /dev/null.
+ */
+function inheritable(): number[] {
+  const found: number[] = [];
+  for (const fd of listDescriptors()) {
+    if (fd > 2 && !isCloseOnExec(fd)) found.push(fd);
+  }
+  return found;
+}
+
+function listDescriptors(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number);
+  } catch {
+    return []; // no /proc: not Linux, and then there is no sandbox either
+  }
+}
+
+const O_CLOEXEC = 0o2000000;
+
+function isCloseOnExec(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+    return (Number.parseInt(flags ?? '0', 8) & O_CLOEXEC) !== 0;
+  } catch {
+    return true; // the descriptor that listed the folder is gone by now
+  }
+}
+
+function follow(child: ChildProcess, command: ChildCommand, started_at: string): Promise<Outcome> {
+  const stdout = captureOf(child.stdout, command.stdout_bytes);
+  const stderr = captureOf(child.stderr, command.stderr_bytes);
+  const status = command.with_status ? captureOf(statusPipe(child, command), STATUS_BYTES) : null;
+  const watch = watchFor(child, command);
+  return new Promise<Outcome>((resolve) => {
+    let end: Pick<Outcome, 'exit_code' | 'signal'> = { exit_code: null, signal: null };
+    const finish = () =>
+      resolve({
+        started: true,
+        ...end,
+        ...watch.reasons(),
+        stdout: stdout.result(),
+        stderr: stderr.result(),
+        started_at,
+        finished_at: new Date().toISOString(),
+        ...(status ? { status: Buffer.from(status.result().bytes).toString('latin1') } : {}),
+      });
+    child.once('error', (error) => {
+      if (child.pid === undefined) resolve(notStarted(errorName(error), started_at));
+    });
+    child.once('exit', (exit_code, signal) => {
+      watch.stop(); // from here on nothing of the tool's own can be late
+      end = { exit_code, signal };
+      killGroup(child); // what it left behind: nothing runs in the background
+      afterDrain(() => stdout.total + stderr.total, finish);
+    });
+    child.once('close', finish);
+  }).finally(() => {
+    watch.stop();
+    for (const stream of child.stdio) stream?.destroy();
+  });
+}
+
+/** Kills the child when it is late or no longer wanted, and remembers why. */
+function watchFor(child: ChildProcess, { timeout_ms, abort }: ChildCommand) {
+  let timed_out = false;
+  let aborted = false;
+  const timer = setTimeout(() => {
+    timed_out = true;
+    killGroup(child);
+  }, timeout_ms);
+  const onAbort = () => {
+    aborted = true;
+    killGroup(child);
+  };
+  abort?.addEventListener('abort', onAbort, { once: true });
+  return {
+    reasons: () => ({ timed_out, aborted }),
+    stop: () => {
+      clearTimeout(timer);
+      abort?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function statusPipe(child: ChildProcess, { fds }: ChildCommand): Readable | null {
+  return child.stdio[3 + (fds?.length ?? 0)] as Readable | null;
+}
+
+function captureOf(stream: Readable | null, max_bytes: number): Capture {
+  const capture = new Capture(max_bytes);
+  stream?.on('data', (chunk: Uint8Array) => capture.take(chunk));
+  stream?.on('error', () => {}); // the pipe broke: what was captured until then is what there is
+  return capture;
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** Calls back when no more output comes, also when somebody keeps the other end of a pipe open. */
+function afterDrain(total: () => number, done: () => void): void {
+  let seen = total();
+  let rounds = 0;
+  const look = () => {
+    rounds += 1;
+    if (total() === seen || rounds >= DRAIN_ROUNDS) return done();
+    seen = total();
+    wait();
+  };
+  // setImmediate: after a busy moment the timer comes due before the pipe was read; look only after that.
+  const wait = () => setTimeout(() => setImmediate(look), DRAIN_MS).unref();
+  wait();
+}
+
+/** The outcome of what certainly did not begin. */
+export function notStarted(error: string, started_at = new Date().toISOString()): Outcome {
+  const nothing: Captured = { bytes: new Uint8Array(), total: 0, truncated: false };
+  return {
+    started: false,
+    exit_code: null,
+    signal: null,
+    timed_out: false,
+    aborted: false,
+    stdout: nothing,
+    stderr: nothing,
+    started_at,
+    finished_at: new Date().toISOString(),
+    error,
+  };
+}
+
+function errorName(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+}

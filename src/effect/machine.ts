@@ -1,0 +1,84 @@
+import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What this machine offers for confining a child. */
+export interface Machine {
+  readonly bwrap: string | null;
+  readonly prlimit: string | null;
+  readonly flock: string | null;
+  /** The system folders and files that every sandbox shows, read-only. */
+  readonly system: readonly SystemPath[];
+  /** What a sandbox with network shows besides. */
+  readonly network: readonly SystemPath[];
+}
+
+/** `link` is the target where the path is a symbolic link, as /bin is where /usr was merged. */
+export interface SystemPath {
+  readonly path: string;
+  readonly link?: string;
+}
+
+/** Never the caller's PATH: whoever sets that would choose the sandbox. */
+export const TRUSTED_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
+
+const SYSTEM = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/etc/alternatives',
+  '/etc/group',
+  '/etc/ld.so.cache',
+  '/etc/localtime',
+  '/etc/passwd',
+];
+
+const NETWORK = [
+  '/etc/ca-certificates',
+  '/etc/host.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/pki',
+  '/etc/protocols',
+  '/etc/resolv.conf',
+  '/etc/services',
+  '/etc/ssl',
+];
+
+export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Machine {
+  return {
+    bwrap: findProgram('bwrap', folders),
+    prlimit: findProgram('prlimit', folders),
+    flock: findProgram('flock', folders),
+    system: SYSTEM.flatMap(describeFolder),
+    network: NETWORK.flatMap(describeFile),
+  };
+}
+
+/** The first folder that holds this program, or null. */
+export function findProgram(name: string, folders: readonly string[]): string | null {
+  for (const folder of folders) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      if (statSync(path).isFile()) return path;
+    } catch {
+      // Not here.
+    }
+  }
+  return null;
+}
+
+function describeFolder(path: string): SystemPath[] {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return [];
+  // A link such as /bin -> usr/bin stays a link; one out of /etc is bound as the file it leads to.
+  const link = stats.isSymbolicLink() && !path.startsWith('/etc/') ? readlinkSync(path) : undefined;
+  return [link === undefined ? { path } : { path, link }];
+}
+
+function describeFile(path: string): SystemPath[] {
+  return lstatSync(path, { throwIfNoEntry: false }) ? [{ path }] : [];
+}

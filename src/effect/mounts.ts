@@ -1,0 +1,99 @@
+/** A file or folder of Keyturn's own. It exists. */
+export interface Guard {
+  readonly path: string;
+  readonly folder: boolean;
+}
+
+export interface MountRequest {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly hidden: readonly Guard[];
+  readonly protected: readonly Guard[];
+  /** Paths that get a mount of their own later, and must not be moved away under it. */
+  readonly pinned: readonly string[];
+}
+
+export interface MountPlan {
+  readonly binds: readonly { readonly path: string; readonly kind: Kind }[];
+  /** In the order in which bubblewrap must make them: a folder before what is in it. */
+  readonly options: readonly string[];
+  /** To be added when nothing more is mounted below: they make the masks read-only. */
+  readonly seals: readonly string[];
+}
+
+type Kind = 'read' | 'write' | 'hidden-folder' | 'hidden-file';
+
+/**
+ * Which mounts give a tool what its profile says and nothing of Keyturn's. Pure.
+ *
+ * A hidden path inside a bind is masked; a protected path inside a writable bind is bound again, read-only. The kernel
+ * refuses to remove or rename a mount point, but not the folders above it: a tool could move `conf/` away and write a
+ * new `conf/tools.yaml`. So each folder between a writable bind and a mount inside it becomes a mount point too.
+ */
+export function mountPlan(request: MountRequest): MountPlan {
+  const kinds = new Map<string, Kind>();
+  for (const path of request.read) kinds.set(path, 'read');
+  for (const path of request.write) kinds.set(path, isWithinAny(request.protected, path) ? 'read' : 'write');
+  const inWritable = (path: string) => kindAbove(kinds, path) === 'write';
+  for (const { path } of request.protected) if (inWritable(path)) kinds.set(path, 'read');
+  for (const guard of request.hidden) hide(kinds, guard);
+  for (const path of pins([...kinds.keys(), ...request.pinned], kinds)) kinds.set(path, 'write');
+
+  const binds = [...kinds].map(([path, kind]) => ({ path, kind })).sort(byPath);
+  return {
+    binds,
+    options: binds.flatMap(({ path, kind }) => OPTION[kind](path)),
+    seals: binds.flatMap(({ path, kind }) => (kind === 'hidden-folder' ? ['--remount-ro', path] : [])),
+  };
+}
+
+const OPTION: Readonly<Record<Kind, (path: string) => string[]>> = {
+  read: (path) => ['--ro-bind', path, path],
+  write: (path) => ['--bind', path, path],
+  'hidden-folder': (path) => ['--tmpfs', path],
+  'hidden-file': (path) => ['--ro-bind', '/dev/null', path],
+};
+
+/** Whether `path` is this folder or lies in it. Both are absolute and without "." and "..". */
+export function contains(folder: string, path: string): boolean {
+  return path === folder || folder === '/' || path.startsWith(`${folder}/`);
+}
+
+function isWithinAny(guards: readonly Guard[], path: string): boolean {
+  return guards.some((guard) => contains(guard.path, path));
+}
+
+function hide(kinds: Map<string, Kind>, guard: Guard): void {
+  const visible = kindAbove(kinds, guard.path) !== null;
+  // A bind of something hidden goes, however the profile names it.
+  for (const path of [...kinds.keys()]) if (contains(guard.path, path)) kinds.delete(path);
+  if (visible) kinds.set(guard.path, guard.folder ? 'hidden-folder' : 'hidden-file');
+}
+
+/** The kind of the deepest mount that holds this path. */
+function kindAbove(kinds: ReadonlyMap<string, Kind>, path: string): Kind | null {
+  for (let at = path; ; at = parentOf(at)) {
+    const kind = kinds.get(at);
+    if (kind) return kind;
+    if (at === '/') return null;
+  }
+}
+
+function pins(targets: readonly string[], kinds: ReadonlyMap<string, Kind>): string[] {
+  const found = new Set<string>();
+  for (const target of targets) {
+    for (let at = parentOf(target); at !== '/'; at = parentOf(at)) {
+      if (!kinds.has(at) && kindAbove(kinds, at) === 'write') found.add(at);
+    }
+  }
+  return [...found];
+}
+
+function parentOf(path: string): string {
+  const end = path.lastIndexOf('/');
+  return end <= 0 ? '/' : path.slice(0, end);
+}
+
+function byPath(a: { path: string }, b: { path: string }): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
+}

@@ -1,0 +1,72 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { refuse } from '../refusal.ts';
+import { type Outcome, runChild } from './child.ts';
+import { findProgram } from './machine.ts';
+
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Asks an external approval verifier, and refuses everything but a clear yes. `command` is one path (or a name that
+ * PATH finds) and fixed arguments, separated by blanks; the id and the hash follow. Only the exit code counts: 0 is yes,
+ * 1 is no, all else is neither.
+ */
+export async function runVerifier(
+  command: string | readonly string[],
+  intent_id: string,
+  hash: string,
+  timeout_ms = TIMEOUT_MS,
+): Promise<void> {
+  const [name = '', ...fixed] = typeof command === 'string' ? command.trim().split(/\s+/) : command;
+  const env = process.env as Record<string, string>;
+  const program = requireCallable(name, env.PATH ?? '');
+  const outcome = await runChild({
+    argv: [program, ...fixed, intent_id, hash],
+    env,
+    cwd: process.cwd(),
+    timeout_ms,
+    stdout_bytes: 0,
+    stderr_bytes: 0,
+  });
+  requireYes(outcome, name);
+}
+
+function requireYes(outcome: Outcome, name: string): void {
+  if (!outcome.started) refuse('VERIFIER_NOT_CALLABLE', `${name} cannot be started: ${outcome.error}`);
+  if (outcome.timed_out) refuse('VERIFIER_ERROR', `${name} did not answer in time.`);
+  if (outcome.exit_code === 1) refuse('VERIFIER_DENIED');
+  if (outcome.exit_code !== 0)
+    refuse('VERIFIER_ERROR', `${name} ended with ${outcome.exit_code ?? outcome.signal}.`);
+}
+
+function requireCallable(name: string, search_path: string): string {
+  const path = name.includes('/') ? resolve(name) : findProgram(name, search_path.split(':').filter(Boolean));
+  const stats = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  if (!path || !stats) refuse('VERIFIER_NOT_FOUND', `${name || 'The verifier'} does not exist.`);
+  if (!stats.isFile() || (stats.mode & 0o111) === 0 || !isAllowed(path) || !saysHowToRun(path)) {
+    refuse('VERIFIER_NOT_CALLABLE', `${name} is not an executable file.`);
+  }
+  return path;
+}
+
+function isAllowed(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file that is neither binary nor #! script would be handed to a shell by the C library. */
+function saysHowToRun(path: string): boolean {
+  const head = Buffer.alloc(4);
+  try {
+    const fd = openSync(path, constants.O_RDONLY);
+    readSync(fd, head, 0, 4, 0);
+    closeSync(fd);
+  } catch {
+    return true; // executable but not readable: only a binary can be that
+  }
+  return head.toString('latin1', 0, 2) === '#!' || head.toString('latin1') === '\x7fELF';
+}

@@ -1,0 +1,158 @@
+import type { KeyPair } from '../canonical/ed25519.ts';
+import { type Event, isSigned, parseEvent } from '../event/event.ts';
+import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
+import { type VerifiedExport, verifyExport, writeExport } from '../ledger/export.ts';
+import { fingerprint, type Head, openHead, requireKey, signHead } from '../ledger/head.ts';
+import { rootOf } from '../ledger/merkle.ts';
+import { type VerifierKey, verifierKey } from '../ledger/note.ts';
+import { makeBundle, type VerifiedBundle, verifyBundle } from '../ledger/prove.ts';
+import { type VerifiedLedger, verifyLedger } from '../ledger/verify.ts';
+import { refuse } from '../refusal.ts';
+import type { Store } from '../store/store.ts';
+import type { Context } from './context.ts';
+import { Inspector, originOf } from './inspect.ts';
+
+/** The first entry names the project and the key that signs the heads of its ledger. */
+export async function genesisOf(store: Store): Promise<{ origin: string; ledger_key: string }> {
+  const entry = await firstEntry(store);
+  const event = parseEvent(entry);
+  if (event.kind !== 'system.initialised') refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.');
+  return { origin: originOf(event.body.project_id, entry.tenant), ledger_key: event.body.ledger_key };
+}
+
+async function firstEntry(store: Store): Promise<Entry> {
+  for await (const [first] of store.entries()) if (first) return openEntry(first.bytes);
+  return refuse('STORE_CORRUPT', 'The ledger is empty.');
+}
+
+/** The complete story of one intent, principal or object, in the order of the ledger. */
+export async function story(context: Context, subject: string): Promise<Entry[]> {
+  return (await context.store.entriesOf(subject)).map(({ bytes }) => openEntry(bytes));
+}
+
+export interface SignedHead extends Head {
+  readonly text: string;
+  readonly fingerprint: string;
+}
+
+/** The signed state of the ledger. Who keeps it can tell later whether history was cut or rewritten. */
+export async function head(context: Context, pair: KeyPair): Promise<SignedHead> {
+  const key = await ledgerKey(context);
+  if (pair.public_key !== key.public_key) refuse('KEY_FILE_INVALID', 'The ledger key is not the one of this ledger.');
+  const { size, frontier } = await context.store.tip();
+  const state = { origin: context.origin, size, root: rootOf({ size, frontier }) };
+  return { ...state, text: signHead(state, pair.seed), fingerprint: fingerprint(key.public_key) };
+}
+
+async function ledgerKey(context: Context): Promise<VerifierKey> {
+  return verifierKey(context.origin, (await genesisOf(context.store)).ledger_key);
+}
+
+export interface VerifyOptions {
+  /** Texts of heads that somebody kept. */
+  readonly kept?: readonly string[];
+  /** The fingerprint that the auditor was given by the owner of the ledger. */
+  readonly key?: string;
+  readonly deep?: boolean;
+}
+
+/** Hashes every stored byte again, follows the chain, and compares the end with the stored tip and with kept heads. */
+export async function verify(context: Context, options: VerifyOptions): Promise<VerifiedLedger> {
+  const key = await ledgerKey(context);
+  if (options.key !== undefined) requireKey(key, options.key);
+  const tip = await context.store.tip();
+  const ledger = await verifyLedger(upTo(context.store.entries(), tip.size), {
+    tenant: context.store.tenant,
+    kept: (options.kept ?? []).map((text) => openHead(text, key)),
+    deep: options.deep ?? false,
+    inspect: new Inspector().inspect,
+  });
+  if (ledger.size !== tip.size) {
+    refuse('LEDGER_TRUNCATED', `The ledger has ${ledger.size} entries; the stored tip has ${tip.size}.`);
+  }
+  if (ledger.last !== tip.last || ledger.root !== rootOf(tip)) {
+    refuse('LEDGER_BROKEN', 'The stored tip is not the end of the ledger.', { seq: ledger.size - 1 });
+  }
+  return ledger;
+}
+
+/** The ledger may grow while it is verified; what came later is not part of the answer. */
+async function* upTo(batches: AsyncIterable<readonly SealedEntry[]>, size: number): AsyncGenerator<readonly SealedEntry[]> {
+  for await (const batch of batches) {
+    const covered = batch.filter(({ seq }) => seq < size);
+    yield covered;
+    if (covered.length < batch.length) return;
+  }
+}
+
+export async function exportLedger(context: Context, pair: KeyPair): Promise<AsyncIterable<Uint8Array>> {
+  const { text } = await head(context, pair);
+  return writeExport({
+    tenant: context.store.tenant,
+    key: await ledgerKey(context),
+    head: text,
+    entries: context.store.entries(),
+  });
+}
+
+/** A small file that proves the story of one intent to somebody who has only the fingerprint of the ledger key. */
+export async function prove(context: Context, pair: KeyPair, intent_id: string, kept?: string): Promise<Uint8Array> {
+  const about = await context.store.entriesOf(intent_id);
+  if (about.length === 0) refuse('INTENT_NOT_FOUND');
+  const entries = await withSigners(context.store, about);
+  const { text } = await head(context, pair);
+  return makeBundle({
+    subject: intent_id,
+    key: await ledgerKey(context),
+    head: text,
+    entries,
+    ledger: context.store.entries(),
+    ...(kept !== undefined && { kept }),
+  });
+}
+
+/** Adds the initialisation and the keys of everybody who signed, back to the first human. */
+async function withSigners(store: Store, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
+  const found = new Map(about.map((sealed) => [sealed.seq, sealed]));
+  for (const sealed of await store.entriesOf('system')) if (sealed.seq === 0) found.set(0, sealed);
+  const asked = new Set<string>();
+  let waiting = signersOf(about);
+  while (waiting.length > 0) {
+    const name = waiting.pop()!;
+    if (asked.has(name)) continue;
+    asked.add(name);
+    const keys = await store.entriesOf(name);
+    for (const sealed of keys) found.set(sealed.seq, sealed);
+    waiting = [...waiting, ...signersOf(keys)];
+  }
+  return [...found.values()].sort((a, b) => a.seq - b.seq);
+}
+
+function signersOf(entries: readonly SealedEntry[]): string[] {
+  const events: Event[] = entries.map(({ bytes }) => parseEvent(openEntry(bytes)));
+  return events.filter(isSigned).map((event) => event.body.by);
+}
+
+/** Verifies an export with no database: bytes, chain, head; with `deep` also canonical form and every signature. */
+export async function verifyExportFile(path: string, options: VerifyOptions): Promise<VerifiedExport> {
+  const inspector = new Inspector();
+  const verified = await verifyExport(path, { ...options, inspect: inspector.inspect });
+  if (options.deep && verified.head.origin !== inspector.origin) {
+    refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
+  }
+  return verified;
+}
+
+export interface VerifyProofOptions {
+  readonly key: string;
+  readonly kept?: string;
+}
+
+/** Verifies a bundle offline: head, inclusion, and the signature of every human in the story. */
+export function verifyProof(bytes: Uint8Array, options: VerifyProofOptions): VerifiedBundle {
+  const bundle = verifyBundle(bytes, options);
+  const inspector = new Inspector();
+  for (const entry of bundle.entries) inspector.inspect(entry);
+  if (bundle.head.origin !== inspector.origin) refuse('PROOF_INVALID', 'The head belongs to another ledger.');
+  return bundle;
+}

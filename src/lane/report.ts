@@ -1,0 +1,80 @@
+import type { Outcome } from '../effect/child.ts';
+import type { ReasonCode, Refusal } from '../refusal.ts';
+import type { Effect } from '../tool/effect.ts';
+import { argument, indented, visible } from './visible.ts';
+
+/** The outcome of one lane run, as it was recorded. */
+export interface Finished {
+  readonly id: string;
+  readonly tool: string;
+  readonly timestamp: string;
+  readonly outcome: 'success' | 'failure';
+  readonly exit_code: number | null;
+  readonly code: ReasonCode | null;
+  readonly run: Outcome;
+}
+
+export const QUESTION = 'Ready to execute. Proceed? (y/n)';
+
+/** What 001 shows under "Human Role" before the question. */
+export function screen(id: string, effect: Effect): string[] {
+  const [executable = '', ...parameters] = effect.argv;
+  return [
+    '[PRE-EXECUTION]',
+    `Approved intent UUID: ${id}`,
+    `Tool to execute: ${visible(effect.tool)}`,
+    `Tool executable: ${visible(executable)}`,
+    `Tool parameters: [${parameters.map(argument).join(' ')}]`,
+    'Eligibility: CONFIRMED (controller exit 0)',
+    'Registry check: PASSED',
+    'Parameter validation: PASSED',
+  ];
+}
+
+export function report(finished: Finished): string[] {
+  return finished.outcome === 'success' ? successReport(finished) : failureReport(finished);
+}
+
+function successReport({ id, tool, timestamp, run }: Finished): string[] {
+  return [
+    `[OK] Execution completed: ${tool}`,
+    `Execution ID: ${id}`,
+    `Timestamp: ${timestamp}`,
+    'Tool output:',
+    ...outputLines(run.stdout),
+    'Status: Execution recorded in executed.jsonl',
+  ];
+}
+
+function failureReport({ id, tool, timestamp, exit_code, run }: Finished): string[] {
+  return [
+    `[ERROR] Execution failed: ${tool}`,
+    `Execution ID: ${id}`,
+    `Timestamp: ${timestamp}`,
+    `Exit code: ${exit_code ?? 'none'}`,
+    'Error output:',
+    ...outputLines(run.stderr),
+    'Status: Execution recorded in executed.jsonl as failure',
+  ];
+}
+
+function outputLines({ bytes, total, truncated }: Outcome['stdout']): string[] {
+  const lines = indented(bytes);
+  return truncated ? [...lines, `  [${total - bytes.length} more bytes were not kept]`] : lines;
+}
+
+/** Before the start: the line of the check that failed, then the precondition report. */
+export function denial(refusal: Refusal): string[] {
+  const fixed = [refusal.details.controller, refusal.details.fixed_line].filter(
+    (line) => typeof line === 'string',
+  );
+  return [...fixed, `[ERROR] Cannot execute: ${refusal.message}`, 'No execution attempted.'].map(visible);
+}
+
+/** 001, "If Recording Fails". */
+export const RECORDING_FAILED_LINES: readonly string[] = [
+  '[ERROR] Execution recording failed',
+  'Execution may have happened, may not have.',
+  'Status unknown.',
+  'Treat entire execution as failed.',
+];

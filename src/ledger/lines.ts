@@ -1,0 +1,40 @@
+import { createReadStream } from 'node:fs';
+import { refuse } from '../refusal.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const NEWLINE = 10;
+
+/** The bytes of a file, in chunks. */
+export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') refuse('FILE_NOT_FOUND', `${path} does not exist.`);
+    if (code === 'EISDIR') refuse('FILE_NOT_REGULAR', `${path} is a folder.`);
+    if (code !== undefined) refuse('FILE_UNREADABLE', `${path} cannot be read (${code}).`);
+    throw error;
+  }
+}
+
+/** Lines in batches, without their newlines. Holds one chunk and one unfinished line, never more. */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  max_line_bytes: number,
+): AsyncGenerator<Buffer[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const lines: Buffer[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+      lines.push(bytes.subarray(start, end));
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+    if ([...lines, rest].some((line) => line.length > max_line_bytes))
+      refuse('EXPORT_MALFORMED', `A line is longer than ${max_line_bytes} bytes.`);
+    yield lines;
+  }
+  if (rest.length > 0) refuse('EXPORT_MALFORMED', 'The last line has no end. The file is cut off.');
+}

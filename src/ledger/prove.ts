@@ -1,0 +1,178 @@
+import { type Digest, isDigest } from '../canonical/digest.ts';
+import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+import { type Entry, isEntry, openEntry, type SealedEntry, sealEntry } from './entry.ts';
+import { fingerprint, type Head, openHead, requireKey } from './head.ts';
+import {
+  consistencyRanges,
+  hashRanges,
+  inclusionRanges,
+  verifyConsistency,
+  verifyInclusion,
+} from './merkle.ts';
+import { formatVerifierKey, parseVerifierKey, type VerifierKey } from './note.ts';
+import { isObjectOf, readCanonical, refuseAs } from './strict.ts';
+
+/**
+ * A proof bundle: a few entries, and for each the path that leads from it to one signed head. With a head that the
+ * auditor kept it also shows that the ledger only grew since.
+ */
+
+const FORMAT = 'keyturn-proof/1';
+const FIELDS = ['consistency', 'entries', 'format', 'head', 'key', 'subject'];
+
+interface ProvenEntry {
+  readonly entry: Entry;
+  readonly path: readonly Digest[];
+}
+
+interface Consistency {
+  readonly from: number;
+  readonly path: readonly Digest[];
+}
+
+interface Bundle {
+  readonly subject: string;
+  readonly key: VerifierKey;
+  readonly head: string;
+  readonly entries: readonly ProvenEntry[];
+  readonly consistency: Consistency | null;
+}
+
+export interface ProofRequest {
+  /** What the proof is about, such as an intent id. At least one entry must be about it. */
+  readonly subject: string;
+  readonly key: VerifierKey;
+  readonly head: string;
+  /** The entries to prove, in the order of the ledger. */
+  readonly entries: readonly SealedEntry[];
+  /** An earlier head, to show that the ledger only grew since. */
+  readonly kept?: string;
+  readonly ledger: AsyncIterable<readonly SealedEntry[]>;
+}
+
+/** Writes a bundle in one pass over the ledger, and verifies it before it leaves the house. */
+export async function makeBundle(request: ProofRequest): Promise<Uint8Array> {
+  const { subject, key, kept } = request;
+  const { size } = openHead(request.head, key);
+  const from = kept === undefined ? null : openHead(kept, key).size;
+  if (from !== null && from > size)
+    refuse('LEDGER_TRUNCATED', `The ledger has ${size} entries; the kept head has ${from}.`);
+  const wanted = [
+    ...request.entries.map(({ seq }) => inclusionRanges(seq, size)),
+    ...(from === null ? [] : [consistencyRanges(from, size)]),
+  ];
+  const hashes = (await hashRanges(wanted.flat(), size, leavesOf(request.ledger))).values();
+  const paths = wanted.map((ranges) => ranges.map(() => hashes.next().value as Digest));
+  const entries = request.entries.map(({ bytes }, i) => ({ entry: openEntry(bytes), path: paths[i]! }));
+  const consistency = from === null ? null : { from, path: paths.at(-1)! };
+  const bytes = formatBundle({ subject, key, head: request.head, entries, consistency });
+  verifyBundle(bytes, { key: fingerprint(key.public_key), ...(kept !== undefined && { kept }) });
+  return bytes;
+}
+
+async function* leavesOf(ledger: AsyncIterable<readonly SealedEntry[]>): AsyncGenerator<Digest[]> {
+  for await (const batch of ledger) yield batch.map(({ hash }) => hash);
+}
+
+export interface VerifyBundleOptions {
+  /** The fingerprint or the verifier key that the auditor got from the owner of the ledger, not from the bundle. */
+  readonly key: string;
+  /** The text of a head that the auditor kept. */
+  readonly kept?: string;
+}
+
+export interface VerifiedBundle {
+  readonly subject: string;
+  readonly tenant: string;
+  readonly head: Head;
+  readonly kept: Head | null;
+  readonly fingerprint: string;
+  /** In the order of the ledger. That they are all there is not proven; that each is there is. */
+  readonly entries: readonly Entry[];
+}
+
+export function verifyBundle(bytes: Uint8Array, options: VerifyBundleOptions): VerifiedBundle {
+  const bundle = parseBundle(bytes);
+  // The key is the auditor's, the head is signed by it, and the ledger goes through the head that was kept.
+  requireKey(bundle.key, options.key);
+  const head = openHead(bundle.head, bundle.key);
+  const kept = options.kept === undefined ? null : openHead(options.kept, bundle.key);
+  if (kept !== null) requireConsistent(kept, head, bundle.consistency);
+  // Each entry stands where it says, in the ledger that the head signs.
+  for (const proven of bundle.entries) requireIncluded(proven, head);
+  const entries = bundle.entries.map(({ entry }) => entry);
+  const tenant = requireOneStory(bundle.subject, entries);
+  const { subject, key } = bundle;
+  return { subject, tenant, head, kept, fingerprint: fingerprint(key.public_key), entries };
+}
+
+function requireConsistent(kept: Head, head: Head, proof: Consistency | null): void {
+  if (kept.size === head.size) {
+    if (kept.root !== head.root) refuse('LEDGER_FORKED', 'Two signed heads of one size differ.');
+    return;
+  }
+  if (proof?.from !== kept.size)
+    refuse(
+      'PROOF_INVALID',
+      'The bundle does not reach the kept head. Make one that does: `keyturn ledger prove ID --head FILE`.',
+      { kept: kept.size, head: head.size },
+    );
+  if (!verifyConsistency(kept, head, proof.path))
+    refuse('PROOF_INVALID', 'The ledger of this bundle did not grow out of the kept head.');
+}
+
+function requireIncluded({ entry, path }: ProvenEntry, head: Head): void {
+  const { hash } = refuseAs('BUNDLE_MALFORMED', () => sealEntry(entry));
+  if (!verifyInclusion(hash, entry.seq, head, path))
+    refuse('PROOF_INVALID', `Entry ${entry.seq} is not in the ledger of this head.`, { seq: entry.seq });
+}
+
+function requireOneStory(subject: string, entries: readonly Entry[]): string {
+  const { tenant } = entries.find((entry) => entry.subject === subject) ?? malformed('No entry is about it.');
+  if (entries.some((entry) => entry.tenant !== tenant)) malformed('The entries belong to several tenants.');
+  if (entries.some((entry, i) => i > 0 && entry.seq <= entries[i - 1]!.seq))
+    malformed('The entries are not in the order of the ledger.');
+  return tenant;
+}
+
+function formatBundle({ key, ...rest }: Bundle): Uint8Array {
+  const bytes = canonicalBytes({ format: FORMAT, key: formatVerifierKey(key), ...rest });
+  if (bytes.length > limits.json_bytes) refuse('INPUT_TOO_LARGE', `The bundle has ${bytes.length} bytes.`);
+  return bytes;
+}
+
+function parseBundle(bytes: Uint8Array): Bundle {
+  const bundle = readCanonical(bytes, FIELDS, 'BUNDLE_MALFORMED');
+  const { format, subject, key, head, entries, consistency } = bundle;
+  if (format !== FORMAT) malformed(`The bundle does not say ${FORMAT}.`);
+  if (typeof subject !== 'string' || typeof key !== 'string' || typeof head !== 'string')
+    malformed('The subject, the key and the head must be texts.');
+  if (!Array.isArray(entries) || !entries.every(isProvenEntry))
+    malformed('An entry or its path is malformed.');
+  if (consistency !== null && !isConsistency(consistency)) malformed('The consistency proof is malformed.');
+  return {
+    subject,
+    key: refuseAs('BUNDLE_MALFORMED', () => parseVerifierKey(key)),
+    head,
+    entries,
+    consistency,
+  };
+}
+
+function isProvenEntry(value: unknown): value is JsonObject & ProvenEntry {
+  return isObjectOf(value, ['entry', 'path']) && isEntry(value.entry) && isPath(value.path);
+}
+
+function isConsistency(value: unknown): value is JsonObject & Consistency {
+  return isObjectOf(value, ['from', 'path']) && Number.isSafeInteger(value.from) && isPath(value.path);
+}
+
+function isPath(value: unknown): value is Digest[] {
+  return Array.isArray(value) && value.every((digest) => typeof digest === 'string' && isDigest(digest));
+}
+
+function malformed(message: string): never {
+  return refuse('BUNDLE_MALFORMED', message);
+}

@@ -1,0 +1,129 @@
+import type { Digest } from '../canonical/digest.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { type Entry, GENESIS, leafHash, openEntry, type SealedEntry, skimEntry } from './entry.ts';
+import { append, EMPTY_TREE, rootOf, type Tree, type TreeRoot } from './merkle.ts';
+import { canonicalForm } from './strict.ts';
+
+export interface VerifyOptions {
+  /** The tenant that every entry must name. Without it, the one that the first entry names. */
+  readonly tenant?: string;
+  /** Heads that somebody kept, opened already: the ledger must go through each of them. */
+  readonly kept?: readonly TreeRoot[];
+  /**
+   * Also checks the canonical form of each entry, that no claim is taken twice, and asks `inspect`. Memory grows with
+   * the number of claims; without `deep` it does not grow at all.
+   */
+  readonly deep?: boolean;
+  /** Called for each entry of a deep verification. It refuses an entry whose body it cannot accept. */
+  readonly inspect?: (entry: Entry) => void;
+}
+
+/** A ledger of which every byte was hashed again. */
+export interface VerifiedLedger extends Tree {
+  readonly root: Digest;
+  readonly last: Digest;
+  readonly at: string | null;
+  readonly tenant: string | null;
+}
+
+export async function verifyLedger(
+  batches: AsyncIterable<readonly SealedEntry[]>,
+  options: VerifyOptions = {},
+): Promise<VerifiedLedger> {
+  const verifier = new LedgerVerifier(options);
+  for await (const batch of batches) verifier.feed(batch);
+  return verifier.finish();
+}
+
+/** Feed it the whole ledger from its first entry, in order. It refuses at the first entry that is wrong. */
+export class LedgerVerifier {
+  #tree = EMPTY_TREE;
+  #last = GENESIS;
+  #at: string | null = null;
+  #tenant: string | null;
+  readonly #kept: ReadonlyMap<number, Digest>;
+  readonly #claims = new Map<string, number>();
+  readonly #options: VerifyOptions;
+
+  constructor(options: VerifyOptions = {}) {
+    this.#options = options;
+    this.#tenant = options.tenant ?? null;
+    this.#kept = rootsBySize(options.kept ?? []);
+    this.#compareWithKept();
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  feed(batch: readonly SealedEntry[]): void {
+    for (const sealed of batch) this.#follow(sealed);
+  }
+
+  finish(): VerifiedLedger {
+    const longest = Math.max(0, ...this.#kept.keys());
+    if (longest > this.size)
+      refuse('LEDGER_TRUNCATED', `The ledger has ${this.size} entries; a kept head has ${longest}.`, {
+        entries: this.size,
+        kept: longest,
+      });
+    const { size, frontier } = this.#tree;
+    return { size, frontier, root: rootOf(this.#tree), last: this.#last, at: this.#at, tenant: this.#tenant };
+  }
+
+  #follow(sealed: SealedEntry): void {
+    const seq = this.size;
+    if (sealed.seq !== seq) broken(seq, `it is missing; the next one stored is ${sealed.seq}`);
+    if (leafHash(sealed.bytes) !== sealed.hash) broken(seq, 'its bytes do not have the stored hash');
+    const entry = skimEntry(sealed.bytes) ?? broken(seq, 'its bytes are not an entry');
+    if (entry.seq !== seq) broken(seq, `it says that it is entry ${entry.seq}`);
+    if (entry.prev !== this.#last) broken(seq, 'it does not follow the entry before it');
+    if (entry.tenant !== (this.#tenant ?? entry.tenant)) broken(seq, 'it belongs to another tenant');
+    if (this.#options.deep) this.#lookDeeper(seq, sealed.bytes);
+    this.#tree = append(this.#tree, sealed.hash);
+    this.#last = sealed.hash;
+    this.#at = entry.at;
+    this.#tenant = entry.tenant;
+    this.#compareWithKept();
+  }
+
+  #lookDeeper(seq: number, bytes: Uint8Array): void {
+    try {
+      const entry = openEntry(bytes);
+      if (!canonicalForm(entry, bytes)) broken(seq, 'its bytes are not in canonical form');
+      for (const claim of entry.claims) this.#take(claim, seq);
+      this.#options.inspect?.(entry);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === 'LEDGER_BROKEN') throw error;
+      broken(seq, error.message, { reason_code: error.code });
+    }
+  }
+
+  #take(claim: string, seq: number): void {
+    const taken = this.#claims.get(claim);
+    if (taken !== undefined) broken(seq, `it takes the claim ${claim}, which entry ${taken} took`);
+    this.#claims.set(claim, seq);
+  }
+
+  #compareWithKept(): void {
+    const root = this.#kept.get(this.size);
+    if (root !== undefined && root !== rootOf(this.#tree)) forked(this.size);
+  }
+}
+
+function rootsBySize(kept: readonly TreeRoot[]): Map<number, Digest> {
+  const roots = new Map<number, Digest>();
+  for (const { size, root } of kept) {
+    if ((roots.get(size) ?? root) !== root) forked(size);
+    roots.set(size, root);
+  }
+  return roots;
+}
+
+function forked(size: number): never {
+  return refuse('LEDGER_FORKED', `The first ${size} entries are not those of the kept head.`, { size });
+}
+
+function broken(seq: number, problem: string, more: Record<string, string> = {}): never {
+  return refuse('LEDGER_BROKEN', `Entry ${seq}: ${problem}.`, { seq, problem, ...more });
+}

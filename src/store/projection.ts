@@ -1,0 +1,102 @@
+import type { Event, SignedKind } from '../event/event.ts';
+import { isSigned } from '../event/event.ts';
+import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
+import type { IntentState } from '../gate/state.ts';
+import {
+  movesPrincipal,
+  nextPrincipal,
+  type Principal,
+  type PrincipalEvent,
+  requireHuman,
+} from '../identity/principal.ts';
+import { refuse } from '../refusal.ts';
+import type { Execution } from './store.ts';
+
+/** What each projection holds. All of it follows from the ledger, so all of it can be thrown away and folded again. */
+export interface States {
+  readonly intent: IntentState;
+  readonly execution: Execution;
+  readonly principal: Principal;
+}
+
+export type RowName = keyof States;
+
+export interface Row<N extends RowName = RowName> {
+  readonly name: N;
+  readonly key: string;
+  /** The entry that brought this row into being. An entry brings at most one, so this names the row, too. */
+  readonly seq: number;
+  readonly state: States[N];
+}
+
+/** What the fold may look at: the rows as they are just before the event. */
+export interface Rows {
+  row<N extends RowName>(name: N, key: string): Row<N> | null;
+  principals(): readonly Principal[];
+}
+
+/** Pure: the rows that this event changes, or a refusal. Commit and rebuild use this one function. */
+export function fold(rows: Rows, event: Event, seq: number, at: string): readonly Row[] {
+  if (isSigned(event)) requireSigner(rows, event);
+  if (movesIntent(event)) return foldIntent(rows, event, seq, at);
+  if (movesPrincipal(event)) return [foldPrincipal(rows, event, seq, at)];
+  return [];
+}
+
+export function statusOf(row: Row): string | null {
+  return 'status' in row.state ? row.state.status : null;
+}
+
+/** Only an enrolled, active human acts. The first key of a ledger has nobody to vouch for it and signs for itself. */
+function requireSigner(rows: Rows, event: Event<SignedKind>): void {
+  const { by, key } = event.body;
+  if (isSelfSigned(event) && rows.principals().length === 0) return;
+  requireHuman(rows.row('principal', by)?.state ?? null, key);
+}
+
+function isSelfSigned({ kind, subject, body }: Event<SignedKind>): boolean {
+  return kind === 'key.enrolled' && body.by === subject && body.key === body.public_key;
+}
+
+function foldIntent(rows: Rows, event: IntentEvent, seq: number, at: string): readonly Row[] {
+  const before = rows.row('intent', event.subject);
+  const state = next(before?.state ?? null, event, at);
+  const intent: Row = { name: 'intent', key: event.subject, seq: before?.seq ?? seq, state };
+  return event.kind === 'execution.claimed' ? [intent, executionOf(rows, event, seq)] : [intent];
+}
+
+function executionOf(rows: Rows, { subject, body }: Event<'execution.claimed'>, seq: number): Row {
+  const { execution_id, attempt } = body;
+  if (rows.row('execution', execution_id)) refuse('TRANSITION_ILLEGAL', 'This execution id was used before.');
+  return { name: 'execution', key: execution_id, seq, state: { execution_id, intent_id: subject, attempt } };
+}
+
+function foldPrincipal(rows: Rows, event: PrincipalEvent, seq: number, at: string): Row {
+  const before = rows.row('principal', event.subject);
+  const state = nextPrincipal(before?.state ?? null, event, at);
+  if (event.kind === 'key.revoked' && isLastHuman(rows, event.subject)) refuse('LAST_HUMAN');
+  return { name: 'principal', key: event.subject, seq: before?.seq ?? seq, state };
+}
+
+/** Judged here and not only by callers: two humans who revoke each other at the same moment would leave nobody. */
+function isLastHuman(rows: Rows, name: string): boolean {
+  const humans = rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active');
+  return humans.length === 1 && humans[0]!.name === name;
+}
+
+/** The same rows with changes laid over them, for the later events of one commit. */
+export function overlay(rows: Rows): Rows & { put(row: Row): void; changed(): Iterable<Row> } {
+  const changes = new Map<string, Row>();
+  return {
+    row: <N extends RowName>(name: N, key: string) =>
+      (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
+    principals: () => {
+      const names = new Map(rows.principals().map((principal) => [principal.name, principal]));
+      for (const { name, key, state } of changes.values())
+        if (name === 'principal') names.set(key, state as Principal);
+      return [...names.values()];
+    },
+    put: (row) => void changes.set(`${row.name} ${row.key}`, row),
+    changed: () => changes.values(),
+  };
+}

@@ -1,0 +1,155 @@
+import { pathToFileURL } from 'node:url';
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import { limits } from '../../limits.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import { isSqliteError, refusalOf } from './failure.ts';
+
+/** One connection. `run` and `transaction` turn an error of SQLite into a refusal; what they wrap throws it bare. */
+export interface Database {
+  /** A prepared statement, compiled once per connection. */
+  sql(text: string): StatementSyncInstance;
+  exec(text: string): void;
+  /** All of `act` or nothing. A write is durable when this returns. */
+  transaction<T>(kind: 'read' | 'write', act: () => T): T;
+  /** Runs what needs no transaction of its own. */
+  run<T>(act: () => T): T;
+  close(): void;
+  /** How long this connection waits for another that holds the store. */
+  readonly busy_ms: number;
+}
+
+export type Access = 'read' | 'write' | 'immutable';
+
+/** The driver is a native module: loaded when a store is opened, and not before. */
+export async function connect(
+  path: string,
+  access: Access,
+  busy_ms: number = limits.store_busy_ms,
+): Promise<Database> {
+  const { DatabaseSync } = await import('@photostructure/sqlite');
+  const location = access === 'immutable' ? `${pathToFileURL(path)}?immutable=1` : path;
+  return mapped(() => {
+    const db = new DatabaseSync(location, {
+      readOnly: access !== 'write',
+      timeout: busy_ms,
+      enableForeignKeyConstraints: true,
+      defensive: true,
+    });
+    return closedOnFailure(db, () => {
+      db.exec(CAREFUL);
+      return databaseOf(db, busy_ms);
+    });
+  });
+}
+
+const CACHE_KiB = 16 * 1024;
+
+/** The file may have been made by somebody else: nothing in its schema may call functions, no page is taken on trust. */
+const CAREFUL = `
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;
+  PRAGMA recursive_triggers = ON;
+  PRAGMA cache_size = -${CACHE_KiB};
+`;
+
+// A reset WAL is overwritten in place, and an overwrite syncs faster than a growing file. 1,000 pages (4 MiB) get there
+// soon and still leave a checkpoint only every hundred or more commits.
+const WAL_PAGES = 1000;
+
+/** Before the first write, and after the file is known to be ours, because the WAL mode is kept in the file. */
+export function makeDurable(db: Database): void {
+  // FULL: the WAL is synced before a commit returns. fullfsync: so that macOS means it, too. secure_delete: an erased
+  // object is overwritten, not only forgotten.
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA fullfsync = ON;
+    PRAGMA checkpoint_fullfsync = ON;
+    PRAGMA secure_delete = ON;
+    PRAGMA wal_autocheckpoint = ${WAL_PAGES};
+  `);
+}
+
+function databaseOf(db: DatabaseSyncInstance, busy_ms: number): Database {
+  const statements = new Map<string, StatementSyncInstance>();
+  const sql = (text: string): StatementSyncInstance => {
+    const known = statements.get(text);
+    if (known) return known;
+    const statement = db.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+  // After a failed write nobody knows what the disk holds: pages that could not be synced may be marked clean. Only a
+  // fresh connection, which reads the disk again, may write.
+  let failed: Refusal | null = null;
+
+  function transaction<T>(kind: 'read' | 'write', act: () => T): T {
+    if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
+    if (kind === 'write' && failed)
+      refuse('WRITE_FAILED', `An earlier write failed (${failed.code}). Open the store again.`);
+    mapped(() => sql(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run());
+    try {
+      const result = act();
+      sql('COMMIT').run();
+      return result;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (kind === 'write' && isSqliteError(error)) failed = refusal as Refusal;
+      rollback();
+      throw refusal;
+    }
+  }
+
+  function rollback(): void {
+    // SQLite has rolled back by itself after some errors. A rollback that fails leaves the connection refusing writes.
+    if (!db.isTransaction) return;
+    try {
+      db.exec('ROLLBACK');
+    } catch (error) {
+      failed ??= new Refusal('WRITE_FAILED', String(error));
+    }
+  }
+
+  // The driver closes for good only when the prepared statements are garbage, and perhaps the process ends first. So
+  // the lock is given back and the WAL emptied here, unless another connection still reads it.
+  function close(): void {
+    if (!db.isOpen) return;
+    rollback();
+    try {
+      if (!failed) db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      if (!isSqliteError(error)) throw error;
+    } finally {
+      db.close();
+    }
+  }
+
+  return {
+    sql,
+    exec: (text) => db.exec(text),
+    transaction,
+    run: (act) => {
+      if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
+      return mapped(act);
+    },
+    close,
+    busy_ms,
+  };
+}
+
+function mapped<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function closedOnFailure<T>(db: DatabaseSyncInstance, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Digest } from '../../canonical/digest.ts';
+import type { Principal } from '../../identity/principal.ts';
+import { refuse } from '../../refusal.ts';
+import type { Ledger } from '../plan.ts';
+import type { Row, RowName, States } from '../projection.ts';
+import type { Tip } from '../store.ts';
+import type { Database } from './database.ts';
+import { claimKey, rowKey } from './lookup.ts';
+import { idOf } from './schema.ts';
+
+/** A tenant of this file: its name in entries, and its number in keys. */
+export interface Tenant {
+  readonly id: number;
+  readonly name: string;
+}
+
+export function findTenant(db: Database, name: string): Tenant | null {
+  const found = db.sql('SELECT id FROM tenant WHERE name = ?').get(name) as { id: number } | undefined;
+  return found ? { id: found.id, name } : null;
+}
+
+export function readTip(db: Database, tenant: Tenant): Tip {
+  const { size, last, at, frontier } = db
+    .sql('SELECT size, last, at, frontier FROM tenant WHERE id = ?')
+    .get(tenant.id) as { size: number; last: Digest; at: string | null; frontier: string };
+  return { size, last, at, frontier: peaksOf(frontier) };
+}
+
+function peaksOf(text: string): Digest[] {
+  const peaks: Digest[] = [];
+  for (let i = 0; i < text.length; i += 64) peaks.push(text.slice(i, i + 64));
+  return peaks;
+}
+
+/** What is stored now, read row by row. Inside a write transaction nobody else can change it. */
+export function ledgerOf(db: Database, tenant: Tenant): Ledger {
+  return {
+    row: (name, key) => readRow(db, tenant, name, key),
+    principals: () => readPrincipals(db, tenant),
+    isClaimed: (claim) =>
+      db
+        .sql('SELECT seq FROM lookup WHERE tenant = ? AND near = ? AND kind = ? AND key = ?')
+        .get(tenant.id, ...claimKey(claim)) !== undefined,
+    holdsObject: (digest) =>
+      db.sql('SELECT 1 FROM object WHERE tenant = ? AND digest = ?').get(tenant.id, digest) !== undefined,
+  };
+}
+
+export function readRow<N extends RowName>(
+  db: Database,
+  tenant: Tenant,
+  name: N,
+  key: string,
+): Row<N> | null {
+  const found = db
+    .sql(
+      `SELECT seq, state FROM lookup JOIN projection ON projection.id = ? + lookup.seq
+       WHERE lookup.tenant = ? AND near = ? AND kind = ? AND lookup.key = ?`,
+    )
+    .get(idOf(tenant.id, 0), tenant.id, ...rowKey(name, key)) as { seq: number; state: string } | undefined;
+  return found ? { name, key, seq: found.seq, state: stateOf<N>(found.state) } : null;
+}
+
+export function readPrincipals(db: Database, tenant: Tenant): Principal[] {
+  const found = db
+    .sql(
+      `SELECT state FROM projection
+       WHERE tenant = ? AND name = 'principal' AND status IN ('active', 'revoked') ORDER BY id`,
+    )
+    .all(tenant.id) as { state: string }[];
+  return found.map(({ state }) => stateOf<'principal'>(state));
+}
+
+/** Written by us as canonical JSON; if it no longer is, somebody else wrote it. */
+export function stateOf<N extends RowName>(text: string): States[N] {
+  try {
+    return JSON.parse(text) as States[N];
+  } catch {
+    return refuse(
+      'STORE_CORRUPT',
+      'A stored state is not JSON. `keyturn ledger rebuild --write` makes it anew.',
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import { GENESIS } from '../../ledger/entry.ts';
+import { refuse } from '../../refusal.ts';
+import { checkCommit } from '../plan.ts';
+import type { Store } from '../store.ts';
+import type { Database } from './database.ts';
+import { groupCommit } from './group.ts';
+import { createFile, exists, openToRead, openToWrite } from './open.ts';
+import { readEntries, readEntriesOf, readIntents, readObject } from './read.ts';
+import { rebuildProjections } from './rebuild.ts';
+import { findTenant, readPrincipals, readRow, readTip, type Tenant } from './rows.ts';
+import { forgetErased, writeBatch } from './write.ts';
+
+export interface SqliteOptions {
+  readonly path: string;
+  readonly tenant: string;
+  readonly clock: () => Date;
+  /** `create` makes the ledger of this tenant, and the file if need be; it refuses when that ledger exists. */
+  readonly mode: 'read' | 'write' | 'create';
+  /** How long to wait for another process that writes; `limits.store_busy_ms` unless told. */
+  readonly busy_ms?: number;
+}
+
+/** The embedded store: one file, many processes, one writer at a time. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { tenant, clock, mode, busy_ms } = options;
+  // Absolute, because SQLite reads a path that begins with "file:" as an address with options of its own.
+  const path = resolve(options.path);
+  if (mode === 'create' && !exists(path)) await createFile(path);
+  const db = mode === 'read' ? await openToRead(path, busy_ms) : await openToWrite(path, busy_ms);
+  try {
+    if (mode === 'create') addTenant(db, tenant);
+    const found = db.run(() => findTenant(db, tenant));
+    if (!found) refuse('STORE_MISSING', `The store has no ledger of "${tenant}".`);
+    return storeOf(db, found, clock, mode === 'read');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function addTenant(db: Database, name: string): void {
+  db.transaction('write', () => {
+    if (findTenant(db, name)) refuse('PROJECT_EXISTS', `The store has a ledger of "${name}" already.`);
+    db.sql(`INSERT INTO tenant (name, size, last, at, frontier) VALUES (?, 0, ?, NULL, '')`).run(
+      name,
+      GENESIS,
+    );
+  });
+}
+
+function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
+  const group = groupCommit((batch: readonly ReturnType<typeof checkCommit>[]) => {
+    const outcomes = writeBatch(db, tenant, clock, batch);
+    if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
+    return outcomes;
+  });
+  const requireWritable = () => {
+    if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
+  };
+  return {
+    tenant: tenant.name,
+    commit: async (commit) => {
+      requireWritable();
+      return group.ask(checkCommit(commit));
+    },
+    intent: async (intent_id) => db.run(() => readRow(db, tenant, 'intent', intent_id)?.state ?? null),
+    intents: async (page) => db.run(() => readIntents(db, tenant, page)),
+    execution: async (id) => db.run(() => readRow(db, tenant, 'execution', id)?.state ?? null),
+    principal: async (name) => db.run(() => readRow(db, tenant, 'principal', name)?.state ?? null),
+    principals: async () => db.run(() => readPrincipals(db, tenant)),
+    object: async (digest) => db.run(() => readObject(db, tenant, digest)),
+    tip: async () => db.run(() => readTip(db, tenant)),
+    entries: (from) => entriesFrom(db, tenant, from ?? 0),
+    entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
+    rebuild: async (options) => {
+      if (options.write) requireWritable();
+      group.flush();
+      return rebuildProjections(db, tenant, options);
+    },
+    close: async () => {
+      group.flush();
+      db.close();
+    },
+  };
+}
+
+async function* entriesFrom(db: Database, tenant: Tenant, from: number) {
+  for (let seq = from; ; ) {
+    const batch = db.run(() => readEntries(db, tenant, seq));
+    const last = batch.at(-1);
+    if (!last) return;
+    yield batch;
+    seq = last.seq + 1;
+  }
+}

@@ -1,0 +1,190 @@
+import type { Json } from '../canonical/json.ts';
+import { parseJson } from '../canonical/json.ts';
+import { limits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { Parameter } from './schema.ts';
+import type { Part, Segment } from './template.ts';
+
+/** Values by the name of their parameter, as a proposal carries them. */
+export type Arguments = { readonly [name: string]: Json };
+type Value = string | number | boolean | readonly string[];
+type Values = ReadonlyMap<string, Value>;
+type Parameters = Readonly<Record<string, Parameter>>;
+
+/** How much text one value may be when the registry does not say. */
+const TEXT_CHARS = 4096;
+const ITEMS = 100;
+
+/** The part of a tool that arguments meet. */
+export interface Callable {
+  readonly parameters: Parameters;
+  readonly template: readonly Part[];
+}
+
+/** Checks the arguments and makes the elements after argv[0]. The attacker is whoever chose the values. */
+export function buildArguments(tool: Callable, given: Arguments): string[] {
+  const values = checkArguments(tool.parameters, given);
+  const argv = tool.template.flatMap((part) => elementsOf(part, values, tool.parameters));
+  const bytes = argv.reduce((sum, element) => sum + Buffer.byteLength(element) + 1, 0);
+  if (bytes > limits.argv_bytes) refuse('ARGUMENT_INVALID', `The arguments have ${bytes} bytes together.`);
+  return argv;
+}
+
+/** Refuses what no parameter takes, what is missing, and what breaks a constraint. */
+function checkArguments(parameters: Parameters, given: Arguments): Values {
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(parameters, name)) {
+      refuse('ARGUMENT_UNKNOWN', `There is no parameter ${JSON.stringify(name.slice(0, 80))}.`);
+    }
+  }
+  const values = new Map<string, Value>();
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const value = Object.hasOwn(given, name) ? given[name] : parameter.default;
+    if (value === undefined) {
+      if (parameter.required)
+        refuse('ARGUMENT_MISSING', `The argument "${name}" is missing.`, { parameter: name });
+      continue;
+    }
+    values.set(name, checkValue(name, parameter, value));
+  }
+  return values;
+}
+
+/** Refuses a value that is not of the parameter's type, or breaks one of its constraints. */
+export function checkValue(name: string, parameter: Parameter, value: Json): Value {
+  switch (parameter.type) {
+    case 'boolean':
+      if (typeof value !== 'boolean') invalid(name, 'is not true or false');
+      return value;
+    case 'integer':
+    case 'number':
+      return checkNumber(name, parameter, value);
+    case 'string':
+    case 'path':
+      return checkText(name, parameter, value);
+    case 'list':
+      if (!Array.isArray(value)) invalid(name, 'is not a list');
+      if (value.length > (parameter.max_items ?? ITEMS)) invalid(name, 'has too many items');
+      return value.map((item: Json) => checkText(name, parameter, item));
+  }
+}
+
+function checkNumber(name: string, parameter: Parameter, value: Json): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) invalid(name, 'is not a number');
+  if (parameter.type === 'integer' && !Number.isSafeInteger(value)) invalid(name, 'is not a whole number');
+  if (parameter.min !== undefined && value < parameter.min) invalid(name, `is less than ${parameter.min}`);
+  if (parameter.max !== undefined && value > parameter.max) invalid(name, `is more than ${parameter.max}`);
+  if (parameter.enum && !parameter.enum.includes(value)) invalid(name, 'is not one of the allowed values');
+  return value;
+}
+
+function checkText(name: string, parameter: Parameter, value: Json): string {
+  if (typeof value !== 'string') invalid(name, 'is not text');
+  // The length comes first: it bounds the work of everything after it, the pattern included.
+  if (value.length > (parameter.max_length ?? TEXT_CHARS)) invalid(name, 'is too long');
+  if (value.length < (parameter.min_length ?? 0)) invalid(name, 'is too short');
+  refuseDeceptive(name, value, parameter.multiline);
+  if (parameter.type === 'path') requirePlainPath(name, value);
+  if (parameter.enum && !parameter.enum.includes(value)) invalid(name, 'is not one of the allowed values');
+  if (parameter.pattern !== undefined && !wholeMatch(parameter.pattern).test(value)) {
+    invalid(name, 'does not match its pattern');
+  }
+  return value;
+}
+
+/** A pattern always means the whole value. */
+export function wholeMatch(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`, 'u');
+}
+
+// Control characters can rewrite what a terminal shows; NUL ends the argument early.
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+const CONTROL_BUT_LINES = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]/;
+// Bidirectional controls make text read in another order; tag characters are text that nobody sees.
+const UNSEEN = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
+
+/** Refuses text that a person would read differently from the program that receives it. */
+function refuseDeceptive(name: string, text: string, multiline: boolean): void {
+  if (!text.isWellFormed()) invalid(name, 'has a lone surrogate');
+  if ((multiline ? CONTROL_BUT_LINES : CONTROL).test(text)) invalid(name, 'has a control character');
+  if (UNSEEN.test(text)) invalid(name, 'has characters that change or hide what is shown');
+}
+
+/** One path has one spelling, and it leads downwards. */
+function requirePlainPath(name: string, path: string): void {
+  if (path === '.') return;
+  if (path.startsWith('/')) invalid(name, 'is not a relative path');
+  if (path.includes('\\')) invalid(name, 'has a backslash');
+  for (const component of path.split('/')) {
+    if (component === '..') invalid(name, 'leads out of its folder');
+    if (component === '' || component === '.') invalid(name, 'is not a plain relative path');
+  }
+}
+
+function elementsOf(part: Part, values: Values, parameters: Parameters): string[] {
+  switch (part.kind) {
+    case 'spread':
+      return ((values.get(part.parameter) ?? []) as readonly string[]).map((item) =>
+        renderElement([{ parameter: part.parameter }], new Map([[part.parameter, item]]), parameters),
+      );
+    case 'when': {
+      const value = values.get(part.parameter);
+      if (value === undefined || value === false) return [];
+      return part.parts.flatMap((inner) => elementsOf(inner, values, parameters));
+    }
+    case 'element':
+      return [renderElement(part.segments, values, parameters)];
+  }
+}
+
+/** The dash counts where the tool will see it: at the start of the whole element, whoever put it there. */
+function renderElement(segments: readonly Segment[], values: Values, parameters: Parameters): string {
+  let element = '';
+  for (const segment of segments) {
+    const text = 'text' in segment ? segment.text : String(values.get(segment.parameter));
+    if ('parameter' in segment && element === '' && text.startsWith('-')) {
+      requireDashAllowed(segment.parameter, parameters[segment.parameter]!);
+    }
+    element += text;
+  }
+  return element;
+}
+
+function requireDashAllowed(name: string, parameter: Parameter): void {
+  if (parameter.allow_leading_dash) return;
+  refuse('ARGUMENT_LOOKS_LIKE_OPTION', `The argument "${name}" would reach the tool as an option.`, {
+    parameter: name,
+  });
+}
+
+/** Turns the text of `--arg name=text` into a value of the parameter's type. It is checked later, with the others. */
+export function parseArgument(parameter: Parameter, text: string, name = 'value'): Json {
+  switch (parameter.type) {
+    case 'string':
+    case 'path':
+      return text;
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') invalid(name, 'is not true or false');
+      return text === 'true';
+    case 'integer':
+    case 'number':
+      if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) invalid(name, 'is not a number');
+      return Number(text);
+    case 'list':
+      return parseList(name, text);
+  }
+}
+
+function parseList(name: string, text: string): Json {
+  try {
+    const value = parseJson(text);
+    if (Array.isArray(value)) return value as Json;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+  return invalid(name, 'is not a list; write it as ["one", "two"]');
+}
+
+function invalid(name: string, why: string): never {
+  return refuse('ARGUMENT_INVALID', `The argument "${name}" ${why}.`, { parameter: name });
+}

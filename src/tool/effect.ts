@@ -1,0 +1,171 @@
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
+import { createDigests, type Digests } from '../effect/program.ts';
+import type { Limits, Profile } from '../effect/sandbox.ts';
+import { limits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
+import { type Arguments, buildArguments } from './arguments.ts';
+import { environmentOf, programsOf } from './executable.ts';
+import type { Registry, Tool } from './registry.ts';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+/**
+ * What running a tool would do: everything that matters and nothing rendered. Its digest is what a human approves.
+ * Of `env_pass` only the names are here: the values are secrets, and belong to the machine that runs.
+ */
+const effectSchema = z.strictObject({
+  kind: z.literal('tool'),
+  tool: z.string(),
+  /** argv[0] is the executable as the registry names it. */
+  argv: z.array(z.string()).min(1),
+  /** The executable, then its interpreters. `called` may be a link, `path` is the real file. */
+  executables: z.array(z.strictObject({ called: z.string(), path: z.string(), sha256: digest })).min(1),
+  env: z.record(z.string(), z.string()),
+  env_pass: z.array(z.string()),
+  cwd: z.string(),
+  timeout_ms: z.int(),
+  stdout_bytes: z.int(),
+  stderr_bytes: z.int(),
+  sandbox: z.union([
+    z.literal('none'),
+    z.strictObject({ network: z.boolean(), read: z.array(z.string()), write: z.array(z.string()) }),
+  ]),
+  limits: z
+    .strictObject({
+      cpu_s: z.int(),
+      file_mb: z.int(),
+      open_files: z.int(),
+      processes: z.int().nullable(),
+      memory_mb: z.int().nullable(),
+    })
+    .nullable(),
+  undo: z.enum(['exact', 'compensating', 'none']),
+  /** Of the registry entry, in canonical form. */
+  definition_digest: digest,
+});
+
+export type Effect = z.infer<typeof effectSchema>;
+
+export interface EffectRequest {
+  readonly registry: Registry;
+  readonly tool: Tool;
+  readonly arguments: Arguments;
+  /** The folder that relative working folders and sandbox paths start from. */
+  readonly root: string;
+  /** Pass one to keep digests of large files from one derivation to the next. */
+  readonly digests?: Digests;
+}
+
+/** Derives the effect from the registry, the arguments and the files as they are now. */
+export function deriveEffect(request: EffectRequest): Effect {
+  const { registry, tool } = request;
+  const args = buildArguments(tool, request.arguments);
+  const executables = programsOf(tool, registry.folder, request.digests ?? createDigests());
+  const root = resolve(request.root);
+  return {
+    kind: 'tool',
+    tool: tool.name,
+    argv: [executables[0]!.called, ...args],
+    executables,
+    env: environmentOf(tool),
+    env_pass: [...new Set(tool.env_pass)].sort(),
+    cwd: realFolder(resolve(root, tool.cwd)),
+    timeout_ms: tool.timeout_s * 1000,
+    stdout_bytes: tool.stdout_bytes,
+    stderr_bytes: tool.stderr_bytes,
+    sandbox: profileOf(tool, root),
+    limits: limitsOf(tool),
+    undo: tool.undo,
+    definition_digest: sha256(canonicalBytes(tool.definition)),
+  };
+}
+
+function realFolder(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) refuse('WORKING_FOLDER_MISSING', `${path} is not a folder.`, { path });
+  return realpathSync(path);
+}
+
+function profileOf(tool: Tool, root: string): Effect['sandbox'] {
+  if (tool.sandbox === 'none') return 'none';
+  const { network, read, write } = tool.sandbox;
+  const real = (paths: readonly string[]) =>
+    [...new Set(paths.map((path) => realBind(resolve(root, path))))].sort();
+  return { network, read: real(read), write: real(write) };
+}
+
+/** These belong to the sandbox itself. Bound from outside they would undo it. */
+const NEVER_BOUND = ['/', '/proc', '/dev', '/sys'];
+
+function realBind(path: string): string {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return refuse('SANDBOX_PATH_MISSING', `${path} does not exist.`, { path });
+  }
+  if (NEVER_BOUND.some((top) => real === top || (top !== '/' && real.startsWith(`${top}/`)))) {
+    refuse('REGISTRY_MALFORMED', `A sandbox may not bind ${real}. Name the folders that the tool needs.`);
+  }
+  return real;
+}
+
+const FILE_MB = 1024;
+const OPEN_FILES = 1024;
+const PROCESSES = 256;
+
+/** A sandbox is always limited; without one the limits are those that the registry asks for. */
+function limitsOf(tool: Tool): Effect['limits'] {
+  if (tool.sandbox === 'none' && !tool.limits) return null;
+  const asked = tool.limits ?? {};
+  return {
+    cpu_s: asked.cpu_s ?? tool.timeout_s,
+    file_mb: asked.file_mb ?? FILE_MB,
+    open_files: asked.open_files ?? OPEN_FILES,
+    processes: asked.processes ?? (tool.sandbox === 'none' ? null : PROCESSES),
+    memory_mb: asked.memory_mb ?? null,
+  };
+}
+
+export function effectBytes(effect: Effect): Uint8Array {
+  return canonicalBytes(effect);
+}
+
+export function effectDigest(effect: Effect): Digest {
+  return sha256(effectBytes(effect));
+}
+
+/** Reads a stored effect. Its bytes were checked against their digest by the store. */
+export function openEffect(bytes: Uint8Array): Effect {
+  const parsed = effectSchema.safeParse(parseJson(bytes, limits.json_bytes));
+  return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'The bytes are not the effect of a tool.');
+}
+
+/** The names of the fields in which two effects differ. */
+export function differingFields(approved: Effect, now: Effect): string[] {
+  const names = new Set([...Object.keys(approved), ...Object.keys(now)]) as Set<keyof Effect>;
+  return [...names]
+    .filter((name) => canonicalText(approved[name] ?? null) !== canonicalText(now[name] ?? null))
+    .sort();
+}
+
+/** Refuses when what would run now is not what was approved, and says in what it differs. */
+export function compareEffects(approved: Effect, now: Effect): void {
+  const fields = differingFields(approved, now);
+  if (fields.length === 0) return;
+  if (fields.length === 1 && fields[0] === 'executables') {
+    refuse('EXECUTABLE_CHANGED', undefined, { fields: 'executables' });
+  }
+  refuse('EFFECT_CHANGED', `What would run differs from what was approved in: ${fields.join(', ')}.`, {
+    fields: fields.join(', '),
+  });
+}
+
+// The effect is data; these say that it is exactly what the sandbox takes.
+type Fits<A extends B, B> = A;
+export type EffectProfile = Fits<Effect['sandbox'], Profile>;
+export type EffectLimits = Fits<Effect['limits'], Limits | null>;

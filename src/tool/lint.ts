@@ -1,0 +1,111 @@
+import type { z } from 'zod';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { checkValue, wholeMatch } from './arguments.ts';
+import type { Parameter, RegistryFile, ToolEntry } from './schema.ts';
+import { type Problem, parseTemplate } from './template.ts';
+import type { Place, YamlDocument } from './yaml.ts';
+
+/** One thing that is wrong with a registry, and where in the file. */
+export interface Fault extends Place {
+  readonly code: ReasonCode;
+  readonly message: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** What the schema says is wrong. */
+export function shapeFaults(error: z.ZodError, document: YamlDocument): Fault[] {
+  return error.issues.map(mostSpecific).map(({ path, message }) => {
+    const where = path.map(String).join('.');
+    return {
+      code: 'REGISTRY_MALFORMED',
+      message: where ? `${where}: ${message}` : message,
+      ...document.place(path),
+    };
+  });
+}
+
+/** Of the alternatives that a value failed to be, the one it came closest to. */
+function mostSpecific(issue: Issue): { path: readonly PropertyKey[]; message: string } {
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors
+    .flat()
+    .map(mostSpecific)
+    .sort((a, b) => b.path.length - a.path.length)[0];
+  if (!inner || inner.path.length === 0) return issue;
+  return { path: [...issue.path, ...inner.path], message: inner.message };
+}
+
+/** What the schema cannot see: names used twice, templates and constraints that make no sense. */
+export function meaningFaults(file: RegistryFile, document: YamlDocument): Fault[] {
+  return file.tools.flatMap((tool, i) => {
+    const at = (path: readonly PropertyKey[]) => document.place(['tools', i, ...path]);
+    const faults = problemsOf(tool).map(
+      ({ path, message }): Fault => ({
+        code: 'REGISTRY_MALFORMED',
+        message: `The tool "${tool.name}", ${path.map(String).join('.')}: ${message}.`,
+        ...at(path),
+      }),
+    );
+    if (file.tools.findIndex(({ name }) => name === tool.name) === i) return faults;
+    return [
+      { code: 'TOOL_DUPLICATE', message: `The tool "${tool.name}" is listed twice.`, ...at(['name']) },
+      ...faults,
+    ];
+  });
+}
+
+function problemsOf(tool: ToolEntry): Problem[] {
+  const parameters = Object.entries(tool.parameters).flatMap(([name, parameter]) =>
+    parameterProblems(name, parameter).map((message) => ({ path: ['parameters', name], message })),
+  );
+  const both = tool.env_pass.filter((name) => Object.hasOwn(tool.env, name));
+  return [
+    ...parseTemplate(tool.args, tool.parameters).problems,
+    ...parameters,
+    ...both.map((name) => ({ path: ['env_pass'], message: `${name} is fixed under env as well` })),
+  ];
+}
+
+const CONSTRAINTS: Readonly<Record<Parameter['type'], readonly (keyof Parameter)[]>> = {
+  string: ['pattern', 'enum', 'min_length', 'max_length', 'multiline', 'allow_leading_dash'],
+  path: ['pattern', 'enum', 'min_length', 'max_length', 'allow_leading_dash'],
+  list: ['pattern', 'enum', 'min_length', 'max_length', 'max_items', 'multiline', 'allow_leading_dash'],
+  integer: ['enum', 'min', 'max', 'allow_leading_dash'],
+  number: ['enum', 'min', 'max', 'allow_leading_dash'],
+  boolean: [],
+};
+
+const EVERY: readonly string[] = ['type', 'required', 'default', 'description'];
+
+function parameterProblems(name: string, parameter: Parameter): string[] {
+  const known = [...EVERY, ...CONSTRAINTS[parameter.type]];
+  // A constraint that is never checked is worse than none: somebody relies on it.
+  const idle = Object.entries(parameter).filter(([key, value]) => value !== false && !known.includes(key));
+  if (idle.length > 0) return idle.map(([key]) => `${key} means nothing for the type ${parameter.type}`);
+  if (parameter.pattern !== undefined && !isPattern(parameter.pattern)) return ['the pattern cannot be read'];
+  if (parameter.default === undefined) return [];
+  try {
+    checkValue(name, parameter, parameter.default);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return [`the default is refused: ${error.message}`];
+  }
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    wholeMatch(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function refuseFirst(faults: readonly Fault[]): void {
+  const first = faults[0];
+  if (!first) return;
+  const { code, message, line, column } = first;
+  refuse(code, `Line ${line}, column ${column}: ${message}`, { line, column });
+}

@@ -1,0 +1,147 @@
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { Json } from '../canonical/json.ts';
+import { type FileRead, readRegularFile } from '../durable/beneath.ts';
+import { createDigests } from '../effect/program.ts';
+import { limits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { programsOf } from './executable.ts';
+import { type Fault, meaningFaults, refuseFirst, shapeFaults } from './lint.ts';
+import { type Binding, type RegistryFile, registrySchema, type ToolEntry } from './schema.ts';
+import { type Part, parseTemplate } from './template.ts';
+import { parseYaml, type YamlDocument } from './yaml.ts';
+
+/** A registered tool. `template` is its `args`, understood. */
+export interface Tool extends ToolEntry {
+  readonly template: readonly Part[];
+  /** The entry as the file has it, before defaults: what its digest covers. */
+  readonly definition: Json;
+}
+
+export interface Registry {
+  readonly path: string;
+  readonly folder: string;
+  /** Of the bytes of the file. */
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly bindings: ReadonlyMap<string, readonly Binding[]>;
+}
+
+export interface LoadOptions {
+  /** Off only to look at a registry, never to run from it. */
+  readonly requireReadOnly?: boolean;
+}
+
+/** Loads `tools.yaml`, or refuses. Bytes, digest and mode come from one open file. */
+export function loadRegistry(path: string, options: LoadOptions = {}): Registry {
+  const file = readRegistryFile(path);
+  if (options.requireReadOnly !== false) requireReadOnly(path, file.mode);
+  const document = parseYaml(file.bytes);
+  const parsed = registrySchema.safeParse(document.value);
+  refuseFirst(parsed.success ? meaningFaults(parsed.data, document) : shapeFaults(parsed.error, document));
+  return registryOf(path, file.bytes, parsed.data!, document);
+}
+
+function registryOf(path: string, bytes: Uint8Array, file: RegistryFile, document: YamlDocument): Registry {
+  const absolute = resolve(path);
+  const raw = (document.value as { tools: Json[] }).tools;
+  const tools = file.tools.map((entry, i) => toolOf(entry, raw[i]!));
+  return {
+    path: absolute,
+    folder: dirname(absolute),
+    digest: sha256(bytes),
+    bytes,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    bindings: byIntent(file.bindings),
+  };
+}
+
+function byIntent(bindings: readonly Binding[]): Map<string, Binding[]> {
+  const found = new Map<string, Binding[]>();
+  for (const binding of bindings) found.set(binding.intent, [...(found.get(binding.intent) ?? []), binding]);
+  return found;
+}
+
+function toolOf(entry: ToolEntry, definition: Json): Tool {
+  return { ...entry, template: parseTemplate(entry.args, entry.parameters).parts, definition };
+}
+
+function readRegistryFile(path: string): FileRead {
+  try {
+    return readRegularFile(path, limits.yaml_bytes);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') {
+      refuse('REGISTRY_MISSING', `${path} does not exist.`, { path });
+    }
+    throw error;
+  }
+}
+
+/** Any write bit in the mode: root passes every access check, so access says nothing. */
+function requireReadOnly(path: string, mode: number): void {
+  if ((mode & 0o222) === 0) return;
+  refuse('REGISTRY_WRITABLE', `${path} has the mode ${mode.toString(8).padStart(4, '0')}.`, { path });
+}
+
+/** All that is wrong with a registry, not only the first thing. Empty when it can be used. */
+export function lintRegistry(path: string): Fault[] {
+  let file: FileRead;
+  let document: YamlDocument;
+  try {
+    file = readRegistryFile(path);
+    document = parseYaml(file.bytes);
+  } catch (error) {
+    if (error instanceof Refusal) return [{ code: error.code, message: error.message, ...placeOf(error) }];
+    throw error;
+  }
+  const faults: Fault[] = [];
+  if ((file.mode & 0o222) !== 0) {
+    faults.push({ code: 'REGISTRY_WRITABLE', message: 'The registry can be written.', line: 1, column: 1 });
+  }
+  const parsed = registrySchema.safeParse(document.value);
+  if (!parsed.success) return [...faults, ...shapeFaults(parsed.error, document)];
+  const { data } = parsed;
+  return [
+    ...faults,
+    ...meaningFaults(data, document),
+    ...executableFaults(data, document, dirname(resolve(path))),
+  ];
+}
+
+function executableFaults(file: RegistryFile, document: YamlDocument, folder: string): Fault[] {
+  const digests = createDigests();
+  return file.tools.flatMap((tool, i): Fault[] => {
+    try {
+      programsOf(tool, folder, digests);
+      return [];
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const place = document.place(['tools', i, 'executable']);
+      return [{ code: error.code, message: `The tool "${tool.name}": ${error.message}`, ...place }];
+    }
+  });
+}
+
+function placeOf({ details }: Refusal): { line: number; column: number } {
+  return { line: Number(details.line ?? 1), column: Number(details.column ?? 1) };
+}
+
+/** Takes every write bit away, so that the registry may be used. Returns whether it had one. */
+export function lockRegistry(path: string): boolean {
+  readRegistryFile(path);
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const mode = fstatSync(fd).mode & 0o7777;
+      fchmodSync(fd, mode & ~0o222);
+      fsyncSync(fd);
+      return (mode & 0o222) !== 0;
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    return refuse('WRITE_FAILED', `${path}: ${(error as NodeJS.ErrnoException).code}`, { path });
+  }
+}

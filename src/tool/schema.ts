@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+
+/** The shape of `tools.yaml`. An unknown key is refused: somebody meant it to do something. */
+
+const name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name: a-z, 0-9, dot, dash, underscore');
+const parameter_name = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a parameter name: a-z, 0-9, underscore');
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is not the name of a variable');
+const line = z.string().regex(/^[^\x00-\x1f\x7f]*$/, 'has a control character');
+const path = line.min(1).max(4096);
+const uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'is not a lower-case UUID');
+
+const parameter = z.strictObject({
+  type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
+  required: z.boolean().default(true),
+  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  description: line.max(limits.prose_chars).optional(),
+  /** A regular expression that must match the whole value. */
+  pattern: z.string().min(1).max(1024).optional(),
+  enum: z
+    .array(z.union([z.string(), z.number()]))
+    .min(1)
+    .max(1000)
+    .optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  min_length: z.int().min(0).optional(),
+  max_length: z.int().min(0).max(limits.json_string_chars).optional(),
+  max_items: z.int().min(0).max(10_000).optional(),
+  allow_leading_dash: z.boolean().default(false),
+  /** Lets a string have line breaks and tabs. */
+  multiline: z.boolean().default(false),
+});
+
+const arg = z.union([line, z.strictObject({ when: parameter_name, args: z.array(line).min(1).max(100) })]);
+
+/**
+ * Variables that make a program load code. Passed on from the caller's environment they would run the caller's code
+ * under an approval that never showed it.
+ */
+const LOADERS =
+  /^(LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|MALLOC_.*|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|BASH_ENV|ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PS4|IFS|PROMPT_COMMAND|PYTHON.*|PERL.*|RUBYLIB|RUBYOPT|GEM_(HOME|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_.*|PHPRC|PHP_INI_SCAN_DIR|GIT_.*|EDITOR|VISUAL|PAGER|LESSOPEN|LESSCLOSE|OPENSSL_CONF|OPENSSL_MODULES|SSLKEYLOGFILE)$/;
+
+const passed = variable
+  .refine((text) => !LOADERS.test(text), 'makes programs load code, so it may not come from the caller')
+  .refine((text) => text !== 'PATH', 'decides which interpreter runs, so it must be fixed under env');
+
+const fixed = variable.refine(
+  (text) => !/^(LD_|DYLD_|GLIBC_TUNABLES$)/.test(text),
+  'reaches the sandbox itself',
+);
+
+const sandbox = z.union([
+  z.literal('none'),
+  z.strictObject({
+    network: z.boolean().default(false),
+    read: z.array(path).max(100).default([]),
+    write: z.array(path).max(100).default([]),
+  }),
+]);
+
+const limited = z.strictObject({
+  cpu_s: z.int().min(1).max(limits.timeout_s).optional(),
+  file_mb: z.int().min(1).max(1_048_576).optional(),
+  open_files: z.int().min(16).max(1_048_576).optional(),
+  processes: z.int().min(1).max(100_000).optional(),
+  memory_mb: z.int().min(16).max(16_777_216).optional(),
+});
+
+const tool = z.strictObject({
+  name,
+  summary: line.min(1).max(limits.prose_chars),
+  executable: path,
+  args: z.array(arg).max(1000).default([]),
+  parameters: z
+    .record(parameter_name, parameter)
+    .refine(
+      (all) => Object.keys(all).length <= limits.parameters,
+      `has more than ${limits.parameters} parameters`,
+    )
+    .default({}),
+  env: z.record(fixed, line.max(32_768)).default({}),
+  env_pass: z.array(passed).max(100).default([]),
+  cwd: path.default('.'),
+  timeout_s: z.int().min(1).max(limits.timeout_s).default(limits.timeout_s_default),
+  stdout_bytes: z.int().min(0).max(limits.output_bytes).default(limits.output_bytes_default),
+  stderr_bytes: z.int().min(0).max(limits.output_bytes).default(limits.output_bytes_default),
+  /** No default: whoever registers a tool says what it may reach, and whether it can be undone. */
+  sandbox,
+  limits: limited.optional(),
+  digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, 'is not sha256: and 64 hexadecimal characters')
+    .optional(),
+  undo: z.enum(['exact', 'compensating', 'none']),
+});
+
+const binding = z.strictObject({
+  intent: uuid,
+  tool: z.union([name, z.array(name).max(100)]),
+  arguments: z.record(z.string(), z.json()).default({}),
+});
+
+export const registrySchema = z.strictObject({
+  version: z.literal(1),
+  tools: z.array(tool).max(limits.tools),
+  bindings: z.array(binding).max(limits.bindings).default([]),
+});
+
+export type RegistryFile = z.infer<typeof registrySchema>;
+export type ToolEntry = z.infer<typeof tool>;
+export type Parameter = z.infer<typeof parameter>;
+export type Binding = z.infer<typeof binding>;

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { notStarted } from '../../src/effect/child.ts';
+import { inspectMachine, type Machine } from '../../src/effect/machine.ts';
+import { mountPlan } from '../../src/effect/mounts.ts';
+import {
+  type Confinement,
+  judgeSandboxed,
+  type Limits,
+  requireSandbox,
+  sandboxCommand,
+} from '../../src/effect/sandbox.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+
+const machine: Machine = {
+  bwrap: '/usr/bin/bwrap',
+  prlimit: '/usr/bin/prlimit',
+  flock: null,
+  system: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
+  network: [{ path: '/etc/hosts' }],
+};
+const limits: Limits = { cpu_s: 5, file_mb: 1, open_files: 64, processes: 8, memory_mb: null };
+const confinement: Confinement = {
+  profile: { network: false, read: ['/data'], write: ['/work/out'] },
+  limits,
+  cwd: '/work',
+  argv: ['/opt/tool', '--flag'],
+  programs: [{ called: '/opt/tool', path: '/opt/tool-1.0' }],
+  hidden: [],
+  protected: [],
+};
+const joined = (more: Partial<Confinement> = {}) =>
+  sandboxCommand({ ...confinement, ...more }, machine).join(' ');
+
+describe('sandboxCommand', () => {
+  it('unshares everything, drops every capability, and puts the limits inside', () => {
+    const command = joined();
+    expect(command).toMatch(
+      /^\/usr\/bin\/bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL /,
+    );
+    expect(command).toMatch(
+      / -- \/usr\/bin\/prlimit --core=0 --cpu=5 --fsize=1048576 --nofile=64 --nproc=8 -- \/opt\/tool --flag$/,
+    );
+    expect(command).not.toContain('--share-net');
+    expect(command).not.toContain('/etc/hosts');
+  });
+
+  it('shares the network only when the profile says so', () => {
+    const command = joined({ profile: { network: true, read: [], write: [] } });
+    expect(command).toContain('--unshare-all --share-net');
+    expect(command).toContain('--ro-bind /etc/hosts /etc/hosts');
+  });
+
+  it('binds the open executable at its real path, closes it, and links the name it is called by', () => {
+    expect(joined()).toContain(
+      '--ro-bind /proc/self/fd/3 /opt/tool-1.0 --block-fd 3 --symlink /opt/tool-1.0 /opt/tool',
+    );
+  });
+
+  it('shows an interpreter that lives outside the system folders', () => {
+    const script = { called: '/work/out/run', path: '/work/out/run' };
+    const programs = [
+      script,
+      { called: '/usr/bin/env', path: '/usr/bin/env' },
+      { called: '/opt/n', path: '/opt/n' },
+    ];
+    const command = joined({ programs });
+    expect(command).toContain('--ro-bind /opt/n /opt/n');
+    expect(command).not.toContain('--ro-bind /usr/bin/env');
+  });
+
+  it('makes an empty working folder where the profile shows none', () => {
+    expect(joined()).toContain('--dir /work --remount-ro / --chdir /work');
+    expect(joined({ cwd: '/data/sub' })).not.toContain('--dir');
+  });
+
+  it('is only the limits, or nothing, without a sandbox', () => {
+    const none = { ...confinement, profile: 'none' as const };
+    expect(sandboxCommand({ ...none, limits: null }, machine)).toEqual(['/opt/tool', '--flag']);
+    expect(sandboxCommand({ ...none, limits: { ...limits, memory_mb: 2 } }, machine)).toEqual([
+      '/usr/bin/prlimit',
+      ...['--core=0', '--cpu=5', '--fsize=1048576', '--nofile=64', '--nproc=8', '--data=2097152', '--'],
+      ...['/opt/tool', '--flag'],
+    ]);
+  });
+});
+
+describe('requireSandbox', () => {
+  it('refuses a profile or limits that this machine cannot give', async () => {
+    const bare = inspectMachine([scratch()]);
+    const profile = { network: false, read: [], write: [] };
+    await expectRefusal('SANDBOX_UNAVAILABLE', () => requireSandbox(profile, null, bare));
+    await expectRefusal('SANDBOX_UNAVAILABLE', () => requireSandbox('none', limits, bare));
+    await expectRefusal('SANDBOX_UNAVAILABLE', () =>
+      requireSandbox(profile, limits, { ...machine, prlimit: null }),
+    );
+    requireSandbox('none', null, bare);
+  });
+});
+
+describe('mountPlan', () => {
+  const plan = (request: Partial<Parameters<typeof mountPlan>[0]>) =>
+    mountPlan({ read: [], write: [], hidden: [], protected: [], pinned: [], ...request }).binds.map(
+      ({ path, kind }) => `${path} ${kind}`,
+    );
+  const folder = (path: string) => ({ path, folder: true });
+  const file = (path: string) => ({ path, folder: false });
+
+  it('orders a folder before what is in it, and lets the narrower bind win', () => {
+    expect(plan({ read: ['/a/b'], write: ['/a', '/a/b/c'] })).toEqual([
+      '/a write',
+      '/a/b read',
+      '/a/b/c write',
+    ]);
+  });
+
+  it('masks what is hidden inside a bind, and binds nothing of it', () => {
+    expect(plan({ read: ['/p'], hidden: [folder('/p/.k'), file('/p/key')] })).toEqual([
+      '/p read',
+      '/p/.k hidden-folder',
+      '/p/key hidden-file',
+    ]);
+    expect(plan({ write: ['/p', '/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([
+      '/p write',
+      '/p/.k hidden-folder',
+    ]);
+    expect(plan({ write: ['/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([]);
+    expect(plan({ write: ['/p/.k'], hidden: [folder('/p/.k')] })).toEqual(['/p/.k hidden-folder']);
+    expect(plan({ read: ['/q'], hidden: [folder('/p/.k')] })).toEqual(['/q read']);
+  });
+
+  it('binds what is protected again, read-only, and lets no narrower bind make it writable', () => {
+    const guards = [file('/p/tools.yaml'), folder('/p/policies')];
+    expect(plan({ write: ['/p'], protected: guards })).toEqual([
+      '/p write',
+      '/p/policies read',
+      '/p/tools.yaml read',
+    ]);
+    expect(plan({ write: ['/p/policies/sub', '/p/tools.yaml'], protected: guards })).toEqual([
+      '/p/policies/sub read',
+      '/p/tools.yaml read',
+    ]);
+  });
+
+  it('pins every folder between a writable bind and a mount inside it', () => {
+    expect(plan({ write: ['/p'], protected: [file('/p/a/b/tools.yaml')], pinned: ['/p/bin/tool'] })).toEqual([
+      '/p write',
+      '/p/a write',
+      '/p/a/b write',
+      '/p/a/b/tools.yaml read',
+      '/p/bin write',
+    ]);
+    expect(plan({ read: ['/p'], protected: [file('/p/a/tools.yaml')] })).toEqual(['/p read']);
+  });
+});
+
+describe('judgeSandboxed', () => {
+  const outcome = { ...notStarted('x'), started: true, exit_code: 1 };
+
+  it('says that the tool never ran when bubblewrap ended before it', () => {
+    expect(judgeSandboxed({ ...outcome, status: '{ "child-pid": 1 }' })).toMatchObject({
+      started: false,
+      exit_code: null,
+    });
+    expect(judgeSandboxed({ ...outcome, status: '{ "exit-code": 1 }' })).toMatchObject({
+      started: true,
+      exit_code: 1,
+      signal: null,
+    });
+  });
+
+  it('does not say so when it was killed: the tool may have run', () => {
+    const killed = { ...outcome, exit_code: null, signal: 'SIGKILL', status: '' };
+    expect(judgeSandboxed(killed).started).toBe(true);
+    expect(judgeSandboxed({ ...outcome, timed_out: true, status: '' }).started).toBe(true);
+  });
+
+  it('reads a signal from the exit code', () => {
+    const killed = judgeSandboxed({ ...outcome, exit_code: 137, status: '{ "exit-code": 137 }' });
+    expect(killed.signal).toBe('SIGKILL');
+  });
+});

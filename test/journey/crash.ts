@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { project, TOOLS, writeMark } from '../support/project.ts';
+import { racer } from '../support/racers.ts';
+
+const lines = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
+
+/**
+ * Kills as many runs as asked, each at another moment of its life, and then holds the ledger against the world: what ran
+ * is claimed, what is claimed never runs again, and nothing ran twice.
+ */
+export async function killRuns(
+  count: number,
+): Promise<{ in_doubt: number; finished: number; untouched: number }> {
+  const p = await project(TOOLS);
+  writeMark(p.root);
+  const tally = { in_doubt: 0, finished: 0, untouched: 0 };
+  for (let i = 0; i < count; i++) {
+    const file = `marks-${i}`;
+    const effect = { kind: 'tool', tool: 'mark', arguments: { file } };
+    const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
+    await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+    const victim = racer(p.root, intent_id, hash);
+    await victim.ready;
+    victim.go();
+    // The moments are spread over the whole life of a run, from before the claim to after the record.
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
+    victim.child.kill('SIGKILL');
+    await victim.answer;
+
+    const [state] = (await p.keyturn.list({ limit: 1000 })).filter(
+      (intent) => intent.intent_id === intent_id,
+    );
+    const status = state!.status;
+    expect(['approved', 'claimed', 'succeeded', 'partial']).toContain(status);
+    if (status === 'claimed') tally.in_doubt += 1;
+    else if (status === 'approved') tally.untouched += 1;
+    else tally.finished += 1;
+    // An unclaimed intent never touched the world.
+    if (status === 'approved') expect(lines(join(p.root, file))).toBe(0);
+    // Whoever tries again gets the effect at most once in all.
+    const again = await p.keyturn.run({ intent_id, hash, confirm: async () => true }).then(
+      (report) => report.result,
+      (error: { code: string }) => error.code,
+    );
+    const expected = {
+      approved: 'success',
+      claimed: 'RUN_IN_DOUBT',
+      partial: 'RUN_IN_DOUBT',
+      succeeded: 'ALREADY_EXECUTED',
+    };
+    expect(again).toBe(expected[status as keyof typeof expected]);
+    expect(lines(join(p.root, file))).toBeLessThanOrEqual(1);
+  }
+  await p.keyturn.verify({ deep: true });
+  expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+  return tally;
+}

@@ -1,0 +1,284 @@
+import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Keyturn } from '../../src/keyturn.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { PASSPHRASE, type Project, project, TOOLS, writeMark, writeRegistry } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const yes = async () => true;
+const kinds = (entries: readonly Entry[]) => entries.map((entry) => entry.kind);
+const lines = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
+
+function say(word: string) {
+  return { declared_goal: 'Say a word', effect: { kind: 'tool', tool: 'say', arguments: { word } } };
+}
+
+function mark() {
+  return {
+    declared_goal: 'Leave a mark',
+    effect: { kind: 'tool', tool: 'mark', arguments: { file: 'marks' } },
+  };
+}
+
+async function approved({ keyturn, ada }: Project, draft: unknown) {
+  const { intent_id, hash } = await keyturn.propose(draft);
+  await keyturn.approve({ intent_id, hash, signer: ada });
+  return { intent_id, hash };
+}
+
+describe('the journey of an intent', () => {
+  it('goes from a proposal to a provable record', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('hello'));
+    const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
+    expect(report).toMatchObject({ result: 'success', exit_code: 0, reason_code: null });
+    expect(Buffer.from(report.stdout).toString()).toBe('hello\n');
+    const entries = await p.keyturn.story(intent_id);
+    expect(kinds(entries)).toEqual([
+      'intent.proposed',
+      'intent.submitted',
+      'approval.granted',
+      'execution.claimed',
+      'execution.finished',
+    ]);
+    expect(await p.keyturn.verify({ deep: true })).toMatchObject({ size: 7 });
+  });
+
+  it('keeps arguments, output and goal out of the ledger', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('swordfish'));
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    const text = JSON.stringify(await p.keyturn.story(intent_id));
+    expect(text).not.toContain('swordfish');
+    expect(text).not.toContain('Say a word');
+  });
+
+  it('runs an intent once', async () => {
+    const p = await project(TOOLS);
+    writeMark(p.root);
+    const { intent_id, hash } = await approved(p, mark());
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    await expectRefusal('ALREADY_EXECUTED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    expect(lines(join(p.root, 'marks'))).toBe(1);
+    expect(kinds(await p.keyturn.story(intent_id)).at(-1)).toBe('execution.refused');
+  });
+
+  it('runs once when many ask at the same moment in one process', async () => {
+    const p = await project(TOOLS);
+    writeMark(p.root);
+    const { intent_id, hash } = await approved(p, mark());
+    const asks = Array.from({ length: 12 }, () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    const answers = await Promise.allSettled(asks);
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(lines(join(p.root, 'marks'))).toBe(1);
+    const refused = kinds(await p.keyturn.story(intent_id)).filter((kind) => kind === 'execution.refused');
+    expect(refused).toHaveLength(11);
+    await p.keyturn.verify({ deep: true });
+  });
+});
+
+describe('nothing runs', () => {
+  it('without an approval', async () => {
+    const { keyturn } = await project(TOOLS);
+    const { intent_id, hash } = await keyturn.propose(say('x'));
+    await expectRefusal('APPROVAL_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('after a rejection, which is final', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    await p.keyturn.reject({ intent_id, hash, reason: 'changed my mind', signer: p.ada });
+    await expectRefusal('INTENT_REJECTED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    await expectRefusal('INTENT_REJECTED', () => p.keyturn.approve({ intent_id, hash, signer: p.ada }));
+  });
+
+  it('when the human does not say yes, and that is not recorded', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    const before = (await p.keyturn.story(intent_id)).length;
+    const no = () => p.keyturn.run({ intent_id, hash, confirm: async () => false });
+    await expectRefusal('CONFIRMATION_DECLINED', no);
+    expect(await p.keyturn.story(intent_id)).toHaveLength(before);
+  });
+
+  it('when the executable changed after the approval', async () => {
+    const p = await project(TOOLS);
+    writeMark(p.root);
+    const { intent_id, hash } = await approved(p, mark());
+    appendFileSync(join(p.root, 'mark.sh'), '# harmless?\n');
+    await expectRefusal('EXECUTABLE_CHANGED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    expect(lines(join(p.root, 'marks'))).toBe(0);
+  });
+
+  it('when the executable changes while the prompt waits', async () => {
+    const p = await project(TOOLS);
+    writeMark(p.root);
+    const { intent_id, hash } = await approved(p, mark());
+    const confirm = async () => {
+      appendFileSync(join(p.root, 'mark.sh'), '# swapped\n');
+      return true;
+    };
+    await expectRefusal('EXECUTABLE_CHANGED', () => p.keyturn.run({ intent_id, hash, confirm }));
+    expect(lines(join(p.root, 'marks'))).toBe(0);
+  });
+
+  it('when the registry entry changed after the approval', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    writeRegistry(p.root, TOOLS.replace('"%s\\\\n"', '"[%s]\\\\n"'));
+    await expectRefusal('EFFECT_CHANGED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('when the registry can be written', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    chmodSync(join(p.root, 'tools.yaml'), 0o644);
+    await expectRefusal('REGISTRY_WRITABLE', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('after the approval or the intent expired', async () => {
+    let now = new Date();
+    const p = await project(TOOLS, () => now);
+    const { intent_id, hash } = await approved(p, say('x'));
+    const start = now.getTime();
+    now = new Date(start + 3601_000);
+    await expectRefusal('APPROVAL_EXPIRED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    now = new Date(start + 25 * 3600_000);
+    await expectRefusal('INTENT_EXPIRED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('when the clock jumped back', async () => {
+    let now = new Date();
+    const p = await project(TOOLS, () => now);
+    const { intent_id, hash } = await approved(p, say('x'));
+    now = new Date(now.getTime() - 3600_000);
+    await expectRefusal('CLOCK_BEHIND', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    await expectRefusal('CLOCK_BEHIND', () => p.keyturn.approve({ intent_id, hash, signer: p.ada }));
+  });
+});
+
+describe('a run that failed', () => {
+  const fail = { declared_goal: 'Fail', effect: { kind: 'tool', tool: 'fail', arguments: {} } };
+
+  it('is recorded, and blocks until a human authorises one new attempt', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, fail);
+    const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
+    expect(report).toMatchObject({ result: 'failure', exit_code: 1, reason_code: 'TOOL_EXIT_NONZERO' });
+    await expectRefusal('RUN_FAILED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    await p.keyturn.retry({ intent_id, reason: 'the disk was full', signer: p.ada });
+    expect(await p.keyturn.run({ intent_id, hash, confirm: yes })).toMatchObject({ result: 'failure' });
+    await expectRefusal('RUN_FAILED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('can be retried only after a failure', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    const again = () => p.keyturn.retry({ intent_id, reason: 'once more', signer: p.ada });
+    await expectRefusal('RETRY_NOT_DUE', again);
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    await expectRefusal('RETRY_NOT_DUE', again);
+  });
+});
+
+describe('who may speak', () => {
+  it('an agent proposes and can never approve', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    await keyturn.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: ada });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'bot' });
+    const bot = { ...ada, name: 'bot' };
+    await expectRefusal('NOT_HUMAN', () => keyturn.approve({ intent_id, hash, signer: bot }));
+    await keyturn.approve({ intent_id, hash, signer: ada });
+  });
+
+  it('nobody approves their own proposal once a second human is enrolled', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    const bob = keyturn.createKey('bob', PASSPHRASE);
+    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
+    await expectRefusal('SELF_APPROVAL', () => keyturn.approve({ intent_id, hash, signer: ada }));
+    await keyturn.approve({ intent_id, hash, signer: bob });
+    expect(kinds(await keyturn.story(intent_id))).toEqual([
+      'intent.proposed',
+      'intent.refused',
+      'intent.submitted',
+      'approval.granted',
+    ]);
+    await keyturn.verify({ deep: true });
+  });
+
+  it('a name that is not enrolled, was revoked, or is not clear proposes nothing', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    await expectRefusal('PRINCIPAL_UNKNOWN', () => keyturn.propose({ ...say('x'), issuer: 'eve' }));
+    await keyturn.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: ada });
+    await expectRefusal('PROPOSER_AMBIGUOUS', () => keyturn.propose(say('x')));
+    await keyturn.revoke({ name: 'bot', reason: 'retired', signer: ada });
+    await expectRefusal('KEY_REVOKED', () => keyturn.propose({ ...say('x'), issuer: 'bot' }));
+    await expectRefusal('PRINCIPAL_EXISTS', () =>
+      keyturn.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: ada }),
+    );
+  });
+
+  it('the last human cannot be revoked, and a name cannot pass for something else', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    await expectRefusal('LAST_HUMAN', () => keyturn.revoke({ name: 'ada', reason: 'bye', signer: ada }));
+    for (const name of [
+      'system',
+      'ab'.repeat(32),
+      'b2831d73-2708-4f50-944b-7b54f11bfbb4',
+      'Ada',
+      '../x',
+      '',
+    ]) {
+      await expectRefusal('NAME_MALFORMED', () =>
+        keyturn.enrol({ name, principal: 'agent', public_key: null, signer: ada }),
+      );
+    }
+  });
+});
+
+describe('what happened can be proven', () => {
+  it('to somebody who has only a fingerprint and a head that they kept', async () => {
+    const p = await project(TOOLS);
+    const kept = await p.keyturn.head();
+    const { intent_id, hash } = await approved(p, say('x'));
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    const bundle = await p.keyturn.prove(intent_id, kept.text);
+    const proof = Keyturn.verifyProof(bundle, { key: kept.fingerprint, kept: kept.text });
+    expect(kinds(proof.entries)).toContain('approval.granted');
+    expect(kinds(proof.entries)).toContain('execution.finished');
+    await expectRefusal('HEAD_SIGNATURE_INVALID', () =>
+      Keyturn.verifyProof(bundle, { key: `sha256:${'00'.repeat(32)}` }),
+    );
+  });
+
+  it('with an export that verifies without a database, and is void when a signature in it is', async () => {
+    const p = await project(TOOLS);
+    await approved(p, say('x'));
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await p.keyturn.export()) chunks.push(chunk);
+    const path = join(p.root, 'ledger.jsonl');
+    writeFileSync(path, Buffer.concat(chunks));
+    const { fingerprint } = await p.keyturn.head();
+    expect(await Keyturn.verifyExport(path, { key: fingerprint, deep: true })).toMatchObject({ size: 5 });
+  });
+
+  it('after an argument was erased, which makes the intent unrunnable', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('swordfish'));
+    await p.keyturn.erase({ digest: hash, reason: 'it held a secret', signer: p.ada });
+    await p.keyturn.verify({ deep: true });
+    await expectRefusal('OBJECT_MISSING', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    await expectRefusal('OBJECT_MISSING', () =>
+      p.keyturn.erase({ digest: hash, reason: 'again', signer: p.ada }),
+    );
+  });
+
+  it('and the projections rebuild from the ledger byte for byte', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+  });
+});

