@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { makeFolderDurably } from './durable/file.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine } from './effect/machine.ts';
+import { createDigests } from './effect/program.ts';
 import type { Signer } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
@@ -20,11 +22,11 @@ import { type Config, readConfig } from './project/config.ts';
 import { createHumanKey, createLedgerKey, openHumanKey, readLedgerKey } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
 import { writeStarterFiles } from './project/starter.ts';
-import { refuse } from './refusal.ts';
+import { Refusal, refuse } from './refusal.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Page, Store } from './store/store.ts';
 import type { Fault } from './tool/lint.ts';
-import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
+import { lintRegistry, loadRegistry, lockRegistry, type Registry, type Tool } from './tool/registry.ts';
 
 export interface OpenOptions {
   /** A folder in the project. */
@@ -44,6 +46,8 @@ export interface InitOptions {
 
 export const VERSION = '0.1.0';
 
+const now = () => new Date();
+
 /** The public face: one project, its store, and the journey of an intent through it. */
 export class Keyturn {
   readonly layout: Layout;
@@ -57,35 +61,49 @@ export class Keyturn {
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
-  static async init({ at, name, passphrase, clock = () => new Date() }: InitOptions): Promise<Keyturn> {
+  static async init({ at, name, passphrase, clock = now }: InitOptions): Promise<Keyturn> {
     const layout = layoutOf(at);
     enrolling.requireName(name);
     requirePassphrase(passphrase);
     if (existsSync(layout.own)) refuse('PROJECT_EXISTS');
-    makeFolderDurably(layout.own, 0o700);
-    makeFolderDurably(layout.keys, 0o700);
     writeStarterFiles(layout);
     const config = readConfig(layout);
-    const ledger_key = createLedgerKey(layout);
-    const signer = createHumanKey(layout, name, passphrase);
-    const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode: 'create' });
-    const project_id = randomUUID();
-    await store.commit({
-      claims: ['system'],
-      events: [
-        {
-          kind: 'system.initialised',
-          subject: 'system',
-          body: { project_id, ledger_key: ledger_key.public_key, version: VERSION },
-        },
-      ],
-    });
-    const keyturn = new Keyturn(layout, config, await contextOf(layout, config, store, clock));
-    await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, signer });
-    return keyturn;
+    // Built under another name and then given its own, so that a crash leaves no half project.
+    const draft = layoutOf(at, join(at, `.keyturn-${randomUUID()}`));
+    try {
+      await Keyturn.#found(draft, config, { at, name, passphrase, clock });
+      moveDurably(draft.own, layout.own);
+    } catch (error) {
+      rmSync(draft.own, { recursive: true, force: true });
+      throw existsSync(layout.own) ? new Refusal('PROJECT_EXISTS') : error;
+    }
+    return Keyturn.open({ at, clock });
   }
 
-  static async open({ at, mode = 'write', clock = () => new Date() }: OpenOptions): Promise<Keyturn> {
+  static async #found(
+    layout: Layout,
+    config: Config,
+    { name, passphrase, clock = now }: InitOptions,
+  ): Promise<void> {
+    makeFolderDurably(layout.own, 0o700);
+    makeFolderDurably(layout.keys, 0o700);
+    const ledger_key = createLedgerKey(layout).public_key;
+    const signer = createHumanKey(layout, name, passphrase);
+    const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode: 'create' });
+    try {
+      const body = { project_id: randomUUID(), ledger_key, version: VERSION };
+      await store.commit({
+        claims: ['system'],
+        events: [{ kind: 'system.initialised', subject: 'system', body }],
+      });
+      const context = await contextOf(layout, config, store, clock);
+      await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
+    } finally {
+      await store.close();
+    }
+  }
+
+  static async open({ at, mode = 'write', clock = now }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
     const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode });
@@ -159,7 +177,8 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     origin: (await auditing.genesisOf(store)).origin,
     clock,
     root: layout.root,
-    registry_path: config.registry_path,
+    registry: registryOf(config.registry_path),
+    digests: createDigests(),
     hidden_paths: [layout.own],
     protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
     intent_ttl_s: config.intent_ttl_s,
@@ -167,6 +186,16 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
   };
 }
 
+/** Looks at the file every time, and parses it only when its bytes changed. */
+function registryOf(path: string): () => Registry {
+  let known: Registry | undefined;
+  return () => {
+    known = loadRegistry(path, known ? { known } : {});
+    return known;
+  };
+}
+
+export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { IntentState, IntentStatus } from './gate/state.ts';
 export type { InDoubt } from './journey/look.ts';
 export type { Review } from './journey/review.ts';

@@ -188,10 +188,10 @@ const reasons = {
     'The regular expression cannot be used.',
     'Write it in RE2 syntax, without look-around and back-references, so that it never matches empty text.',
   ],
-  EDIT_PATTERN_COSTLY: [
+  EDIT_COSTLY: [
     1105,
-    'The regular expression could take too long on this file.',
-    'Use a literal pattern, a simpler expression, or fewer matches.',
+    'The pattern or the path could take too long on this file.',
+    'Use a literal pattern with fewer matches, or a path of plain keys and places.',
   ],
   EDIT_REPLACEMENT_INVALID: [
     1106,
@@ -242,7 +242,7 @@ const reasons = {
   SCHEMA_DIALECT_UNKNOWN: [
     1120,
     'The schema names a dialect that Keyturn cannot check.',
-    'Use draft 2020-12, 2019-09, draft-07 or draft-06.',
+    'Use draft 2020-12, 2019-09 or draft-07.',
   ],
 
   // plan
@@ -275,6 +275,73 @@ const reasons = {
     1155,
     'A file was moved between this checkpoint and others, so one cannot be restored without them.',
     'Name the other checkpoints too, or roll back everything.',
+  ],
+  PLAN_RESULT_UNKNOWN: [
+    1156,
+    'An action needs a file whose content only the run itself can tell, so nobody could approve it.',
+    'Split the plan after the action that makes the file.',
+  ],
+
+  // SQL
+  SQL_EMPTY: [1200, 'The SQL holds no statement.', 'Write at least one statement.'],
+  SQL_MALFORMED: [
+    1201,
+    'The SQL cannot be parsed, or could be read in two ways.',
+    'Correct the SQL at the place that the message names.',
+  ],
+  SQL_PARAMETER_MISSING: [1202, 'A parameter of the SQL has no value.', 'Give a value for the parameter.'],
+  SQL_PARAMETER_UNUSED: [
+    1203,
+    'A value was given for a parameter that no statement uses.',
+    'Remove the value, or correct its name.',
+  ],
+  SQL_PARAMETER_INVALID: [
+    1204,
+    'A parameter has no name, has two values, or its value is not a JSON scalar.',
+    'Write parameters as $name, and give each a string, a number, a boolean or null.',
+  ],
+  SQL_NO_RESULT: [
+    1205,
+    'Results were expected, and the last statement gave none.',
+    'Nothing was changed. End with a SELECT that finds rows, or expect no results.',
+  ],
+  SQL_STATEMENT_FAILED: [
+    1206,
+    'DuckDB could not run a statement.',
+    'Nothing was changed. Correct the statement that the message names.',
+  ],
+
+  // plan input
+  PLAN_ACTION_DUPLICATE: [1250, 'The plan uses one action id twice.', 'Give each action an id of its own.'],
+  PLAN_PATH_UNCLEAR: [
+    1251,
+    'A path of the plan can be read in more than one way.',
+    'Write a plain relative path with / and without control, invisible or lookalike characters.',
+  ],
+  PLAN_PATH_TWIN: [
+    1252,
+    'The plan names two paths that some file systems take for one.',
+    'Use one spelling, or split the plan.',
+  ],
+  PLAN_FALSE_CLAIM: [
+    1253,
+    'The plan says that an action is reversible, and it is not.',
+    'Set reversible to false, so that the approver is not misled.',
+  ],
+  CONTENT_SYNTAX_BROKEN: [
+    1254,
+    'A JSON or YAML file would no longer be valid.',
+    'Correct the edit, so that the file can still be read.',
+  ],
+  CONTENT_CREDENTIAL: [
+    1255,
+    'A file would hold something that looks like a credential.',
+    'Keep the credential out of the plan and out of the file; refer to it by name.',
+  ],
+  TASK_EXPIRED: [
+    1256,
+    'The task envelope is past its time to live, or comes from the future.',
+    'Ask its sender for a new one, and check the clocks.',
   ],
 
   // 2000-2999: a file is not as it must be.
@@ -414,6 +481,34 @@ const reasons = {
     'Keep that change, or undo it by hand and roll back again.',
   ],
 
+  // SQL
+  SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
+  SQL_DATABASE_CORRUPT: [
+    2201,
+    'The file is not a DuckDB database, or it is damaged.',
+    'Check the path, or restore a backup.',
+  ],
+  SQL_DATABASE_VERSION: [
+    2202,
+    'The database was written by a version of DuckDB that this one cannot read.',
+    'Export it with that version, or update Keyturn.',
+  ],
+  SQL_DATABASE_HAS_LOG: [
+    2203,
+    'The database has a log (.wal) beside it, so the file alone is not the whole database.',
+    'Open it once with DuckDB and run CHECKPOINT, then propose again.',
+  ],
+  SQL_DATABASE_CHANGED: [
+    2204,
+    'The database is not what it was when it was approved, or it changed during the run.',
+    'Nothing was changed by this run. Find out who changed it, then propose again.',
+  ],
+  SQL_FILE_TOO_LARGE: [
+    2205,
+    'The database or the result would be larger than is allowed.',
+    'Nothing was changed. Do less at once, or raise the limit.',
+  ],
+
   // 3000-3999: nobody who may has said yes.
   REGISTRY_WRITABLE: [
     3001,
@@ -476,6 +571,60 @@ const reasons = {
     3100,
     'The system does not allow this file to be read, written or given to its owner.',
     'Check the permissions of the file and of its folder.',
+  ],
+
+  // plan input
+  PLAN_PATH_OWN: [
+    3150,
+    'The path belongs to Keyturn. No plan may write it, under any approval.',
+    'Remove the action. People change these files themselves.',
+  ],
+  PLAN_PATH_FORBIDDEN: [
+    3151,
+    'The configuration forbids this path.',
+    'Remove the action, or ask whoever keeps the configuration.',
+  ],
+  PLAN_PATH_UNLISTED: [
+    3152,
+    'The path is not one that the plan lists.',
+    'Nothing was changed there. Propose a plan that lists it.',
+  ],
+  PLAN_OPERATION_FORBIDDEN: [
+    3153,
+    'The configuration does not allow this kind of action.',
+    'Remove the action, or ask whoever keeps the configuration.',
+  ],
+  APPROVAL_NOT_OPTIONAL: [
+    3154,
+    'The configuration tries to do without an approval.',
+    'Remove requires_approval: false. A human approves every plan.',
+  ],
+  TASK_NOT_APPROVED: [
+    3155,
+    'The task envelope does not say APPROVED.',
+    'Send the task through its validation first. APPROVED there does not replace an approval here.',
+  ],
+  MANIFEST_STILL_ACTIVE: [
+    3156,
+    'The rollback manifest is still active, so its backups stay where they are.',
+    'Wait until it expires, or roll back first.',
+  ],
+
+  // SQL
+  SQL_STATEMENT_FORBIDDEN: [
+    3200,
+    'A statement is of a kind that may not run.',
+    'Remove the statement that the message names.',
+  ],
+  SQL_FUNCTION_FORBIDDEN: [
+    3201,
+    'A statement calls a function that does more than read.',
+    'Remove the call that the message names.',
+  ],
+  SQL_ACCESS_DENIED: [
+    3202,
+    'A statement reached for a file, the network or a setting that it may not have.',
+    'Use only the tables of the database and the folders that were made readable.',
   ],
 
   // 4000-4999: something that this depends on is not so.
@@ -581,6 +730,28 @@ const reasons = {
     'It was rolled back. Propose the plan again if it is wanted.',
   ],
   PIPELINE_FAILED: [5103, 'A pipeline did not end well.', 'Read its output. What it did stays done.'],
+
+  // SQL
+  SQL_TIMED_OUT: [
+    5200,
+    'The SQL ran longer than its timeout and was killed.',
+    'Nothing was changed. Make it faster, or raise the timeout.',
+  ],
+  SQL_ABORTED: [
+    5201,
+    'The SQL was stopped from outside.',
+    'Nothing was changed. Run it again if it is wanted.',
+  ],
+  SQL_OUT_OF_MEMORY: [
+    5202,
+    'The SQL needs more memory than it may have.',
+    'Nothing was changed. Do less at once, or raise the limit.',
+  ],
+  SQL_RUNNER_FAILED: [
+    5203,
+    'The process that runs SQL could not be started, or died.',
+    'Nothing was changed. Read the message; a statement may have crashed DuckDB.',
+  ],
 } as const satisfies Record<string, Reason>;
 
 export type ReasonCode = keyof typeof reasons;

@@ -1,36 +1,31 @@
+import { visible } from '../canonical/visible.ts';
 import type { Report } from '../keyturn.ts';
-import { RECORDING_FAILED_LINES } from '../lane/report.ts';
-import { indented, visible } from '../lane/visible.ts';
+import { RECORDING_FAILED_LINES, reportLines } from '../lane/report.ts';
+import { indented } from '../lane/visible.ts';
 import type { ReasonCode, Refusal } from '../refusal.ts';
-import { controllerLine } from './controller.ts';
+import { lineOf } from './controller.ts';
 
-/** The adapter of 001 in its own words: the reports under "Human Role", and one fixed line for each precondition. */
-export function reportLines(report: Report): string[] {
-  return report.result === 'success' ? successLines(report) : failureLines(report);
-}
-
-function successLines({ tool, execution_id, finished_at, stdout }: Report): string[] {
-  return [
-    `[OK] Execution completed: ${tool}`,
-    `Execution ID: ${execution_id}`,
-    `Timestamp: ${finished_at}`,
-    'Tool output:',
-    ...indented(stdout),
-    'Status: Execution recorded in the ledger',
-  ];
-}
-
-function failureLines({ tool, execution_id, finished_at, exit_code, result, stderr }: Report): string[] {
-  return [
-    `[ERROR] Execution failed: ${tool}`,
-    `Execution ID: ${execution_id}`,
-    `Timestamp: ${finished_at}`,
-    `Exit code: ${exit_code ?? 'none'}`,
-    'Error output:',
-    ...indented(stderr),
-    // A tool that was killed may have done half of its work: the record says so.
-    `Status: Execution recorded in the ledger as ${result === 'partial' ? 'partial' : 'failure'}`,
-  ];
+/** The adapter of 001 in its own words: the report of a run, and one fixed line for each precondition. */
+export function runLines({
+  tool,
+  execution_id,
+  finished_at,
+  result,
+  exit_code,
+  stdout,
+  stderr,
+}: Report): string[] {
+  const success = result === 'success';
+  return reportLines({
+    success,
+    tool,
+    execution_id,
+    timestamp: finished_at,
+    exit_code,
+    output: indented(success ? stdout : stderr),
+    // A tool that was killed may have done half of its work: the record says `partial`.
+    recorded: success ? 'in the ledger' : `in the ledger as ${result}`,
+  });
 }
 
 /** When the run was refused. `opened` is false when the controller could not even be asked. */
@@ -38,7 +33,7 @@ export function refusedLines(refusal: Refusal, opened: boolean): string[] {
   if (refusal.code === 'RECORDING_FAILED') return [...RECORDING_FAILED_LINES];
   if (refusal.code === 'CONFIRMATION_DECLINED') return ended(refusal.message);
   if (!opened || ELIGIBILITY.has(refusal.code)) {
-    return [controllerLine(refusal), `[ERROR] ${NOT_ELIGIBLE}`, ...ended(NOT_ELIGIBLE)].map(visible);
+    return [lineOf(refusal), `[ERROR] ${NOT_ELIGIBLE}`, ...ended(NOT_ELIGIBLE)].map(visible);
   }
   const reason = preconditionOf(refusal);
   return [`[ERROR] ${reason}`, ...ended(reason)].map(visible);

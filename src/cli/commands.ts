@@ -271,7 +271,7 @@ export const COMMANDS: readonly Spec[] = [
     name: 'ledger prove',
     about: 'write a small proof of one intent that verifies offline',
     operands: [id],
-    options: [{ flags: '--head <file>', about: 'prove growth from this kept head, too' }, out],
+    options: [{ flags: '--head <file>', about: 'prove growth from this kept head, too', many: true }, out],
     examples: [`keyturn ledger prove ${ID} --out proof.json`],
     load: async () => (await import('./command/ledger.ts')).prove,
   },

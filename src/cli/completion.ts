@@ -1,7 +1,7 @@
 import { RootCommand, type Command as Suggester } from '@bomb.sh/tab';
 import type { Command } from 'commander';
+import { visible } from '../canonical/visible.ts';
 import { type IntentStatus, Keyturn } from '../keyturn.ts';
-import { visible } from '../lane/visible.ts';
 import type { Answer, Call } from './answer.ts';
 import type { Result } from './schema.ts';
 

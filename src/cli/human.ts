@@ -1,21 +1,29 @@
 import { readdirSync } from 'node:fs';
-import type { Keyturn, Signer } from '../keyturn.ts';
+import type { Keyturn, Principal, Signer } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
 export async function whoActs(keyturn: Keyturn, as: string | undefined): Promise<string> {
-  if (as !== undefined) return as;
+  const principals = await keyturn.principals();
+  if (as !== undefined) return requireHuman(principals, as);
   const here = new Set(keyNames(keyturn));
-  const humans = (await keyturn.principals()).filter(
-    ({ kind, status }) => kind === 'human' && status === 'active',
-  );
+  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
   const names = humans.map(({ name }) => name).filter((name) => here.has(name));
   if (names.length === 0) refuse('KEY_FILE_INVALID', 'No human of this project has a key file here.');
   if (names.length > 1)
     refuse('USAGE', `Several humans have a key here (${names.join(', ')}): name one with --as.`);
   return names[0]!;
+}
+
+/** Before a passphrase is typed. The store looks again, at the key that signs. */
+function requireHuman(principals: readonly Principal[], name: string): string {
+  const found = principals.find((principal) => principal.name === name);
+  if (!found) refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
+  if (found.kind !== 'human') refuse('NOT_HUMAN', `"${name}" is an agent. Agents only propose.`);
+  if (found.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
+  return name;
 }
 
 function keyNames(keyturn: Keyturn): string[] {

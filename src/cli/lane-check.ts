@@ -1,6 +1,7 @@
 import { checkEligibility, type Verdict, type Verifier } from '../lane/check.ts';
 import { queueFolder } from '../lane/folder.ts';
 import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
+import { jsonLine } from '../lane/visible.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { say } from './say.ts';
 
@@ -16,7 +17,7 @@ export async function laneCheck(words: readonly string[]): Promise<number> {
   const json = words.includes('--json');
   const verdict = await answer(words);
   const reason = verdict.code === null ? null : reasonOf({ code: verdict.code, message: verdict.message });
-  say(1, json ? JSON.stringify(asJson(verdict, reason)) : verdict.line);
+  say(1, json ? jsonLine(asJson(verdict, reason)) : verdict.line);
   if (reason !== null && !json) say(2, reasonLine(reason));
   return verdict.ok ? 0 : 1;
 }

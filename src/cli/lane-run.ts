@@ -6,6 +6,7 @@ import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
 import { denial, type Finished, QUESTION, RECORDING_FAILED_LINES, report, screen } from '../lane/report.ts';
 import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
 import type { Claimed } from '../lane/verify.ts';
+import { jsonLine } from '../lane/visible.ts';
 import { explain, Refusal, refuse } from '../refusal.ts';
 import { say } from './say.ts';
 import { openTerminal } from './terminal.ts';
@@ -53,19 +54,17 @@ async function dryRun(request: RunRequest, options: LaneRunOptions): Promise<num
 
 async function realRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
   const interrupt = new AbortController();
-  const stop = () => interrupt.abort();
-  for (const signal of SIGNALS) process.on(signal, stop);
-  try {
-    const confirm: RunSetting['confirm'] = (effect) => ask(screen(request.id, effect), options);
-    const finished = await runIntent(request, { confirm, clock: () => new Date(), abort: interrupt.signal });
-    tell(options, report(finished), asJson(finished), reasonOfRun(finished));
-    return finished.outcome === 'success' ? 0 : 1;
-  } finally {
-    for (const signal of SIGNALS) process.off(signal, stop);
-  }
+  const confirm: RunSetting['confirm'] = async (effect) => {
+    const yes = await ask(screen(request.id, effect), options);
+    // From here on a signal does not end us half way: the tool is killed with all it started, and that is recorded.
+    if (yes) for (const signal of SIGNALS) process.on(signal, () => interrupt.abort());
+    return yes;
+  };
+  const finished = await runIntent(request, { confirm, clock: () => new Date(), abort: interrupt.signal });
+  tell(options, report(finished), asJson(finished), reasonOfRun(finished));
+  return finished.outcome === 'success' ? 0 : 1;
 }
 
-// An interrupted tool is killed with all it started, and its end is recorded.
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Only `y` is yes. */
@@ -102,6 +101,6 @@ function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): obj
 
 function tell(options: LaneRunOptions, lines: readonly string[], json: object, reason: Reason | null): void {
   const { code = null, message = null, advice = null } = reason ?? {};
-  say(1, options.json ? JSON.stringify({ ...json, code, message, advice }) : lines);
+  say(1, options.json ? jsonLine({ ...json, code, message, advice }) : lines);
   if (reason !== null && !options.json) say(2, reasonLine(reason));
 }

@@ -7,6 +7,7 @@ import { queueIntent } from '../lane/queue.ts';
 import { reasonLine, reasonOf } from '../lane/reason.ts';
 import { approveOne, pendingIntents } from '../lane/review.ts';
 import { verifyApproval } from '../lane/verify.ts';
+import { jsonLine } from '../lane/visible.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { laneCheck } from './lane-check.ts';
@@ -116,12 +117,12 @@ interface Answer {
 async function answer(options: LaneOptions, act: () => Promise<Answer>): Promise<void> {
   try {
     const { lines, json } = await act();
-    say(1, options.json ? JSON.stringify({ ok: true, ...json }) : lines);
+    say(1, options.json ? jsonLine({ ok: true, ...json }) : lines);
     process.exitCode = 0;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const reason = reasonOf(error);
-    say(1, options.json ? JSON.stringify({ ok: false, ...reason }) : `[ERROR] ${reason.message}`);
+    say(1, options.json ? jsonLine({ ok: false, ...reason }) : `[ERROR] ${reason.message}`);
     if (!options.json) say(2, reasonLine(reason));
     process.exitCode = 1;
   }
@@ -161,10 +162,7 @@ function requireQueue(options: LaneOptions): QueueFolder {
 }
 
 async function intentText(text: string): Promise<string> {
-  if (text === '-') return decodeUtf8(await standardInput(), limits.intent_text_bytes);
-  // Node puts U+FFFD where an argument was not UTF-8. The hash would then be of other words.
-  if (text.includes('\ufffd')) refuse('INPUT_NOT_UTF8', 'The text is not valid UTF-8.');
-  return text;
+  return text === '-' ? decodeUtf8(await standardInput(), limits.intent_text_bytes) : text;
 }
 
 async function standardInput(): Promise<Uint8Array> {

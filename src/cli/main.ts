@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { Refusal } from '../refusal.ts';
+import { visible } from '../canonical/visible.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { type Answer, type Call, denied } from './answer.ts';
 import { COMMANDS, type Spec } from './commands.ts';
-import { buildProgram, usageProblem } from './program.ts';
+import { buildProgram, usageRefusal } from './program.ts';
 import { say } from './say.ts';
 import { tell, tellError } from './tell.ts';
 
@@ -18,6 +19,8 @@ export async function main(words: readonly string[]): Promise<number> {
     await laneFor(words),
   );
   try {
+    // Node puts U+FFFD where a word was not UTF-8: what was typed is then not what would be signed.
+    if (words.some((word) => word.includes('\ufffd'))) refuse('INPUT_NOT_UTF8', 'A word is not valid UTF-8.');
     await program.parseAsync(words.length === 0 ? ['--help'] : [...words], { from: 'user' });
     // The commands of the lane set the exit code themselves.
     return code ?? (process.exitCode === 0 ? 0 : 1);
@@ -48,19 +51,18 @@ async function laneFor(words: readonly string[]): Promise<Command[]> {
 /** A decision answers on standard output even when it was not understood: silence there could be taken for a yes. */
 function misunderstood(words: readonly string[], error: unknown): number {
   const command = commandNamed(words);
-  const problem = error instanceof Refusal ? error.message : usageProblem(error, command);
-  if (problem === null) return 0;
-  const refusal = new Refusal('USAGE', problem);
+  const refusal = error instanceof Refusal ? error : usageRefusal(error, command);
+  if (refusal === null) return 0;
   const json = words.includes('--json');
   if (!DECISIONS.has(command)) return tellError(command, refusal, json);
-  return tell(command, denied(refusal, usageLines(command, problem)), json);
+  return tell(command, denied(refusal, usageLines(command, refusal.message)), json);
 }
 
 const DECISIONS: ReadonlySet<string> = new Set(['check', 'run', 'lane check', 'lane run', 'lane verify']);
 
 function usageLines(command: string, problem: string): string[] {
-  if (!command.endsWith('run')) return [`[ERROR] ${problem}`];
-  return [`[ERROR] Cannot execute: ${problem}`, 'No execution attempted.'];
+  if (!command.endsWith('run')) return [visible(`[ERROR] ${problem}`)];
+  return [visible(`[ERROR] Cannot execute: ${problem}`), 'No execution attempted.'];
 }
 
 function commandNamed(words: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Call, Options } from './answer.ts';
 import { COMMANDS, GROUPS, type Operand, type OptionSpec, type Spec } from './commands.ts';
 import { say } from './say.ts';
@@ -94,10 +94,12 @@ function settle(command: Command): void {
 }
 
 /** `null` when help was asked for and shown; otherwise what is wrong with the command line, in one line. */
-export function usageProblem(error: unknown, command: string): string | null {
+export function usageRefusal(error: unknown, command: string): Refusal | null {
   if (!(error instanceof CommanderError)) throw error;
   if (error.exitCode === 0) return null;
-  if (error.code === 'commander.help') return `${command} has commands of its own: name one.`;
+  if (error.code === 'commander.help')
+    return new Refusal('USAGE', `${command} has commands of its own: name one.`);
   const text = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1, 300)}${/[.)]$/.test(text) ? '' : '.'}`;
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1, 300)}`;
+  return new Refusal('USAGE', /[.)]$/.test(sentence) ? sentence : `${sentence}.`);
 }

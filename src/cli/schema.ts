@@ -1,104 +1,128 @@
 import { z } from 'zod';
-import { reasonCodes } from '../refusal.ts';
 
 /** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
 
-const id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const time = z.iso.datetime({ precision: 3 });
-const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const id = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  .meta({ id: 'id' });
+const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'digest' });
+const time = z.iso.datetime({ precision: 3 }).meta({ id: 'time' });
+const fingerprint = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .meta({ id: 'fingerprint' });
 const name = z.string();
-const code = z.enum(reasonCodes as [string, ...string[]]);
+/** `keyturn explain` lists them. */
+const code = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9_]+$/)
+  .meta({ id: 'code' });
 const kind = z.enum(['human', 'agent']);
 
 const executor = z.strictObject({ host: z.string(), boot_id: z.string(), pid: z.int(), started: z.string() });
 
-const intent = z.strictObject({
-  intent_id: id,
-  status: z.enum([
-    'proposed',
-    'rejected',
-    'approved',
-    'claimed',
-    'succeeded',
-    'failed',
-    'partial',
-    'happened',
-  ]),
-  hash: digest,
-  effect_digest: digest,
-  registry_digest: digest,
-  tool: name,
-  proposer: name,
-  proposer_kind: kind,
-  proposed_at: time,
-  expires_at: time,
-  approvals: z
-    .array(z.strictObject({ by: name, key: z.string(), signed_at: time, expires_at: time }).readonly())
-    .readonly(),
-  attempt: z.int(),
-  runs: z
-    .array(
-      z
-        .strictObject({
-          execution_id: id,
-          attempt: z.int(),
-          claimed_at: time,
-          executor,
-          finished_at: time.nullable(),
-          result: z.enum(['success', 'failure', 'partial']).nullable(),
-          exit_code: z.int().nullable(),
-        })
-        .readonly(),
-    )
-    .readonly(),
-  /** The status as it is now: the clock counts. */
-  standing: z.enum([
-    'waiting',
-    'expired',
-    'rejected',
-    'approved',
-    'approval expired',
-    'IN DOUBT',
-    'succeeded',
-    'failed',
-    'happened',
-  ]),
-});
+const intent = z
+  .strictObject({
+    intent_id: id,
+    status: z.enum([
+      'proposed',
+      'rejected',
+      'approved',
+      'claimed',
+      'succeeded',
+      'failed',
+      'partial',
+      'happened',
+    ]),
+    hash: digest,
+    effect_digest: digest,
+    registry_digest: digest,
+    tool: name,
+    proposer: name,
+    proposer_kind: kind,
+    proposed_at: time,
+    expires_at: time,
+    approvals: z
+      .array(z.strictObject({ by: name, key: z.string(), signed_at: time, expires_at: time }).readonly())
+      .readonly(),
+    attempt: z.int(),
+    runs: z
+      .array(
+        z
+          .strictObject({
+            execution_id: id,
+            attempt: z.int(),
+            claimed_at: time,
+            executor,
+            finished_at: time.nullable(),
+            result: z.enum(['success', 'failure', 'partial']).nullable(),
+            exit_code: z.int().nullable(),
+          })
+          .readonly(),
+      )
+      .readonly(),
+    /** The status as it is now: the clock counts. */
+    standing: z.enum([
+      'waiting',
+      'expired',
+      'rejected',
+      'approved',
+      'approval expired',
+      'IN DOUBT',
+      'succeeded',
+      'failed',
+      'happened',
+    ]),
+  })
+  .meta({ id: 'intent' });
 
-const approval = z.strictObject({ intent_id: id, hash: digest, by: name, expires_at: time });
-const rejection = z.strictObject({ intent_id: id, hash: digest, by: name, reason: z.string() });
+const approval = z
+  .strictObject({ intent_id: id, hash: digest, by: name, expires_at: time })
+  .meta({ id: 'approval' });
+const rejection = z
+  .strictObject({ intent_id: id, hash: digest, by: name, reason: z.string() })
+  .meta({ id: 'rejection' });
 
-const parameter = z.looseObject({
-  type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
-  required: z.boolean(),
-  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
-  description: z.string().optional(),
-  enum: z.array(z.union([z.string(), z.number()])).optional(),
-});
+const parameter = z
+  .looseObject({
+    type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
+    required: z.boolean(),
+    default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+    description: z.string().optional(),
+    enum: z.array(z.union([z.string(), z.number()])).optional(),
+  })
+  .meta({ id: 'parameter' });
 
-const tool = z.strictObject({
-  name,
-  summary: z.string(),
-  executable: z.string(),
-  sandbox: z.union([z.literal('none'), z.looseObject({})]),
-  undo: z.enum(['exact', 'compensating', 'none']),
-  timeout_s: z.int(),
-  parameters: z.record(z.string(), parameter),
-});
+const tool = z
+  .strictObject({
+    name,
+    summary: z.string(),
+    executable: z.string(),
+    sandbox: z.union([z.literal('none'), z.looseObject({})]),
+    undo: z.enum(['exact', 'compensating', 'none']),
+    timeout_s: z.int(),
+    parameters: z.record(z.string(), parameter),
+  })
+  .meta({ id: 'tool' });
 
-const report = z.strictObject({
-  dry_run: z.literal(false),
-  execution_id: id,
-  intent_id: id,
-  tool: name,
-  outcome: z.enum(['success', 'failure', 'partial']),
-  exit_code: z.int().nullable(),
-  signal: z.string().nullable(),
-  finished_at: time,
-  stdout: z.string(),
-  stderr: z.string(),
-});
+const report = z
+  .strictObject({
+    dry_run: z.literal(false),
+    execution_id: id,
+    intent_id: id,
+    tool: name,
+    outcome: z.enum(['success', 'failure', 'partial']),
+    exit_code: z.int().nullable(),
+    signal: z.string().nullable(),
+    finished_at: time,
+    stdout: z.string(),
+    stderr: z.string(),
+  })
+  .meta({ id: 'report' });
 
 const results = {
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
@@ -238,22 +262,25 @@ const results = {
 export type Result<C extends keyof typeof results> = z.infer<(typeof results)[C]>;
 
 /** The answer of a command that refused, or could not be understood. */
-const problem = z.strictObject({
-  ok: z.literal(false),
-  command: z.string(),
-  code,
-  number: z.int().min(1000).max(5999),
-  message: z.string(),
-  advice: z.string(),
-  /** What was checked and found. A decision adds its `lines`, a failed run its whole report. */
-  details: z.record(z.string(), z.unknown()),
-});
+const problem = z
+  .strictObject({
+    ok: z.literal(false),
+    command: z.string(),
+    code,
+    number: z.int().min(1000).max(5999),
+    message: z.string(),
+    advice: z.string(),
+    /** What was checked and found. A decision adds its `lines`, a failed run its whole report. */
+    details: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'problem' });
 
 /** The JSON Schema of everything that `--json` prints. */
 export function answerJsonSchema(): object {
   const answers = Object.entries(results).map(([command, result]) =>
-    z.strictObject({ ok: z.literal(true), command: z.literal(command), result }),
+    z
+      .strictObject({ ok: z.literal(true), command: z.literal(command), result })
+      .meta({ id: `answer-${command.replace(' ', '-')}` }),
   );
-  const schema = z.toJSONSchema(z.union([problem, ...answers]), { io: 'output', reused: 'ref' });
-  return { ...schema, $id: 'https://keyturn.dev/schemas/cli.json', title: 'What keyturn --json prints' };
+  return { title: 'What keyturn --json prints', ...z.toJSONSchema(z.union([problem, ...answers])) };
 }

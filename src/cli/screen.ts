@@ -1,5 +1,6 @@
+import { visible } from '../canonical/visible.ts';
 import type { Effect, Review } from '../keyturn.ts';
-import { argument, visible } from '../lane/visible.ts';
+import { argument } from '../lane/visible.ts';
 import type { Paint } from './paint.ts';
 import { painted, standingOf } from './standing.ts';
 import { fields } from './table.ts';

@@ -1,4 +1,5 @@
-import { visible } from '../lane/visible.ts';
+import { visible } from '../canonical/visible.ts';
+import { jsonLine } from '../lane/visible.ts';
 import { explain, Refusal } from '../refusal.ts';
 import type { Answer } from './answer.ts';
 import { say } from './say.ts';
@@ -42,10 +43,3 @@ function errorLine({ code, message }: Refusal): string {
 function reasonLine({ code, message }: Refusal): string {
   return `${code}: ${visible(message)} ${explain(code).advice}`;
 }
-
-/** JSON may hold any character; a terminal that shows it must not obey it. */
-function jsonLine(value: object): string {
-  return JSON.stringify(value).replace(UNSAFE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-const UNSAFE = /[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;

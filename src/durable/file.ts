@@ -4,7 +4,9 @@ import {
   constants,
   fchmodSync,
   fdatasyncSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -15,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { Refusal, refuse } from '../refusal.ts';
 
 /**
- * The five durable-file verbs. Each returns only when its change survives a power cut, and refuses otherwise: after a
+ * The durable-file verbs. Each returns only when its change survives a power cut, and refuses otherwise: after a
  * failed fsync nobody can say what the disk holds, so nothing may be acknowledged. All calls are synchronous: a crash
  * test can then kill between any two of them.
  */
@@ -48,8 +50,7 @@ export function replaceDurably(path: string, bytes: Uint8Array, mode = 0o600): v
 }
 
 /**
- * Appends one record in one write, to an open descriptor (opened with O_APPEND) or to a path. A torn record is left as
- * it is and refused: the reader must see that something is wrong.
+ * Appends one record in one write, to an open descriptor (opened with O_APPEND) or to a path: all of it or nothing.
  */
 export function appendDurably(target: number | string, bytes: Uint8Array, mode = 0o600): void {
   durably(typeof target === 'string' ? target : 'the open file', () => {
@@ -63,6 +64,14 @@ export function removeDurably(path: string): void {
   durably(path, () => {
     unlinkSync(path);
     syncFolder(dirname(path));
+  });
+}
+
+/** Gives a file or a folder another name in the same folder. A name that is taken by a folder with content is refused. */
+export function moveDurably(from: string, to: string): void {
+  durably(to, () => {
+    renameSync(from, to);
+    syncFolder(dirname(to));
   });
 }
 
@@ -105,10 +114,18 @@ function appendToPath(path: string, bytes: Uint8Array, mode: number): void {
 }
 
 function appendRecord(fd: number, bytes: Uint8Array): void {
+  const before = fstatSync(fd).size;
   const written = writeSync(fd, bytes);
-  if (written !== bytes.length)
-    refuse('WRITE_FAILED', `Only ${written} of ${bytes.length} bytes were appended.`);
+  if (written !== bytes.length) {
+    takeBack(fd, before, written);
+    refuse('DISK_FULL', `Only ${written} of ${bytes.length} bytes could be appended.`);
+  }
   fdatasyncSync(fd);
+}
+
+/** A disk that fills up takes part of a record. Half a line would deny everything, so it goes, if nobody wrote behind it. */
+function takeBack(fd: number, before: number, written: number): void {
+  if (fstatSync(fd).size === before + written) ftruncateSync(fd, before);
 }
 
 function openForAppend(path: string, mode: number): { fd: number; created: boolean } {

@@ -19,7 +19,7 @@ export interface SystemPath {
 }
 
 /** Never the caller's PATH: whoever sets that would choose the sandbox. */
-export const TRUSTED_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
+const TRUSTED_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
 
 const SYSTEM = [
   '/usr',

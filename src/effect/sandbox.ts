@@ -32,8 +32,8 @@ export interface Confinement {
   readonly protected: readonly Guard[];
 }
 
-export const EXECUTABLE_FD = 3;
-export const STATUS_FD = 4;
+const EXECUTABLE_FD = 3;
+const STATUS_FD = 4;
 
 /** Refuses before anything is claimed when the machine cannot give what the profile asks for. */
 export function requireSandbox(profile: Profile, limits: Limits | null, machine: Machine): void {

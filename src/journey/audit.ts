@@ -16,7 +16,8 @@ import { Inspector, originOf } from './inspect.ts';
 export async function genesisOf(store: Store): Promise<{ origin: string; ledger_key: string }> {
   const entry = await firstEntry(store);
   const event = parseEvent(entry);
-  if (event.kind !== 'system.initialised') refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.');
+  if (event.kind !== 'system.initialised')
+    refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.');
   return { origin: originOf(event.body.project_id, entry.tenant), ledger_key: event.body.ledger_key };
 }
 
@@ -38,7 +39,8 @@ export interface SignedHead extends Head {
 /** The signed state of the ledger. Who keeps it can tell later whether history was cut or rewritten. */
 export async function head(context: Context, pair: KeyPair): Promise<SignedHead> {
   const key = await ledgerKey(context);
-  if (pair.public_key !== key.public_key) refuse('KEY_FILE_INVALID', 'The ledger key is not the one of this ledger.');
+  if (pair.public_key !== key.public_key)
+    refuse('KEY_FILE_INVALID', 'The ledger key is not the one of this ledger.');
   const { size, frontier } = await context.store.tip();
   const state = { origin: context.origin, size, root: rootOf({ size, frontier }) };
   return { ...state, text: signHead(state, pair.seed), fingerprint: fingerprint(key.public_key) };
@@ -77,7 +79,10 @@ export async function verify(context: Context, options: VerifyOptions): Promise<
 }
 
 /** The ledger may grow while it is verified; what came later is not part of the answer. */
-async function* upTo(batches: AsyncIterable<readonly SealedEntry[]>, size: number): AsyncGenerator<readonly SealedEntry[]> {
+async function* upTo(
+  batches: AsyncIterable<readonly SealedEntry[]>,
+  size: number,
+): AsyncGenerator<readonly SealedEntry[]> {
   for await (const batch of batches) {
     const covered = batch.filter(({ seq }) => seq < size);
     yield covered;
@@ -96,7 +101,12 @@ export async function exportLedger(context: Context, pair: KeyPair): Promise<Asy
 }
 
 /** A small file that proves the story of one intent to somebody who has only the fingerprint of the ledger key. */
-export async function prove(context: Context, pair: KeyPair, intent_id: string, kept?: string): Promise<Uint8Array> {
+export async function prove(
+  context: Context,
+  pair: KeyPair,
+  intent_id: string,
+  kept?: string,
+): Promise<Uint8Array> {
   const about = await context.store.entriesOf(intent_id);
   if (about.length === 0) refuse('INTENT_NOT_FOUND');
   const entries = await withSigners(context.store, about);

@@ -1,8 +1,10 @@
+import type { Digests } from '../effect/program.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
+import type { Registry } from '../tool/registry.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
@@ -12,7 +14,10 @@ export interface Context {
   readonly clock: () => Date;
   /** The project's folder: relative paths in the registry that a tool sees begin here. */
   readonly root: string;
-  readonly registry_path: string;
+  /** Reads the registry again each time; one whose bytes did not change is not parsed again. */
+  readonly registry: () => Registry;
+  /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
+  readonly digests: Digests;
   /** Keyturn's own files: no tool sees the first, no tool writes the second. */
   readonly hidden_paths: readonly string[];
   readonly protected_paths: readonly string[];

@@ -3,7 +3,6 @@ import { isAlive } from '../effect/process.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { parseArgument } from '../tool/arguments.ts';
-import { loadRegistry } from '../tool/registry.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
 
@@ -48,11 +47,11 @@ export async function newest({ store }: Context, count: number): Promise<Entry[]
 
 /** Gives each text the type of its parameter. What has no parameter stays text, and is refused by name later. */
 export function readArguments(
-  { registry_path }: Context,
+  { registry }: Context,
   tool: string,
   texts: ReadonlyMap<string, string>,
 ): Record<string, Json> {
-  const { parameters } = toolNamed(loadRegistry(registry_path), tool);
+  const { parameters } = toolNamed(registry(), tool);
   const typed = [...texts].map(([name, text]): [string, Json] => {
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
     return [name, parameter ? parseArgument(parameter, text, name) : text];

@@ -3,7 +3,6 @@ import type { Principal } from '../identity/principal.ts';
 import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
 import { refuse } from '../refusal.ts';
 import { deriveEffect, type Effect, effectBytes, effectDigest } from '../tool/effect.ts';
-import { loadRegistry } from '../tool/registry.ts';
 import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
 
@@ -20,9 +19,15 @@ export async function propose(context: Context, input: unknown): Promise<Proposa
   const proposer = await proposerOf(context, draft.issuer);
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
-  const registry = loadRegistry(context.registry_path);
+  const registry = context.registry();
   const tool = toolNamed(registry, draft.effect.tool);
-  const effect = deriveEffect({ registry, tool, arguments: draft.effect.arguments, root: context.root });
+  const effect = deriveEffect({
+    registry,
+    tool,
+    arguments: draft.effect.arguments,
+    root: context.root,
+    digests: context.digests,
+  });
 
   const { envelope, bytes, hash } = freeze(draft, {
     issuer: proposer.name,
@@ -33,6 +38,8 @@ export async function propose(context: Context, input: unknown): Promise<Proposa
   if (envelope.effect.digest !== effectDigest(effect))
     refuse('EFFECT_CHANGED', 'The envelope names another effect.');
   requireBindingAgrees(registry, envelope.intent_id, tool.name, envelope.effect.arguments);
+  // The claim below decides between two at once; this one says it in the right words.
+  if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
 
   const proposed: Event<'intent.proposed'> = {
     kind: 'intent.proposed',

@@ -157,8 +157,8 @@ function captured({ bytes, total, truncated }: Outcome['stdout']) {
   return { digest: sha256(bytes), bytes: total, truncated };
 }
 
-function placesOf({ hidden_paths, protected_paths }: Context) {
-  return { hidden: hidden_paths, protected: protected_paths };
+function placesOf({ hidden_paths, protected_paths, digests }: Context) {
+  return { hidden: hidden_paths, protected: protected_paths, digests };
 }
 
 function refused(subject: string, hash: string) {

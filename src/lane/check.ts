@@ -1,3 +1,5 @@
+import { controllerLine, ELIGIBLE_LINE } from '../gate/lines.ts';
+import { BLOCKS } from '../gate/next.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { QueueFolder } from './folder.ts';
 import { type ExecutedLine, executedForm } from './form.ts';
@@ -27,11 +29,12 @@ export async function checkEligibility(
 ): Promise<Verdict> {
   // Step 1: both inputs, in their one form.
   const form = await answerOf(() => requireForm(claimed));
-  if (form !== null) return denied(FORM_LINES[form.code] ?? INTERNAL_LINE, form);
+  if (form !== null) return denied(controllerLine(form.code), form);
 
   // Steps 2 and 3: the verifier says yes or no. Anything else is an error, never a yes.
   const approval = await answerOf(() => verifier(claimed), 'VERIFIER_ERROR');
-  if (approval !== null) return denied(VERIFIER_LINES[approval.code] ?? NOT_APPROVED_LINE, approval);
+  if (approval !== null)
+    return denied(VERIFIER_CODES.has(approval.code) ? controllerLine(approval.code) : NOT_APPROVED, approval);
 
   // Step 4: any record of this id, however old and whatever its outcome, means executed.
   let records: readonly ExecutedLine[] = [];
@@ -46,21 +49,15 @@ export async function checkEligibility(
   return { ok: true, line: ELIGIBLE_LINE, code: null, message: '', executed_at: null };
 }
 
-export const ELIGIBLE_LINE = '[OK] Intent eligible for execution';
-const NOT_APPROVED_LINE = '[ERROR] Approval verification failed';
 const RECORD_LINE = '[ERROR] Execution record cannot be trusted';
-const INTERNAL_LINE = '[ERROR] Execution controller failed';
+const NOT_APPROVED = controllerLine('APPROVAL_MISSING');
 
-const FORM_LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
-  ID_MALFORMED: '[ERROR] Invalid intent UUID',
-  HASH_MALFORMED: '[ERROR] Invalid intent hash',
-};
-
-const VERIFIER_LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
-  VERIFIER_NOT_FOUND: '[ERROR] Execution verification tool not found',
-  VERIFIER_NOT_CALLABLE: '[ERROR] Cannot invoke execution verifier',
-  VERIFIER_ERROR: '[ERROR] Verification tool error',
-};
+/** Only these say something about the verifier. Every other refusal is its no, for whatever reason. */
+const VERIFIER_CODES: ReadonlySet<ReasonCode> = new Set([
+  'VERIFIER_NOT_FOUND',
+  'VERIFIER_NOT_CALLABLE',
+  'VERIFIER_ERROR',
+]);
 
 /** `null` when the step passed. A failure that nobody foresaw is a refusal too. */
 async function answerOf(step: () => unknown, unforeseen: ReasonCode = 'INTERNAL'): Promise<Refusal | null> {
@@ -76,9 +73,8 @@ function denied(line: string, refusal: Refusal, executed_at: string | null = nul
   return { ok: false, line, code: refusal.code, message: refusal.message, executed_at };
 }
 
-/** A start without an end blocks like an end: the effect may have happened. */
+/** A start without an end blocks like one in doubt: the effect may have happened. Any end at all has happened. */
 function alreadyExecuted({ timestamp, outcome }: ExecutedLine): Verdict {
-  const code = outcome === 'started' ? 'RUN_IN_DOUBT' : 'ALREADY_EXECUTED';
-  const line = `[ERROR] Intent already executed at ${timestamp}`;
-  return denied(line, new Refusal(code), timestamp);
+  const code = BLOCKS[outcome === 'started' ? 'claimed' : 'happened'] ?? 'INTERNAL';
+  return denied(controllerLine(code, timestamp), new Refusal(code), timestamp);
 }

@@ -57,11 +57,14 @@ export const executedForm: Form<ExecutedLine> = {
   exact: `${START}(?:${HASH}|${RUN})\\}`,
   parse(line) {
     const known = idAndTime(line);
+    // A record of 000 has the hash; one of 001 has all of the others. Each field that is there must be right.
     if (Object.hasOwn(line, 'hash')) hashOf(line);
-    else if (!Object.hasOwn(line, 'outcome')) malformed('outcome');
+    else for (const field of RUN_FIELDS) if (!Object.hasOwn(line, field)) malformed(field);
     return { ...known, outcome: runOf(line) };
   },
 };
+
+const RUN_FIELDS = ['tool', 'exit_code', 'outcome'] as const;
 
 function idAndTime(line: JsonObject): { id: string; timestamp: string } {
   const { id, timestamp } = own(line, 'id', 'timestamp');
@@ -76,14 +79,13 @@ function hashOf(line: JsonObject): string {
   return hash;
 }
 
-/** The fields of 001 stand together: a line that has one of them must have all three. */
 function runOf(line: JsonObject): Outcome | null {
-  if (!['tool', 'exit_code', 'outcome'].some((field) => Object.hasOwn(line, field))) return null;
-  const { tool, exit_code, outcome } = own(line, 'tool', 'exit_code', 'outcome');
-  if (typeof tool !== 'string' || tool === '') malformed('tool');
-  if (exit_code !== null && !Number.isSafeInteger(exit_code)) malformed('exit_code');
-  if (outcome === undefined || !outcomes.includes(outcome)) malformed('outcome');
-  return outcome as Outcome;
+  const { tool, exit_code, outcome } = own(line, ...RUN_FIELDS);
+  if (tool !== undefined && (typeof tool !== 'string' || tool === '')) malformed('tool');
+  if (exit_code !== undefined && exit_code !== null && !Number.isSafeInteger(exit_code))
+    malformed('exit_code');
+  if (outcome !== undefined && !outcomes.includes(outcome)) malformed('outcome');
+  return (outcome as Outcome | undefined) ?? null;
 }
 
 function own(line: JsonObject, ...fields: string[]): Record<string, Json | undefined> {

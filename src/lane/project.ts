@@ -9,7 +9,7 @@ import { Refusal, refuse } from '../refusal.ts';
  */
 export function requireLaneAllowed(folders: readonly string[]): readonly Layout[] {
   const roots = new Set(folders.flatMap(bothNames).map(findProject));
-  const layouts = [...roots].filter((root) => root !== null).map(layoutOf);
+  const layouts = [...roots].filter((root) => root !== null).map((root) => layoutOf(root));
   for (const layout of layouts) if (!isAllowed(layout)) refuse('LANE_FORBIDDEN');
   return layouts;
 }

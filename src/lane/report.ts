@@ -31,30 +31,35 @@ export function screen(id: string, effect: Effect): string[] {
   ];
 }
 
-export function report(finished: Finished): string[] {
-  return finished.outcome === 'success' ? successReport(finished) : failureReport(finished);
+export function report({ id, tool, timestamp, outcome, exit_code, run }: Finished): string[] {
+  const success = outcome === 'success';
+  const output = outputLines(success ? run.stdout : run.stderr);
+  const recorded = success ? 'in executed.jsonl' : 'in executed.jsonl as failure';
+  return reportLines({ success, tool, execution_id: id, timestamp, exit_code, output, recorded });
 }
 
-function successReport({ id, tool, timestamp, run }: Finished): string[] {
-  return [
-    `[OK] Execution completed: ${tool}`,
-    `Execution ID: ${id}`,
-    `Timestamp: ${timestamp}`,
-    'Tool output:',
-    ...outputLines(run.stdout),
-    'Status: Execution recorded in executed.jsonl',
-  ];
+/** A run that ended, wherever it is recorded. */
+export interface Ended {
+  readonly success: boolean;
+  readonly tool: string;
+  readonly execution_id: string;
+  readonly timestamp: string;
+  readonly exit_code: number | null;
+  /** Indented and harmless: what the tool said when it succeeded, what it complained of when it failed. */
+  readonly output: readonly string[];
+  readonly recorded: string;
 }
 
-function failureReport({ id, tool, timestamp, exit_code, run }: Finished): string[] {
+/** The two layouts of 001 under "Human Role". */
+export function reportLines(ended: Ended): string[] {
+  const { success, tool, execution_id, timestamp, exit_code, output, recorded } = ended;
   return [
-    `[ERROR] Execution failed: ${tool}`,
-    `Execution ID: ${id}`,
+    success ? `[OK] Execution completed: ${tool}` : `[ERROR] Execution failed: ${tool}`,
+    `Execution ID: ${execution_id}`,
     `Timestamp: ${timestamp}`,
-    `Exit code: ${exit_code ?? 'none'}`,
-    'Error output:',
-    ...outputLines(run.stderr),
-    'Status: Execution recorded in executed.jsonl as failure',
+    ...(success ? ['Tool output:'] : [`Exit code: ${exit_code ?? 'none'}`, 'Error output:']),
+    ...output,
+    `Status: Execution recorded ${recorded}`,
   ];
 }
 

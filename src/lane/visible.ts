@@ -1,9 +1,14 @@
-/**
- * Text from outside, made harmless for a terminal. The attacker is a tool, a file name or a queue line that hides what
- * it does behind escape sequences, or turns the reading direction.
- */
-export function visible(text: string): string {
-  return text.replace(HARMFUL, escaped);
+import { visible } from '../canonical/visible.ts';
+
+export { visible };
+
+/** One line of JSON. It may say any character, but a terminal that shows it must not obey one. */
+export function jsonLine(value: object): string {
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/gu, (c) => (visible(c) === c ? c : inJson(c)));
+}
+
+function inJson(character: string): string {
+  return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The lines of captured output, each indented by two spaces as 001 prints them. */
@@ -20,16 +25,3 @@ export function argument(text: string): string {
 }
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
-
-// Controls but the tab, line separators, direction marks, invisible joiners and lone surrogates.
-const HARMFUL =
-  /[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
-
-function escaped(character: string): string {
-  const code = character.codePointAt(0) as number;
-  return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
-}
-
-function hex(code: number, digits: number): string {
-  return code.toString(16).padStart(digits, '0');
-}

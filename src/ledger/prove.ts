@@ -20,6 +20,7 @@ import { isObjectOf, readCanonical, refuseAs } from './strict.ts';
  */
 
 const FORMAT = 'keyturn-proof/1';
+const NEWLINE = Buffer.from('\n');
 const FIELDS = ['consistency', 'entries', 'format', 'head', 'key', 'subject'];
 
 interface ProvenEntry {
@@ -138,13 +139,18 @@ function requireOneStory(subject: string, entries: readonly Entry[]): string {
 }
 
 function formatBundle({ key, ...rest }: Bundle): Uint8Array {
-  const bytes = canonicalBytes({ format: FORMAT, key: formatVerifierKey(key), ...rest });
+  // A text file ends with a newline, also when a shell writes it.
+  const bytes = Buffer.concat([
+    canonicalBytes({ format: FORMAT, key: formatVerifierKey(key), ...rest }),
+    NEWLINE,
+  ]);
   if (bytes.length > limits.json_bytes) refuse('INPUT_TOO_LARGE', `The bundle has ${bytes.length} bytes.`);
   return bytes;
 }
 
 function parseBundle(bytes: Uint8Array): Bundle {
-  const bundle = readCanonical(bytes, FIELDS, 'BUNDLE_MALFORMED');
+  if (bytes.at(-1) !== NEWLINE[0]) malformed('The bundle does not end with a newline. It is cut off.');
+  const bundle = readCanonical(bytes.subarray(0, -1), FIELDS, 'BUNDLE_MALFORMED');
   const { format, subject, key, head, entries, consistency } = bundle;
   if (format !== FORMAT) malformed(`The bundle does not say ${FORMAT}.`);
   if (typeof subject !== 'string' || typeof key !== 'string' || typeof head !== 'string')

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { decodeUtf8, guardPlain } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { parseYaml } from '../tool/yaml.ts';
 import { parseDuration } from './duration.ts';
 import type { Layout } from './layout.ts';
 
@@ -32,12 +31,7 @@ export interface Config {
 
 export function readConfig(layout: Layout): Config {
   const { bytes } = readRegularFile(layout.config, limits.yaml_bytes);
-  const document = parseDocument(decodeUtf8(bytes, limits.yaml_bytes), { uniqueKeys: true, strict: true });
-  const problem = document.errors[0] ?? document.warnings[0];
-  if (problem) refuse('YAML_MALFORMED', `keyturn.yaml: ${problem.message.split('\n')[0]}`);
-  const value: unknown = document.toJS({ maxAliasCount: 0 });
-  guardPlain(value);
-  const parsed = configSchema.safeParse(value);
+  const parsed = configSchema.safeParse(parseYaml(bytes).value);
   if (!parsed.success) refuse('SHAPE_INVALID', `keyturn.yaml: ${describeIssue(parsed.error)}`);
   return configOf(parsed.data, layout);
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed25519.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably } from '../durable/file.ts';
-import type { Signer } from '../identity/act.ts';
+import { type Signer, signerOf } from '../identity/act.ts';
 import { openKey, sealKey } from '../identity/keyfile.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -28,7 +28,7 @@ export function createHumanKey(layout: Layout, name: string, passphrase: string)
   const pair = generateKeyPair();
   const text = sealKey(name, pair.seed, passphrase);
   createDurably(humanKeyPath(layout, name), Buffer.from(text), 0o600);
-  return openKey(name, Buffer.from(text), passphrase);
+  return signerOf(name, pair.public_key, pair.seed);
 }
 
 export function openHumanKey(layout: Layout, name: string, passphrase: string): Signer {

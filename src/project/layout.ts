@@ -14,8 +14,7 @@ export interface Layout {
   readonly simulations: string;
 }
 
-export function layoutOf(root: string): Layout {
-  const own = join(root, '.keyturn');
+export function layoutOf(root: string, own: string = join(root, '.keyturn')): Layout {
   return {
     root,
     own,

@@ -1,5 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import type { JsonObject } from '../canonical/json.ts';
+import { canonicalText, type JsonObject } from '../canonical/json.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
@@ -27,13 +27,27 @@ export interface Ledger extends Rows {
   holdsObject(digest: Digest): boolean;
 }
 
-/** Everything that one commit writes. Nothing of it can be refused any more. */
+/** Everything that one commit writes. Only a claim that is taken can still stop it. */
 export interface Plan {
   readonly commit: CheckedCommit;
+  readonly at: string;
   readonly first_seq: number;
-  readonly entries: readonly (SealedEntry & { readonly subject: string })[];
-  readonly rows: Iterable<Row>;
+  readonly entries: readonly PlannedEntry[];
+  readonly rows: readonly PlannedRow[];
   readonly tip: Tip;
+}
+
+export interface PlannedEntry extends SealedEntry {
+  readonly subject: string;
+  /** The root of the largest complete subtree that ends with this entry. */
+  readonly peak: Digest;
+}
+
+export interface PlannedRow {
+  readonly row: Row;
+  readonly status: string | null;
+  /** The state as canonical JSON. */
+  readonly text: string;
 }
 
 /** Outside the transaction, so that a long check holds nobody up. */
@@ -64,8 +78,8 @@ function requireErasuresNamed({ events, erase }: CheckedCommit): void {
 }
 
 /**
- * Decides a commit against what is stored: claims first, then every event through the state machines. It only reads;
- * a refusal leaves nothing to undo, so commits can share a transaction without sharing their fate.
+ * Decides a commit against what is stored: every event goes through the state machines. It only reads; a refusal leaves
+ * nothing to undo, so commits can share a transaction without sharing their fate.
  */
 export function planCommit(
   tenant: string,
@@ -74,19 +88,38 @@ export function planCommit(
   at: string,
   ledger: Ledger,
 ): Plan {
-  for (const claim of commit.claims) if (ledger.isClaimed(claim)) refuse('CLAIM_TAKEN', undefined, { claim });
-  for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
-  const rows = overlay(ledger);
-  const entries: Plan['entries'][number][] = [];
-  let now = tip;
-  for (const event of commit.events) {
-    for (const row of fold(rows, event, now.size, at)) rows.put(row);
-    const claims = entries.length === 0 ? commit.claims : [];
-    const { kind, subject } = event;
-    const body = event.body as JsonObject;
-    const sealed = sealEntry({ seq: now.size, tenant, at, kind, subject, claims, body, prev: now.last });
-    entries.push({ ...sealed, subject });
-    now = { ...append(now, sealed.hash), last: sealed.hash, at };
+  try {
+    return planned(tenant, commit, tip, at, ledger);
+  } catch (error) {
+    // Whoever comes second is told so first: the claim says more than the state that its owner has reached by now.
+    refuseTaken(commit, ledger);
+    throw error;
   }
-  return { commit, first_seq: tip.size, entries, rows: rows.changed(), tip: now };
+}
+
+export function refuseTaken({ claims }: CheckedCommit, ledger: Ledger): void {
+  const claim = claims.find((key) => ledger.isClaimed(key));
+  if (claim !== undefined) refuse('CLAIM_TAKEN', undefined, { claim });
+}
+
+function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, ledger: Ledger): Plan {
+  for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
+  const changes = overlay(ledger);
+  const entries: PlannedEntry[] = [];
+  let end = tip;
+  for (const event of commit.events) {
+    for (const row of fold(changes, event, end.size, at)) changes.put(row);
+    const { kind, subject, body } = event;
+    const claims = entries.length === 0 ? commit.claims : [];
+    const facts = { seq: end.size, tenant, at, kind, subject, claims, body: body as JsonObject };
+    const { seq, bytes, hash } = sealEntry({ ...facts, prev: end.last });
+    end = { ...append(end, hash), last: hash, at };
+    entries.push({ seq, bytes, hash, subject, peak: end.frontier.at(-1)! });
+  }
+  const rows = Array.from(changes.changed(), plannedRow);
+  return { commit, at, first_seq: tip.size, entries, rows, tip: end };
+}
+
+export function plannedRow(row: Row): PlannedRow {
+  return { row, status: 'status' in row.state ? row.state.status : null, text: canonicalText(row.state) };
 }

@@ -43,10 +43,6 @@ export function fold(rows: Rows, event: Event, seq: number, at: string): readonl
   return [];
 }
 
-export function statusOf(row: Row): string | null {
-  return 'status' in row.state ? row.state.status : null;
-}
-
 /** Only an enrolled, active human acts. The first key of a ledger has nobody to vouch for it and signs for itself. */
 function requireSigner(rows: Rows, event: Event<SignedKind>): void {
   const { by, key } = event.body;

@@ -9,9 +9,9 @@ export interface Commit {
   /** Unique keys, such as `execution:<intent>:<attempt>`. One that is taken refuses the whole commit. */
   readonly claims?: readonly string[];
   readonly events: readonly Event[];
-  /** Contents that the events name by digest. */
+  /** Contents that the events name by digest. Copied at once; the caller may use its buffers again. */
   readonly objects?: readonly Uint8Array[];
-  /** Digests of objects to remove; their events say why. */
+  /** Digests of objects to remove: exactly the subjects of the `object.erased` events beside them. */
   readonly erase?: readonly Digest[];
 }
 
@@ -19,7 +19,7 @@ export interface Receipt {
   readonly entries: readonly SealedEntry[];
 }
 
-/** Where the chain ends. `at` is the time of the newest entry, `frontier` the Merkle peaks from left to right. */
+/** Where the chain ends. `size` is also the `seq` of the next entry, `at` is the time of the newest entry, `frontier` the Merkle peaks from left to right. */
 export interface Tip {
   readonly size: number;
   readonly last: Digest;
@@ -53,7 +53,12 @@ export interface Rebuild {
  *
  * `commit` runs in one transaction: it takes every claim or refuses with CLAIM_TAKEN, folds each event through the
  * pure state machines (`next`, `nextPrincipal`) or refuses with their code, checks that a signed event names an
- * active human and their enrolled key, appends the entries, and updates the projections.
+ * active human and their enrolled key, appends the entries, and updates the projections. Only the first key of a
+ * ledger signs for itself, and the last human cannot be revoked (LAST_HUMAN). Signatures are verified by callers.
+ *
+ * Commits that are asked for in one turn of the event loop share one sync; a refused one does not touch the others. A
+ * commit that fails for any other reason than a refusal of its own is not acknowledged, but what it wrote may be found
+ * after a restart. After that the store refuses to write (WRITE_FAILED) until it is opened again.
  */
 export interface Store {
   readonly tenant: string;
@@ -74,7 +79,10 @@ export interface Store {
   entries(from?: number): AsyncIterable<readonly SealedEntry[]>;
   entriesOf(subject: string): Promise<SealedEntry[]>;
 
-  /** Folds the ledger from its start and compares byte for byte; with `write`, replaces the projections. */
+  /**
+   * Folds the ledger from its start and compares projections and claims byte for byte; with `write`, replaces them.
+   * LEDGER_BROKEN when an entry is not one that `commit` could have written.
+   */
   rebuild(options: { write: boolean }): Promise<Rebuild>;
   close(): Promise<void>;
 }

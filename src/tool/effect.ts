@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
 import { createDigests, type Digests } from '../effect/program.ts';
-import type { Limits, Profile } from '../effect/sandbox.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type Arguments, buildArguments } from './arguments.ts';
@@ -164,8 +163,3 @@ export function compareEffects(approved: Effect, now: Effect): void {
     fields: fields.join(', '),
   });
 }
-
-// The effect is data; these say that it is exactly what the sandbox takes.
-type Fits<A extends B, B> = A;
-export type EffectProfile = Fits<Effect['sandbox'], Profile>;
-export type EffectLimits = Fits<Effect['limits'], Limits | null>;

@@ -32,12 +32,16 @@ export interface Registry {
 export interface LoadOptions {
   /** Off only to look at a registry, never to run from it. */
   readonly requireReadOnly?: boolean;
+  /** One that was loaded before: the same bytes mean the same, so they need not be understood again. */
+  readonly known?: Registry;
 }
 
 /** Loads `tools.yaml`, or refuses. Bytes, digest and mode come from one open file. */
 export function loadRegistry(path: string, options: LoadOptions = {}): Registry {
   const file = readRegistryFile(path);
   if (options.requireReadOnly !== false) requireReadOnly(path, file.mode);
+  const { known } = options;
+  if (known?.path === resolve(path) && known.digest === sha256(file.bytes)) return known;
   const document = parseYaml(file.bytes);
   const parsed = registrySchema.safeParse(document.value);
   refuseFirst(parsed.success ? meaningFaults(parsed.data, document) : shapeFaults(parsed.error, document));

@@ -1,9 +1,11 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, expect } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
-import { converse, type Finished, keyturn } from '../support/pty.ts';
+import type { ReasonCode } from '../../src/refusal.ts';
+import { converse, type Finished, keyturn, type Where } from '../support/pty.ts';
 
 export const PASSPHRASE = 'correct horse battery';
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -24,6 +26,21 @@ tools:
     executable: /bin/false
     sandbox: {}
     undo: none
+  - name: wait
+    summary: Waits.
+    executable: /bin/sleep
+    args: ["{seconds}"]
+    parameters:
+      seconds: { type: integer, min: 0, max: 60 }
+    sandbox: {}
+    undo: none
+  - name: hurry
+    summary: Waits for longer than it may.
+    executable: /bin/sleep
+    args: ["30"]
+    timeout_s: 1
+    sandbox: {}
+    undo: none
   - name: reach
     summary: Runs without a sandbox.
     executable: /usr/bin/printf
@@ -42,16 +59,31 @@ export function fileFolder(): string {
   return folder;
 }
 
+export interface Intent {
+  readonly id: string;
+  readonly hash: string;
+}
+
+/** What happened at a terminal. */
+export interface Talk extends Finished {
+  /** What the person saw: the questions, and what was written to the terminal itself. */
+  readonly screen: string;
+}
+
+type Turn = readonly [question: string, answer: string];
+
 export interface Project {
   readonly folder: string;
   /** Runs a command here without a terminal. */
   run(...words: string[]): Promise<Finished>;
-  /** Runs a command here at a terminal: each question with its answer. */
-  talk(words: readonly string[], ...turns: (readonly [string, string])[]): Promise<{ code: number; text: string }>;
-  /** Proposes a tool call and returns its id and hash. */
-  propose(...words: string[]): Promise<{ id: string; hash: string }>;
+  /** Runs a command here at a terminal. Standard output and error are caught apart. */
+  talk(words: readonly string[], ...turns: Turn[]): Promise<Talk>;
   /** Does something with the library, in this process. */
   inside<T>(act: (keyturn: Keyturn) => Promise<T>): Promise<T>;
+  propose(tool: string, args?: Record<string, string | number>, goal?: string): Promise<Intent>;
+  approve(intent: Intent): Promise<unknown>;
+  /** How many entries the ledger has. */
+  size(): Promise<number>;
 }
 
 /** A project with one human, alice, and one agent, bot. */
@@ -64,7 +96,7 @@ export async function makeProject(folder: string): Promise<Project> {
   return projectAt(folder);
 }
 
-export function projectAt(folder: string): Project {
+function projectAt(folder: string): Project {
   const inside: Project['inside'] = async (act) => {
     const opened = await Keyturn.open({ at: folder });
     try {
@@ -75,25 +107,55 @@ export function projectAt(folder: string): Project {
   };
   return {
     folder,
-    run: (...words) => keyturn(words, { cwd: folder }),
-    talk: (words, ...turns) => converse(words, { cwd: folder }, turns),
     inside,
-    propose: (tool, ...args) =>
+    run: (...words) => keyturn(words, { cwd: folder }),
+    talk: (words, ...turns) => talkAt({ cwd: folder }, words, ...turns),
+    propose: (tool, args = {}, declared_goal = 'For a test.') =>
       inside(async (keyturn) => {
-        const pairs = args.map((arg): [string, string] => [arg.split('=')[0]!, arg.slice(arg.indexOf('=') + 1)]);
-        const proposal = await keyturn.propose({
-          issuer: 'bot',
-          declared_goal: 'For a test.',
-          effect: { kind: 'tool', tool, arguments: keyturn.argumentsOf(tool!, new Map(pairs)) },
-        });
-        return { id: proposal.intent_id, hash: proposal.hash };
+        const effect = { kind: 'tool', tool, arguments: args };
+        const { intent_id, hash } = await keyturn.propose({ issuer: 'bot', declared_goal, effect });
+        return { id: intent_id, hash };
       }),
+    approve: ({ id, hash }) =>
+      inside((keyturn) =>
+        keyturn.approve({ intent_id: id, hash, signer: keyturn.unlock('alice', PASSPHRASE) }),
+      ),
+    size: () => inside(async (keyturn) => (await keyturn.newest(1)).at(-1)!.seq + 1),
   };
 }
 
-/** Approves without a terminal, by the library: for tests that are about what comes after. */
-export function approveInside(project: Project, { id, hash }: { id: string; hash: string }): Promise<unknown> {
-  return project.inside((keyturn) =>
-    keyturn.approve({ intent_id: id, hash, signer: keyturn.unlock('alice', PASSPHRASE) }),
-  );
+export async function talkAt(where: Where, words: readonly string[], ...turns: Turn[]): Promise<Talk> {
+  const split = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-talk-'));
+  mkdirSync(split, { recursive: true });
+  try {
+    const { code, text } = await converse(words, { ...where, split }, turns);
+    const read = (name: string) => readFileSync(join(split, name), 'utf8');
+    return { code, screen: text, stdout: read('stdout'), stderr: read('stderr') };
+  } finally {
+    rmSync(split, { recursive: true, force: true });
+  }
+}
+
+/** One line on stderr with this code, nothing on stdout, exit 1, and no stack trace. */
+export function expectError(code: ReasonCode, { stdout, stderr, code: exit }: Finished): void {
+  expect(stderr).toMatch(new RegExp(`^\\[ERROR\\] [^\\n]*\\(${code} \\d{4}\\) [^\\n]*\\n$`));
+  expect({ stdout, exit }).toEqual({ stdout: '', exit: 1 });
+  expect(stderr).not.toMatch(/\n\s+at /);
+}
+
+const schema = JSON.parse(readFileSync(new URL('../../schemas/cli.json', import.meta.url), 'utf8'));
+const validate = new Ajv2020({
+  allErrors: false,
+  strict: true,
+  allowUnionTypes: true,
+  validateFormats: false,
+}).compile(schema);
+
+/** The one JSON object on standard output, checked against the published schema. */
+export function answerOf(finished: Finished): { ok: boolean; command: string } & Record<string, never> {
+  expect(finished.stdout.split('\n')).toHaveLength(2);
+  const answer = JSON.parse(finished.stdout);
+  expect(validate(answer), `${finished.stdout}\n${JSON.stringify(validate.errors?.slice(0, 3))}`).toBe(true);
+  expect(finished.code).toBe(answer.ok ? 0 : 1);
+  return answer;
 }

@@ -96,10 +96,12 @@ describe('runChild', () => {
     expect(() => readFileSync(marker)).toThrow();
   });
 
-  it('does not wait for a background process that keeps the output open', async () => {
-    const outcome = await sh('echo last; sleep 1000 & exit 0', { timeout_ms: 20_000 });
+  it('ends a background process that keeps the output open', async () => {
+    const pidfile = join(scratch(), 'pid');
+    const outcome = await sh(`echo last; sleep 1000 & echo $! > ${pidfile}`, { timeout_ms: 20_000 });
     expect(outcome).toMatchObject({ exit_code: 0, timed_out: false });
     expect(text(outcome.stdout)).toBe('last\n');
+    expect(isRunning(Number(readFileSync(pidfile, 'utf8')))).toBe(false);
   });
 
   it('does not wait for one that moved to its own session either', async () => {

@@ -1,5 +1,7 @@
+import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { notStarted } from '../../src/effect/child.ts';
+import { notStarted, runChild } from '../../src/effect/child.ts';
 import { inspectMachine, type Machine } from '../../src/effect/machine.ts';
 import { mountPlan } from '../../src/effect/mounts.ts';
 import {
@@ -82,6 +84,41 @@ describe('sandboxCommand', () => {
       ...['--core=0', '--cpu=5', '--fsize=1048576', '--nofile=64', '--nproc=8', '--data=2097152', '--'],
       ...['/opt/tool', '--flag'],
     ]);
+  });
+});
+
+describe('the command it makes', () => {
+  it('runs the file that is open, whatever stands at its path by now', async () => {
+    const path = join(scratch(), 'tool');
+    writeFileSync(path, '#!/bin/sh\necho hashed\n', { mode: 0o755 });
+    const fd = openSync(path, 'r');
+    renameSync(path, `${path}.old`);
+    writeFileSync(path, '#!/bin/sh\necho swapped\n', { mode: 0o755 });
+    const argv = sandboxCommand(
+      {
+        profile: { network: false, read: [join(path, '..')], write: [] },
+        limits,
+        cwd: '/tmp',
+        argv: [path],
+        programs: [{ called: path, path }],
+        hidden: [],
+        protected: [],
+      },
+      inspectMachine(),
+    );
+    const outcome = await runChild({
+      argv,
+      fds: [fd],
+      with_status: true,
+      env: { PATH: '/usr/bin:/bin' },
+      cwd: '/',
+      timeout_ms: 20_000,
+      stdout_bytes: 1000,
+      stderr_bytes: 1000,
+    });
+    closeSync(fd);
+    expect(Buffer.from(outcome.stdout.bytes).toString()).toBe('hashed\n');
+    expect(outcome.status).toContain('"exit-code": 0');
   });
 });
 

@@ -25,6 +25,7 @@ import {
   ID,
   OTHER_HASH,
   OTHER_ID,
+  processesWith,
   someone,
   start,
   TIME,
@@ -99,6 +100,7 @@ describe('the controller of 000', () => {
       { ...approval(), note: 'further keys are ignored', deep: { id: OTHER_ID } },
       { extra: [1, { id: OTHER_ID }], ...execution() },
       { ...approval(), ...execution() },
+      { ...approval(), tool: 'a_tool', outcome: 'success' },
       `{ "outcome" : "success", "exit_code":0,"tool":"t",\t"timestamp":"${TIME}","id":"${ID}" }`,
       `{"id":"\\u0062${ID.slice(1)}","timestamp":"${TIME}","hash":"${HASH}"}`,
       `${JSON.stringify(execution())}\r`,
@@ -368,6 +370,26 @@ describe('what check never does', () => {
     }
   });
 
+  it('an answer that cannot be written, and a failure that nobody foresaw, are never a yes', async () => {
+    const queue = folder({ approved: [approval()] });
+    const script = 'exec "$0" "$@" > /dev/full';
+    const words = [process.execPath, path(), 'lane', 'check', ID, HASH, '--queue', queue];
+    const full = await start('sh', ['-c', script, ...words]);
+    expect(full).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^\[ERROR\] [^\n]+\nINTERNAL: [^\n]+\n$/),
+    });
+    const broken = async () => {
+      throw new TypeError('nobody foresaw this');
+    };
+    const verdict = await checkEligibility(queueFolder(queue), { id: ID, hash: HASH }, broken);
+    expect(verdict).toMatchObject({
+      ok: false,
+      line: '[ERROR] Verification tool error',
+      code: 'VERIFIER_ERROR',
+    });
+  });
+
   it('check asks nobody anything and answers without a terminal', async () => {
     const answer = await check(folder({ approved: [approval()] }));
     expect(answer).toEqual({ stdout: OK, stderr: '', code: 0 });
@@ -533,16 +555,5 @@ function picture(queue: string): unknown[] {
       ino,
       name === '.' ? '' : readFileSync(join(queue, name), 'utf8'),
     ];
-  });
-}
-
-/** Every process of this machine that carries the mark in its environment. */
-function processesWith(mark: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark);
-    } catch {
-      return false;
-    }
   });
 }

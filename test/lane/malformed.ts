@@ -68,5 +68,6 @@ export const MALFORMED_EXECUTED: readonly [what: string, line: Line][] = [
   ['no outcome', { ...execution(OTHER_ID), outcome: undefined }],
   ['an unheard outcome', execution(OTHER_ID, 'maybe')],
   ['an outcome that is true', { ...execution(OTHER_ID), outcome: true }],
-  ['a hash, and half of the rest', { ...approval(OTHER_ID), tool: 't' }],
+  ['a hash, and a tool that is a number', { ...approval(OTHER_ID), tool: 1 }],
+  ['a hash, and an unheard outcome', { ...approval(OTHER_ID), outcome: 'maybe' }],
 ];

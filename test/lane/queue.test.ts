@@ -87,7 +87,7 @@ describe('queueing', () => {
         at,
       ]),
     ]);
-    expect(codes.map(({ stderr }) => stderr.split(':')[0])).toEqual([
+    expect(codes.map(({ stderr }) => stderr.match(/[A-Z]+_[A-Z_0-9]+/)?.[0])).toEqual([
       'INPUT_NOT_UTF8',
       'INPUT_TOO_LARGE',
       'JSON_BAD_STRING',

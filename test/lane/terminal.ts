@@ -13,6 +13,8 @@ export interface Seen {
 
 export interface Visit {
   readonly cwd?: string;
+  /** Leaves standard output and standard error at the terminal, as for a person. */
+  readonly everything?: boolean;
   /** Called with all that was shown so far; a string is typed, once for each prompt. */
   readonly type: (screen: string) => string | null | Promise<string | null>;
   /** Called with the process id of the command as soon as it runs. */
@@ -29,7 +31,8 @@ export const END_OF_INPUT = '\x04';
 export function atTerminal(program: string, words: readonly string[], visit: Visit): Promise<Seen> {
   const folder = scratch();
   // Descriptor 9 keeps the terminal open, which otherwise hangs up before anybody has opened it by its name.
-  const script = `exec "$0" "$@" 9<>/dev/tty >'${folder}/out' 2>'${folder}/err' </dev/null`;
+  const files = visit.everything ? '' : `>'${folder}/out' 2>'${folder}/err'`;
+  const script = `exec "$0" "$@" 9<>/dev/tty ${files} </dev/null`;
   const terminal = spawn('/bin/sh', ['-c', script, process.execPath, program, ...words], {
     cols: 500,
     rows: 100,
@@ -49,7 +52,7 @@ export function atTerminal(program: string, words: readonly string[], visit: Vis
   });
   return new Promise((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
-      const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+      const read = (name: string) => (visit.everything ? '' : readFileSync(join(folder, name), 'utf8'));
       resolve({
         screen: plain(screen),
         stdout: read('out'),

@@ -38,7 +38,7 @@ const request = (change: Partial<ProofRequest> = {}, ledger = LEDGER): ProofRequ
 const spoil = (bytes: Uint8Array, change: (bundle: any) => void): Uint8Array => {
   const bundle = JSON.parse(Buffer.from(bytes).toString());
   change(bundle);
-  return canonicalBytes(bundle);
+  return Buffer.concat([canonicalBytes(bundle), Buffer.from('\n')]);
 };
 
 const PLAIN = await makeBundle(request());

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event } from '../../src/event/event.ts';
-import { GENESIS, leafHash, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
-import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
+import { GENESIS, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
 import { limits } from '../../src/limits.ts';
-import { Refusal } from '../../src/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { rebuildContract } from './contract-rebuild.ts';
 import {
   claimed,
   DIGEST,
-  denied,
   enrolled,
   enrolledAgent,
   erased,
@@ -21,46 +18,22 @@ import {
   keyOf,
   proposed,
   refused,
-  resolved,
   retried,
   revoked,
 } from './facts.ts';
-
-/** Where a store lives: it can be opened many times, and changed behind the store's back. */
-export interface Place {
-  open(options: { tenant?: string; mode: 'read' | 'write' | 'create'; clock?: () => Date }): Promise<Store>;
-  /** Sets the status of every intent to approved, forgets the claims, or changes bytes. */
-  damage(what: 'intents' | 'claims' | 'tip' | 'entry' | 'object'): Promise<void>;
-}
+import { allEntries, codeOf, type Place, plain, reopen, requireChain, withHumans } from './place.ts';
 
 /** What every store must do. A second store passes this suite, or it is not a store. */
 export function storeContract(name: string, place: () => Promise<Place>): void {
-  async function create(): Promise<{ at: Place; store: Store }> {
-    const at = await place();
-    return { at, store: await reopen(at, 'create') };
-  }
-
-  async function reopen(at: Place, mode: 'read' | 'write' | 'create', tenant?: string): Promise<Store> {
-    const store = await at.open(tenant === undefined ? { mode } : { mode, tenant });
-    onTestFinished(() => store.close());
-    return store;
-  }
-
-  async function withHumans(...names: string[]): Promise<{ at: Place; store: Store }> {
-    const made = await create();
-    for (const human of names) await made.store.commit({ events: [enrolled(human, names[0])] });
-    return made;
-  }
-
   describe(`${name}: one commit`, () => {
     it('begins with an empty ledger', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       expect(await store.tip()).toEqual({ size: 0, last: GENESIS, at: null, frontier: [] });
       expect(await allEntries(store)).toEqual([]);
     });
 
     it('appends chained entries that the tip and the receipt agree on', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const ids = [randomUUID(), randomUUID(), randomUUID()];
       const receipt = await store.commit({
         claims: ['one', 'two'],
@@ -88,20 +61,36 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('takes a claim once, and a taken claim refuses all of a commit', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const id = randomUUID();
       await store.commit({ claims: ['a', `intent:${id}`], events: [proposed(id)] });
       const before = await store.tip();
       const other = randomUUID();
       for (const claims of [['a'], ['b', 'a'], [`intent:${id}`], ['b', 'b']])
         await expectRefusal('CLAIM_TAKEN', () => store.commit({ claims, events: [proposed(other)] }));
+      const long = Array.from({ length: 40 }, () => proposed());
+      await expectRefusal('CLAIM_TAKEN', () => store.commit({ claims: ['c', 'a'], events: long }));
       expect(await store.tip()).toEqual(before);
       expect(await store.intent(other)).toBeNull();
       await store.commit({ claims: ['b'], events: [proposed(other)] });
+      const many = Array.from({ length: 30 }, (_, i) => `many:${i}`);
+      await expectRefusal('CLAIM_TAKEN', () =>
+        store.commit({ claims: [...many, 'a'], events: [proposed()] }),
+      );
+      await store.commit({ claims: ['c', ...many], events: long });
+    });
+
+    it('names the taken claim before the state that its owner has reached', async () => {
+      const { store } = await withHumans(await place());
+      const id = randomUUID();
+      const commit = { claims: [`intent:${id}`], events: [proposed(id)] };
+      await store.commit(commit);
+      await expectRefusal('CLAIM_TAKEN', () => store.commit(commit));
+      await expectRefusal('INTENT_EXISTS', () => store.commit({ ...commit, claims: ['other'] }));
     });
 
     it('keeps nothing of a commit whose last event is illegal', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const id = randomUUID();
       const bytes = Buffer.from('content');
       await expectRefusal('INTENT_EXISTS', () =>
@@ -114,7 +103,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('refuses what is not an event, and a commit without one', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const odd = { ...proposed(), kind: 'intent.guessed' } as unknown as Event;
       const extra = { ...proposed(), body: { ...proposed().body, sudo: true } } as unknown as Event;
       await expectRefusal('SHAPE_INVALID', () => store.commit({ events: [odd] }));
@@ -125,7 +114,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('refuses an entry that is larger than an entry may be', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const claims = ['x'.repeat(limits.entry_bytes)];
       await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ claims, events: [proposed()] }));
       expect(await store.tip()).toMatchObject({ size: 0 });
@@ -134,7 +123,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   describe(`${name}: who acts`, () => {
     it('lets only the very first key sign for itself', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       await expectRefusal('PRINCIPAL_UNKNOWN', () => store.commit({ events: [enrolled('bo', 'ada')] }));
       await expectRefusal('PRINCIPAL_UNKNOWN', () =>
         store.commit({ events: [enrolled('ada', 'ada', keyOf('eve'))] }),
@@ -151,7 +140,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('refuses an act of a stranger, of an agent, under another key, and of a revoked human', async () => {
-      const { store } = await withHumans('ada', 'bo');
+      const { store } = await withHumans(await place(), 'ada', 'bo');
       const id = randomUUID();
       await store.commit({ events: [enrolledAgent('planner', 'ada'), proposed(id)] });
       const act = (event: Event) => () => store.commit({ events: [event] });
@@ -167,7 +156,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('never loses the last human, even when two revoke each other at once', async () => {
-      const { store } = await withHumans('ada', 'bo');
+      const { store } = await withHumans(await place(), 'ada', 'bo');
       const outcomes = await Promise.allSettled([
         store.commit({ events: [revoked('bo', 'ada')] }),
         store.commit({ events: [revoked('ada', 'bo')] }),
@@ -180,7 +169,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   describe(`${name}: what can be read`, () => {
     it('follows an intent through its runs', async () => {
-      const { store } = await withHumans('ada');
+      const { store } = await withHumans(await place(), 'ada');
       const id = randomUUID();
       const [first, second] = [randomUUID(), randomUUID()];
       await store.commit({ events: [proposed(id), granted(id, 'ada')] });
@@ -202,7 +191,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('refuses an execution id that was used', async () => {
-      const { store } = await withHumans('ada');
+      const { store } = await withHumans(await place(), 'ada');
       const [a, b, execution] = [randomUUID(), randomUUID(), randomUUID()];
       await store.commit({ events: [proposed(a), granted(a, 'ada'), proposed(b), granted(b, 'ada')] });
       await store.commit({ events: [claimed(a, execution)] });
@@ -211,7 +200,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('lists intents in the order of their proposal, by status and in pages', async () => {
-      const { store } = await withHumans('ada');
+      const { store } = await withHumans(await place(), 'ada');
       const ids = Array.from({ length: 10 }, () => randomUUID());
       for (const id of ids) await store.commit({ events: [proposed(id)] });
       for (const id of ids.filter((_, i) => i % 2 === 0))
@@ -229,7 +218,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('streams a long ledger from any place, in batches, while others append', async () => {
-      const { at, store } = await create();
+      const { at, store } = await withHumans(await place());
       const commits = Array.from({ length: 45 }, (_, i) =>
         store.commit({ events: Array.from({ length: 50 }, () => refused(`subject-${i}`)) }),
       );
@@ -245,6 +234,8 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await store.tip()).toEqual(requireChain(seen));
       expect((await allEntries(store, 2240)).map(({ seq }) => seq)[0]).toBe(2240);
       expect(await allEntries(store, 1_000_000)).toEqual([]);
+      for (const from of [-1, 0.5, Number.NaN])
+        await expectRefusal('SHAPE_INVALID', () => allEntries(store, from));
       expect(await store.entriesOf('subject-7')).toHaveLength(50);
     });
 
@@ -269,7 +260,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   describe(`${name}: objects`, () => {
     it('keeps contents by digest, whatever the caller does with its buffer afterwards', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const bytes = Buffer.from([0, 1, 2, 255]);
       const digest = sha256(bytes);
       const commit = store.commit({ events: [proposed()], objects: [bytes, new Uint8Array()] });
@@ -283,13 +274,13 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('refuses an object that is too large', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const objects = [new Uint8Array(limits.output_bytes + 1)];
       await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ events: [proposed()], objects }));
     });
 
     it('erases an object only with the event that says so, and the ledger still rebuilds', async () => {
-      const { store } = await withHumans('ada');
+      const { store } = await withHumans(await place(), 'ada');
       const bytes = Buffer.from('password');
       const digest = sha256(bytes);
       const act = erased(digest, 'ada');
@@ -312,7 +303,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('never hands out an object that is not what its digest says', async () => {
-      const { at, store } = await create();
+      const { at, store } = await withHumans(await place());
       const bytes = Buffer.from('approved content');
       await store.commit({ events: [proposed()], objects: [bytes] });
       await at.damage('object');
@@ -322,7 +313,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   describe(`${name}: many at once`, () => {
     it('commits concurrent commits in order, and a refused one hurts nobody', async () => {
-      const { store } = await create();
+      const { store } = await withHumans(await place());
       const ids = Array.from({ length: 64 }, () => randomUUID());
       const outcomes = await Promise.allSettled(
         ids.map((id, i) =>
@@ -339,7 +330,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('shows each of two open stores what the other committed', async () => {
-      const { at, store } = await create();
+      const { at, store } = await withHumans(await place());
       const other = await reopen(at, 'write');
       const reader = await reopen(at, 'read');
       for (let i = 0; i < 20; i++) {
@@ -354,7 +345,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('answers what was asked before it closes, and refuses what is asked after', async () => {
-      const { at, store } = await create();
+      const { at, store } = await withHumans(await place());
       const commit = store.commit({ events: [proposed()] });
       await store.close();
       expect((await commit).entries).toHaveLength(1);
@@ -367,7 +358,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   describe(`${name}: opening`, () => {
     it('refuses to create a ledger twice, and to open one that is not there', async () => {
-      const { at, store } = await create();
+      const { at, store } = await withHumans(await place());
       await store.commit({ events: [proposed()] });
       await expectRefusal('PROJECT_EXISTS', () => at.open({ mode: 'create' }));
       await expectRefusal('STORE_MISSING', () => at.open({ mode: 'write', tenant: 'nobody' }));
@@ -376,7 +367,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
 
     it('writes nothing when opened to read', async () => {
-      const { at } = await create();
+      const { at } = await withHumans(await place());
       const reader = await reopen(at, 'read');
       await expectRefusal('STORE_READ_ONLY', () => reader.commit({ events: [proposed()] }));
       await expectRefusal('STORE_READ_ONLY', () => reader.rebuild({ write: true }));
@@ -384,138 +375,5 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
   });
 
-  describe(`${name}: rebuild`, () => {
-    async function lived() {
-      const made = await withHumans('ada', 'bo');
-      const [id, execution] = [randomUUID(), randomUUID()];
-      await made.store.commit({ claims: [`intent:${id}`], events: [proposed(id), granted(id, 'bo')] });
-      await made.store.commit({ claims: [`execution:${id}:1`], events: [claimed(id, execution)] });
-      await made.store.commit({ events: [finished(id, execution, 'partial')] });
-      return { ...made, id, execution };
-    }
-
-    it('finds nothing to say about what it wrote itself', async () => {
-      const { at, store } = await lived();
-      const same = { entries: 6, rows: 4, differences: [] };
-      expect(await store.rebuild({ write: false })).toEqual(same);
-      expect(await store.rebuild({ write: true })).toEqual(same);
-      expect(await (await reopen(at, 'read')).rebuild({ write: false })).toEqual(same);
-    });
-
-    it('names a forged status and puts it right', async () => {
-      const { at, store, id } = await lived();
-      await at.damage('intents');
-      expect(await store.intent(id)).toMatchObject({ status: 'approved' });
-      expect((await store.rebuild({ write: false })).differences).toEqual([`intent ${id}`]);
-      expect((await store.rebuild({ write: true })).differences).toEqual([`intent ${id}`]);
-      expect(await store.intent(id)).toMatchObject({ status: 'partial' });
-      expect((await store.rebuild({ write: false })).differences).toEqual([]);
-    });
-
-    it('names forgotten claims and takes them again', async () => {
-      const { at, store, id } = await lived();
-      await at.damage('claims');
-      const expected = [`claim execution:${id}:1`, `claim intent:${id}`];
-      expect((await store.rebuild({ write: true })).differences).toEqual(expected);
-      await expectRefusal('CLAIM_TAKEN', () =>
-        store.commit({ claims: [`execution:${id}:1`], events: [proposed()] }),
-      );
-    });
-
-    it('puts the tip right', async () => {
-      const { at, store } = await lived();
-      const before = await store.tip();
-      await at.damage('tip');
-      expect((await store.rebuild({ write: true })).differences).toEqual(['tip']);
-      expect(await store.tip()).toEqual(before);
-    });
-
-    it('refuses to fold a ledger whose entry was changed', async () => {
-      const { at, store } = await lived();
-      await at.damage('entry');
-      const refusal = await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: true }));
-      expect(refusal.details.seq).toBe(3);
-    });
-
-    it('gives the stored projections for any sequence of events', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(anyCommit, { minLength: 1, maxLength: 40 }), async (commits) => {
-          const at = await place();
-          const store = await at.open({ mode: 'create' });
-          await store.commit({ events: [enrolled('ada'), enrolled('bo', 'ada')] });
-          const outcomes = await Promise.allSettled(commits.map((commit) => store.commit(commit)));
-          for (const outcome of outcomes) codeOf(outcome);
-          const { differences, entries } = await store.rebuild({ write: false });
-          const chain = requireChain(await allEntries(store));
-          const tip = await store.tip();
-          await store.close();
-          expect(differences).toEqual([]);
-          expect(entries).toBe(chain.size);
-          expect(tip).toEqual(chain);
-        }),
-        { numRuns: 60 },
-      );
-    });
-  });
-}
-
-const IDS = Array.from({ length: 3 }, (_, i) => `00000000-0000-4000-8000-00000000000${i}`);
-const RUNS = Array.from({ length: 4 }, (_, i) => `11111111-0000-4000-8000-00000000000${i}`);
-const id = fc.constantFrom(...IDS);
-const run = fc.constantFrom(...RUNS);
-const human = fc.constantFrom('ada', 'bo', 'cy');
-const attempt = fc.integer({ min: 1, max: 3 });
-
-/** Mostly plausible events over few names, so that many are legal and many are not. */
-const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  fc.tuple(human, human).map(([name, by]) => enrolled(name, by)),
-  human.map((name) => enrolled(name)),
-  fc.tuple(human, human).map(([name, by]) => revoked(name, by)),
-  id.map(proposed),
-  fc.tuple(id, human).map(([subject, by]) => granted(subject, by)),
-  fc.tuple(id, human).map(([subject, by]) => denied(subject, by)),
-  fc.tuple(id, run, attempt).map((parts) => claimed(...parts)),
-  fc
-    .tuple(id, run, fc.constantFrom('success' as const, 'failure' as const, 'partial' as const), attempt)
-    .map((parts) => finished(...parts)),
-  fc
-    .tuple(id, run, fc.constantFrom('happened' as const, 'did_not_happen' as const), human)
-    .map((parts) => resolved(...parts)),
-  fc.tuple(id, run, attempt, human).map((parts) => retried(...parts)),
-  id.map(refused),
-);
-
-const anyCommit = fc.record({
-  events: fc.array(anyEvent, { minLength: 1, maxLength: 4 }),
-  claims: fc.uniqueArray(fc.constantFrom('a', 'b', `c:${IDS[0]}`, ...IDS), { maxLength: 2 }),
-});
-
-/** Refusals are answers here; anything else is a defect. */
-function codeOf(outcome: PromiseSettledResult<unknown>): string {
-  if (outcome.status === 'fulfilled') return 'ok';
-  if (outcome.reason instanceof Refusal) return outcome.reason.code;
-  throw outcome.reason;
-}
-
-const plain = ({ seq, hash, bytes }: SealedEntry) => ({ seq, hash, text: Buffer.from(bytes).toString() });
-
-export async function allEntries(store: Store, from?: number): Promise<SealedEntry[]> {
-  const entries: SealedEntry[] = [];
-  for await (const batch of store.entries(from)) entries.push(...batch);
-  return entries;
-}
-
-/** Recomputes the chain from the bytes alone, and returns the tip that it must have. */
-export function requireChain(entries: readonly SealedEntry[]) {
-  let tree = EMPTY_TREE;
-  let last = GENESIS;
-  let at: string | null = null;
-  for (const { seq, hash, bytes } of entries) {
-    const entry = openEntry(bytes);
-    expect([seq, entry.seq, entry.prev, hash]).toEqual([tree.size, tree.size, last, leafHash(bytes)]);
-    tree = append(tree, hash);
-    last = hash;
-    at = entry.at;
-  }
-  return { size: tree.size, last, at, frontier: tree.frontier };
+  rebuildContract(name, place);
 }

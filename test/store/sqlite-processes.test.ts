@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
-import { allEntries, requireChain } from './contract.ts';
 import { proposed } from './facts.ts';
+import { allEntries, requireChain } from './place.ts';
 import { committer, killedAfter, type Line, linesOf } from './processes.ts';
 import { made, opened } from './sqlite-file.ts';
 

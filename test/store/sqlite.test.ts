@@ -3,19 +3,22 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
+import { leafHash } from '../../src/ledger/entry.ts';
+import { nodeHash } from '../../src/ledger/merkle.ts';
 import { connect } from '../../src/store/sqlite/database.ts';
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
-import { allEntries, type Place, storeContract } from './contract.ts';
+import { storeContract } from './contract.ts';
 import { enrolled, erased, proposed } from './facts.ts';
+import { allEntries, type Place } from './place.ts';
 import { made, opened, sqlite } from './sqlite-file.ts';
 
 const DAMAGE = {
   intents: `UPDATE projection SET status = 'approved', state = json_set(state, '$.status', 'approved') WHERE name = 'intent'`,
   claims: `DELETE FROM lookup WHERE kind = 'claim'`,
-  tip: `UPDATE tenant SET size = size - 1`,
   entry: `DROP TRIGGER entry_no_update;
     UPDATE entry SET bytes = CAST(replace(CAST(bytes AS TEXT), '"by":"bo"', '"by":"eve"') AS BLOB)`,
   object: `UPDATE object SET bytes = x'00'`,
@@ -120,6 +123,36 @@ describe('a SQLite file', () => {
     expect(await allEntries(await opened(path, 'read'))).toHaveLength(1);
   });
 
+  it('whose entries carry a wrong peak or time does not rebuild', async () => {
+    for (const wrong of [`peak = '${'0'.repeat(64)}'`, `at = '2026-01-15T12:00:00.000Z'`]) {
+      const path = await made();
+      sqlite(path, (db) => db.exec(`DROP TRIGGER entry_no_update; UPDATE entry SET ${wrong}`));
+      const store = await opened(path);
+      await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: true }));
+      await store.close();
+    }
+  });
+
+  it('in which an entry was rewritten does not rebuild, even with every hash beside it made to fit', async () => {
+    const path = await made();
+    const store = await opened(path);
+    await store.commit({ events: [proposed()] });
+    const [first, second] = await allEntries(store);
+    const bytes = Buffer.from(Buffer.from(first!.bytes).toString().replace('"deploy"', '"delete"'));
+    const hash = leafHash(bytes);
+    const forge = (set: string, seq: number, ...values: (string | Uint8Array)[]) =>
+      sqlite(path, (db) => {
+        db.exec('DROP TRIGGER IF EXISTS entry_no_update');
+        db.prepare(`UPDATE entry SET ${set} WHERE id % 1024 = ${seq}`).run(...values);
+      });
+    forge('bytes = ?', 0, bytes);
+    expect(await brokenAt(store)).toBe(0);
+    forge('hash = ?', 0, hash);
+    forge('peak = ?', 1, nodeHash(hash, second!.hash));
+    expect(await brokenAt(store)).toBe(1);
+    await store.close();
+  });
+
   it('holds no byte of an erased object, nor does its WAL', async () => {
     const folder = scratch();
     const store = await opened(join(folder, 'store.db'), 'create');
@@ -135,3 +168,8 @@ describe('a SQLite file', () => {
     await store.close();
   });
 });
+
+async function brokenAt(store: Store): Promise<unknown> {
+  const { details } = await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: false }));
+  return details.seq;
+}

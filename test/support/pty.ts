@@ -1,5 +1,6 @@
 import { spawn as spawnProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
@@ -15,6 +16,8 @@ export interface Where {
   /** Standard input, where there is no terminal. */
   readonly stdin?: string | Uint8Array;
   readonly columns?: number;
+  /** At a terminal: standard output and error go to files of this folder, and the terminal shows only the rest. */
+  readonly split?: string;
 }
 
 export interface Finished {
@@ -63,7 +66,8 @@ export interface Session {
 const EXPECT_MS = 20_000;
 
 export function inTerminal(words: readonly string[], where: Where): Session {
-  const pty = spawnInTerminal(process.execPath, [cliPath(), ...words], {
+  const [program, args] = commandLine(words, where.split);
+  const pty = spawnInTerminal(program, args, {
     name: 'xterm-256color',
     cols: where.columns ?? 200,
     rows: 50,
@@ -123,6 +127,12 @@ export function inTerminal(words: readonly string[], where: Where): Session {
   };
 }
 
+function commandLine(words: readonly string[], split: string | undefined): [string, string[]] {
+  if (split === undefined) return [process.execPath, [cliPath(), ...words]];
+  const script = `exec "$0" "$@" >'${split}/stdout' 2>'${split}/stderr'`;
+  return ['/bin/sh', ['-c', script, process.execPath, cliPath(), ...words]];
+}
+
 /** A whole conversation: each question with what is typed at it. */
 export async function converse(
   words: readonly string[],
@@ -155,28 +165,40 @@ function isolated({ cwd, env }: Where): Record<string, string> {
 
 /** `dist/cli.js` when it is newer than all of src/, or else a bundle made now: never an older program. */
 const cliPath = once(() => {
+  const sources = filesUnder(join(ROOT, 'src'));
+  const newest = Math.max(...sources.map(({ mtimeMs }) => mtimeMs));
   const dist = join(ROOT, 'dist', 'cli.js');
   const built = statSync(dist, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return built > newest(join(ROOT, 'src')) ? dist : bundle();
+  return built > newest ? dist : join(bundleOf(sources), 'cli.mjs');
 });
 
-function newest(folder: string): number {
+interface SourceFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+function filesUnder(folder: string): SourceFile[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
-  return Math.max(...files.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs));
+  return files.map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const { size, mtimeMs } = statSync(path);
+    return { path, size, mtimeMs };
+  });
 }
 
-function bundle(): string {
-  // Inside node_modules, so that the bundle finds its dependencies.
-  const cache = join(ROOT, 'node_modules', '.cache');
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, 'keyturn-cli-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+/** One bundle for one state of src/, shared by all test files. Inside node_modules, where it finds its dependencies. */
+function bundleOf(sources: readonly SourceFile[]): string {
+  const cache = join(ROOT, 'node_modules', '.cache', 'keyturn-cli');
+  const folder = join(cache, createHash('sha256').update(JSON.stringify(sources)).digest('hex').slice(0, 16));
+  if (existsSync(folder)) return folder;
+  const fresh = `${folder}.${process.pid}`;
   buildSync({
     absWorkingDir: ROOT,
     entryPoints: { cli: 'src/cli/cli.ts' },
-    outdir: folder,
+    outdir: fresh,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -186,7 +208,12 @@ function bundle(): string {
     outExtension: { '.js': '.mjs' },
     logLevel: 'silent',
   });
-  return join(folder, 'cli.mjs');
+  try {
+    renameSync(fresh, folder);
+  } catch {
+    rmSync(fresh, { recursive: true, force: true }); // another test file was faster
+  }
+  return folder;
 }
 
 function once<T>(make: () => T): () => T {

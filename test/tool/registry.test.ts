@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
@@ -37,6 +37,16 @@ describe('loadRegistry', () => {
     expect(registry.folder).toBe(folder);
     expect(registry.tools.get('say')).toMatchObject({ timeout_s: 60, env: {}, cwd: '.', undo: 'none' });
     expect(registry.bindings.size).toBe(1);
+  });
+
+  it('knows one that it has read before by its bytes alone', () => {
+    const folder = scratch();
+    const path = writeRegistry(folder, YAML);
+    const known = loadRegistry(path);
+    expect(loadRegistry(path, { known })).toBe(known);
+    chmodSync(path, 0o644);
+    writeRegistry(folder, YAML.replace('/bin/echo', '/bin/true'));
+    expect(loadRegistry(path, { known }).tools.get('say')?.executable).toBe('/bin/true');
   });
 
   it('refuses a registry that is missing, a link, or no file', async () => {

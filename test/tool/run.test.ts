@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   symlinkSync,
@@ -56,13 +57,24 @@ describe('a tool in a sandbox', () => {
     expect(names).toEqual(['KEYTURN_TEST_TOKEN', 'MODE', 'PATH', 'PWD']);
   });
 
-  it('does not show the passed secrets on any command line', async () => {
-    const outcome = await runScript('cat /proc/*/cmdline', {
+  it('gets the values that are passed on, and no command line shows them', async () => {
+    const folder = scratch();
+    script(folder, 'sleep 0.5; echo "$KEYTURN_TEST_TOKEN"');
+    const effect = effectOf(folder, {
+      executable: 'tool.sh',
+      sandbox: BOXED,
       env_pass: ['KEYTURN_TEST_TOKEN'],
     });
-    expect(outcome.exit_code).toBe(0);
-    const effect = effectOf(scratch(), { env_pass: ['KEYTURN_TEST_TOKEN'] });
-    expect(JSON.stringify(effect)).not.toContain('secret');
+    const environment = { KEYTURN_TEST_TOKEN: 'token-value-4711' };
+    const prepared = prepareRun(effect, { ...BARE, environment });
+    const running = prepared.run();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const lines = commandLines();
+    const outcome = await running;
+    prepared.close();
+    expect(out(outcome)).toBe('token-value-4711\n');
+    expect(lines).toContain('tool.sh');
+    expect(lines).not.toContain('token-value-4711');
   });
 
   it('sees no home, no other process, and nothing of the project that was not bound', async () => {
@@ -107,13 +119,15 @@ describe('a tool in a sandbox', () => {
     const folder = scratch();
     const elsewhere = scratch();
     for (const name of ['read', 'write']) mkdirSync(join(folder, name));
-    const body = `for f in ${folder}/read/f ${folder}/f ${elsewhere}/f /usr/f /etc/f /f; do
+    const body = `for f in ${folder}/read/f /usr/f /etc/f /f; do
       echo x 2>/dev/null > $f && echo "wrote $f"; done
+      echo gone > ${folder}/f; echo gone > ${elsewhere}/f
       echo kept > ${folder}/write/f && echo temporary > /tmp/f && cat /tmp/f`;
     const outcome = await runScript(body, { sandbox: { read: ['read'], write: ['write'] } }, BARE, folder);
     expect([out(outcome), outcome.exit_code]).toEqual(['temporary\n', 0]);
     expect(readFileSync(join(folder, 'write/f'), 'utf8')).toBe('kept\n');
-    expect(existsSync(join(elsewhere, 'f'))).toBe(false);
+    // These two lie under /tmp, which the sandbox has for itself.
+    expect([existsSync(join(folder, 'f')), existsSync(join(elsewhere, 'f'))]).toEqual([false, false]);
   });
 
   it('has no capability, also when root runs it, and cannot gain one', async () => {
@@ -365,6 +379,20 @@ describe('a tool without a sandbox', () => {
     prepareRun(effectOf(folder, {}), { ...BARE, machine }).close();
   });
 });
+
+/** What anybody on this machine can read about its processes. */
+function commandLines(): string {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return '';
+      }
+    })
+    .join('\n');
+}
 
 function nodeFirst(): string {
   return `${join(process.execPath, '..')}:/usr/bin:/bin`;

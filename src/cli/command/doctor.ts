@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { visible } from '../../canonical/visible.ts';
 import { Keyturn } from '../../keyturn.ts';
-import { visible } from '../../lane/visible.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';

@@ -1,6 +1,6 @@
 import { canonicalText } from '../../canonical/json.ts';
+import { visible } from '../../canonical/visible.ts';
 import type { Entry } from '../../keyturn.ts';
-import { visible } from '../../lane/visible.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -44,8 +44,9 @@ export function head(call: Call): Promise<Answer> {
 
 export function prove(call: Call): Promise<Answer> {
   const intent_id = requireId(call);
-  const { out, head: kept } = call.options;
-  const kept_head = kept?.[0] === undefined ? undefined : readText(kept[0]);
+  const { out, head: kept = [] } = call.options;
+  if (kept.length > 1) refuse('USAGE', 'A proof grows out of one kept head.');
+  const [kept_head] = kept.map(readText);
   return reading(call, async (keyturn) => {
     const bundle = await keyturn.prove(intent_id, kept_head);
     const { fingerprint } = await keyturn.head();
@@ -56,7 +57,7 @@ export function prove(call: Call): Promise<Answer> {
       `[OK] The proof of ${intent_id} is in ${out}`,
       `It verifies offline: keyturn ledger verify --bundle ${out} --key ${fingerprint}`,
     ];
-    return { result, lines: out === undefined ? [text] : written };
+    return { result, lines: out === undefined ? [text.trimEnd()] : written };
   });
 }
 

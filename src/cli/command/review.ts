@@ -61,7 +61,7 @@ async function walk(
     else if (typed === intent_id) {
       const approval = await sign(keyturn, terminal, { seen, name });
       done.approved.push(approval);
-      terminal.write(`${approvedLines(approval).join('\n')}\n`);
+      terminal.write(`${approvedLines(approval)[0]}\n`);
     } else if (/^r(\s|$)/.test(typed)) {
       const reason = typed.slice(1).trim() || (await terminal.ask('Why: ')).trim();
       const { hash } = seen.state;

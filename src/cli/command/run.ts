@@ -3,7 +3,7 @@ import { isUuid } from '../../canonical/uuid.ts';
 import { Keyturn, type Preview, type Report } from '../../keyturn.ts';
 import { QUESTION, screen } from '../../lane/report.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
-import { refusedLines, reportLines } from '../adapter.ts';
+import { refusedLines, runLines } from '../adapter.ts';
 import { type Answer, type Call, denied } from '../answer.ts';
 import { folderOf } from '../project.ts';
 import { say } from '../say.ts';
@@ -113,7 +113,7 @@ function answerOf(report: Report): Answer {
   const stderr = Buffer.from(report.stderr).toString('utf8');
   const told = { execution_id, intent_id, tool, outcome, exit_code, signal, finished_at, stdout, stderr };
   const result: Result<'run'> = { dry_run: false, ...told };
-  const lines = reportLines(report);
+  const lines = runLines(report);
   if (reason_code === null) return { result, lines };
   return { result, lines, refusal: new Refusal(reason_code, explain(reason_code).meaning) };
 }

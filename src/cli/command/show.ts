@@ -1,6 +1,7 @@
 import { sha256 } from '../../canonical/digest.ts';
+import { visible } from '../../canonical/visible.ts';
 import type { Entry, IntentState, Keyturn, Review } from '../../keyturn.ts';
-import { indented, visible } from '../../lane/visible.ts';
+import { indented } from '../../lane/visible.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { requireId } from '../operand.ts';

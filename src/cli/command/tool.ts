@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
+import { visible } from '../../canonical/visible.ts';
 import type { Fault, Keyturn, Tool } from '../../keyturn.ts';
-import { visible } from '../../lane/visible.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';

@@ -37,7 +37,7 @@ export async function connect(
     });
     return closedOnFailure(db, () => {
       db.exec(CAREFUL);
-      return databaseOf(db, busy_ms);
+      return databaseOf(db, access, busy_ms);
     });
   });
 }
@@ -70,7 +70,7 @@ export function makeDurable(db: Database): void {
   `);
 }
 
-function databaseOf(db: DatabaseSyncInstance, busy_ms: number): Database {
+function databaseOf(db: DatabaseSyncInstance, access: Access, busy_ms: number): Database {
   const statements = new Map<string, StatementSyncInstance>();
   const sql = (text: string): StatementSyncInstance => {
     const known = statements.get(text);
@@ -116,10 +116,11 @@ function databaseOf(db: DatabaseSyncInstance, busy_ms: number): Database {
     if (!db.isOpen) return;
     rollback();
     try {
-      if (!failed) db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+      if (access === 'write' && !failed) db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
       if (!isSqliteError(error)) throw error;
     } finally {
+      statements.clear();
       db.close();
     }
   }

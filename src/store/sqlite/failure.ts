@@ -17,6 +17,13 @@ export function isSqliteError(error: unknown): error is SqliteError {
   return (error as NodeJS.ErrnoException)?.code === 'ERR_SQLITE_ERROR';
 }
 
+/** A row that must be unique is there already. */
+export function isConstraint(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode & 0xff) === CONSTRAINT;
+}
+
+const CONSTRAINT = 19;
+
 const SYSTEM: Readonly<Record<string, ReasonCode>> = {
   ENOENT: 'STORE_MISSING',
   ENOTDIR: 'STORE_MISSING',

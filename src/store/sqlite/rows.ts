@@ -1,9 +1,7 @@
-import type { Digest } from '../../canonical/digest.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { refuse } from '../../refusal.ts';
 import type { Ledger } from '../plan.ts';
 import type { Row, RowName, States } from '../projection.ts';
-import type { Tip } from '../store.ts';
 import type { Database } from './database.ts';
 import { claimKey, rowKey } from './lookup.ts';
 import { idOf } from './schema.ts';
@@ -17,19 +15,6 @@ export interface Tenant {
 export function findTenant(db: Database, name: string): Tenant | null {
   const found = db.sql('SELECT id FROM tenant WHERE name = ?').get(name) as { id: number } | undefined;
   return found ? { id: found.id, name } : null;
-}
-
-export function readTip(db: Database, tenant: Tenant): Tip {
-  const { size, last, at, frontier } = db
-    .sql('SELECT size, last, at, frontier FROM tenant WHERE id = ?')
-    .get(tenant.id) as { size: number; last: Digest; at: string | null; frontier: string };
-  return { size, last, at, frontier: peaksOf(frontier) };
-}
-
-function peaksOf(text: string): Digest[] {
-  const peaks: Digest[] = [];
-  for (let i = 0; i < text.length; i += 64) peaks.push(text.slice(i, i + 64));
-  return peaks;
 }
 
 /** What is stored now, read row by row. Inside a write transaction nobody else can change it. */

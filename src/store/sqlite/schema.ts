@@ -11,22 +11,21 @@ const APPLICATION_ID = 0x4b54524e;
  * `id` is tenant * 2^40 + seq: a ledger is one run of row ids, and an append stays on the last page of its table. And
  * one tree, `lookup`, answers every question that begins with a name: which entries are about it (`entry`), who took
  * this claim (`claim`), where is its row (`intent`, `execution`, `principal`). `near` comes first in it and is the
- * intent's id wherever there is one, so that ids as random as UUIDs cost a commit one page and not three.
+ * intent's id wherever there is one, so that ids as random as UUIDs cost a commit one page and not three. The tip is not
+ * stored: it is the last entry, and the Merkle frontier lies in `peak` of a few earlier ones.
  */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE tenant (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 1 AND 4095),
-    name TEXT NOT NULL UNIQUE,
-    size INTEGER NOT NULL,
-    last TEXT NOT NULL,
-    at TEXT,
-    frontier TEXT NOT NULL
+    name TEXT NOT NULL UNIQUE
   ) STRICT;
 
   CREATE TABLE entry (
     id INTEGER PRIMARY KEY,
     hash TEXT NOT NULL,
+    peak TEXT,
+    at TEXT NOT NULL,
     bytes BLOB NOT NULL
   ) STRICT;
   CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
-import { GENESIS } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
-import { checkCommit } from '../plan.ts';
+import { type CheckedCommit, checkCommit } from '../plan.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { createFile, exists, openToRead, openToWrite } from './open.ts';
 import { readEntries, readEntriesOf, readIntents, readObject } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { findTenant, readPrincipals, readRow, readTip, type Tenant } from './rows.ts';
+import { findTenant, readPrincipals, readRow, type Tenant } from './rows.ts';
+import { tipsOf } from './tip.ts';
 import { forgetErased, writeBatch } from './write.ts';
 
 export interface SqliteOptions {
@@ -42,16 +42,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 function addTenant(db: Database, name: string): void {
   db.transaction('write', () => {
     if (findTenant(db, name)) refuse('PROJECT_EXISTS', `The store has a ledger of "${name}" already.`);
-    db.sql(`INSERT INTO tenant (name, size, last, at, frontier) VALUES (?, 0, ?, NULL, '')`).run(
-      name,
-      GENESIS,
-    );
+    db.sql('INSERT INTO tenant (name) VALUES (?)').run(name);
   });
 }
 
 function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
-  const group = groupCommit((batch: readonly ReturnType<typeof checkCommit>[]) => {
-    const outcomes = writeBatch(db, tenant, clock, batch);
+  const tips = tipsOf(db, tenant);
+  const group = groupCommit((batch: readonly CheckedCommit[]) => {
+    const outcomes = writeBatch(db, tenant, clock, tips, batch);
     if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
     return outcomes;
   });
@@ -70,7 +68,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     principal: async (name) => db.run(() => readRow(db, tenant, 'principal', name)?.state ?? null),
     principals: async () => db.run(() => readPrincipals(db, tenant)),
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
-    tip: async () => db.run(() => readTip(db, tenant)),
+    tip: async () => db.run(tips.read),
     entries: (from) => entriesFrom(db, tenant, from ?? 0),
     entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
     rebuild: async (options) => {
@@ -86,6 +84,8 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
 }
 
 async function* entriesFrom(db: Database, tenant: Tenant, from: number) {
+  // Below zero lie the entries of another tenant.
+  if (!Number.isSafeInteger(from) || from < 0) refuse('SHAPE_INVALID', 'Entries are counted from 0.');
   for (let seq = from; ; ) {
     const batch = db.run(() => readEntries(db, tenant, seq));
     const last = batch.at(-1);

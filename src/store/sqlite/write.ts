@@ -1,14 +1,20 @@
 import type { Digest } from '../../canonical/digest.ts';
-import { canonicalText } from '../../canonical/json.ts';
-import { type CheckedCommit, type Plan, planCommit } from '../plan.ts';
-import { type Row, statusOf } from '../projection.ts';
-import type { Receipt, Tip } from '../store.ts';
+import {
+  type CheckedCommit,
+  type Ledger,
+  type Plan,
+  type PlannedRow,
+  planCommit,
+  refuseTaken,
+} from '../plan.ts';
+import type { Receipt } from '../store.ts';
 import type { Database } from './database.ts';
-import { isSqliteError } from './failure.ts';
+import { isConstraint, isSqliteError } from './failure.ts';
 import type { Outcome } from './group.ts';
-import { claimKey, entryKey, type LookupKey, rowKey } from './lookup.ts';
-import { ledgerOf, readTip, type Tenant } from './rows.ts';
+import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
+import { ledgerOf, type Tenant } from './rows.ts';
 import { idOf } from './schema.ts';
+import type { Tips } from './tip.ts';
 
 /**
  * Commits a batch in one transaction with one sync. Each commit is decided before any of it is written, so a refused
@@ -18,95 +24,116 @@ export function writeBatch(
   db: Database,
   tenant: Tenant,
   clock: () => Date,
+  tips: Tips,
   batch: readonly CheckedCommit[],
 ): Outcome<Receipt>[] {
   return db.transaction('write', () => {
     const ledger = ledgerOf(db, tenant);
-    const before = readTip(db, tenant);
-    let tip = before;
+    let tip = tips.read();
     const outcomes = batch.map((commit): Outcome<Receipt> => {
-      const plan = attempt(() => planCommit(tenant.name, commit, tip, clock().toISOString(), ledger));
+      const at = clock().toISOString();
+      const plan = attempt(() => planCommit(tenant.name, commit, tip, at, ledger));
       if ('error' in plan) return plan;
-      writePlan(db, tenant, plan);
+      const refusal = attempt(() => takeClaims(db, tenant, plan, ledger));
+      if (refusal) return refusal;
+      writeFacts(db, tenant, plan);
       tip = plan.tip;
       return { answer: { entries: plan.entries.map(({ seq, bytes, hash }) => ({ seq, bytes, hash })) } };
     });
-    if (tip !== before) writeTip(db, tenant, tip);
+    tips.remember(tip);
     return outcomes;
   });
 }
 
-/** A failure to read is everybody's; anything else is a no to this one commit. */
-function attempt(plan: () => Plan): Plan | { readonly error: unknown } {
+/** A failure of the database is everybody's; anything else is a no to this one commit. */
+function attempt<T>(act: () => T): T | { readonly error: unknown } {
   try {
-    return plan();
+    return act();
   } catch (error) {
     if (isSqliteError(error)) throw error;
     return { error };
   }
 }
 
-function writePlan(db: Database, tenant: Tenant, { commit, first_seq, entries, rows }: Plan): void {
-  for (const claim of commit.claims) writeLookup(db, tenant, claimKey(claim), first_seq);
-  for (const { seq, hash, subject, bytes } of entries) {
-    db.sql('INSERT INTO entry (id, hash, bytes) VALUES (?, ?, ?)').run(idOf(tenant.id, seq), hash, bytes);
-    writeLookup(db, tenant, entryKey(subject, seq), seq);
+/**
+ * First of all writes, and one statement: it takes the claims or changes nothing. At most once is the unique key of
+ * this tree and nothing else.
+ */
+function takeClaims(db: Database, tenant: Tenant, plan: Plan, ledger: Ledger): void {
+  const lookups = lookupsOf(plan);
+  if (lookups.length > TOGETHER) refuseTaken(plan.commit, ledger);
+  try {
+    for (let i = 0; i < lookups.length; i += TOGETHER)
+      insertLookups(db, tenant, lookups.slice(i, i + TOGETHER));
+  } catch (error) {
+    if (isConstraint(error)) refuseTaken(plan.commit, ledger);
+    throw error;
   }
-  for (const row of rows) {
-    if (row.seq < first_seq) updateRow(db, tenant, row);
-    else insertRow(db, tenant, row);
+}
+
+function lookupsOf({ commit, entries, rows, first_seq }: Plan): Lookup[] {
+  const lookups = commit.claims.map((claim) => claimLookup(claim, first_seq));
+  for (const { subject, seq } of entries) lookups.push(entryLookup(subject, seq));
+  for (const { row } of rows) if (row.seq >= first_seq) lookups.push(rowLookup(row));
+  return lookups;
+}
+
+/** How many rows one statement writes at most. It is compiled once for each number of rows. */
+const TOGETHER = 16;
+const INSERT_LOOKUPS = Array.from(
+  { length: TOGETHER + 1 },
+  (_, rows) =>
+    `INSERT INTO lookup (tenant, near, kind, key, seq) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join()}`,
+);
+
+export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lookup[]): void {
+  const values: (string | number)[] = [];
+  for (const [near, kind, key, seq] of lookups) values.push(tenant.id, near, kind, key, seq);
+  db.sql(INSERT_LOOKUPS[lookups.length]!).run(...values);
+}
+
+function writeFacts(db: Database, tenant: Tenant, { commit, at, first_seq, entries, rows }: Plan): void {
+  for (const { seq, hash, peak, bytes } of entries)
+    db.sql('INSERT INTO entry (id, hash, peak, at, bytes) VALUES (?, ?, ?, ?, ?)').run(
+      idOf(tenant.id, seq),
+      hash,
+      peak === hash ? null : peak,
+      at,
+      bytes,
+    );
+  for (const planned of rows) {
+    if (planned.row.seq < first_seq) updateRow(db, tenant, planned);
+    else insertRow(db, tenant, planned);
   }
-  for (const { digest, bytes } of commit.objects) writeObject(db, tenant, digest, bytes);
+  for (const { digest, bytes } of commit.objects) insertObject(db, tenant, digest, bytes);
   for (const digest of commit.erase)
     db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);
 }
 
-/** The key is unique: of two processes that take one claim, one fails here even if all else were wrong. */
-export function writeLookup(db: Database, tenant: Tenant, [near, kind, key]: LookupKey, seq: number): void {
-  db.sql('INSERT INTO lookup (tenant, near, kind, key, seq) VALUES (?, ?, ?, ?, ?)').run(
-    tenant.id,
-    near,
-    kind,
-    key,
-    seq,
-  );
-}
-
-export function insertRow(db: Database, tenant: Tenant, row: Row): void {
+export function insertRow(db: Database, tenant: Tenant, { row, status, text }: PlannedRow): void {
   db.sql('INSERT INTO projection (id, tenant, name, key, status, state) VALUES (?, ?, ?, ?, ?, ?)').run(
     idOf(tenant.id, row.seq),
     tenant.id,
     row.name,
     row.key,
-    statusOf(row),
-    canonicalText(row.state),
+    status,
+    text,
   );
-  writeLookup(db, tenant, rowKey(row.name, row.key), row.seq);
 }
 
-export function updateRow(db: Database, tenant: Tenant, row: Row): void {
+export function updateRow(db: Database, tenant: Tenant, { row, status, text }: PlannedRow): void {
   db.sql('UPDATE projection SET status = ?, state = ? WHERE id = ?').run(
-    statusOf(row),
-    canonicalText(row.state),
+    status,
+    text,
     idOf(tenant.id, row.seq),
   );
 }
 
-function writeObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
+function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
   db.sql('INSERT INTO object (tenant, digest, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(
     tenant.id,
     digest,
     bytes,
-  );
-}
-
-export function writeTip(db: Database, tenant: Tenant, { size, last, at, frontier }: Tip): void {
-  db.sql('UPDATE tenant SET size = ?, last = ?, at = ?, frontier = ? WHERE id = ?').run(
-    size,
-    last,
-    at,
-    frontier.join(''),
-    tenant.id,
   );
 }
 

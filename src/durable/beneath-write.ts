@@ -1,0 +1,244 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fsync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { componentsBeneath } from './beneath.ts';
+
+/**
+ * Changing files beneath a root that somebody else may be changing too.
+ *
+ * The attacker swaps a folder for a symbolic link while we work, so that our write lands outside. A place is therefore a
+ * walked and open folder plus one name in it; every verb acts on that name through the open folder (/proc/self/fd), and
+ * no verb follows a link at that name. Who can move a real folder out of the root can still take our write with it: that
+ * needs the right to write there anyway. Off Linux the folder is looked up by name again, and the promise is weaker.
+ */
+
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } =
+  constants;
+const FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+
+export interface Place {
+  readonly folder_fd: number;
+  /** The folder as it was called; used only where descriptors cannot be. */
+  readonly folder: string;
+  readonly name: string;
+  /** The whole relative path: for people. */
+  readonly path: string;
+}
+
+/** Walks to the folder of a relative path. The caller closes it. */
+export function openPlace(root: string, path: string): Place {
+  const components = componentsBeneath(path);
+  const name = components.pop()!;
+  const folder_fd = walk(root, components, path);
+  return { folder_fd, folder: join(root, ...components), name, path };
+}
+
+export function closePlace(place: Place): void {
+  closeSync(place.folder_fd);
+}
+
+export async function withPlace<T>(
+  root: string,
+  path: string,
+  act: (place: Place) => Promise<T> | T,
+): Promise<T> {
+  const place = openPlace(root, path);
+  try {
+    return await act(place);
+  } finally {
+    closePlace(place);
+  }
+}
+
+function walk(root: string, components: readonly string[], shown: string): number {
+  // The root itself is ours to choose, so a link may lead to it.
+  let fd = attempt(root, () => openSync(root, O_RDONLY | O_DIRECTORY));
+  let folder = root;
+  for (const name of components) {
+    try {
+      const next = openEntry(inside(fd, folder, name), shown, FOLDER);
+      closeSync(fd);
+      fd = next;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    folder = join(folder, name);
+  }
+  return fd;
+}
+
+function inside(fd: number, folder: string, name: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(folder, name);
+}
+
+function entry(place: Place, name: string): string {
+  return inside(place.folder_fd, place.folder, name);
+}
+
+/** A link where a folder must be is ELOOP or ENOTDIR. Only the reason is looked up by name. */
+function openEntry(path: string, shown: string, flags: number, mode?: number): number {
+  try {
+    return openSync(path, flags, mode);
+  } catch (error) {
+    const errno = (error as NodeJS.ErrnoException).code;
+    if (errno === 'ENOTDIR' && isLink(path)) refuse('FILE_IS_SYMLINK', `${shown} goes through a link.`);
+    return refuseErrno(error, shown);
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+/** Opens what is at the place for reading; null when nothing is. What was opened must be looked at before it is used. */
+export function openToRead(place: Place, name = place.name): number | null {
+  try {
+    return openEntry(entry(place, name), place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+/** What is at the place, without following a link; null when nothing is. */
+export function statAt(place: Place, name = place.name): BigIntStats | null {
+  return (
+    attempt(place.path, () => lstatSync(entry(place, name), { bigint: true, throwIfNoEntry: false })) ?? null
+  );
+}
+
+/** Creates a file that must not exist. */
+export function createAt(place: Place, name: string, mode = 0o600): number {
+  return openEntry(entry(place, name), place.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+}
+
+export function openToAppend(place: Place, mode = 0o600): number {
+  return openEntry(entry(place, place.name), place.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode);
+}
+
+/** Puts a finished file under the name of the place, over whatever is there. */
+export function putOver(place: Place, temporary: string): void {
+  attempt(place.path, () => renameSync(entry(place, temporary), entry(place, place.name)));
+}
+
+/** Puts a finished file under the name of the place, which must be free: a link never replaces what somebody else put. */
+export function putNew(place: Place, temporary: string): void {
+  moveNew({ ...place, name: temporary }, place);
+}
+
+/** Moves a file to a name that must be free. A crash between the two steps leaves one file with both names. */
+export function moveNew(from: Place, to: Place): void {
+  attempt(to.path, () => {
+    try {
+      linkSync(entry(from, from.name), entry(to, to.name));
+    } catch (error) {
+      if (!CANNOT_LINK.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      return renameToFree(from, to);
+    }
+    unlinkSync(entry(from, from.name));
+  });
+}
+
+/** Not every file system has hard links, and the kernel forbids them on other people's files. */
+const CANNOT_LINK = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** The window between the look and the rename is as small as it can be here. */
+function renameToFree(from: Place, to: Place): void {
+  if (statAt(to) !== null) refuse('FILE_EXISTS', `Something is at ${to.path}.`);
+  renameSync(entry(from, from.name), entry(to, to.name));
+}
+
+/** Moves a file over whatever is at the other place. */
+export function moveOver(from: Place, to: Place): void {
+  attempt(to.path, () => renameSync(entry(from, from.name), entry(to, to.name)));
+}
+
+export function removeAt(place: Place, name = place.name): void {
+  attempt(place.path, () => unlinkSync(entry(place, name)));
+}
+
+export function makeFolderAt(place: Place, mode = 0o755): void {
+  attempt(place.path, () => mkdirSync(entry(place, place.name), mode));
+}
+
+/** Removes a folder only when it is empty. */
+export function removeFolderAt(place: Place): 'removed' | 'not_empty' {
+  try {
+    rmdirSync(entry(place, place.name));
+    return 'removed';
+  } catch (error) {
+    const errno = (error as NodeJS.ErrnoException).code;
+    if (errno === 'ENOTEMPTY' || errno === 'EEXIST') return 'not_empty';
+    return refuseErrno(error, place.path);
+  }
+}
+
+export function listFolderOf(place: Place): string[] {
+  return attempt(place.path, () => readdirSync(entry(place, '.')));
+}
+
+/** The real path of the folder while it stays open: for a child that cannot take a descriptor. */
+export function pathThrough(place: Place, name = place.name): string {
+  return inside(place.folder_fd, place.folder, name);
+}
+
+const fsyncLater = promisify(fsync);
+
+/** Off the main thread, so that several files can reach the disk together. */
+export async function syncOpen(fd: number, shown: string): Promise<void> {
+  try {
+    await fsyncLater(fd);
+  } catch (error) {
+    refuseErrno(error, shown);
+  }
+}
+
+/** A new name is durable only when its folder is. */
+export function syncFolderOf(place: Place): Promise<void> {
+  return syncOpen(place.folder_fd, place.path);
+}
+
+/** Runs calls of the file system; whatever they throw becomes a refusal with its reason. */
+export function attempt<T>(shown: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    return refuseErrno(error, shown);
+  }
+}
+
+const REASONS: Readonly<Record<string, ReasonCode>> = {
+  ENOENT: 'FILE_NOT_FOUND',
+  ELOOP: 'FILE_IS_SYMLINK',
+  ENOTDIR: 'FILE_NOT_REGULAR',
+  EISDIR: 'FILE_NOT_REGULAR',
+  ENXIO: 'FILE_NOT_REGULAR',
+  EEXIST: 'FILE_EXISTS',
+  EACCES: 'PERMISSION_DENIED',
+  EPERM: 'PERMISSION_DENIED',
+  EROFS: 'PERMISSION_DENIED',
+  ENOSPC: 'DISK_FULL',
+  EDQUOT: 'DISK_FULL',
+  ENAMETOOLONG: 'PATH_ESCAPES',
+};
+
+export function refuseErrno(error: unknown, shown: string): never {
+  const errno = (error as NodeJS.ErrnoException).code ?? 'unknown';
+  return refuse(REASONS[errno] ?? 'WRITE_FAILED', `${shown}: ${errno}`, { path: shown, errno });
+}

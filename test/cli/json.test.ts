@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { answerJsonSchema } from '../../src/cli/schema.ts';
+import { scratch } from '../support/scratch.ts';
+import {
+  answerOf,
+  fileFolder,
+  type Intent,
+  makeProject,
+  PASSPHRASE,
+  type Project,
+  SOME_HASH,
+  talkAt,
+  UNKNOWN_ID,
+} from './project.ts';
+
+describe('the published schema', () => {
+  it('is the one that the program is written against; scripts/schemas.mjs writes it anew', () => {
+    const published = readFileSync(new URL('../../schemas/cli.json', import.meta.url), 'utf8');
+    expect(JSON.parse(published)).toEqual(JSON.parse(JSON.stringify(answerJsonSchema())));
+  });
+
+  it('has an answer for every command', () => {
+    const names = Object.keys((answerJsonSchema() as { $defs: object }).$defs);
+    for (const { name } of COMMANDS) expect(names).toContain(`answer-${name.replace(' ', '-')}`);
+  });
+});
+
+describe('--json', () => {
+  const folder = fileFolder();
+  const ASKED: [string, string] = ['Passphrase of alice: ', PASSPHRASE];
+  const YES: [string, string] = ['Proceed? (y/n) ', 'y'];
+  const answered = new Set<string>();
+  let project: Project;
+  let intent: Intent;
+
+  const ok = async (words: string[], ...turns: [string, string][]) => {
+    const all = [...words, '--json'];
+    const finished = await (turns.length === 0 ? project.run(...all) : project.talk(all, ...turns));
+    expect(finished.stderr).toBe('');
+    const answer = answerOf(finished) as never as {
+      ok: boolean;
+      command: string;
+      result: Record<string, string>;
+    };
+    expect(answer).toMatchObject({
+      ok: true,
+      command: words.slice(0, answer.command.split(' ').length).join(' '),
+    });
+    answered.add(answer.command);
+    return answer.result;
+  };
+
+  beforeAll(async () => {
+    project = await makeProject(folder);
+  });
+
+  it('init, identity, tool, explain and completion answer in JSON', async () => {
+    const made = await talkAt(
+      { cwd: scratch() },
+      ['init', '--name', 'ada', '--json'],
+      ['New passphrase for ada: ', PASSPHRASE],
+      ['The same again: ', PASSPHRASE],
+    );
+    expect(answerOf(made)).toMatchObject({ ok: true, command: 'init', result: { name: 'ada' } });
+    answered.add('init');
+
+    await ok(['identity', 'add', 'claude', '--agent'], ASKED);
+    await ok(['identity', 'list']);
+    await ok(['identity', 'revoke', 'claude', '--reason', 'not used'], ASKED);
+    await ok(['explain', 'USAGE']);
+    await ok(['tool', 'list']);
+    await ok(['tool', 'lint']);
+    await ok(['tool', 'lock']);
+    await ok(['completion', 'bash']);
+    const doctor = answerOf(await project.run('doctor', '--json'));
+    expect(doctor.command).toBe('doctor');
+    answered.add('doctor');
+  });
+
+  it('the journey of an intent answers in JSON', async () => {
+    const propose = ['propose', '--tool', 'greet', '--arg', 'name=Ada', '--by', 'bot'];
+    const { intent_id: id, hash } = (await ok(propose)) as { intent_id: string; hash: string };
+    intent = { id, hash };
+    await ok(['list']);
+    expect(answerOf(await project.run('--json', 'list'))).toMatchObject({ ok: true, command: 'list' });
+    await ok(['show', id]);
+    await ok(['approve', id], ['approve it: ', id], ASKED);
+    await ok(['check', id, hash]);
+    await ok(['run', id, hash, '--dry-run']);
+    expect(await ok(['run', id, hash], YES)).toMatchObject({ outcome: 'success', stdout: 'Hello, Ada!\n' });
+    await ok(['status']);
+  });
+
+  it('what a human says after the first yes answers in JSON', async () => {
+    const other = await project.propose('fail');
+    await ok(['reject', other.id, '--reason', 'no'], ASKED);
+    const third = await project.propose('fail');
+    expect(await ok(['review'], ['q to stop: ', third.id], ASKED)).toMatchObject({
+      approved: [{ by: 'alice' }],
+    });
+    const failed = answerOf(await project.talk(['run', third.id, third.hash, '--json'], YES));
+    expect(failed).toMatchObject({
+      ok: false,
+      command: 'run',
+      code: 'TOOL_EXIT_NONZERO',
+      details: { outcome: 'failure', exit_code: 1, tool: 'fail' },
+    });
+    await ok(['retry', third.id, '--reason', 'again'], ASKED);
+
+    const hurry = await project.propose('hurry');
+    await project.approve(hurry);
+    const killed = answerOf(
+      await project.talk(['run', hurry.id, hurry.hash, '--json'], YES),
+    ) as never as Killed;
+    expect(killed).toMatchObject({ ok: false, code: 'TOOL_TIMED_OUT', details: { outcome: 'partial' } });
+    const { execution_id } = killed.details;
+    await ok(['resolve', execution_id, '--outcome', 'happened', '--reason', 'it did'], ASKED);
+
+    await ok(['object', 'erase', intent.hash, '--reason', 'a secret'], ASKED);
+    await ok(['show', intent.id]);
+  });
+
+  it('the ledger answers in JSON, and now every command has answered', async () => {
+    await ok(['ledger', 'show']);
+    await ok(['ledger', 'head']);
+    await ok(['ledger', 'prove', intent.id]);
+    await ok(['ledger', 'export', '--out', join(folder, 'ledger.jsonl')]);
+    await ok(['ledger', 'verify', '--deep']);
+    await ok(['ledger', 'verify', '--file', join(folder, 'ledger.jsonl')]);
+    await ok(['ledger', 'rebuild']);
+    expect(COMMANDS.map(({ name }) => name).filter((name) => !answered.has(name))).toEqual([]);
+  });
+
+  it('a refusal has a code, a number, a message, an advice and details, and exits 1', async () => {
+    const refusals: [string, string[]][] = [
+      ['USAGE', ['list', '--nonsense']],
+      ['USAGE', ['nonsense']],
+      ['ID_MALFORMED', ['show', 'x']],
+      ['INTENT_NOT_FOUND', ['show', UNKNOWN_ID]],
+      ['NO_TERMINAL', ['retry', intent.id, '--reason', 'again']],
+      ['PROJECT_MISSING', ['list', '--project', '/']],
+      ['USAGE', ['check', intent.id]],
+    ];
+    for (const [code, words] of refusals) {
+      const finished = await project.run(...words, '--json');
+      const answer = answerOf(finished) as never as { advice: string };
+      expect(answer).toMatchObject({ ok: false, code });
+      expect(answer.advice).not.toBe('');
+      expect(finished.stderr).toBe('');
+    }
+  });
+
+  it('a decision that is no carries its lines', async () => {
+    const checked = answerOf(await project.run('check', UNKNOWN_ID, SOME_HASH, '--json'));
+    expect(checked).toMatchObject({
+      code: 'INTENT_NOT_FOUND',
+      details: { lines: ['[ERROR] Approval verification failed'] },
+    });
+    const again = answerOf(await project.run('run', intent.id, intent.hash, '--json'));
+    expect(again).toMatchObject({ code: 'ALREADY_EXECUTED', details: { executed_at: expect.any(String) } });
+  });
+});
+
+interface Killed {
+  readonly details: { readonly execution_id: string };
+}

@@ -1,0 +1,197 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { keyturn } from '../support/pty.ts';
+import { scratch } from '../support/scratch.ts';
+import {
+  answerOf,
+  expectError,
+  fileFolder,
+  type Intent,
+  makeProject,
+  type Project,
+  UNKNOWN_ID,
+} from './project.ts';
+
+const folder = fileFolder();
+let project: Project;
+let intent: Intent;
+let key: string;
+const file = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  project = await makeProject(folder);
+  expect((await project.run('ledger', 'head', '--out', 'early.txt')).code).toBe(0);
+  intent = await project.propose('greet', { name: 'Ada' });
+  await project.approve(intent);
+  const exported = await project.run('ledger', 'export', '--out', 'ledger.jsonl');
+  key = /^Ledger key: (sha256:\S+)$/m.exec(exported.stdout)![1]!;
+  expect(
+    (await project.run('ledger', 'prove', intent.id, '--head', 'early.txt', '--out', 'proof.json')).code,
+  ).toBe(0);
+  expect((await project.run('ledger', 'head', '--out', 'late.txt')).code).toBe(0);
+});
+
+describe('ledger show', () => {
+  it('tells the story of one intent, or the newest entries', async () => {
+    const story = await project.run('ledger', 'show', intent.id);
+    expect(story.stdout.match(/^\d+ {2}\S+ {2}[a-z.]+/gm)?.map((line) => line.split('  ')[2])).toEqual([
+      'intent.proposed',
+      'intent.submitted',
+      'approval.granted',
+    ]);
+    expect(story.stdout).not.toContain('Ada');
+    const newest = answerOf(await project.run('ledger', 'show', '--limit', '2', '--json'));
+    expect(newest).toMatchObject({
+      result: { entries: [{ kind: 'intent.submitted' }, { kind: 'approval.granted' }] },
+    });
+    expectError('INTENT_NOT_FOUND', await project.run('ledger', 'show', UNKNOWN_ID));
+  });
+});
+
+describe('ledger verify', () => {
+  it('verifies the ledger of the project, with every signature and against a kept head', async () => {
+    const { code, stdout } = await project.run(
+      'ledger',
+      'verify',
+      '--deep',
+      '--head',
+      'early.txt',
+      '--key',
+      key,
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^\[OK\] The ledger of 6 entries verifies, every signature included\nRoot: [0-9a-f]{64}\n/,
+    );
+    expect(stdout).toContain(`Ledger key: ${key}\nKept heads: 1, and the ledger goes through it\n`);
+    const bare = await project.run('ledger', 'verify');
+    expect(bare.stdout).toContain('(not confirmed');
+  });
+
+  it('verifies an export and a proof anywhere, with nothing but the files and the fingerprint', async () => {
+    const cwd = scratch();
+    for (const name of ['ledger.jsonl', 'proof.json', 'early.txt']) cpSync(file(name), join(cwd, name));
+    const exported = await keyturn(['ledger', 'verify', '--file', 'ledger.jsonl', '--deep', '--key', key], {
+      cwd,
+    });
+    expect(exported).toMatchObject({ code: 0, stderr: '' });
+    expect(exported.stdout).toContain('[OK] The export of 6 entries verifies');
+    const words = ['ledger', 'verify', '--bundle', 'proof.json', '--key', key, '--head', 'early.txt'];
+    const proven = await keyturn(words, { cwd });
+    expect(proven).toMatchObject({ code: 0, stderr: '' });
+    expect(proven.stdout).toContain(`It tells of ${intent.id}:\n`);
+    expect(proven.stdout).toMatch(/approval\.granted\n$/);
+  });
+
+  it('a proof needs a key, and the right one', async () => {
+    expectError('USAGE', await project.run('ledger', 'verify', '--bundle', 'proof.json'));
+    const other = `sha256:${'0'.repeat(64)}`;
+    expectError(
+      'HEAD_SIGNATURE_INVALID',
+      await project.run('ledger', 'verify', '--bundle', 'proof.json', '--key', other),
+    );
+    expectError(
+      'HEAD_SIGNATURE_INVALID',
+      await project.run('ledger', 'verify', '--file', 'ledger.jsonl', '--key', other),
+    );
+    expectError(
+      'USAGE',
+      await project.run('ledger', 'verify', '--bundle', 'proof.json', '--file', 'ledger.jsonl'),
+    );
+  });
+
+  it('names what is wrong with a changed export, a changed proof and a changed head', async () => {
+    const changed = readFileSync(file('ledger.jsonl'), 'utf8').replace(
+      '"proposer":"bot"',
+      '"proposer":"bob"',
+    );
+    writeFileSync(file('changed.jsonl'), changed);
+    const export_ = await project.run('ledger', 'verify', '--file', 'changed.jsonl');
+    expectError('LEDGER_BROKEN', export_);
+    expect(export_.stderr).toContain('Entry 3');
+    writeFileSync(file('changed.json'), readFileSync(file('proof.json'), 'utf8').replace('"bot"', '"bob"'));
+    expectError(
+      'PROOF_INVALID',
+      await project.run('ledger', 'verify', '--bundle', 'changed.json', '--key', key),
+    );
+    writeFileSync(file('changed.txt'), readFileSync(file('early.txt'), 'utf8').replace('\n3\n', '\n4\n'));
+    expectError('HEAD_SIGNATURE_INVALID', await project.run('ledger', 'verify', '--head', 'changed.txt'));
+    expectError('HEAD_MALFORMED', await project.run('ledger', 'verify', '--head', 'proof.json'));
+    expectError(
+      'BUNDLE_MALFORMED',
+      await project.run('ledger', 'verify', '--bundle', 'early.txt', '--key', key),
+    );
+    expectError('EXPORT_MALFORMED', await project.run('ledger', 'verify', '--file', 'proof.json'));
+    expectError('FILE_NOT_FOUND', await project.run('ledger', 'verify', '--head', 'no-such-file'));
+  });
+
+  it('a kept head finds a project that was set back to an earlier copy', async () => {
+    const copy = scratch();
+    const early = readFileSync(file('ledger.jsonl'), 'utf8').split('\n');
+    writeFileSync(join(copy, 'cut.jsonl'), [...early.slice(0, 4), early.at(-2), ''].join('\n'));
+    const cut = await project.run(
+      'ledger',
+      'verify',
+      '--file',
+      join(copy, 'cut.jsonl'),
+      '--head',
+      'late.txt',
+    );
+    expect(cut.code).toBe(1);
+    expect(cut.stderr).toMatch(/\((LEDGER_TRUNCATED|LEDGER_FORKED|LEDGER_BROKEN) \d{4}\)/);
+  });
+});
+
+describe('ledger head, prove and export', () => {
+  it('go to standard output, or to a new file and never over an old one', async () => {
+    const head = await project.run('ledger', 'head');
+    expect(head.stdout).toBe(readFileSync(file('late.txt'), 'utf8'));
+    const exported = await project.run('ledger', 'export');
+    expect(exported.stdout).toBe(readFileSync(file('ledger.jsonl'), 'utf8'));
+    const proof = await project.run('ledger', 'prove', intent.id, '--head', 'early.txt');
+    expect(proof.stdout.trimEnd()).toBe(readFileSync(file('proof.json'), 'utf8').trimEnd());
+    for (const words of [['head'], ['prove', intent.id], ['export']])
+      expectError('WRITE_FAILED', await project.run('ledger', ...words, '--out', 'early.txt'));
+    expect(readFileSync(file('early.txt'), 'utf8')).toContain('\n3\n');
+    expectError('WRITE_FAILED', await project.run('ledger', 'head', '--out', 'no/such/folder'));
+  });
+
+  it('an export is not one JSON object, so --json needs a file', async () => {
+    const refused = answerOf(await project.run('ledger', 'export', '--json'));
+    expect(refused).toMatchObject({ ok: false, code: 'USAGE' });
+    const written = answerOf(await project.run('ledger', 'export', '--json', '--out', 'again.jsonl'));
+    expect(written).toMatchObject({ result: { file: 'again.jsonl', key } });
+    expect(existsSync(file('again.jsonl'))).toBe(true);
+  });
+
+  it('a proof of something that is not there is refused', async () => {
+    expectError('INTENT_NOT_FOUND', await project.run('ledger', 'prove', UNKNOWN_ID));
+    expectError('ID_MALFORMED', await project.run('ledger', 'prove', 'x'));
+  });
+});
+
+describe('ledger rebuild', () => {
+  it('compares the stored state with the ledger, and puts it right only when told', async () => {
+    const same = await project.run('ledger', 'rebuild');
+    expect(same.stdout).toMatch(/^\[OK\] \d+ rows are what 6 entries say\n$/);
+    tamper();
+    expectError('PROJECTION_DRIFT', await project.run('ledger', 'rebuild'));
+    const written = await project.run('ledger', 'rebuild', '--write');
+    expect(written).toMatchObject({ code: 0 });
+    expect(written.stdout).toMatch(/^\[OK\] Rebuilt \d+ rows from 6 entries\n/);
+    expect((await project.run('ledger', 'rebuild')).code).toBe(0);
+  });
+});
+
+/** Somebody who can write the store marks an intent as not yet approved. */
+function tamper(): void {
+  const db = new DatabaseSync(join(folder, '.keyturn', 'store.db'));
+  try {
+    const changed = db.prepare("UPDATE projection SET status = 'proposed' WHERE status = 'approved'").run();
+    expect(changed.changes).toBe(1);
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,208 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { keyturn } from '../support/pty.ts';
+import {
+  expectError,
+  fileFolder,
+  type Intent,
+  makeProject,
+  PASSPHRASE,
+  type Project,
+  SOME_HASH,
+  TOOLS,
+  UNKNOWN_ID,
+} from './project.ts';
+
+const folder = fileFolder();
+let project: Project;
+beforeAll(async () => {
+  project = await makeProject(folder);
+});
+
+const QUESTION = 'q to stop: ';
+const PASSPHRASE_QUESTION = 'Passphrase of alice: ';
+const ID_QUESTION = 'Type the exact id to approve it: ';
+
+const status = ({ id }: Intent) => project.inside(async (keyturn) => (await keyturn.intent(id)).status);
+
+describe('review', () => {
+  it('walks through what is pending: Enter skips, r rejects, the exact id and the passphrase approve', async () => {
+    const skipped = await project.propose('greet', { name: 'Ada' });
+    const rejected = await project.propose('fail');
+    const approved = await project.propose('reach', { count: 1 }, 'Needed for the report');
+    const { code, screen, stdout, stderr } = await project.talk(
+      ['review'],
+      [QUESTION, ''],
+      [QUESTION, 'r not today'],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+      [QUESTION, approved.id],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      `[OK] Reviewed: 1 approved, 1 rejected, 1 skipped\nkeyturn run ${approved.id} ${approved.hash}\n`,
+    );
+    expect(await Promise.all([skipped, rejected, approved].map(status))).toEqual([
+      'proposed',
+      'rejected',
+      'approved',
+    ]);
+
+    const last = screen.slice(screen.indexOf('[3 of 3]'));
+    expect(last).toContain(`Intent:      ${approved.id}\n`);
+    expect(last).toContain(`Hash:        ${approved.hash}\n`);
+    expect(last).toContain('Asked by:    bot (agent)\n');
+    expect(last).toContain('Why:         Needed for the report\n');
+    expect(last).toMatch(/^Expires: {5}\S+Z \(in 23 h\)$/m);
+    expect(last).toContain('Runs:        /usr/bin/printf "%s %s" 1 false\n');
+    expect(last).toMatch(/^Executable: {2}\/usr\/bin\/printf\nSHA-256: {5}[0-9a-f]{64}$/m);
+    expect(last).toContain('!!! NO SANDBOX');
+    expect(screen).not.toContain(PASSPHRASE);
+
+    const story = await project.inside((keyturn) => keyturn.story(rejected.id));
+    expect(story.at(-1)).toMatchObject({
+      kind: 'approval.denied',
+      body: { by: 'alice', reason: 'not today' },
+    });
+  });
+
+  it('anything else that is typed approves nothing and ends the review', async () => {
+    const intent = await project.propose('fail');
+    for (const typed of ['y', 'yes', intent.id.toUpperCase(), ` ${intent.id}`, intent.hash]) {
+      const skip: [string, string] = [QUESTION, ''];
+      const refused = await project.talk(['review'], skip, [QUESTION, typed]);
+      expectError('CONFIRMATION_WRONG', refused);
+    }
+    expect(await status(intent)).toBe('proposed');
+  });
+
+  it('a wrong passphrase approves nothing', async () => {
+    const intent = await project.propose('fail');
+    const refused = await project.talk(
+      ['review'],
+      [QUESTION, ''],
+      [QUESTION, ''],
+      [QUESTION, intent.id],
+      [PASSPHRASE_QUESTION, 'wrong passphrase'],
+    );
+    expectError('PASSPHRASE_WRONG', refused);
+    expect(await status(intent)).toBe('proposed');
+    const rejected = await project.talk(
+      ['reject', intent.id, '--reason', 'clean up'],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expect(rejected).toMatchObject({ code: 0, stdout: `[OK] alice rejected ${intent.id}. That is final\n` });
+  });
+
+  it('q stops, and what comes after it stays as it was', async () => {
+    const { code, stdout } = await project.talk(['review'], [QUESTION, 'q']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: '[OK] Reviewed: 0 approved, 0 rejected, 0 skipped\n',
+    });
+  });
+
+  it('without a terminal nothing is approved, whatever comes on standard input', async () => {
+    const intent = await project.propose('fail');
+    const stdin = `${intent.id}\n${PASSPHRASE}\n`;
+    const env = { KEYTURN_PASSPHRASE: PASSPHRASE, KEYTURN_YES: '1', CI: '1' };
+    expectError('NO_TERMINAL', await keyturn(['review'], { cwd: folder, stdin, env }));
+    expectError('NO_TERMINAL', await keyturn(['approve', intent.id], { cwd: folder, stdin, env }));
+    for (const flag of ['--yes', '-y', '--force', '--passphrase=x'])
+      expectError('USAGE', await project.run('approve', intent.id, flag));
+    expect(await status(intent)).toBe('proposed');
+  });
+});
+
+describe('approve', () => {
+  it('shows the effect at the terminal, takes the exact id and the passphrase, and signs the hash', async () => {
+    const intent = await project.propose('greet', { name: 'Ada' });
+    const { code, screen, stdout } = await project.talk(
+      ['approve', intent.id, '--hash', intent.hash, '--ttl', '30m'],
+      [ID_QUESTION, intent.id],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expect(code).toBe(0);
+    expect(screen).toContain('Runs:        /usr/bin/printf "Hello, %s!\\\\n" Ada\n');
+    expect(stdout).toMatch(new RegExp(`^\\[OK\\] alice approved ${intent.id}\nHash: +${intent.hash}\n`));
+    const { approvals } = await project.inside((keyturn) => keyturn.intent(intent.id));
+    const { signed_at, expires_at } = approvals[0]!;
+    expect(Date.parse(expires_at) - Date.parse(signed_at)).toBe(30 * 60_000);
+  });
+
+  it('a hash that is not the one of the intent stops before anybody is asked', async () => {
+    const intent = await project.propose('fail');
+    expectError('HASH_MISMATCH', await project.run('approve', intent.id, '--hash', SOME_HASH));
+    expectError('HASH_MALFORMED', await project.run('approve', intent.id, '--hash', SOME_HASH.toUpperCase()));
+    expectError('TIME_MALFORMED', await project.run('approve', intent.id, '--ttl', '1 hour'));
+    expectError('INTENT_NOT_FOUND', await project.run('approve', UNKNOWN_ID));
+    expectError('ID_MALFORMED', await project.run('approve', 'x'));
+  });
+
+  it('a wrong id and an empty answer approve nothing', async () => {
+    const intent = await project.propose('fail');
+    for (const typed of ['', 'y', UNKNOWN_ID])
+      expectError('CONFIRMATION_WRONG', await project.talk(['approve', intent.id], [ID_QUESTION, typed]));
+    expect(await status(intent)).toBe('proposed');
+  });
+
+  it('a registry entry that changed since the proposal is found before the signature counts', async () => {
+    const intent = await project.propose('greet', { name: 'Ada' });
+    const path = join(folder, 'tools.yaml');
+    const rewrite = (text: string) => {
+      chmodSync(path, 0o644);
+      writeFileSync(path, text);
+      chmodSync(path, 0o444);
+    };
+    rewrite(TOOLS.replace('Hello, %s', 'Goodbye, %s'));
+    try {
+      const refused = await project.talk(
+        ['approve', intent.id],
+        [ID_QUESTION, intent.id],
+        [PASSPHRASE_QUESTION, PASSPHRASE],
+      );
+      expectError('EFFECT_CHANGED', refused);
+    } finally {
+      rewrite(TOOLS);
+    }
+    expect(await status(intent)).toBe('proposed');
+  });
+
+  it('a rejection is final: it can be neither approved nor rejected again', async () => {
+    const intent = await project.propose('fail');
+    const reject = ['reject', intent.id, '--reason', 'no'];
+    expect((await project.talk(reject, [PASSPHRASE_QUESTION, PASSPHRASE])).code).toBe(0);
+    const approve = await project.talk(
+      ['approve', intent.id],
+      [ID_QUESTION, intent.id],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expectError('INTENT_REJECTED', approve);
+    expectError('INTENT_REJECTED', await project.talk(reject, [PASSPHRASE_QUESTION, PASSPHRASE]));
+    expectError('USAGE', await project.run('reject', intent.id));
+  });
+
+  it('once a second human is enrolled nobody approves what they proposed themselves', async () => {
+    await project.inside(async (keyturn) => {
+      const signer = keyturn.unlock('alice', PASSPHRASE);
+      const { public_key } = keyturn.createKey('bob', 'another passphrase');
+      await keyturn.enrol({ name: 'bob', principal: 'human', public_key, signer });
+    });
+    const proposed = await project.run('propose', '--tool', 'fail', '--by', 'alice', '--json');
+    const { intent_id } = JSON.parse(proposed.stdout).result;
+    const own = await project.talk(
+      ['approve', intent_id, '--as', 'alice'],
+      [ID_QUESTION, intent_id],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expectError('SELF_APPROVAL', own);
+    expectError('USAGE', await project.talk(['approve', intent_id]));
+    const other = await project.talk(
+      ['approve', intent_id, '--as', 'bob'],
+      [ID_QUESTION, intent_id],
+      ['Passphrase of bob: ', 'another passphrase'],
+    );
+    expect(other.code).toBe(0);
+  });
+});
