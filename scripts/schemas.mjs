@@ -1,4 +1,4 @@
-/** Writes schemas/cli.json from the schemas in src/cli/schema.ts. A test fails when the two differ. */
+/** Writes schemas/ from the schemas in src/. Tests fail when the two differ. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,5 +7,10 @@ import { root } from './setup.mjs';
 
 register();
 const { answerJsonSchema } = await import('../src/cli/schema.ts');
+const { inputJsonSchemas } = await import('../src/plan/input/json-schema.ts');
+const { reportJsonSchemas } = await import('../src/plan/report/json-schema.ts');
+
+const schemas = { 'cli.json': answerJsonSchema(), ...inputJsonSchemas(), ...reportJsonSchemas() };
 mkdirSync(join(root, 'schemas'), { recursive: true });
-writeFileSync(join(root, 'schemas', 'cli.json'), `${JSON.stringify(answerJsonSchema(), null, 2)}\n`);
+for (const [name, schema] of Object.entries(schemas))
+  writeFileSync(join(root, 'schemas', name), `${JSON.stringify(schema, null, 2)}\n`);

@@ -660,6 +660,16 @@ const reasons = {
     'The intent is not in a state where this can happen.',
     'Run `keyturn show` to see its state.',
   ],
+  ROLLBACK_NOT_DUE: [
+    4017,
+    'There is nothing here that can be rolled back.',
+    'Run `keyturn show` to see the state of the intent.',
+  ],
+  ROLLBACK_STUCK: [
+    4018,
+    'A rollback of this intent could not restore everything.',
+    'Follow the instructions in its report, then run `keyturn rollback` again.',
+  ],
   SANDBOX_UNAVAILABLE: [
     4010,
     'The tool asks for a sandbox that this machine does not have.',

@@ -1,7 +1,6 @@
 import { visible } from '../canonical/visible.ts';
 import type { Report } from '../keyturn.ts';
-import { RECORDING_FAILED_LINES, reportLines } from '../lane/report.ts';
-import { indented } from '../lane/visible.ts';
+import { outputLines, RECORDING_FAILED_LINES, reportLines } from '../lane/report.ts';
 import type { ReasonCode, Refusal } from '../refusal.ts';
 import { lineOf } from './controller.ts';
 
@@ -12,8 +11,7 @@ export function runLines({
   finished_at,
   result,
   exit_code,
-  stdout,
-  stderr,
+  ...said
 }: Report): string[] {
   const success = result === 'success';
   return reportLines({
@@ -22,7 +20,9 @@ export function runLines({
     execution_id,
     timestamp: finished_at,
     exit_code,
-    output: indented(success ? stdout : stderr),
+    output: success
+      ? outputLines({ bytes: said.stdout, total: said.stdout_bytes })
+      : outputLines({ bytes: said.stderr, total: said.stderr_bytes }),
     // A tool that was killed may have done half of its work: the record says `partial`.
     recorded: success ? 'in the ledger' : `in the ledger as ${result}`,
   });
@@ -58,6 +58,7 @@ const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'ALREADY_EXECUTED',
   'RUN_FAILED',
   'RUN_IN_DOUBT',
+  'CLAIM_TAKEN',
   'CLOCK_BEHIND',
 ]);
 

@@ -25,23 +25,31 @@ const kind = z.enum(['human', 'agent']);
 
 const executor = z.strictObject({ host: z.string(), boot_id: z.string(), pid: z.int(), started: z.string() });
 
+const status = z.enum([
+  'proposed',
+  'rejected',
+  'approved',
+  'claimed',
+  'succeeded',
+  'failed',
+  'partial',
+  'happened',
+  'rolled_back',
+  'rolling_back',
+  'undone',
+  'stuck',
+]);
+
 const intent = z
   .strictObject({
     intent_id: id,
-    status: z.enum([
-      'proposed',
-      'rejected',
-      'approved',
-      'claimed',
-      'succeeded',
-      'failed',
-      'partial',
-      'happened',
-    ]),
+    status,
     hash: digest,
     effect_digest: digest,
     registry_digest: digest,
+    effect: z.enum(['tool', 'plan']),
     tool: name,
+    approvals_needed: z.int(),
     proposer: name,
     proposer_kind: kind,
     proposed_at: time,
@@ -59,12 +67,24 @@ const intent = z
             claimed_at: time,
             executor,
             finished_at: time.nullable(),
-            result: z.enum(['success', 'failure', 'partial']).nullable(),
+            result: z.enum(['success', 'failure', 'partial', 'rolled_back']).nullable(),
             exit_code: z.int().nullable(),
+            reports: z.string().nullable(),
           })
           .readonly(),
       )
       .readonly(),
+    rollback: z
+      .strictObject({
+        round: z.int(),
+        from: status,
+        by: name,
+        claimed_at: time,
+        executor,
+        result: z.enum(['complete', 'partial', 'stuck']).nullable(),
+      })
+      .readonly()
+      .nullable(),
     /** The status as it is now: the clock counts. */
     standing: z.enum([
       'waiting',
@@ -76,6 +96,9 @@ const intent = z
       'succeeded',
       'failed',
       'happened',
+      'rolled back',
+      'undone',
+      'STUCK',
     ]),
   })
   .meta({ id: 'intent' });

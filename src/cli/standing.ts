@@ -11,7 +11,10 @@ export type Standing =
   | 'IN DOUBT'
   | 'succeeded'
   | 'failed'
-  | 'happened';
+  | 'happened'
+  | 'rolled back'
+  | 'undone'
+  | 'STUCK';
 
 export function standingOf(state: IntentState, now: Date): Standing {
   switch (state.status) {
@@ -24,7 +27,12 @@ export function standingOf(state: IntentState, now: Date): Standing {
         : 'approved';
     case 'claimed':
     case 'partial':
+    case 'rolling_back':
       return 'IN DOUBT';
+    case 'rolled_back':
+      return 'rolled back';
+    case 'stuck':
+      return 'STUCK';
     default:
       return state.status;
   }
@@ -35,7 +43,7 @@ function isPast(time: string, now: Date): boolean {
 }
 
 export function painted(standing: Standing, paint: Paint): string {
-  if (standing === 'IN DOUBT') return paint('alarm', standing);
+  if (standing === 'IN DOUBT' || standing === 'STUCK') return paint('alarm', standing);
   if (standing === 'waiting' || standing === 'approval expired') return paint('yellow', standing);
   if (standing === 'approved' || standing === 'succeeded') return paint('green', standing);
   return standing === 'failed' ? paint('red', standing) : standing;

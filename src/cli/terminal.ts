@@ -6,8 +6,8 @@ import { Refusal, refuse } from '../refusal.ts';
 
 /** The human's terminal. Never standard input: whoever pipes into Keyturn is not the human at the keyboard. */
 export interface Terminal {
-  /** Shows the question and returns the line that was typed. */
-  ask(question: string): Promise<string>;
+  /** Shows the question and returns the line that was typed. An abort while it waits is no answer. */
+  ask(question: string, abort?: AbortSignal): Promise<string>;
   /** The same without an echo. */
   askSecret(question: string): Promise<string>;
   write(text: string): void;
@@ -19,7 +19,7 @@ export function openTerminal(): Terminal {
   const input = new ReadStream(fd);
   const output = new WriteStream(fd);
   return {
-    ask: (question) => readLine(input, output, question, true),
+    ask: (question, abort) => readLine(input, output, question, true, abort),
     askSecret: (question) => readLine(input, output, question, false),
     write: (text) => void output.write(text),
     close: () => {
@@ -57,7 +57,13 @@ export function hasTerminal(): boolean {
 }
 
 /** One line. The end of input or Ctrl-C is no answer, and no answer is a refusal. */
-function readLine(input: ReadStream, output: WriteStream, question: string, echo: boolean): Promise<string> {
+function readLine(
+  input: ReadStream,
+  output: WriteStream,
+  question: string,
+  echo: boolean,
+  abort?: AbortSignal,
+): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: echo ? output : silent, terminal: true, historySize: 0 });
   return new Promise((resolve, reject) => {
@@ -71,6 +77,7 @@ function readLine(input: ReadStream, output: WriteStream, question: string, echo
     };
     lines.once('SIGINT', giveUp);
     lines.once('close', giveUp);
+    abort?.addEventListener('abort', giveUp, { once: true });
     // The question is written by hand where nothing is echoed, because then readline writes nothing at all.
     if (!echo) output.write(question);
     lines.question(echo ? question : '', (line) => {

@@ -11,6 +11,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const time = z.iso.datetime({ precision: 3 });
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 const key = z.base64().length(44);
 const prose = z.string().min(1).max(limits.prose_chars);
 const attempt = z.int().min(1);
@@ -43,7 +44,11 @@ const bodies = {
     hash: digest,
     effect_digest: digest,
     registry_digest: digest,
-    tool: name,
+    effect: z.enum(['tool', 'plan']),
+    /** The tool, or the id of the plan. */
+    tool: title,
+    /** How many humans must sign. A plan that touches protected files needs two. */
+    approvals_needed: z.int().min(1).max(9),
     proposer: name,
     proposer_kind: z.enum(['human', 'agent']),
     expires_at: time,
@@ -60,15 +65,17 @@ const bodies = {
     hash: digest,
     effect_digest: digest,
     registry_digest: digest,
-    tool: name,
+    tool: title,
+    /** Where a plan keeps its backups and reports, relative to the project: known before anything is changed. */
+    reports: z.string().min(1).max(512).nullable(),
     executor,
   }),
   'execution.refused': z.strictObject({ hash: digest, reason_code }),
   'execution.finished': z.strictObject({
     execution_id: uuid,
     attempt,
-    tool: name,
-    result: z.enum(['success', 'failure', 'partial']),
+    tool: title,
+    result: z.enum(['success', 'failure', 'partial', 'rolled_back']),
     reason_code: reason_code.nullable(),
     exit_code: z.int().nullable(),
     signal: z.string().max(16).nullable(),
@@ -76,6 +83,8 @@ const bodies = {
     finished_at: time,
     stdout: capture,
     stderr: capture,
+    /** The reports of a plan, by name. */
+    reports: z.record(z.string().regex(/^[a-z_]{1,40}$/), digest),
   }),
   'execution.resolved': z.strictObject({
     execution_id: uuid,
@@ -85,6 +94,24 @@ const bodies = {
     ...signed,
   }),
   'retry.authorised': z.strictObject({ attempt, after: uuid, hash: digest, reason: prose, ...signed }),
+
+  'rollback.claimed': z.strictObject({
+    execution_id: uuid,
+    /** Counted from 1: a rollback that is stuck can be tried again. */
+    round: z.int().min(1),
+    /** The checkpoints to restore; none stands for all of them. */
+    checkpoints: z.array(z.string().min(1).max(128)).max(1000),
+    executor,
+    reason: prose,
+    ...signed,
+  }),
+  'rollback.finished': z.strictObject({
+    execution_id: uuid,
+    round: z.int().min(1),
+    /** `partial`: only the checkpoints that were asked for. `stuck`: some path could not be restored. */
+    result: z.enum(['complete', 'partial', 'stuck']),
+    report: digest,
+  }),
 
   'object.erased': z.strictObject({ reason: prose, ...signed }),
 } as const;

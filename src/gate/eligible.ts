@@ -24,9 +24,8 @@ export function eligible(
   if (ledger_at !== null && now.getTime() < Date.parse(ledger_at) - limits.clock_skew_ms)
     return denied('CLOCK_BEHIND');
   if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
-  if (!state.approvals.some((approval) => Date.parse(approval.expires_at) > now.getTime())) {
-    return denied('APPROVAL_EXPIRED');
-  }
+  const valid = state.approvals.filter((approval) => Date.parse(approval.expires_at) > now.getTime());
+  if (new Set(valid.map(({ by }) => by)).size < state.approvals_needed) return denied('APPROVAL_EXPIRED');
   return { eligible: true, state };
 }
 

@@ -1,6 +1,6 @@
 import type { Event } from '../event/event.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
-import type { IntentState, IntentStatus, Run } from './state.ts';
+import type { Approval, IntentState, IntentStatus, Run } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
 export type IntentEvent = Event<
@@ -11,6 +11,8 @@ export type IntentEvent = Event<
   | 'execution.finished'
   | 'execution.resolved'
   | 'retry.authorised'
+  | 'rollback.claimed'
+  | 'rollback.finished'
 >;
 
 const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
@@ -21,6 +23,8 @@ const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
   'execution.finished',
   'execution.resolved',
   'retry.authorised',
+  'rollback.claimed',
+  'rollback.finished',
 ]);
 
 export function movesIntent(event: Event): event is IntentEvent {
@@ -37,6 +41,10 @@ export const BLOCKS: Readonly<Record<IntentStatus, ReasonCode | null>> = {
   failed: 'RUN_FAILED',
   partial: 'RUN_IN_DOUBT',
   happened: 'ALREADY_EXECUTED',
+  rolled_back: 'RUN_FAILED',
+  rolling_back: 'RUN_IN_DOUBT',
+  undone: 'ALREADY_EXECUTED',
+  stuck: 'ROLLBACK_STUCK',
 };
 
 /**
@@ -54,7 +62,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'approval.granted':
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
-      return { ...state, status: 'approved', approvals: [...state.approvals, approvalOf(event)] };
+      return approved(state, approvalOf(event));
     case 'approval.denied':
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
@@ -75,14 +83,24 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'retry.authorised':
       from(
         state,
-        ['failed'],
+        ['failed', 'rolled_back'],
         state.status === 'claimed' || state.status === 'partial' ? 'RUN_IN_DOUBT' : 'RETRY_NOT_DUE',
       );
       sameHash(state, event.body.hash);
       sameRun(state, event.body.after);
       if (event.body.attempt !== state.attempt + 1)
         refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
-      return { ...state, status: 'approved', attempt: event.body.attempt };
+      return { ...state, status: 'approved', attempt: event.body.attempt, rollback: null };
+    case 'rollback.claimed':
+      from(
+        state,
+        ['succeeded', 'failed', 'partial', 'claimed', 'rolling_back', 'stuck', 'rolled_back'],
+        'ROLLBACK_NOT_DUE',
+      );
+      return rollingBack(state, event, at);
+    case 'rollback.finished':
+      from(state, ['rolling_back'], 'ROLLBACK_NOT_DUE');
+      return rolledBack(state, event);
   }
 }
 
@@ -93,7 +111,9 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     hash: body.hash,
     effect_digest: body.effect_digest,
     registry_digest: body.registry_digest,
+    effect: body.effect,
     tool: body.tool,
+    approvals_needed: body.approvals_needed,
     proposer: body.proposer,
     proposer_kind: body.proposer_kind,
     proposed_at: at,
@@ -101,13 +121,58 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     approvals: [],
     attempt: 1,
     runs: [],
+    rollback: null,
   };
+}
+
+const STATUS_OF = {
+  success: 'succeeded',
+  failure: 'failed',
+  partial: 'partial',
+  rolled_back: 'rolled_back',
+} as const;
+
+/** Approved once enough different humans have signed: one who signs twice counts once. */
+function approved(state: IntentState, approval: Approval): IntentState {
+  const approvals = [...state.approvals, approval];
+  const enough = new Set(approvals.map(({ by }) => by)).size >= state.approvals_needed;
+  return { ...state, approvals, status: enough ? 'approved' : state.status };
+}
+
+/** Undoing begins. What it undoes is remembered, because taking back a success is final and mending a failure is not. */
+function rollingBack(state: IntentState, event: Event<'rollback.claimed'>, at: string): IntentState {
+  const run = sameRun(state, event.body.execution_id);
+  if (run.reports === null) refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback.');
+  const before = state.rollback;
+  if (event.body.round !== (before?.round ?? 0) + 1)
+    refuse('TRANSITION_ILLEGAL', 'The round is not the next one.');
+  const again = state.status === 'rolling_back' || state.status === 'stuck';
+  const { round, by, executor } = event.body;
+  const rollback = {
+    round,
+    from: again ? before!.from : state.status,
+    by,
+    claimed_at: at,
+    executor,
+    result: null,
+  };
+  return { ...state, status: 'rolling_back', rollback };
+}
+
+function rolledBack(state: IntentState, event: Event<'rollback.finished'>): IntentState {
+  sameRun(state, event.body.execution_id);
+  const rollback = state.rollback!;
+  if (event.body.round !== rollback.round) refuse('TRANSITION_ILLEGAL', 'Another round is under way.');
+  const { result } = event.body;
+  const complete = rollback.from === 'succeeded' ? 'undone' : 'rolled_back';
+  const status = { complete, partial: rollback.from, stuck: 'stuck' } as const;
+  return { ...state, status: status[result], rollback: { ...rollback, result } };
 }
 
 function finished(state: IntentState, event: Event<'execution.finished'>, at: string): IntentState {
   const { execution_id, result, exit_code } = event.body;
   const run = sameRun(state, execution_id);
-  const status = ({ success: 'succeeded', failure: 'failed', partial: 'partial' } as const)[result];
+  const status = STATUS_OF[result];
   return {
     ...state,
     status,
@@ -120,7 +185,7 @@ function approvalOf({ body }: Event<'approval.granted'>) {
 }
 
 function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
-  const { execution_id, attempt, executor } = body;
+  const { execution_id, attempt, executor, reports } = body;
   return {
     execution_id,
     attempt,
@@ -129,6 +194,7 @@ function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
     finished_at: null,
     result: null,
     exit_code: null,
+    reports,
   };
 }
 

@@ -5,7 +5,8 @@ import type { Body } from '../event/event.ts';
  * The state of one intent, as the ledger tells it.
  *
  * `claimed` without a result is *in doubt*: the effect may have happened. `partial` (killed half way) blocks like in
- * doubt. `happened` is a run that a human settled as done.
+ * doubt. `happened` is a run that a human settled as done. `rolled_back` is a run that left nothing behind, `undone` a
+ * success that a human took back, `stuck` a rollback that could not restore everything.
  */
 export type IntentStatus =
   | 'proposed'
@@ -15,7 +16,11 @@ export type IntentStatus =
   | 'succeeded'
   | 'failed'
   | 'partial'
-  | 'happened';
+  | 'happened'
+  | 'rolled_back'
+  | 'rolling_back'
+  | 'undone'
+  | 'stuck';
 
 export interface Approval {
   readonly by: string;
@@ -30,8 +35,21 @@ export interface Run {
   readonly claimed_at: string;
   readonly executor: Body<'execution.claimed'>['executor'];
   readonly finished_at: string | null;
-  readonly result: 'success' | 'failure' | 'partial' | null;
+  readonly result: 'success' | 'failure' | 'partial' | 'rolled_back' | null;
   readonly exit_code: number | null;
+  /** Where the backups and reports of a plan are; `null` for a tool. */
+  readonly reports: string | null;
+}
+
+/** The latest rollback of the latest run. */
+export interface Rollback {
+  readonly round: number;
+  /** The status that it undoes. */
+  readonly from: IntentStatus;
+  readonly by: string;
+  readonly claimed_at: string;
+  readonly executor: Run['executor'];
+  readonly result: 'complete' | 'partial' | 'stuck' | null;
 }
 
 export interface IntentState {
@@ -40,7 +58,9 @@ export interface IntentState {
   readonly hash: Digest;
   readonly effect_digest: Digest;
   readonly registry_digest: Digest;
+  readonly effect: 'tool' | 'plan';
   readonly tool: string;
+  readonly approvals_needed: number;
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
   readonly proposed_at: string;
@@ -49,4 +69,5 @@ export interface IntentState {
   /** The attempt that may run next, or that runs now. */
   readonly attempt: number;
   readonly runs: readonly Run[];
+  readonly rollback: Rollback | null;
 }

@@ -33,8 +33,11 @@ export interface Report {
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly finished_at: string;
+  /** What was kept of the output, and how much there was of it. */
   readonly stdout: Uint8Array;
+  readonly stdout_bytes: number;
   readonly stderr: Uint8Array;
+  readonly stderr_bytes: number;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
@@ -63,7 +66,7 @@ export async function run(context: Context, request: RunRequest): Promise<Report
     try {
       // 4. The claim is durable before the effect begins. At most once is this and nothing else.
       const claimed = claim(state, derived);
-      await context.store.commit({ claims: [`execution:${intent_id}:${state.attempt}`], events: [claimed] });
+      await take(context, claimed);
 
       // 5. The one effect, then its record, always.
       const outcome = await prepared.run(request.abort ? { abort: request.abort } : {});
@@ -95,9 +98,22 @@ function claim(state: IntentState, { registry, effect }: Derived): Event<'execut
       effect_digest: state.effect_digest,
       registry_digest: registry.digest,
       tool: effect.tool,
+      reports: null,
       executor: thisProcess(),
     },
   };
+}
+
+/** Whoever comes second is told when the first one came. */
+async function take({ store }: Context, claimed: Event<'execution.claimed'>): Promise<void> {
+  const { subject, body } = claimed;
+  try {
+    await store.commit({ claims: [`execution:${subject}:${body.attempt}`], events: [claimed] });
+  } catch (error) {
+    const run = (await store.intent(subject))?.runs.at(-1);
+    if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN' || !run) throw error;
+    refuse('CLAIM_TAKEN', undefined, { executed_at: run.claimed_at });
+  }
 }
 
 async function record(
@@ -122,6 +138,7 @@ async function record(
       finished_at: outcome.finished_at,
       stdout: captured(outcome.stdout),
       stderr: captured(outcome.stderr),
+      reports: {},
     },
   };
   try {
@@ -140,7 +157,9 @@ async function record(
     signal: outcome.signal,
     finished_at: outcome.finished_at,
     stdout: outcome.stdout.bytes,
+    stdout_bytes: outcome.stdout.total,
     stderr: outcome.stderr.bytes,
+    stderr_bytes: outcome.stderr.total,
   };
 }
 

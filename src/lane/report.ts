@@ -63,9 +63,10 @@ export function reportLines(ended: Ended): string[] {
   ];
 }
 
-function outputLines({ bytes, total, truncated }: Outcome['stdout']): string[] {
+/** What a tool said, and how much of it was not kept. */
+export function outputLines({ bytes, total }: Pick<Outcome['stdout'], 'bytes' | 'total'>): string[] {
   const lines = indented(bytes);
-  return truncated ? [...lines, `  [${total - bytes.length} more bytes were not kept]`] : lines;
+  return total > bytes.length ? [...lines, `  [${total - bytes.length} more bytes were not kept]`] : lines;
 }
 
 /** Before the start: the line of the check that failed, then the precondition report. */

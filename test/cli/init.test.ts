@@ -50,7 +50,7 @@ describe('init', () => {
 
   it('a name that names may not have is refused before anything is asked', async () => {
     const cwd = scratch();
-    for (const name of ['Ada', 'a b', '../x', 'system', 'x'.repeat(65)]) {
+    for (const name of ['Ada', '../x', 'system']) {
       expectError('NAME_MALFORMED', await keyturn(['init', '--name', name], { cwd }));
     }
   });

@@ -18,11 +18,15 @@ import {
   RUN_2,
   resolved,
   retried,
+  undoing,
+  undone,
 } from './story.ts';
 
 const now = new Date('2026-01-15T12:30:00.000Z');
 const check = (state: IntentState | null, hash = HASH, at = now): Verdict => eligible(state, hash, at, AT);
 const code = (verdict: Verdict) => (verdict.eligible ? 'ELIGIBLE' : verdict.code);
+
+const planned = [proposed({ effect: 'plan' }), granted(), claimed(1, RUN, 'agent_outputs/reports/x')];
 
 /** One state for every status: the compiler sees to it that none is missing. */
 const states: Record<IntentStatus, IntentState> = {
@@ -34,6 +38,10 @@ const states: Record<IntentStatus, IntentState> = {
   failed: fold(proposed(), granted(), claimed(), finished('failure')),
   partial: fold(proposed(), granted(), claimed(), finished('partial')),
   happened: fold(proposed(), granted(), claimed(), resolved('happened')),
+  rolled_back: fold(...planned, finished('rolled_back')),
+  rolling_back: fold(...planned, finished('success'), undoing()),
+  undone: fold(...planned, finished('success'), undoing(), undone('complete')),
+  stuck: fold(...planned, finished('success'), undoing(), undone('stuck')),
 };
 
 const events: Record<string, IntentEvent> = {
@@ -44,6 +52,8 @@ const events: Record<string, IntentEvent> = {
   finish: finished('success'),
   resolve: resolved('happened'),
   retry: retried(),
+  undo: undoing(),
+  undone: undone('complete'),
 };
 
 describe('eligibility', () => {
@@ -161,6 +171,10 @@ describe('the state machine', () => {
     failed: ['retry'],
     partial: ['resolve'],
     happened: [],
+    rolled_back: ['retry', 'undo'],
+    rolling_back: ['undone'],
+    undone: [],
+    stuck: [],
   };
 
   it('an event that is not listed for a status is refused, for every status', () => {

@@ -10,12 +10,21 @@ export const HASH = 'd7'.repeat(32);
 export const AT = '2026-01-15T12:00:00.000Z';
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const signed = { by: 'ada', key: KEY, signed_at: AT, signature: Buffer.alloc(64, 1).toString('base64') };
+const EXECUTOR = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
 const capture = { digest: 'ab'.repeat(32), bytes: 0, truncated: false };
 
 export function proposed(over: Partial<Event<'intent.proposed'>['body']> = {}): IntentEvent {
   const digests = { hash: HASH, effect_digest: 'ef'.repeat(32), registry_digest: 'ee'.repeat(32) };
   const who = { proposer: 'bot', proposer_kind: 'agent' as const };
-  const body = { ...digests, tool: 'backup', ...who, expires_at: '2026-01-16T12:00:00.000Z', ...over };
+  const body = {
+    ...digests,
+    effect: 'tool' as const,
+    tool: 'backup',
+    approvals_needed: 1,
+    ...who,
+    expires_at: '2026-01-16T12:00:00.000Z',
+    ...over,
+  };
   return { kind: 'intent.proposed', subject: ID, body };
 }
 
@@ -34,18 +43,17 @@ export function denied(): IntentEvent {
   return { kind: 'approval.denied', subject: ID, body: { hash: HASH, reason: 'no', ...signed } };
 }
 
-export function claimed(attempt = 1, execution_id = RUN): IntentEvent {
+export function claimed(attempt = 1, execution_id = RUN, reports: string | null = null): IntentEvent {
   const digests = { hash: HASH, effect_digest: 'ef'.repeat(32), registry_digest: 'ee'.repeat(32) };
-  const executor = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
   return {
     kind: 'execution.claimed',
     subject: ID,
-    body: { execution_id, attempt, ...digests, tool: 'backup', executor },
+    body: { execution_id, attempt, ...digests, tool: 'backup', reports, executor: EXECUTOR },
   };
 }
 
 export function finished(
-  result: 'success' | 'failure' | 'partial',
+  result: 'success' | 'failure' | 'partial' | 'rolled_back',
   attempt = 1,
   execution_id = RUN,
 ): IntentEvent {
@@ -54,7 +62,7 @@ export function finished(
   return {
     kind: 'execution.finished',
     subject: ID,
-    body: { execution_id, attempt, tool: 'backup', ...end, stdout: capture, stderr: capture },
+    body: { execution_id, attempt, tool: 'backup', ...end, stdout: capture, stderr: capture, reports: {} },
   };
 }
 
@@ -71,6 +79,26 @@ export function retried(attempt = 2, after = RUN): IntentEvent {
     kind: 'retry.authorised',
     subject: ID,
     body: { attempt, after, hash: HASH, reason: 'again', ...signed },
+  };
+}
+
+export function undoing(round = 1): IntentEvent {
+  const body = {
+    execution_id: RUN,
+    round,
+    checkpoints: [],
+    executor: EXECUTOR,
+    reason: 'not wanted',
+    ...signed,
+  };
+  return { kind: 'rollback.claimed', subject: ID, body };
+}
+
+export function undone(result: 'complete' | 'partial' | 'stuck', round = 1): IntentEvent {
+  return {
+    kind: 'rollback.finished',
+    subject: ID,
+    body: { execution_id: RUN, round, result, report: 'ab'.repeat(32) },
   };
 }
 

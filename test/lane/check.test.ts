@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkEligibility } from '../../src/lane/check.ts';
 import { queueFolder } from '../../src/lane/folder.ts';
+import { processesWith } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
 import {
   approval,
@@ -25,7 +26,6 @@ import {
   ID,
   OTHER_HASH,
   OTHER_ID,
-  processesWith,
   someone,
   start,
   TIME,

@@ -1,8 +1,9 @@
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
+import { processesWith, until } from '../support/processes.ts';
+import { readRegistry, runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
 import {
   approval,
@@ -14,11 +15,10 @@ import {
   linesOf,
   OTHER_HASH,
   OTHER_ID,
-  processesWith,
   someone,
   TIME,
 } from './lane.ts';
-import { picture, readRegistry, runs, type Stage, stage, TOOL, writeRegistry } from './stage.ts';
+import { picture, type Stage, stage } from './stage.ts';
 import { atTerminal, END_OF_INPUT, ENTER, type Visit } from './terminal.ts';
 
 const { path, keyturn } = commandLine();
@@ -783,7 +783,3 @@ describe('inside a project', () => {
     },
   );
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(10);
-}

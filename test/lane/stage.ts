@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
 import { approval, folder, HASH, ID } from './lane.ts';
 
@@ -35,33 +36,6 @@ export function stage(play: Play = {}): Stage {
   writeRegistry(registry, { version: 1, tools: [tool, ...(play.more_tools ?? [])], bindings });
   const words = ['lane', 'run', ID, HASH, '--queue', queue, '--registry', registry];
   return { queue, registry, script, log, words };
-}
-
-export const TOOL = {
-  name: 'create_backup',
-  summary: 'Makes a backup.',
-  sandbox: 'none',
-  undo: 'none',
-  timeout_s: 60,
-};
-
-/** JSON is YAML. Read-only, as 001 asks, unless told otherwise. */
-export function writeRegistry(path: string, content: unknown, mode = 0o444): void {
-  rmSync(path, { force: true });
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  chmodSync(path, mode);
-}
-
-export function readRegistry(path: string): {
-  tools: Record<string, unknown>[];
-  bindings: Record<string, unknown>[];
-} {
-  return JSON.parse(readFileSync(path, 'utf8'));
-}
-
-/** How often the script ran. */
-export function runs({ log }: Stage): number {
-  return existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0;
 }
 
 /** Everything about a queue folder and its registry that a refused run must leave alone. */

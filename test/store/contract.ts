@@ -46,7 +46,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await store.tip()).toEqual(requireChain(entries));
     });
 
-    it('records the time of the commit, also when the clock jumped back', async () => {
+    it('records the time of the commit, and never one before the entry before it', async () => {
       const at = await place();
       const times = ['2026-05-01T00:00:00.000Z', '2026-04-01T00:00:00.007Z'];
       const store = await at.open({ mode: 'create', clock: () => new Date(times.shift()!) });
@@ -56,7 +56,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       await store.close();
       expect(entries.map(({ bytes }) => openEntry(bytes).at)).toEqual([
         '2026-05-01T00:00:00.000Z',
-        '2026-04-01T00:00:00.007Z',
+        '2026-05-01T00:00:00.000Z',
       ]);
     });
 

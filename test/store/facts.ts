@@ -41,7 +41,9 @@ export function proposed(subject: string = randomUUID()): Event<'intent.proposed
       hash: DIGEST,
       effect_digest: DIGEST,
       registry_digest: DIGEST,
+      effect: 'tool',
       tool: 'deploy',
+      approvals_needed: 1,
       proposer: 'planner',
       proposer_kind: 'agent',
       expires_at: EXPIRES,
@@ -65,7 +67,7 @@ export function claimed(
 ): Event<'execution.claimed'> {
   const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
   const digests = { hash: DIGEST, effect_digest: DIGEST, registry_digest: DIGEST };
-  const body = { execution_id, attempt, ...digests, tool: 'deploy', executor };
+  const body = { execution_id, attempt, ...digests, tool: 'deploy', reports: null, executor };
   return { kind: 'execution.claimed', subject, body };
 }
 
@@ -91,6 +93,7 @@ export function finished(
       finished_at: '2026-01-15T12:00:01.000Z',
       stdout: capture,
       stderr: capture,
+      reports: {},
     },
   };
 }

@@ -78,7 +78,7 @@ async function realRun(
   for (const signal of SIGNALS) process.on(signal, stop);
   try {
     const confirm = async (seen: Preview) => {
-      progress.confirmed = await confirmed(seen, call.options.json === true);
+      progress.confirmed = await confirmed(seen, call.options.json === true, interrupt.signal);
       return progress.confirmed;
     };
     return answerOf(await keyturn.run({ ...asked, confirm, abort: interrupt.signal }));
@@ -88,13 +88,13 @@ async function realRun(
 }
 
 /** Only `y` is yes. */
-function confirmed({ state, effect }: Preview, json: boolean): Promise<boolean> {
+function confirmed({ state, effect }: Preview, json: boolean, abort: AbortSignal): Promise<boolean> {
   return atTerminal(async (terminal) => {
     const lines = [...screen(state.intent_id, effect), ''];
     if (!json) say(1, lines);
     // Nobody is asked about something they cannot see.
     if (json || !process.stdout.isTTY) terminal.write(`${lines.join('\n')}\n`);
-    return (await terminal.ask(`${QUESTION} `)) === 'y';
+    return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
   });
 }
 

@@ -3,7 +3,7 @@ import { type Event, parseEvent } from '../../event/event.ts';
 import { leafHash, openEntry } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { type Ledger, plannedRow } from '../plan.ts';
+import { type Ledger, plannedRow } from '../decide.ts';
 import { fold } from '../projection.ts';
 import type { Rebuild, Tip } from '../store.ts';
 import type { Database } from './database.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../identity/principal.ts';
 import { refuse } from '../../refusal.ts';
-import type { Ledger } from '../plan.ts';
+import type { Ledger } from '../decide.ts';
 import type { Row, RowName, States } from '../projection.ts';
 import type { Database } from './database.ts';
 import { claimKey, rowKey } from './lookup.ts';

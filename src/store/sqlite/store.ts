@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { refuse } from '../../refusal.ts';
-import { type CheckedCommit, checkCommit } from '../plan.ts';
+import { type CheckedCommit, checkCommit } from '../decide.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';

@@ -6,7 +6,7 @@ import {
   type PlannedRow,
   planCommit,
   refuseTaken,
-} from '../plan.ts';
+} from '../decide.ts';
 import type { Receipt } from '../store.ts';
 import type { Database } from './database.ts';
 import { isConstraint, isSqliteError } from './failure.ts';

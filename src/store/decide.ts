@@ -89,12 +89,17 @@ export function planCommit(
   ledger: Ledger,
 ): Plan {
   try {
-    return planned(tenant, commit, tip, at, ledger);
+    return planned(tenant, commit, tip, notBefore(tip, at), ledger);
   } catch (error) {
     // Whoever comes second is told so first: the claim says more than the state that its owner has reached by now.
     refuseTaken(commit, ledger);
     throw error;
   }
+}
+
+/** Time in the ledger never goes back. A clock that did is found by comparing it with the newest entry. */
+function notBefore(tip: Tip, at: string): string {
+  return tip.at !== null && Date.parse(at) < Date.parse(tip.at) ? tip.at : at;
 }
 
 export function refuseTaken({ claims }: CheckedCommit, ledger: Ledger): void {

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { Event } from '../src/event/event.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import type { Commit, Store } from '../src/store/store.ts';
+
+const digest = 'ab'.repeat(32);
+
+/** One event and one claim: what a proposal commits, without its objects. */
+export function proposal(): Commit {
+  const subject = randomUUID();
+  const event: Event<'intent.proposed'> = {
+    kind: 'intent.proposed',
+    subject,
+    body: {
+      hash: digest,
+      effect_digest: digest,
+      registry_digest: digest,
+      effect: 'tool',
+      tool: 'deploy',
+      approvals_needed: 1,
+      proposer: 'planner',
+      proposer_kind: 'agent',
+      expires_at: '2100-01-15T12:00:00.000Z',
+    },
+  };
+  return { claims: [`intent:${subject}`], events: [event] };
+}
+
+export function openStore(path: string, mode: 'write' | 'create', tenant = 'default'): Promise<Store> {
+  return openSqliteStore({ path, tenant, clock: () => new Date(), mode });
+}
+
+export async function commitTogether(store: Store, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => store.commit(proposal())));
+}
+
+export async function commitInTurn(store: Store, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await store.commit(proposal());
+}

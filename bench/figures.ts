@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { TOGETHER } from './commit.ts';
+import type { Sizes } from './sizes.ts';
+import { measureStarts, writeQueue } from './start.ts';
+import { countSyncs } from './syncs.ts';
+import type { Row } from './table.ts';
+import { ROOT, type Workshop } from './workshop.ts';
+
+/** One or more rows of the table, measured together. */
+export interface Figure {
+  readonly name: string;
+  readonly rows: (workshop: Workshop, sizes: Sizes) => Promise<Row[]>;
+}
+
+export const FIGURES: readonly Figure[] = [
+  { name: 'lane check', rows: laneCheck },
+  { name: 'lane check, large queue', rows: laneCheckLarge },
+  { name: 'commits', rows: commits },
+  { name: 'governed run', rows: governedRun },
+  { name: 'check and verify', rows: ledgers },
+];
+
+const verdict = (ok: boolean): Row['verdict'] => (ok ? 'ok' : 'MISSED');
+const count = (value: number) => Math.round(value).toLocaleString('en');
+
+async function laneCheck({ folder }: Workshop, { starts }: Sizes): Promise<Row[]> {
+  const question = writeQueue(join(folder, 'queue-small'), 3);
+  return [startRow('lane check, small queue, whole process', question, starts, 1.3)];
+}
+
+async function laneCheckLarge({ folder }: Workshop, { large_starts, queue_lines }: Sizes): Promise<Row[]> {
+  const question = writeQueue(join(folder, 'queue-large'), queue_lines);
+  return [startRow(`lane check, 2 x ${count(queue_lines)} lines`, question, large_starts, 8)];
+}
+
+function startRow(figure: string, question: readonly string[], rounds: number, most: number): Row {
+  const { node_ms, check_ms, cpu_ratio } = measureStarts(join(ROOT, 'dist', 'cli.js'), question, rounds);
+  const ratio = check_ms / node_ms;
+  return {
+    figure,
+    measured: `${ratio.toFixed(2)} x node -e 0`,
+    asked: `<= ${most}`,
+    verdict: verdict(ratio <= most),
+    baseline: `${check_ms.toFixed(0)} ms against ${node_ms.toFixed(0)} ms wall, lower quartile of ${rounds}; CPU ${cpu_ratio.toFixed(2)} x`,
+  };
+}
+
+async function commits(workshop: Workshop, sizes: Sizes): Promise<Row[]> {
+  const options = { folder: workshop.folder, rounds: sizes.commit_rounds, commits: sizes.commits };
+  const time = await workshop.ask('measureCommits', options);
+  const syncs = await countSyncs(workshop, 10 * TOGETHER);
+  return [
+    {
+      figure: 'durable commits, one at a time',
+      measured: `${time.lone_rate.toFixed(2)} of the raw rate`,
+      asked: '>= 0.6',
+      verdict: verdict(time.lone_rate >= 0.6),
+      baseline: `${count(time.lone_us)} us against ${count(time.raw_us)} us for append + fdatasync of ${time.bytes} bytes`,
+    },
+    {
+      figure: `durable commits, ${TOGETHER} at once`,
+      measured: `${time.grouped_gain.toFixed(1)} x one at a time`,
+      asked: '>= 4',
+      verdict: verdict(time.grouped_gain >= 4),
+      baseline: `${count(time.grouped_us)} us against ${count(time.lone_us)} us each; ${
+        syncs
+          ? `${syncs.commits} commits: ${syncs.together} syncs against ${syncs.lone}`
+          : 'syncs not counted: no strace'
+      }`,
+    },
+  ];
+}
+
+async function governedRun({ folder, ask }: Workshop, { runs }: Sizes): Promise<Row[]> {
+  const time = await ask('measureRuns', { root: join(folder, 'governed'), runs });
+  const budget_ms = 2 * time.commit_ms + 3;
+  return [
+    {
+      figure: 'governed run of /bin/true, beyond the bare spawn',
+      measured: `+${time.added_ms.toFixed(2)} ms`,
+      asked: `<= ${budget_ms.toFixed(2)} ms`,
+      verdict: verdict(time.added_ms <= budget_ms),
+      baseline: `${time.governed_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 2 commits of ${time.commit_ms.toFixed(2)} ms + 3 ms`,
+    },
+  ];
+}
+
+/** How many intents `check` is asked about, evenly across each ledger. */
+const ASKED = 250;
+
+async function ledgers({ folder, ask }: Workshop, sizes: Sizes): Promise<Row[]> {
+  const [small, large] = [join(folder, 'small'), join(folder, 'large')];
+  await ask('fill', { root: small, size: sizes.small, every: sizes.small / ASKED });
+  await ask('fill', { root: large, size: sizes.middle, every: sizes.large / ASKED });
+  const middle = await ask('measureVerify', { root: large, passes: 2 });
+  await ask('fill', { root: large, size: sizes.large, every: sizes.large / ASKED });
+  const verified = await ask('measureVerify', { root: large, passes: 2 });
+  const checked = await ask('measureChecks', {
+    small,
+    large,
+    rounds: sizes.check_rounds,
+    checks: sizes.checks,
+  });
+  const growth = verified.peak_mb / middle.peak_mb;
+  return [
+    ...checked.map(({ intents, small_us, large_us, ratio }) => ({
+      figure: `check, ${count(sizes.large)} entries, ${intents === 1 ? '1 intent' : `${intents} intents across them`}`,
+      measured: `${ratio.toFixed(2)} x ${count(sizes.small)} entries`,
+      asked: '<= 1.2',
+      verdict: verdict(ratio <= 1.2),
+      baseline: `${large_us.toFixed(1)} us against ${small_us.toFixed(1)} us`,
+    })),
+    {
+      figure: `ledger verify, ${count(verified.entries)} entries`,
+      measured: `${count(verified.per_s)} entries/s`,
+      asked: '>= 100,000',
+      verdict: verdict(verified.per_s >= 100_000),
+      baseline: `with ${count(middle.entries)} entries ${count(middle.per_s)} entries/s; the better of 2 passes`,
+    },
+    {
+      figure: 'ledger verify, resident memory',
+      measured: `${growth.toFixed(2)} x`,
+      asked: `flat (<= ${FLAT})`,
+      verdict: verdict(growth <= FLAT),
+      baseline: `peak ${verified.peak_mb.toFixed(0)} MB against ${middle.peak_mb.toFixed(0)} MB with ${count(middle.entries)} entries`,
+    },
+  ];
+}
+
+/** Ten times the entries may not cost more memory than the garbage collector's own mood does. */
+const FLAT = 1.15;

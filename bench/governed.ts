@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspectMachine } from '../src/effect/machine.ts';
+import { sandboxCommand } from '../src/effect/sandbox.ts';
+import type { Keyturn } from '../src/keyturn.ts';
+import type { Effect } from '../src/tool/effect.ts';
+import { commitInTurn, openStore } from './facts.ts';
+import { type Asked, approvedIntent, createProject } from './project.ts';
+import { median, timed } from './timing.ts';
+
+export interface RunTimes {
+  readonly bare_ms: number;
+  readonly governed_ms: number;
+  readonly commit_ms: number;
+  /** What the gate adds to the bare spawn of the same round. */
+  readonly added_ms: number;
+}
+
+const WARM_UP = 10;
+
+/** The bare spawn, one commit and the governed run in turn. */
+export async function measureRuns({ root, runs }: { root: string; runs: number }): Promise<RunTimes> {
+  const project = await createProject(root);
+  // A store of its own, because a second writer would make the first one read its tip again.
+  const store = await openStore(join(root, 'commit.db'), 'create');
+  const asked: Asked[] = [];
+  for (let i = 0; i < runs + WARM_UP; i++) asked.push(await approvedIntent(project));
+  await commitInTurn(store, 500); // until the WAL has its full length
+  const { effect } = await project.keyturn.preview(asked[0]!.intent_id, asked[0]!.hash);
+
+  const times: { bare: number; commit: number; governed: number }[] = [];
+  for (const [i, intent] of asked.entries()) {
+    const time = {
+      bare: await bare(effect),
+      commit: await timed(() => commitInTurn(store, 1)),
+      governed: await timed(() => runGoverned(project.keyturn, intent)),
+    };
+    if (i >= WARM_UP) times.push(time);
+  }
+  await store.close();
+  await project.keyturn.close();
+  return {
+    bare_ms: median(times.map((time) => time.bare)),
+    governed_ms: median(times.map((time) => time.governed)),
+    commit_ms: median(times.map((time) => time.commit)),
+    added_ms: median(times.map((time) => time.governed - time.bare)),
+  };
+}
+
+async function runGoverned(keyturn: Keyturn, { intent_id, hash }: Asked): Promise<void> {
+  const report = await keyturn.run({ intent_id, hash, confirm: async () => true });
+  if (report.result !== 'success') throw new Error(`the run ended with ${report.reason_code}`);
+}
+
+/** The same command line with the same descriptors, and nothing else. The profile shows no project, so it hides none. */
+async function bare(effect: Effect): Promise<number> {
+  const { sandbox: profile, limits, cwd, argv, executables } = effect;
+  const confinement = { profile, limits, cwd, argv, programs: executables, hidden: [], protected: [] };
+  const [program, ...args] = sandboxCommand(confinement, inspectMachine());
+  const fd = openSync(executables[0]!.path, 'r');
+  try {
+    return await timed(async () => {
+      const child = spawn(program!, args, {
+        cwd: '/',
+        env: effect.env,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe', fd, 'pipe'],
+      });
+      for (const stream of child.stdio) if (stream && 'resume' in stream) stream.resume();
+      const [code] = await once(child, 'close');
+      if (code !== 0) throw new Error(`the bare spawn ended with ${code}`);
+    });
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,42 @@
+export interface Sizes {
+  /** Runs of each process, with a small and with a large queue. */
+  readonly starts: number;
+  readonly large_starts: number;
+  readonly queue_lines: number;
+  readonly commit_rounds: number;
+  readonly commits: number;
+  /** Entries of the small, the middle and the large ledger. */
+  readonly small: number;
+  readonly middle: number;
+  readonly large: number;
+  readonly check_rounds: number;
+  readonly checks: number;
+  readonly runs: number;
+}
+
+export const FULL: Sizes = {
+  starts: 40,
+  large_starts: 12,
+  queue_lines: 200_000,
+  commit_rounds: 15,
+  commits: 192,
+  small: 1_000,
+  middle: 100_000,
+  large: 1_000_000,
+  check_rounds: 21,
+  checks: 4_000,
+  runs: 100,
+};
+
+/** To see that the bench works. Its figures are not the ones that are asked for. */
+export const QUICK: Sizes = {
+  ...FULL,
+  starts: 10,
+  large_starts: 3,
+  queue_lines: 20_000,
+  commit_rounds: 5,
+  middle: 10_000,
+  large: 30_000,
+  check_rounds: 7,
+  runs: 20,
+};

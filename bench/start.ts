@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { quantile } from './timing.ts';
+
+/** What starting two programs in turn costs. Wall times are lower quartiles: a busy machine only ever adds to them. */
+export interface Starts {
+  readonly node_ms: number;
+  readonly check_ms: number;
+  /** The same ratio in processor time, of all runs together. */
+  readonly cpu_ratio: number;
+}
+
+const HASH = 'ab'.repeat(32);
+
+/** A queue in the form that 000 and 001 write, and the one question to ask of it. */
+export function writeQueue(folder: string, lines: number): string[] {
+  mkdirSync(folder);
+  const id = randomUUID();
+  const at = new Date().toISOString();
+  const approved = Array.from({ length: lines - 1 }, () => approvalOf(randomUUID(), at));
+  const executed = Array.from({ length: lines }, (_, i) => recordOf(randomUUID(), at, i));
+  writeFileSync(join(folder, 'approved.jsonl'), [...approved, approvalOf(id, at)].join(''));
+  writeFileSync(join(folder, 'executed.jsonl'), executed.join(''));
+  return ['lane', 'check', id, HASH, '--queue', folder];
+}
+
+function approvalOf(id: string, timestamp: string): string {
+  return `${JSON.stringify({ id, timestamp, hash: HASH })}\n`;
+}
+
+function recordOf(id: string, timestamp: string, i: number): string {
+  const outcome = i % 2 === 0 ? 'success' : 'failure';
+  return `${JSON.stringify({ id, timestamp, tool: 'deploy', exit_code: i % 2, outcome })}\n`;
+}
+
+/** Starts `node -e 0` and the check in turn, so that both meet the same moods of the machine. */
+export function measureStarts(cli: string, question: readonly string[], rounds: number): Starts {
+  const node = ['-e', '0'];
+  const check = [cli, ...question];
+  requireEligible(check);
+  const walls: [number[], number[]] = [[], []];
+  const cpus = [0, 0];
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, args] of [node, check].entries()) {
+      const cpu = childrenTicks();
+      walls[i]!.push(startOnce(args));
+      cpus[i]! += childrenTicks() - cpu;
+    }
+  }
+  const [node_ms, check_ms] = walls.map((wall) => quantile(wall, 0.25)) as [number, number];
+  return { node_ms, check_ms, cpu_ratio: cpus[1]! / cpus[0]! };
+}
+
+function requireEligible(args: readonly string[]): void {
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== 0 || !stdout.startsWith('[OK]')) throw new Error(`lane check said: ${stdout}`);
+}
+
+function startOnce(args: readonly string[]): number {
+  const from = process.hrtime.bigint();
+  spawnSync(process.execPath, args, { stdio: 'ignore' });
+  return Number(process.hrtime.bigint() - from) / 1e6;
+}
+
+/**
+ * Processor time of all children that ended, user and system, in clock ticks of 10 ms (fields 16 and 17). The kernel
+ * adds up finer than it shows, so over many runs the rounding evens out.
+ */
+function childrenTicks(): number {
+  const stat = readFileSync('/proc/self/stat', 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[13]) + Number(fields[14]);
+}

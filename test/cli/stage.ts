@@ -1,0 +1,210 @@
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll } from 'vitest';
+import type { Signer } from '../../src/identity/act.ts';
+import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
+import { sqlite } from '../store/sqlite-file.ts';
+import { until } from '../support/processes.ts';
+import { inTerminal, keyturn, type Session } from '../support/pty.ts';
+import { runs, TOOL, writeRegistry } from '../support/registry.ts';
+import { scratch } from '../support/scratch.ts';
+import { fileFolder, PASSPHRASE, type Talk } from './project.ts';
+
+/** A project of its own with one approved intent, whose tool is a script. */
+export interface Stage {
+  readonly folder: string;
+  readonly registry: string;
+  readonly script: string;
+  /** What the script appends to, to show that it ran. */
+  readonly log: string;
+  readonly id: string;
+  readonly hash: string;
+  readonly words: readonly string[];
+  readonly signer: Signer;
+}
+
+export interface Play {
+  /** The body of the script. `$LOG` is the log, `$OWN` is the folder of the store. */
+  readonly body?: string;
+  readonly tool?: Record<string, unknown>;
+  readonly more_tools?: readonly Record<string, unknown>[];
+  readonly arguments?: Record<string, unknown>;
+  /** What is done with the intent after it was proposed. */
+  readonly verdict?: 'approved' | 'rejected' | 'none';
+  /** How long ago it was proposed and judged. */
+  readonly age_s?: number;
+}
+
+export const DAY_S = 86_400;
+/** When every project of a file began: long before anything that a test plays. */
+const BEGINNING_S = 30 * DAY_S;
+
+const ago = (seconds: number) => () => new Date(Date.now() - seconds * 1000);
+
+/** One project for a whole test file; each stage is a copy of it. The key of its one human is unlocked once. */
+export function stages(): (play?: Play) => Promise<Stage> {
+  const model = fileFolder();
+  let signer: Signer;
+  beforeAll(async () => {
+    const clock = ago(BEGINNING_S);
+    const created = await Keyturn.init({ at: model, name: 'alice', passphrase: PASSPHRASE, clock });
+    signer = created.unlock('alice', PASSPHRASE);
+    await created.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
+    await created.close();
+  });
+  return (play = {}) => stage(model, signer, play);
+}
+
+async function stage(model: string, signer: Signer, play: Play): Promise<Stage> {
+  const folder = scratch();
+  cpSync(model, folder, { recursive: true });
+  const [script, registry, log] = [
+    join(folder, 'create_backup.sh'),
+    join(folder, 'tools.yaml'),
+    join(folder, 'out', 'log'),
+  ];
+  mkdirSync(join(folder, 'out'));
+  const body = play.body ?? 'echo ran >> "$LOG"; echo Backup created';
+  writeFileSync(script, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  const env = { LOG: log, OWN: join(folder, '.keyturn') };
+  const tool = { ...TOOL, executable: script, env, ...play.tool };
+  writeRegistry(registry, { version: 1, tools: [tool, ...(play.more_tools ?? [])] });
+  const opened = await Keyturn.open({ at: folder, clock: ago(play.age_s ?? 0) });
+  try {
+    const intent = await judged(opened, signer, play);
+    return { folder, registry, script, log, signer, ...intent, words: ['run', intent.id, intent.hash] };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function judged(opened: Keyturn, signer: Signer, play: Play): Promise<{ id: string; hash: string }> {
+  const effect = { kind: 'tool', tool: TOOL.name, arguments: play.arguments ?? {} };
+  const declared_goal = 'Keep the photos safe.';
+  const { intent_id, hash } = await opened.propose({ issuer: 'bot', declared_goal, effect });
+  const { verdict = 'approved' } = play;
+  if (verdict === 'approved') await opened.approve({ intent_id, hash, signer });
+  if (verdict === 'rejected') await opened.reject({ intent_id, hash, reason: 'No.', signer });
+  return { id: intent_id, hash };
+}
+
+/** Does something with the library, in this process. */
+export async function inside<T>({ folder }: Stage, act: (keyturn: Keyturn) => Promise<T>): Promise<T> {
+  const opened = await Keyturn.open({ at: folder });
+  try {
+    return await act(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+export function stateOf(set: Stage): Promise<IntentState> {
+  return inside(set, (keyturn) => keyturn.intent(set.id));
+}
+
+/** Every entry of the ledger, oldest first. */
+export function ledgerOf(set: Stage): Promise<Entry[]> {
+  return inside(set, (keyturn) => keyturn.newest(1000));
+}
+
+/** Runs the intent to its end, as the command would after a y. For tests about what comes after. */
+export function play(set: Stage): Promise<unknown> {
+  const { id, hash } = set;
+  return inside(set, (keyturn) => keyturn.run({ intent_id: id, hash, confirm: async () => true }));
+}
+
+/** A command in the stage's project, without any terminal. */
+export function alone(
+  set: Stage,
+  words = set.words,
+  more: { stdin?: string; env?: Record<string, string> } = {},
+) {
+  return keyturn(words, { cwd: set.folder, ...more });
+}
+
+export const QUESTION = 'Ready to execute. Proceed? (y/n) ';
+
+/** A command at a terminal. Standard output and error are caught apart; `act` plays the person. */
+export async function atTerminal(
+  set: Stage,
+  words: readonly string[],
+  act: (session: Session) => unknown,
+): Promise<Talk> {
+  const split = mkdtempSync(join(tmpdir(), 'keyturn-stage-'));
+  const session = inTerminal(words, { cwd: set.folder, columns: 500, split });
+  try {
+    await act(session);
+    const code = await session.exited;
+    const read = (name: string) => readFileSync(join(split, name), 'utf8');
+    return { code, screen: session.text, stdout: read('stdout'), stderr: read('stderr') };
+  } finally {
+    session.kill();
+    rmSync(split, { recursive: true, force: true });
+  }
+}
+
+/** `keyturn run` with a person who types this when asked. */
+export function answering(set: Stage, answer: string): Promise<Talk> {
+  return atTerminal(set, set.words, async (session) => {
+    await session.expect(QUESTION);
+    session.type(answer);
+  });
+}
+
+/** Signs with the passphrase when asked for it. */
+export function signing(set: Stage, ...words: string[]): Promise<Talk> {
+  return atTerminal(set, words, async (session) => {
+    await session.expect('Passphrase of alice: ');
+    session.type(PASSPHRASE);
+  });
+}
+
+/** Every row of every table of the store. */
+export function rowsOf({ folder }: Stage): unknown {
+  return sqlite(join(folder, '.keyturn', 'store.db'), (db) => {
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+    return (tables as { name: string }[]).map(({ name }) => [
+      name,
+      db.prepare(`SELECT * FROM "${name}"`).all(),
+    ]);
+  });
+}
+
+/** Every file of the project but the store, with its bytes, mode and times. */
+export function filesOf({ folder }: Stage): unknown[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !entry.name.startsWith('store.db'),
+  );
+  return files
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((path) => {
+      const { mode, mtimeNs, ino } = statSync(path, { bigint: true });
+      return [path, mode, mtimeNs, ino, readFileSync(path, 'latin1')];
+    });
+}
+
+/** The body of a tool that never ends by itself. Its process id is in the log. */
+export const ENDLESS = 'echo $$ >> "$LOG"; exec sleep 300';
+
+/** Kills the command with SIGKILL while its tool runs, and then the tool. The claim is all that is left. */
+export async function crash(set: Stage): Promise<Talk> {
+  return atTerminal(set, set.words, async (session) => {
+    await session.expect(QUESTION);
+    session.type('y');
+    await until(() => runs(set) === 1);
+    session.kill();
+    await session.exited;
+    process.kill(Number(readFileSync(set.log, 'utf8')), 'SIGKILL');
+  });
+}
