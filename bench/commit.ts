@@ -1,9 +1,11 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { commitInTurn, commitTogether, openStore, proposal } from './facts.ts';
-import { median, timed } from './timing.ts';
+import { timed, usual } from './timing.ts';
 
 export const TOGETHER = 64;
+/** Until the WAL has its full length and the code is compiled. */
+export const WARM_UP = 600;
 
 export interface CommitOptions {
   readonly folder: string;
@@ -12,17 +14,15 @@ export interface CommitOptions {
   readonly commits: number;
 }
 
-/** Microseconds for one commit. The ratios are medians over the rounds, because a disk has moods. */
+/** Microseconds for one commit. */
 export interface CommitTimes {
   readonly raw_us: number;
   readonly lone_us: number;
   readonly grouped_us: number;
   readonly bytes: number;
-  readonly lone_rate: number;
-  readonly grouped_gain: number;
 }
 
-/** The raw disk, one commit at a time, and many at once, in turn in every round. */
+/** The raw disk, one commit at a time, and many at once, in turn in every round: a disk has moods. */
 export async function measureCommits({ folder, rounds, commits }: CommitOptions): Promise<CommitTimes> {
   const store = await openStore(join(folder, 'commit.db'), 'create');
   const fd = openSync(join(folder, 'raw'), 'a');
@@ -33,8 +33,7 @@ export async function measureCommits({ folder, rounds, commits }: CommitOptions)
     const grouped = async () => {
       for (let i = 0; i < commits; i += TOGETHER) await commitTogether(store, TOGETHER);
     };
-    // Until the WAL has its full length and the code is compiled.
-    for (let i = 0; i < 3; i++) await lone();
+    await commitInTurn(store, WARM_UP);
     await grouped();
     const times: { raw: number; lone: number; grouped: number }[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -45,12 +44,10 @@ export async function measureCommits({ folder, rounds, commits }: CommitOptions)
       });
     }
     return {
-      raw_us: median(times.map((time) => time.raw)),
-      lone_us: median(times.map((time) => time.lone)),
-      grouped_us: median(times.map((time) => time.grouped)),
+      raw_us: usual(times.map(({ raw }) => raw)),
+      lone_us: usual(times.map(({ lone }) => lone)),
+      grouped_us: usual(times.map(({ grouped }) => grouped)),
       bytes: bytes.length,
-      lone_rate: median(times.map((time) => time.raw / time.lone)),
-      grouped_gain: median(times.map((time) => time.lone / time.grouped)),
     };
   } finally {
     closeSync(fd);

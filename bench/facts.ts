@@ -5,8 +5,8 @@ import type { Commit, Store } from '../src/store/store.ts';
 
 const digest = 'ab'.repeat(32);
 
-/** One event and one claim: what a proposal commits, without its objects. */
-export function proposal(): Commit {
+/** One event and one claim: what a proposal commits, without its objects. With more entries, refusals follow it. */
+export function proposal(entries = 1): Commit {
   const subject = randomUUID();
   const event: Event<'intent.proposed'> = {
     kind: 'intent.proposed',
@@ -23,7 +23,8 @@ export function proposal(): Commit {
       expires_at: '2100-01-15T12:00:00.000Z',
     },
   };
-  return { claims: [`intent:${subject}`], events: [event] };
+  const refused: Event = { kind: 'intent.refused', subject, body: { reason_code: 'HASH_MISMATCH' } };
+  return { claims: [`intent:${subject}`], events: [event, ...Array(entries - 1).fill(refused)] };
 }
 
 export function openStore(path: string, mode: 'write' | 'create', tenant = 'default'): Promise<Store> {

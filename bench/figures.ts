@@ -41,27 +41,29 @@ function startRow(figure: string, question: readonly string[], rounds: number, m
     measured: `${ratio.toFixed(2)} x node -e 0`,
     asked: `<= ${most}`,
     verdict: verdict(ratio <= most),
-    baseline: `${check_ms.toFixed(0)} ms against ${node_ms.toFixed(0)} ms wall, lower quartile of ${rounds}; CPU ${cpu_ratio.toFixed(2)} x`,
+    baseline: `${check_ms.toFixed(0)} ms against ${node_ms.toFixed(0)} ms wall; CPU ${cpu_ratio.toFixed(2)} x`,
   };
 }
 
 async function commits(workshop: Workshop, sizes: Sizes): Promise<Row[]> {
   const options = { folder: workshop.folder, rounds: sizes.commit_rounds, commits: sizes.commits };
   const time = await workshop.ask('measureCommits', options);
+  const lone_rate = time.raw_us / time.lone_us;
+  const gain = time.lone_us / time.grouped_us;
   const syncs = await countSyncs(workshop, 10 * TOGETHER);
   return [
     {
       figure: 'durable commits, one at a time',
-      measured: `${time.lone_rate.toFixed(2)} of the raw rate`,
+      measured: `${lone_rate.toFixed(2)} of the raw rate`,
       asked: '>= 0.6',
-      verdict: verdict(time.lone_rate >= 0.6),
+      verdict: verdict(lone_rate >= 0.6),
       baseline: `${count(time.lone_us)} us against ${count(time.raw_us)} us for append + fdatasync of ${time.bytes} bytes`,
     },
     {
       figure: `durable commits, ${TOGETHER} at once`,
-      measured: `${time.grouped_gain.toFixed(1)} x one at a time`,
+      measured: `${gain.toFixed(1)} x one at a time`,
       asked: '>= 4',
-      verdict: verdict(time.grouped_gain >= 4),
+      verdict: verdict(gain >= 4),
       baseline: `${count(time.grouped_us)} us against ${count(time.lone_us)} us each; ${
         syncs
           ? `${syncs.commits} commits: ${syncs.together} syncs against ${syncs.lone}`
@@ -73,13 +75,14 @@ async function commits(workshop: Workshop, sizes: Sizes): Promise<Row[]> {
 
 async function governedRun({ folder, ask }: Workshop, { runs }: Sizes): Promise<Row[]> {
   const time = await ask('measureRuns', { root: join(folder, 'governed'), runs });
+  const added_ms = time.governed_ms - time.bare_ms;
   const budget_ms = 2 * time.commit_ms + 3;
   return [
     {
       figure: 'governed run of /bin/true, beyond the bare spawn',
-      measured: `+${time.added_ms.toFixed(2)} ms`,
+      measured: `+${added_ms.toFixed(2)} ms`,
       asked: `<= ${budget_ms.toFixed(2)} ms`,
-      verdict: verdict(time.added_ms <= budget_ms),
+      verdict: verdict(added_ms <= budget_ms),
       baseline: `${time.governed_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 2 commits of ${time.commit_ms.toFixed(2)} ms + 3 ms`,
     },
   ];
@@ -103,11 +106,11 @@ async function ledgers({ folder, ask }: Workshop, sizes: Sizes): Promise<Row[]> 
   });
   const growth = verified.peak_mb / middle.peak_mb;
   return [
-    ...checked.map(({ intents, small_us, large_us, ratio }) => ({
+    ...checked.map(({ intents, small_us, large_us }) => ({
       figure: `check, ${count(sizes.large)} entries, ${intents === 1 ? '1 intent' : `${intents} intents across them`}`,
-      measured: `${ratio.toFixed(2)} x ${count(sizes.small)} entries`,
+      measured: `${(large_us / small_us).toFixed(2)} x ${count(sizes.small)} entries`,
       asked: '<= 1.2',
-      verdict: verdict(ratio <= 1.2),
+      verdict: verdict(large_us / small_us <= 1.2),
       baseline: `${large_us.toFixed(1)} us against ${small_us.toFixed(1)} us`,
     })),
     {
@@ -115,7 +118,7 @@ async function ledgers({ folder, ask }: Workshop, sizes: Sizes): Promise<Row[]> 
       measured: `${count(verified.per_s)} entries/s`,
       asked: '>= 100,000',
       verdict: verdict(verified.per_s >= 100_000),
-      baseline: `with ${count(middle.entries)} entries ${count(middle.per_s)} entries/s; the better of 2 passes`,
+      baseline: `with ${count(middle.entries)} entries ${count(middle.per_s)}; per CPU second ${count(verified.per_cpu_s)}`,
     },
     {
       figure: 'ledger verify, resident memory',

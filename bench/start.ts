@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { quantile } from './timing.ts';
+import { usual } from './timing.ts';
 
-/** What starting two programs in turn costs. Wall times are lower quartiles: a busy machine only ever adds to them. */
+/** What starting two programs in turn costs, on the wall clock. */
 export interface Starts {
   readonly node_ms: number;
   readonly check_ms: number;
@@ -49,7 +49,7 @@ export function measureStarts(cli: string, question: readonly string[], rounds: 
       cpus[i]! += childrenTicks() - cpu;
     }
   }
-  const [node_ms, check_ms] = walls.map((wall) => quantile(wall, 0.25)) as [number, number];
+  const [node_ms, check_ms] = walls.map(usual) as [number, number];
   return { node_ms, check_ms, cpu_ratio: cpus[1]! / cpus[0]! };
 }
 

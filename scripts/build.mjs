@@ -10,6 +10,7 @@ const ENTRIES = {
   'lane-check': 'src/cli/lane-check.ts',
   keyturn: 'src/keyturn.ts',
   ledger: 'src/ledger/index.ts',
+  'sql-runner': 'src/effect/sql/runner.ts',
 };
 
 const SHEBANG = '#!/usr/bin/env node\n';

@@ -14,10 +14,14 @@ import { type Context, requireIntent } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
 import * as erasing from './journey/erase.ts';
 import * as looking from './journey/look.ts';
+import * as planning from './journey/plan.ts';
 import { propose } from './journey/propose.ts';
 import { review } from './journey/review.ts';
+import * as undoing from './journey/rollback.ts';
 import * as running from './journey/run.ts';
 import * as settling from './journey/settle.ts';
+import { limits } from './limits.ts';
+import { type PlanSource, type PlanSpec, readPlanSpec } from './plan/spec.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { createHumanKey, createLedgerKey, openHumanKey, readLedgerKey } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
@@ -146,7 +150,13 @@ export class Keyturn {
   propose = (draft: unknown) => propose(this.#context, draft);
   list = (page: Page) => this.#context.store.intents(page);
   intent = (intent_id: string) => requireIntent(this.#context, intent_id);
-  review = (intent_id: string) => review(this.#context, intent_id);
+  review = (intent_id: string, colour = false) => review(this.#context, intent_id, colour);
+  readPlan = (source: Pick<PlanSource, 'plan' | 'config'>) =>
+    readPlanSpec({ ...source, registries: planning.registriesOf(this.#context), now: this.#context.clock() });
+  previewPlan = (spec: PlanSpec, colour = false) => planning.previewPlan(this.#context, spec, colour);
+  previewRollback = (execution_id: string, checkpoints: readonly string[] = []) =>
+    undoing.previewRollback(this.#context, execution_id, checkpoints);
+  rollback = (request: undoing.RollbackRequest) => undoing.rollback(this.#context, request);
   approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
   check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
@@ -177,6 +187,7 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     origin: (await auditing.genesisOf(store)).origin,
     clock,
     root: layout.root,
+    registry_path: config.registry_path,
     registry: registryOf(config.registry_path),
     digests: createDigests(),
     hidden_paths: [layout.own],
@@ -197,11 +208,18 @@ function registryOf(path: string): () => Registry {
 
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { IntentState, IntentStatus } from './gate/state.ts';
+export type { Progress } from './journey/derived.ts';
 export type { InDoubt } from './journey/look.ts';
+export type { Proposal } from './journey/propose.ts';
 export type { Review } from './journey/review.ts';
 export type { Preview, Report } from './journey/run.ts';
 export type { Entry } from './ledger/entry.ts';
+export type { Problem } from './plan/input/problem.ts';
+export type { PlanEffect } from './plan/model.ts';
 export { parseDuration } from './project/duration.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
-export type { Effect } from './tool/effect.ts';
-export type { Fault, Principal, Signer, Tool };
+export type { Effect as ToolEffect } from './tool/effect.ts';
+export type { Fault, PlanSpec, Principal, Signer, Tool };
+
+/** A plan is JSON that a person reviews; its longest part is the content of new files. */
+export const planBytesMax: number = limits.json_bytes;

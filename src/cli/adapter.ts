@@ -3,16 +3,11 @@ import type { Report } from '../keyturn.ts';
 import { outputLines, RECORDING_FAILED_LINES, reportLines } from '../lane/report.ts';
 import type { ReasonCode, Refusal } from '../refusal.ts';
 import { lineOf } from './controller.ts';
+import { planOutcome } from './plan-lines.ts';
 
 /** The adapter of 001 in its own words: the report of a run, and one fixed line for each precondition. */
-export function runLines({
-  tool,
-  execution_id,
-  finished_at,
-  result,
-  exit_code,
-  ...said
-}: Report): string[] {
+export function runLines(report: Report): string[] {
+  const { tool, execution_id, finished_at, result, exit_code, ...said } = report;
   const success = result === 'success';
   return reportLines({
     success,
@@ -20,9 +15,7 @@ export function runLines({
     execution_id,
     timestamp: finished_at,
     exit_code,
-    output: success
-      ? outputLines({ bytes: said.stdout, total: said.stdout_bytes })
-      : outputLines({ bytes: said.stderr, total: said.stderr_bytes }),
+    output: said.folder === null ? outputLines(success ? said.stdout : said.stderr) : planOutcome(report),
     // A tool that was killed may have done half of its work: the record says `partial`.
     recorded: success ? 'in the ledger' : `in the ledger as ${result}`,
   });
@@ -59,6 +52,7 @@ const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'RUN_FAILED',
   'RUN_IN_DOUBT',
   'CLAIM_TAKEN',
+  'ROLLBACK_STUCK',
   'CLOCK_BEHIND',
 ]);
 

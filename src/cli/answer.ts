@@ -16,6 +16,8 @@ export interface Options {
   readonly as?: string;
   readonly bundle?: string;
   readonly by?: string;
+  readonly checkpoint?: readonly string[];
+  readonly config?: string;
   readonly deep?: boolean;
   readonly dryRun?: boolean;
   readonly envelope?: string;
@@ -31,6 +33,8 @@ export interface Options {
   readonly out?: string;
   readonly outcome?: string;
   readonly output?: boolean;
+  readonly plan?: string;
+  readonly preview?: boolean;
   readonly project?: string;
   readonly reason?: string;
   readonly status?: string;

@@ -100,9 +100,11 @@ export const COMMANDS: readonly Spec[] = [
   },
   {
     name: 'propose',
-    about: 'propose one tool call; it prints the id and the hash and runs nothing',
+    about: 'propose one tool call or one plan; it prints the id and the hash and runs nothing',
     options: [
       { flags: '--tool <name>', about: 'the tool' },
+      { flags: '--plan <file>', about: 'a task plan or a task envelope as JSON, or - for standard input' },
+      { flags: '--config <file>', about: 'the system config of the plan, as YAML' },
       { flags: '--arg <name=value>', about: 'an argument of the tool; once for each', many: true },
       { flags: '--goal <text>', about: 'why it is wanted; the approver reads it' },
       { flags: '--by <name>', about: 'who proposes; needed when several are enrolled' },
@@ -111,6 +113,7 @@ export const COMMANDS: readonly Spec[] = [
     ],
     examples: [
       'keyturn propose --tool greet --arg name=Ada --goal "Say hello" --by claude',
+      'keyturn propose --plan plan.json --goal "Add a field" --by claude',
       'keyturn propose --envelope intent.json',
     ],
     load: async () => (await import('./command/propose.ts')).propose,
@@ -208,6 +211,36 @@ export const COMMANDS: readonly Spec[] = [
     ],
     examples: [`keyturn resolve ${ID} --outcome happened --reason "the backup is there"`],
     load: async () => (await import('./command/settle.ts')).resolve,
+  },
+  {
+    name: 'plan validate',
+    about: 'say everything that is wrong with a plan, with its place in the file',
+    operands: [{ name: '<file>', about: 'a task plan or a task envelope, or - for standard input' }],
+    options: [{ flags: '--config <file>', about: 'the system config, as YAML' }],
+    examples: ['keyturn plan validate plan.json'],
+    load: async () => (await import('./command/plan.ts')).validate,
+  },
+  {
+    name: 'plan preview',
+    about: 'show what a plan would change, as diffs; it touches nothing',
+    operands: [{ name: '<file>', about: 'a task plan or a task envelope, or - for standard input' }],
+    options: [{ flags: '--config <file>', about: 'the system config, as YAML' }],
+    examples: ['keyturn plan preview plan.json'],
+    load: async () => (await import('./command/plan.ts')).preview,
+  },
+  {
+    name: 'rollback',
+    about: 'undo a run of a plan; what somebody else changed since is left alone and said',
+    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    options: [
+      { flags: '--preview', about: 'only say what would be done' },
+      { flags: '--checkpoint <id>', about: 'only this checkpoint; once for each', many: true },
+      { flags: '--reason <text>', about: 'why; it is recorded and signed' },
+      as,
+      { flags: '--host-is-dead', about: 'your word that the other host no longer runs it' },
+    ],
+    examples: [`keyturn rollback ${ID} --preview`, `keyturn rollback ${ID} --reason "wrong field"`],
+    load: async () => (await import('./command/plan.ts')).rollback,
   },
   {
     name: 'object erase',

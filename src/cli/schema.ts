@@ -138,12 +138,14 @@ const report = z
     execution_id: id,
     intent_id: id,
     tool: name,
-    outcome: z.enum(['success', 'failure', 'partial']),
+    outcome: z.enum(['success', 'failure', 'partial', 'rolled_back']),
     exit_code: z.int().nullable(),
     signal: z.string().nullable(),
     finished_at: time,
     stdout: z.string(),
     stderr: z.string(),
+    /** Where the reports of a plan are; `null` for a tool. */
+    folder: z.string().nullable(),
   })
   .meta({ id: 'report' });
 
@@ -191,12 +193,40 @@ const results = {
     proposer: name,
     expires_at: time,
   }),
+  'plan validate': z.strictObject({
+    plan_id: z.string().nullable(),
+    actions: z.int(),
+    problems: z.array(
+      z.strictObject({ line: z.int(), column: z.int(), pointer: z.string(), code, message: z.string() }),
+    ),
+  }),
+  'plan preview': z.strictObject({
+    plan_id: z.string(),
+    effect: z.looseObject({ kind: z.literal('plan') }),
+    preview: z.string(),
+  }),
+  rollback: z.strictObject({
+    execution_id: id,
+    status: z.enum(['rolled_back', 'stuck', 'preview']),
+    paths: z.array(
+      z.strictObject({
+        path: z.string(),
+        step: z.enum(['nothing', 'restore', 'remove', 'move_back', 'refuse']),
+        done: z.boolean(),
+        code: code.nullable(),
+        message: z.string().nullable(),
+      }),
+    ),
+    folders_removed: z.array(z.string()),
+    not_undone: z.array(z.string()),
+    instructions: z.array(z.string()),
+  }),
   list: z.strictObject({ intents: z.array(intent), next: id.nullable() }),
   show: z.strictObject({
     intent,
     /** `null` when it was erased. */
     envelope: z.looseObject({ declared_goal: z.string() }).nullable(),
-    effect: z.looseObject({ argv: z.array(z.string()) }).nullable(),
+    effect: z.looseObject({ kind: z.enum(['tool', 'plan']) }).nullable(),
     outputs: z.array(z.strictObject({ execution_id: id, stdout: digest, stderr: digest }).readonly()),
     output: z.strictObject({ stdout: z.string().nullable(), stderr: z.string().nullable() }).nullable(),
   }),

@@ -1,5 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import type { Effect, Review } from '../keyturn.ts';
+import type { ToolEffect as Effect, PlanEffect, Review } from '../keyturn.ts';
 import { argument } from '../lane/visible.ts';
 import type { Paint } from './paint.ts';
 import { painted, standingOf } from './standing.ts';
@@ -11,7 +11,11 @@ type Field = readonly [name: string, value: string];
  * What a person sees before turning the key: the exact effect, read from the bytes that the hash covers. Whatever an
  * agent chose (goal, arguments) is made harmless first: it could otherwise paint another screen over this one.
  */
-export function reviewScreen({ state, envelope, effect }: Review, paint: Paint, now: Date): string[] {
+export function reviewScreen(
+  { state, envelope, effect, preview }: Review,
+  paint: Paint,
+  now: Date,
+): string[] {
   return [
     ...fields([
       ['Intent', paint('bold', state.intent_id)],
@@ -21,15 +25,36 @@ export function reviewScreen({ state, envelope, effect }: Review, paint: Paint, 
       ['Why', visible(envelope.declared_goal)],
       ['Expires', expiry(state.expires_at, now)],
       ...constraintFields(envelope.constraints),
-      ...effectFields(effect, paint),
+      ...(effect.kind === 'tool'
+        ? effectFields(effect, paint)
+        : planFields(effect, state.approvals_needed, paint)),
     ]),
-    ...(effect.sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : []),
+    ...(effect.kind === 'tool' && effect.sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : []),
+    ...(preview === null ? [] : ['', ...preview.trimEnd().split('\n')]),
   ];
 }
 
 const NO_SANDBOX = '!!! NO SANDBOX: this tool can reach everything that you can reach !!!';
 
-export function effectFields(effect: Effect, paint: Paint): Field[] {
+function planFields(effect: PlanEffect, approvals_needed: number, paint: Paint): Field[] {
+  const paths = new Set(effect.actions.flatMap(({ changes }) => changes.map(({ path }) => path)));
+  const fixed = effect.actions.filter(({ undo }) => undo === 'none').map(({ action_id }) => action_id);
+  const found: Field[] = [
+    ['Plan', visible(effect.plan_id)],
+    ['Actions', `${effect.actions.length} on ${paths.size} path(s)`],
+  ];
+  if (effect.elevated.length > 0) {
+    found.push(['Protected', paint('yellow', effect.elevated.map(visible).join(' '))]);
+    found.push(['Approvers', `${approvals_needed} different humans`]);
+  }
+  found.push([
+    'Undo',
+    fixed.length > 0 ? paint('alarm', `NOT FOR ${fixed.map(visible).join(', ')}`) : 'exact',
+  ]);
+  return found;
+}
+
+function effectFields(effect: Effect, paint: Paint): Field[] {
   const [program, ...interpreters] = effect.executables;
   return [
     ['Tool', effect.tool],

@@ -20,10 +20,20 @@ const constraints = z.strictObject({
   prohibitions: z.array(prose).max(64).default([]),
 });
 
-const effect = z.strictObject({
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const object = z.record(z.string(), json);
+
+/** The two kinds of effect. A plan is carried whole, with its config, exactly as it came in. */
+const toolCall = z.strictObject({
   kind: z.literal('tool'),
   tool: name,
   arguments: z.record(z.string().max(64), json),
+});
+const planRun = z.strictObject({
+  kind: z.literal('plan'),
+  plan: object,
+  config: object.nullable(),
+  task_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
 });
 
 /** The Intent Envelope: who asks for what, why, within which bounds, until when, and the exact effect. */
@@ -35,7 +45,7 @@ const envelopeSchema = z.strictObject({
   constraints,
   requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64),
   /** `digest` covers what would really run; see tool/effect.ts. */
-  effect: effect.extend({ digest: z.string().regex(/^[0-9a-f]{64}$/) }),
+  effect: z.discriminatedUnion('kind', [toolCall.extend({ digest }), planRun.extend({ digest })]),
   created_at: time,
   expiry: time,
   /** Random, so that the hash of a guessable argument cannot be guessed back once the envelope is erased. */
@@ -52,7 +62,10 @@ const draftSchema = z.strictObject({
   declared_goal: prose,
   constraints: constraints.prefault({}),
   requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64).optional(),
-  effect: effect.extend({ digest: z.string().optional() }),
+  effect: z.discriminatedUnion('kind', [
+    toolCall.extend({ digest: digest.optional() }),
+    planRun.extend({ digest: digest.optional() }),
+  ]),
   created_at: time.optional(),
   expiry: time.optional(),
   nonce: z.base64().length(24).optional(),
@@ -91,7 +104,7 @@ export function freeze(draft: Draft, { issuer, effect_digest, now, ttl_s }: Free
     issuer,
     declared_goal: draft.declared_goal,
     constraints: draft.constraints,
-    requested_actions: draft.requested_actions ?? [`tool:${draft.effect.tool}`],
+    requested_actions: draft.requested_actions ?? [actionOf(draft.effect)],
     effect: { ...draft.effect, digest: draft.effect.digest ?? effect_digest },
     created_at,
     expiry: draft.expiry ?? new Date(now.getTime() + ttl_s * 1000).toISOString(),
@@ -102,6 +115,10 @@ export function freeze(draft: Draft, { issuer, effect_digest, now, ttl_s }: Free
   const hash = sha256(bytes);
   if (draft.integrity_hash !== undefined && draft.integrity_hash !== hash) refuse('ENVELOPE_HASH_WRONG');
   return { envelope, bytes, hash };
+}
+
+function actionOf(effect: Draft['effect']): string {
+  return effect.kind === 'tool' ? `tool:${effect.tool}` : 'plan';
 }
 
 function requireLifetime({ created_at, expiry }: Envelope, now: Date): void {

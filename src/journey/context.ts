@@ -14,6 +14,7 @@ export interface Context {
   readonly clock: () => Date;
   /** The project's folder: relative paths in the registry that a tool sees begin here. */
   readonly root: string;
+  readonly registry_path: string;
   /** Reads the registry again each time; one whose bytes did not change is not parsed again. */
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */

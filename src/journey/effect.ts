@@ -1,32 +1,36 @@
+import { parseJson } from '../canonical/json.ts';
 import type { IntentState } from '../gate/state.ts';
-import { openEnvelope } from '../intent/envelope.ts';
-import { compareEffects, deriveEffect, type Effect, openEffect } from '../tool/effect.ts';
-import type { Registry } from '../tool/registry.ts';
-import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
+import { type Draft, openEnvelope } from '../intent/envelope.ts';
+import { openEffect as openToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
+import type { Derived, Effect } from './derived.ts';
+import { derivePlanRun } from './plan.ts';
+import { deriveToolCall } from './tool.ts';
 
-export interface Derived {
-  readonly registry: Registry;
-  readonly effect: Effect;
+/** What is asked for, as the world is now. The first time, contents are looked at as well as hashed. */
+export function derive(context: Context, asked: Draft['effect'], intent_id: string | null): Promise<Derived> {
+  return asked.kind === 'tool'
+    ? deriveToolCall(context, asked, intent_id)
+    : derivePlanRun(context, asked, true);
 }
 
 /**
- * Derives the effect again from the world as it is now (registry, arguments, executable bytes) and refuses any
+ * Derives the effect again from the world as it is now (registry, arguments, executable bytes, files) and refuses any
  * difference from what the hash covers. Checks 2 to 5 of 001, in their order.
  */
 export async function requireSameEffect(context: Context, state: IntentState): Promise<Derived> {
-  const registry = context.registry();
   const envelope = openEnvelope(await context.store.object(state.hash));
-  const tool = toolNamed(registry, envelope.effect.tool);
-  requireBindingAgrees(registry, state.intent_id, tool.name, envelope.effect.arguments);
-  const effect = deriveEffect({
-    registry,
-    tool,
-    arguments: envelope.effect.arguments,
-    root: context.root,
-    digests: context.digests,
-  });
-  const approved = openEffect(await context.store.object(state.effect_digest));
-  compareEffects(approved, effect);
-  return { registry, effect };
+  const { effect } = envelope;
+  const derived =
+    effect.kind === 'tool'
+      ? await deriveToolCall(context, effect, state.intent_id)
+      : await derivePlanRun(context, effect, false);
+  derived.requireSame(openEffect(await context.store.object(state.effect_digest)));
+  return derived;
+}
+
+/** Reads an effect back. The store has checked the bytes against their digest, so they are what was derived. */
+export function openEffect(bytes: Uint8Array): Effect {
+  const value = parseJson(bytes, bytes.length) as unknown as Effect;
+  return value.kind === 'plan' ? value : openToolEffect(bytes);
 }

@@ -1,10 +1,11 @@
+import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
 import { refuse } from '../refusal.ts';
-import { deriveEffect, type Effect, effectBytes, effectDigest } from '../tool/effect.ts';
-import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
+import type { Derived, Effect } from './derived.ts';
+import { derive } from './effect.ts';
 
 export interface Proposal {
   readonly intent_id: string;
@@ -19,49 +20,47 @@ export async function propose(context: Context, input: unknown): Promise<Proposa
   const proposer = await proposerOf(context, draft.issuer);
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
-  const registry = context.registry();
-  const tool = toolNamed(registry, draft.effect.tool);
-  const effect = deriveEffect({
-    registry,
-    tool,
-    arguments: draft.effect.arguments,
-    root: context.root,
-    digests: context.digests,
-  });
-
+  const derived = await derive(context, draft.effect, draft.intent_id ?? null);
   const { envelope, bytes, hash } = freeze(draft, {
     issuer: proposer.name,
-    effect_digest: effectDigest(effect),
+    effect_digest: derived.digest,
     now: context.clock(),
     ttl_s: context.intent_ttl_s,
   });
-  if (envelope.effect.digest !== effectDigest(effect))
+  if (envelope.effect.digest !== derived.digest)
     refuse('EFFECT_CHANGED', 'The envelope names another effect.');
-  requireBindingAgrees(registry, envelope.intent_id, tool.name, envelope.effect.arguments);
   // The claim below decides between two at once; this one says it in the right words.
   if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
 
-  const proposed: Event<'intent.proposed'> = {
+  await context.store.commit({
+    claims: [`intent:${envelope.intent_id}`],
+    events: [proposed(envelope, hash, derived, proposer)],
+    objects: [bytes, derived.bytes, derived.registry_bytes],
+  });
+  return { intent_id: envelope.intent_id, hash, envelope, effect: derived.effect };
+}
+
+function proposed(
+  envelope: Envelope,
+  hash: Digest,
+  derived: Derived,
+  proposer: Principal,
+): Event<'intent.proposed'> {
+  return {
     kind: 'intent.proposed',
     subject: envelope.intent_id,
     body: {
       hash,
-      effect_digest: envelope.effect.digest,
-      registry_digest: registry.digest,
-      effect: 'tool',
-      tool: tool.name,
-      approvals_needed: 1,
+      effect_digest: derived.digest,
+      registry_digest: derived.registry_digest,
+      effect: envelope.effect.kind,
+      tool: derived.name,
+      approvals_needed: derived.approvals_needed,
       proposer: proposer.name,
       proposer_kind: proposer.kind,
       expires_at: envelope.expiry,
     },
   };
-  await context.store.commit({
-    claims: [`intent:${envelope.intent_id}`],
-    events: [proposed],
-    objects: [bytes, effectBytes(effect), registry.bytes],
-  });
-  return { intent_id: envelope.intent_id, hash, envelope, effect };
 }
 
 /** Who proposes. Left unsaid it can only be the one principal there is. A proposer's name is a claim, not a proof. */

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../canonical/digest.ts';
-import type { Outcome } from '../effect/child.ts';
 import { thisProcess } from '../effect/process.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Effect } from '../tool/effect.ts';
-import { prepareRun } from '../tool/run.ts';
 import { check, requireFormats } from './check.ts';
 import { type Context, recordingRefusal } from './context.ts';
-import { type Derived, requireSameEffect } from './effect.ts';
+import type { Captured, Derived, Effect, Ended, Prepared, Progress } from './derived.ts';
+import { requireSameEffect } from './effect.ts';
 
 export interface Preview {
   readonly state: IntentState;
@@ -22,30 +20,23 @@ export interface RunRequest {
   /** Asks the human at the terminal, and is true only for an explicit yes. There is no default. */
   readonly confirm: (preview: Preview) => Promise<boolean>;
   readonly abort?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
 }
 
-export interface Report {
+export interface Report extends Ended {
   readonly execution_id: string;
   readonly intent_id: string;
   readonly tool: string;
-  readonly result: 'success' | 'failure' | 'partial';
-  readonly reason_code: ReasonCode | null;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly finished_at: string;
-  /** What was kept of the output, and how much there was of it. */
-  readonly stdout: Uint8Array;
-  readonly stdout_bytes: number;
-  readonly stderr: Uint8Array;
-  readonly stderr_bytes: number;
+  /** Where the reports of a plan are. */
+  readonly folder: string | null;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
 export async function preview(context: Context, intent_id: string, hash: string): Promise<Preview> {
   const state = await requireEligible(context, intent_id, hash);
-  const { effect } = await requireSameEffect(context, state);
-  prepareRun(effect, placesOf(context)).close();
-  return { state, effect };
+  const derived = await requireSameEffect(context, state);
+  derived.prepare().close();
+  return { state, effect: derived.effect };
 }
 
 /** The adapter of 001: check, look again, claim, run once, record, stop. */
@@ -59,18 +50,17 @@ export async function run(context: Context, request: RunRequest): Promise<Report
     // 2. The human at the terminal.
     if (!(await request.confirm(seen))) refuse('CONFIRMATION_DECLINED');
 
-    // 3. All of it again: the human may have taken an hour. The executable stays open from here on.
+    // 3. All of it again: the human may have taken an hour. What is opened stays open from here on.
     const state = await requireEligible(context, intent_id, hash);
     const derived = await requireSameEffect(context, state);
-    const prepared = prepareRun(derived.effect, placesOf(context));
+    const prepared = derived.prepare();
     try {
       // 4. The claim is durable before the effect begins. At most once is this and nothing else.
-      const claimed = claim(state, derived);
-      await take(context, claimed);
+      const claimed = claim(state, derived, prepared);
+      await context.store.commit({ claims: [`execution:${intent_id}:${state.attempt}`], events: [claimed] });
 
       // 5. The one effect, then its record, always.
-      const outcome = await prepared.run(request.abort ? { abort: request.abort } : {});
-      return await record(context, claimed, outcome);
+      return await record(context, claimed, await effectOf(prepared, claimed, request));
     } finally {
       prepared.close();
     }
@@ -87,7 +77,7 @@ async function requireEligible(context: Context, intent_id: string, hash: string
   );
 }
 
-function claim(state: IntentState, { registry, effect }: Derived): Event<'execution.claimed'> {
+function claim(state: IntentState, derived: Derived, prepared: Prepared): Event<'execution.claimed'> {
   return {
     kind: 'execution.claimed',
     subject: state.intent_id,
@@ -96,33 +86,32 @@ function claim(state: IntentState, { registry, effect }: Derived): Event<'execut
       attempt: state.attempt,
       hash: state.hash,
       effect_digest: state.effect_digest,
-      registry_digest: registry.digest,
-      tool: effect.tool,
-      reports: null,
+      registry_digest: derived.registry_digest,
+      tool: derived.name,
+      reports: prepared.reports,
       executor: thisProcess(),
     },
   };
 }
 
-/** Whoever comes second is told when the first one came. */
-async function take({ store }: Context, claimed: Event<'execution.claimed'>): Promise<void> {
-  const { subject, body } = claimed;
+/** From the claim on nothing is a refusal any more: whatever goes wrong may have happened, and stays in doubt. */
+async function effectOf(
+  prepared: Prepared,
+  { body }: Event<'execution.claimed'>,
+  { abort, onProgress }: RunRequest,
+): Promise<Ended> {
+  const { execution_id } = body;
   try {
-    await store.commit({ claims: [`execution:${subject}:${body.attempt}`], events: [claimed] });
+    return await prepared.run({ execution_id, ...(abort && { abort }), ...(onProgress && { onProgress }) });
   } catch (error) {
-    const run = (await store.intent(subject))?.runs.at(-1);
-    if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN' || !run) throw error;
-    refuse('CLAIM_TAKEN', undefined, { executed_at: run.claimed_at });
+    return inDoubt(execution_id, error);
   }
 }
 
-async function record(
-  context: Context,
-  claimed: Event<'execution.claimed'>,
-  outcome: Outcome,
-): Promise<Report> {
-  const { execution_id, attempt, tool } = claimed.body;
-  const { result, reason_code } = judge(outcome);
+async function record(context: Context, claimed: Event<'execution.claimed'>, ended: Ended): Promise<Report> {
+  const { execution_id, attempt, tool, reports: folder } = claimed.body;
+  const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
+  const reports = Object.entries(ended.reports);
   const finished: Event<'execution.finished'> = {
     kind: 'execution.finished',
     subject: claimed.subject,
@@ -132,52 +121,31 @@ async function record(
       tool,
       result,
       reason_code,
-      exit_code: outcome.exit_code,
-      signal: outcome.signal,
-      started_at: outcome.started_at,
-      finished_at: outcome.finished_at,
-      stdout: captured(outcome.stdout),
-      stderr: captured(outcome.stderr),
-      reports: {},
+      exit_code,
+      signal,
+      started_at,
+      finished_at,
+      stdout: captured(ended.stdout),
+      stderr: captured(ended.stderr),
+      reports: Object.fromEntries(reports.map(([name, bytes]) => [name, sha256(bytes)])),
     },
   };
+  const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
   try {
-    await context.store.commit({ events: [finished], objects: [outcome.stdout.bytes, outcome.stderr.bytes] });
+    await context.store.commit({ events: [finished], objects });
   } catch (error) {
-    const why = error instanceof Refusal ? error.code : 'INTERNAL';
-    refuse('RECORDING_FAILED', undefined, { execution_id, because: why });
+    inDoubt(execution_id, error);
   }
-  return {
-    execution_id,
-    intent_id: claimed.subject,
-    tool,
-    result,
-    reason_code,
-    exit_code: outcome.exit_code,
-    signal: outcome.signal,
-    finished_at: outcome.finished_at,
-    stdout: outcome.stdout.bytes,
-    stdout_bytes: outcome.stdout.total,
-    stderr: outcome.stderr.bytes,
-    stderr_bytes: outcome.stderr.total,
-  };
+  return { ...ended, execution_id, intent_id: claimed.subject, tool, folder };
 }
 
-/** A tool that was killed may have done half of its work: that is `partial`, and blocks like in doubt. */
-function judge(outcome: Outcome): { result: Report['result']; reason_code: ReasonCode | null } {
-  if (!outcome.started) return { result: 'failure', reason_code: 'TOOL_NOT_STARTED' };
-  if (outcome.timed_out) return { result: 'partial', reason_code: 'TOOL_TIMED_OUT' };
-  if (outcome.signal !== null) return { result: 'partial', reason_code: 'TOOL_KILLED' };
-  if (outcome.exit_code !== 0) return { result: 'failure', reason_code: 'TOOL_EXIT_NONZERO' };
-  return { result: 'success', reason_code: null };
+function inDoubt(execution_id: string, error: unknown): never {
+  const because = error instanceof Refusal ? error.code : 'INTERNAL';
+  return refuse('RECORDING_FAILED', undefined, { execution_id, because });
 }
 
-function captured({ bytes, total, truncated }: Outcome['stdout']) {
+function captured({ bytes, total, truncated }: Captured) {
   return { digest: sha256(bytes), bytes: total, truncated };
-}
-
-function placesOf({ hidden_paths, protected_paths, digests }: Context) {
-  return { hidden: hidden_paths, protected: protected_paths, digests };
 }
 
 function refused(subject: string, hash: string) {

@@ -1,6 +1,5 @@
 import { isAlive } from '../effect/process.ts';
 import type { Event } from '../event/event.ts';
-import { BLOCKS } from '../gate/next.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -26,9 +25,8 @@ export async function resolve(
   const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.at(-1);
-  if (run?.execution_id !== execution_id || BLOCKS[state.status] !== 'RUN_IN_DOUBT')
-    refuse('RESOLVE_NOT_DUE');
-  requireDead(state, run, request.host_is_dead ?? false);
+  if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
+  if (state.status === 'claimed') requireDead(run.executor, request.host_is_dead ?? false);
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
   const resolved = signAct(
     context.origin,
@@ -42,12 +40,16 @@ export async function resolve(
   return resolved;
 }
 
-function requireDead(state: IntentState, run: Run, host_is_dead: boolean): void {
-  if (state.status === 'partial') return;
-  const life = isAlive(run.executor);
-  if (life === 'alive') refuse('RUN_STILL_ALIVE', `Process ${run.executor.pid} is still running.`);
+function isInDoubt({ status }: IntentState): boolean {
+  return status === 'claimed' || status === 'partial';
+}
+
+/** Nobody settles what may still be going on. A run on another host needs a human's word. */
+export function requireDead(executor: Run['executor'], host_is_dead: boolean): void {
+  const life = isAlive(executor);
+  if (life === 'alive') refuse('RUN_STILL_ALIVE', `Process ${executor.pid} is still running.`);
   if (life === 'other-host' && !host_is_dead)
-    refuse('RUN_STILL_ALIVE', `The run belongs to host ${run.executor.host}.`);
+    refuse('RUN_STILL_ALIVE', `The run belongs to host ${executor.host}.`);
 }
 
 export interface RetryRequest {
@@ -62,8 +64,8 @@ export async function retry(context: Context, request: RetryRequest): Promise<Ev
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   const state = await requireIntent(context, intent_id);
   const run = state.runs.at(-1);
-  if (BLOCKS[state.status] === 'RUN_IN_DOUBT') refuse('RUN_IN_DOUBT');
-  if (state.status !== 'failed' || run === undefined) refuse('RETRY_NOT_DUE');
+  if (isInDoubt(state)) refuse('RUN_IN_DOUBT');
+  if (!['failed', 'rolled_back'].includes(state.status) || run === undefined) refuse('RETRY_NOT_DUE');
   const facts = { attempt: state.attempt + 1, after: run.execution_id, hash: state.hash, reason };
   const authorised = signAct(context.origin, 'retry.authorised', intent_id, facts, signer, context.clock());
   await context.store.commit({ events: [authorised] });

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { programsOf } from './executable.ts';
 import { type Fault, meaningFaults, refuseFirst, shapeFaults } from './lint.ts';
-import { type Binding, type RegistryFile, registrySchema, type ToolEntry } from './schema.ts';
+import { type Binding, type Pipeline, type RegistryFile, registrySchema, type ToolEntry } from './schema.ts';
 import { type Part, parseTemplate } from './template.ts';
 import { parseYaml, type YamlDocument } from './yaml.ts';
 
@@ -27,6 +27,7 @@ export interface Registry {
   readonly bytes: Uint8Array;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly bindings: ReadonlyMap<string, readonly Binding[]>;
+  readonly pipelines: ReadonlyMap<string, Pipeline>;
 }
 
 export interface LoadOptions {
@@ -59,6 +60,7 @@ function registryOf(path: string, bytes: Uint8Array, file: RegistryFile, documen
     bytes,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     bindings: byIntent(file.bindings),
+    pipelines: new Map(file.pipelines.map((pipeline) => [pipeline.name, pipeline])),
   };
 }
 

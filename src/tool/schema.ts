@@ -107,13 +107,30 @@ const binding = z.strictObject({
   arguments: z.record(z.string(), z.json()).default({}),
 });
 
+/** A pipeline is one registered thing: its steps and all their arguments are fixed here and approved as one. */
+const pipeline = z.strictObject({
+  name,
+  summary: line.min(1).max(limits.prose_chars),
+  steps: z
+    .array(
+      z.union([
+        z.strictObject({ tool: name, arguments: z.record(z.string(), z.json()).default({}) }),
+        z.strictObject({ sql: path, database: path }),
+      ]),
+    )
+    .min(1)
+    .max(64),
+});
+
 export const registrySchema = z.strictObject({
   version: z.literal(1),
   tools: z.array(tool).max(limits.tools),
   bindings: z.array(binding).max(limits.bindings).default([]),
+  pipelines: z.array(pipeline).max(limits.tools).default([]),
 });
 
 export type RegistryFile = z.infer<typeof registrySchema>;
 export type ToolEntry = z.infer<typeof tool>;
 export type Parameter = z.infer<typeof parameter>;
 export type Binding = z.infer<typeof binding>;
+export type Pipeline = z.infer<typeof pipeline>;

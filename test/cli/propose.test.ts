@@ -53,8 +53,8 @@ describe('propose', () => {
     ];
     const { result } = answerOf(await project.run(...words)) as unknown as { result: { intent_id: string } };
     const seen = await project.inside((keyturn) => keyturn.review(result.intent_id));
-    expect(seen.envelope.effect.arguments).toEqual({ count: 7, loud: true });
-    expect(seen.effect.argv).toEqual(['/usr/bin/printf', '%s %s', '7', 'true']);
+    expect(seen.envelope.effect).toMatchObject({ arguments: { count: 7, loud: true } });
+    expect(seen.effect).toMatchObject({ argv: ['/usr/bin/printf', '%s %s', '7', 'true'] });
   });
 
   it('takes a whole envelope from a file or from standard input', async () => {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll } from 'vitest';
+import type { Run } from '../../src/gate/state.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
@@ -18,6 +19,7 @@ import { until } from '../support/processes.ts';
 import { inTerminal, keyturn, type Session } from '../support/pty.ts';
 import { runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
+import { QUESTION } from '../support/transcript.ts';
 import { fileFolder, PASSPHRASE, type Talk } from './project.ts';
 
 /** A project of its own with one approved intent, whose tool is a script. */
@@ -117,6 +119,18 @@ export function ledgerOf(set: Stage): Promise<Entry[]> {
   return inside(set, (keyturn) => keyturn.newest(1000));
 }
 
+/** The kinds of what the ledger says about the intent. */
+export function kindsOf(ledger: readonly Entry[], { id }: Stage): string[] {
+  return ledger.filter(({ subject }) => subject === id).map(({ kind }) => kind);
+}
+
+/** The last run of the intent, and when its tool ended, as the ledger has it. */
+export async function runOf(set: Stage): Promise<Run & { ended_at: string | null }> {
+  const ended = (await ledgerOf(set)).findLast(({ kind }) => kind === 'execution.finished');
+  const { finished_at = null } = (ended?.body ?? {}) as { finished_at?: string };
+  return { ...(await stateOf(set)).runs.at(-1)!, ended_at: finished_at };
+}
+
 /** Runs the intent to its end, as the command would after a y. For tests about what comes after. */
 export function play(set: Stage): Promise<unknown> {
   const { id, hash } = set;
@@ -131,8 +145,6 @@ export function alone(
 ) {
   return keyturn(words, { cwd: set.folder, ...more });
 }
-
-export const QUESTION = 'Ready to execute. Proceed? (y/n) ';
 
 /** A command at a terminal. Standard output and error are caught apart; `act` plays the person. */
 export async function atTerminal(
@@ -169,14 +181,15 @@ export function signing(set: Stage, ...words: string[]): Promise<Talk> {
   });
 }
 
+export const storeOf = ({ folder }: Stage) => join(folder, '.keyturn', 'store.db');
+
 /** Every row of every table of the store. */
-export function rowsOf({ folder }: Stage): unknown {
-  return sqlite(join(folder, '.keyturn', 'store.db'), (db) => {
-    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-    return (tables as { name: string }[]).map(({ name }) => [
-      name,
-      db.prepare(`SELECT * FROM "${name}"`).all(),
-    ]);
+export function rowsOf(set: Stage): Record<string, unknown[]> {
+  return sqlite(storeOf(set), (db) => {
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+      name: string;
+    }[];
+    return Object.fromEntries(tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]));
   });
 }
 

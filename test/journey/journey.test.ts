@@ -33,7 +33,7 @@ describe('the journey of an intent', () => {
     const { intent_id, hash } = await approved(p, say('hello'));
     const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
     expect(report).toMatchObject({ result: 'success', exit_code: 0, reason_code: null });
-    expect(Buffer.from(report.stdout).toString()).toBe('hello\n');
+    expect(Buffer.from(report.stdout.bytes).toString()).toBe('hello\n');
     const entries = await p.keyturn.story(intent_id);
     expect(kinds(entries)).toEqual([
       'intent.proposed',

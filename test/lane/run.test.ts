@@ -6,6 +6,13 @@ import { processesWith, until } from '../support/processes.ts';
 import { readRegistry, runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
 import {
+  INSTANT,
+  NOTHING,
+  QUESTION,
+  RECORDING_FAILED,
+  preScreen as screenBefore,
+} from '../support/transcript.ts';
+import {
   approval,
   commandLine,
   execution,
@@ -23,27 +30,12 @@ import { atTerminal, END_OF_INPUT, ENTER, type Visit } from './terminal.ts';
 
 const { path, keyturn } = commandLine();
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const YES = `y${ENTER}`;
-const QUESTION = 'Ready to execute. Proceed? (y/n) ';
-const NOTHING = 'No execution attempted.\n';
 
 const at = ({ words }: Stage, typed: string, visit: Partial<Visit> = {}) =>
   atTerminal(path(), words, { type: () => typed, ...visit });
 
-const preScreen = ({ script }: Stage, parameters = '') =>
-  [
-    '[PRE-EXECUTION]',
-    `Approved intent UUID: ${ID}`,
-    'Tool to execute: create_backup',
-    `Tool executable: ${script}`,
-    `Tool parameters: [${parameters}]`,
-    'Eligibility: CONFIRMED (controller exit 0)',
-    'Registry check: PASSED',
-    'Parameter validation: PASSED',
-    '',
-    '',
-  ].join('\n');
+const preScreen = ({ script }: Stage, parameters = '') => screenBefore({ id: ID, script }, parameters);
 
 /** Runs without a terminal, which every refusal of a check comes before: the answer, and that nothing happened. */
 async function refused(set: Stage, lines: string | RegExp, code: string): Promise<void> {
@@ -679,9 +671,7 @@ describe('once', () => {
     for (const harm of ['printf half >> "$QUEUE/executed.jsonl"', 'rm -r "$QUEUE"']) {
       const set = stage({ body: `echo ran >> "$LOG"; ${harm}; echo done` });
       const seen = await at(set, YES);
-      expect(seen.stdout).toBe(
-        `${preScreen(set)}[ERROR] Execution recording failed\nExecution may have happened, may not have.\nStatus unknown.\nTreat entire execution as failed.\n`,
-      );
+      expect(seen.stdout).toBe(`${preScreen(set)}${RECORDING_FAILED}`);
       expect(seen).toMatchObject({ code: 1, stderr: expect.stringMatching(/^RECORDING_FAILED: /) });
       expect(runs(set)).toBe(1);
     }

@@ -18,7 +18,7 @@ export function approve(call: Call): Promise<Answer> {
   const ttl_s = ttl === undefined ? undefined : parseDuration(ttl);
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
-    const seen = await keyturn.review(intent_id);
+    const seen = await keyturn.review(intent_id, !process.env.NO_COLOR);
     if (hash !== undefined && hash !== seen.state.hash) refuse('HASH_MISMATCH');
     const result = await atTerminal(async (terminal) => {
       showReview(terminal, seen);

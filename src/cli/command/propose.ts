@@ -1,5 +1,5 @@
 import { parseJson } from '../../canonical/json.ts';
-import { type Keyturn, parseDuration } from '../../keyturn.ts';
+import { type Keyturn, type Proposal, parseDuration } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
@@ -7,6 +7,7 @@ import { readInput } from '../input.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
+import { planFrom } from './plan.ts';
 
 export function propose(call: Call): Promise<Answer> {
   const { options } = call;
@@ -23,7 +24,7 @@ export function propose(call: Call): Promise<Answer> {
     const result: Result<'propose'> = {
       intent_id,
       hash,
-      tool: frozen.effect.tool,
+      tool: nameOf(frozen.effect),
       effect_digest: frozen.effect.digest,
       proposer: frozen.issuer,
       expires_at: frozen.expiry,
@@ -32,16 +33,27 @@ export function propose(call: Call): Promise<Answer> {
   });
 }
 
-function requireOneSource({ tool, envelope, arg, goal, by, ttl }: Options): void {
-  if ((tool === undefined) === (envelope === undefined)) refuse('USAGE', 'Name either --tool or --envelope.');
+function nameOf(effect: Proposal['envelope']['effect']): string {
+  return effect.kind === 'tool' ? effect.tool : String(effect.plan.plan_id);
+}
+
+function requireOneSource({ tool, plan, config, envelope, arg, goal, by, ttl }: Options): void {
+  if ([tool, plan, envelope].filter((source) => source !== undefined).length !== 1)
+    refuse('USAGE', 'Name one of --tool, --plan and --envelope.');
+  if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
+  if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
   if (envelope !== undefined && [arg, goal, by, ttl].some((option) => option !== undefined))
     refuse('USAGE', 'An envelope says everything itself: --arg, --goal, --by and --ttl do not go with it.');
 }
 
-function draftOf(keyturn: Keyturn, { tool = '', arg = [], goal, by, ttl }: Options): object {
+function draftOf(keyturn: Keyturn, options: Options): object {
+  const { tool = '', plan, arg = [], goal, by, ttl } = options;
   return {
-    declared_goal: goal ?? `Run ${tool}.`,
-    effect: { kind: 'tool', tool, arguments: keyturn.argumentsOf(tool, pairsOf(arg)) },
+    declared_goal: goal ?? (plan === undefined ? `Run ${tool}.` : `Carry out ${plan}.`),
+    effect:
+      plan === undefined
+        ? { kind: 'tool', tool, arguments: keyturn.argumentsOf(tool, pairsOf(arg)) }
+        : { kind: 'plan', ...planFrom(keyturn, plan, options) },
     ...(by === undefined ? {} : { issuer: by }),
     ...(ttl === undefined ? {} : { expiry: new Date(Date.now() + parseDuration(ttl) * 1000).toISOString() }),
   };

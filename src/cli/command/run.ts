@@ -1,10 +1,12 @@
 import { isDigest } from '../../canonical/digest.ts';
 import { isUuid } from '../../canonical/uuid.ts';
-import { Keyturn, type Preview, type Report } from '../../keyturn.ts';
+import { visible } from '../../canonical/visible.ts';
+import { Keyturn, type Progress as PlanProgress, type Preview, type Report } from '../../keyturn.ts';
 import { QUESTION, screen } from '../../lane/report.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import { refusedLines, runLines } from '../adapter.ts';
 import { type Answer, type Call, denied } from '../answer.ts';
+import { planScreen } from '../plan-lines.ts';
 import { folderOf } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
@@ -57,11 +59,17 @@ function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
 
 async function dryRun(keyturn: Keyturn, intent_id: string, hash: string): Promise<Answer> {
   const { effect } = await keyturn.preview(intent_id, hash);
-  const result: Result<'run'> = { dry_run: true, intent_id, hash, tool: effect.tool, argv: effect.argv };
+  const told =
+    effect.kind === 'tool' ? { tool: effect.tool, argv: effect.argv } : { tool: effect.plan_id, argv: [] };
+  const result: Result<'run'> = { dry_run: true, intent_id, hash, ...told };
   return {
     result,
-    lines: [...screen(intent_id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
+    lines: [...screenOf(intent_id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
   };
+}
+
+function screenOf(intent_id: string, effect: Preview['effect']): string[] {
+  return effect.kind === 'plan' ? planScreen(intent_id, effect) : screen(intent_id, effect);
 }
 
 // An interrupted tool is killed with all it started, and its end is recorded.
@@ -81,16 +89,27 @@ async function realRun(
       progress.confirmed = await confirmed(seen, call.options.json === true, interrupt.signal);
       return progress.confirmed;
     };
-    return answerOf(await keyturn.run({ ...asked, confirm, abort: interrupt.signal }));
+    const onProgress = progressOf(call);
+    return answerOf(
+      await keyturn.run({ ...asked, confirm, abort: interrupt.signal, ...(onProgress && { onProgress }) }),
+    );
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);
   }
 }
 
+/** A plan says how far it is, on a terminal only, in one line that is gone when it ends. */
+function progressOf({ options }: Call): ((progress: PlanProgress) => void) | null {
+  if (options.json || !process.stderr.isTTY) return null;
+  return ({ done, of, what }) => {
+    process.stderr.write(what === 'done' ? '\r\x1b[K' : `\r\x1b[K[${done}/${of}] ${visible(what)}`);
+  };
+}
+
 /** Only `y` is yes. */
 function confirmed({ state, effect }: Preview, json: boolean, abort: AbortSignal): Promise<boolean> {
   return atTerminal(async (terminal) => {
-    const lines = [...screen(state.intent_id, effect), ''];
+    const lines = [...screenOf(state.intent_id, effect), ''];
     if (!json) say(1, lines);
     // Nobody is asked about something they cannot see.
     if (json || !process.stdout.isTTY) terminal.write(`${lines.join('\n')}\n`);
@@ -109,9 +128,21 @@ function answerOf(report: Report): Answer {
     finished_at,
     reason_code,
   } = report;
-  const stdout = Buffer.from(report.stdout).toString('utf8');
-  const stderr = Buffer.from(report.stderr).toString('utf8');
-  const told = { execution_id, intent_id, tool, outcome, exit_code, signal, finished_at, stdout, stderr };
+  const stdout = Buffer.from(report.stdout.bytes).toString('utf8');
+  const stderr = Buffer.from(report.stderr.bytes).toString('utf8');
+  const { folder } = report;
+  const told = {
+    execution_id,
+    intent_id,
+    tool,
+    outcome,
+    exit_code,
+    signal,
+    finished_at,
+    stdout,
+    stderr,
+    folder,
+  };
   const result: Result<'run'> = { dry_run: false, ...told };
   const lines = runLines(report);
   if (reason_code === null) return { result, lines };

@@ -23,7 +23,7 @@ export function show(call: Call): Promise<Answer> {
     const result: Result<'show'> = {
       intent: { ...state, standing: standingOf(state, now) },
       envelope: seen?.envelope ?? null,
-      effect: seen?.effect ?? null,
+      effect: seen ? { ...seen.effect } : null,
       outputs,
       output: output && { stdout: textOf(output.stdout), stderr: textOf(output.stderr) },
     };

@@ -1,0 +1,136 @@
+import { visible } from '../../canonical/visible.ts';
+import { type Keyturn, type PlanSpec, type Problem, planBytesMax } from '../../keyturn.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import type { Answer, Call, Options } from '../answer.ts';
+import { unlock, whoActs } from '../human.ts';
+import { readInput } from '../input.ts';
+import { requireId } from '../operand.ts';
+import { reading, writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { atTerminal } from '../terminal.ts';
+
+/** Says everything that is wrong with a plan, each with its place. */
+export function validate(call: Call): Promise<Answer> {
+  const [file = ''] = call.operands;
+  return reading(call, async (keyturn) => {
+    const read = keyturn.readPlan(planSource(file, call.options));
+    if ('problems' in read) return problemsOf(file, read.problems);
+    const { effect } = await keyturn.previewPlan(read.spec);
+    const result: Result<'plan validate'> = {
+      plan_id: effect.plan_id,
+      actions: effect.actions.length,
+      problems: [],
+    };
+    return {
+      result,
+      lines: [
+        `[OK] ${visible(effect.plan_id)}: ${effect.actions.length} action(s), nothing is wrong with it`,
+      ],
+    };
+  });
+}
+
+function problemsOf(file: string, problems: readonly Problem[]): Answer {
+  const lines = problems.map(
+    ({ line, column, pointer, code, message }) =>
+      `${visible(file)}:${line}:${column}: ${code} ${visible(message)} (${visible(pointer || '/')})`,
+  );
+  const result: Result<'plan validate'> = {
+    plan_id: null,
+    actions: 0,
+    problems: problems.map(({ line, column, pointer, code, message }) => ({
+      line,
+      column,
+      pointer,
+      code,
+      message,
+    })),
+  };
+  const refusal = new Refusal('SHAPE_INVALID', `${problems.length} problem(s) in ${visible(file)}.`);
+  return { result, lines, refusal };
+}
+
+/** What a plan would do to the files as they are now. Touches nothing. */
+export function preview(call: Call): Promise<Answer> {
+  const [file = ''] = call.operands;
+  return reading(call, async (keyturn) => {
+    const colour = process.stdout.isTTY === true && !process.env.NO_COLOR && call.options.json !== true;
+    const { effect, text } = await keyturn.previewPlan(planFrom(keyturn, file, call.options), colour);
+    const result: Result<'plan preview'> = { plan_id: effect.plan_id, effect: { ...effect }, preview: text };
+    return { result, lines: text.trimEnd().split('\n') };
+  });
+}
+
+export function planFrom(keyturn: Keyturn, file: string, options: Options): PlanSpec {
+  const read = keyturn.readPlan(planSource(file, options));
+  if ('spec' in read) return read.spec;
+  const [first] = read.problems;
+  const more =
+    read.problems.length > 1 ? ` and ${read.problems.length - 1} more; see keyturn plan validate` : '';
+  return refuse(first!.code, `${file}:${first!.line}:${first!.column}: ${first!.message}${more}`);
+}
+
+function planSource(file: string, { config }: Options) {
+  return {
+    plan: readInput(file, planBytesMax),
+    config: config === undefined ? null : readInput(config, planBytesMax),
+  };
+}
+
+/** Undoes a run of a plan, whole or by checkpoint. */
+export function rollback(call: Call): Promise<Answer> {
+  const execution_id = requireId(call);
+  const { checkpoint: checkpoints = [], reason, as, hostIsDead: host_is_dead = false } = call.options;
+  if (call.options.preview) return previewRollback(call, execution_id, checkpoints);
+  if (reason === undefined) refuse('USAGE', 'A rollback needs --reason, or --preview to only look.');
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, as);
+    const outcome = await atTerminal(async (terminal) => {
+      const signer = await unlock(keyturn, terminal, name);
+      return keyturn.rollback({ execution_id, checkpoints, reason, signer, host_is_dead });
+    });
+    return rolledBack(execution_id, outcome);
+  });
+}
+
+function previewRollback(call: Call, execution_id: string, checkpoints: readonly string[]): Promise<Answer> {
+  return reading(call, async (keyturn) =>
+    rolledBack(execution_id, await keyturn.previewRollback(execution_id, checkpoints)),
+  );
+}
+
+type Outcome = Awaited<ReturnType<Keyturn['rollback']>>;
+
+function rolledBack(execution_id: string, outcome: Outcome): Answer {
+  const result: Result<'rollback'> = {
+    execution_id,
+    status: outcome.status,
+    paths: outcome.paths.map(({ path, step, done, code, message }) => ({
+      path,
+      step,
+      done,
+      code: code ?? null,
+      message: message ?? null,
+    })),
+    folders_removed: [...outcome.folders_removed],
+    not_undone: [...outcome.not_undone],
+    instructions: [...outcome.instructions],
+  };
+  const details = [
+    ...outcome.paths.map(
+      ({ path, step, message }) => `  ${visible(path)}: ${step}${message ? `, ${visible(message)}` : ''}`,
+    ),
+    ...outcome.folders_removed.map((folder) => `  ${visible(folder)}: folder removed`),
+    ...outcome.not_undone.map((action) => `  ${visible(action)}: CANNOT BE UNDONE`),
+    ...outcome.instructions.map((line) => `  ${visible(line)}`),
+  ];
+  if (outcome.status === 'stuck') {
+    const refusal = new Refusal('ROLLBACK_STUCK');
+    return { result, lines: [`[ERROR] The rollback of ${execution_id} is stuck`, ...details], refusal };
+  }
+  const line =
+    outcome.status === 'preview'
+      ? `[OK] A rollback of ${execution_id} would do this`
+      : `[OK] ${execution_id} is rolled back`;
+  return { result, lines: [line, ...details] };
+}

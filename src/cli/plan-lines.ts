@@ -1,0 +1,42 @@
+import { visible } from '../canonical/visible.ts';
+import type { PlanEffect, Report } from '../keyturn.ts';
+
+/** What 001 shows before the question, for a plan: its executor is Keyturn itself, its parameters are its actions. */
+export function planScreen(id: string, effect: PlanEffect): string[] {
+  const actions = effect.actions.map(
+    ({ action_id, action_type, target }) => `${action_id} ${action_type} ${target}`,
+  );
+  return [
+    '[PRE-EXECUTION]',
+    `Approved intent UUID: ${id}`,
+    `Tool to execute: plan ${visible(effect.plan_id)}`,
+    'Tool executable: keyturn',
+    `Tool parameters: [${actions.map(visible).join(', ')}]`,
+    'Eligibility: CONFIRMED (controller exit 0)',
+    'Registry check: PASSED',
+    'Parameter validation: PASSED',
+  ];
+}
+
+interface ExecutionReport {
+  readonly status: string;
+  readonly actions_completed: readonly { action_id: string; output: string }[];
+  readonly actions_failed: readonly { action_id: string; error_code: number; error_message: string }[];
+  readonly actions_skipped: readonly { action_id: string; reason: string }[];
+  readonly instructions: readonly string[];
+}
+
+/** What became of each action, in one line each. */
+export function planOutcome({ stdout, folder }: Report): string[] {
+  const report = JSON.parse(Buffer.from(stdout.bytes).toString('utf8')) as ExecutionReport;
+  return [
+    ...report.actions_completed.map(({ action_id, output }) => `${action_id}: ${output}`),
+    ...report.actions_failed.map(
+      (failed) => `${failed.action_id}: FAILED ${failed.error_code} ${failed.error_message}`,
+    ),
+    ...report.actions_skipped.map(({ action_id, reason }) => `${action_id}: skipped, ${reason}`),
+    ...report.instructions,
+    `Plan status: ${report.status}`,
+    `Reports: ${folder ?? 'none'}`,
+  ].map((line) => `  ${visible(line)}`);
+}

@@ -1,0 +1,63 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import type { PlanEffect } from '../plan/model.ts';
+import type { ReasonCode } from '../refusal.ts';
+import type { Effect as ToolEffect } from '../tool/effect.ts';
+
+/** What an intent would do. Its canonical bytes are what the human approves. */
+export type Effect = ToolEffect | PlanEffect;
+
+/** An effect as the world is now, with a hand on everything that doing it needs. */
+export interface Derived {
+  readonly effect: Effect;
+  readonly bytes: Uint8Array;
+  readonly digest: Digest;
+  readonly registry_digest: Digest;
+  readonly registry_bytes: Uint8Array;
+  /** The tool, or the id of the plan. */
+  readonly name: string;
+  readonly approvals_needed: number;
+  /** Refuses, with the reason, an effect that is not the approved one. */
+  requireSame(approved: Effect): void;
+  /** Everything that can be refused before the claim. What is opened here stays open until `close`. */
+  prepare(): Prepared;
+}
+
+export interface Prepared {
+  /** Where a plan will keep its backups and reports: part of the claim, so that a crash cannot lose them. */
+  readonly reports: string | null;
+  run(options: RunOptions): Promise<Ended>;
+  close(): void;
+}
+
+export interface RunOptions {
+  readonly execution_id: string;
+  readonly abort?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** How far a plan has come. A tool says nothing until it ends. */
+export interface Progress {
+  readonly done: number;
+  readonly of: number;
+  readonly what: string;
+}
+
+/** How it ended, whatever it was. */
+export interface Ended {
+  readonly result: Event<'execution.finished'>['body']['result'];
+  readonly reason_code: ReasonCode | null;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly reports: Readonly<Record<string, Uint8Array>>;
+}
+
+export interface Captured {
+  readonly bytes: Uint8Array;
+  readonly total: number;
+  readonly truncated: boolean;
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { relative } from 'node:path';
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalBytes } from '../canonical/json.ts';
+import { readFileBeneath } from '../durable/beneath.ts';
+import { limits } from '../limits.ts';
+import { derivePlan } from '../plan/derive.ts';
+import { executePlan } from '../plan/engine/execute.ts';
+import type { Runners } from '../plan/engine/handler/handlers.ts';
+import type { PlanOutcome, Progress as PlanProgress } from '../plan/engine/outcome.ts';
+import { requireContent } from '../plan/input/content.ts';
+import { protectionOf } from '../plan/input/protection.ts';
+import { type PlanRules, standingOf } from '../plan/input/rules.ts';
+import type { PlanEffect } from '../plan/model.ts';
+import { registeredPipelines } from '../plan/pipelines.ts';
+import { Collector } from '../plan/preview/collect.ts';
+import { renderPreview } from '../plan/preview/render.ts';
+import { buildChangeLog } from '../plan/report/change-log.ts';
+import { compareChanges } from '../plan/report/compare.ts';
+import { buildExecutionReport } from '../plan/report/execution-report.ts';
+import { CHANGE_LOG_NAME, expiryOf, REPORT_NAME, reportsFolder } from '../plan/report/folder.ts';
+import { appendLog, logOf } from '../plan/report/log.ts';
+import { writeReports, writeRollbackScript } from '../plan/report/write.ts';
+import { MANIFEST_NAME } from '../plan/rollback/manifest.ts';
+import { openPlanSpec, type PlanSpec } from '../plan/spec.ts';
+import { isReasonCode, refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import type { Derived, Ended, RunOptions } from './derived.ts';
+
+const EXECUTOR_VERSION = '1.0.0';
+
+/** A plan: parsed, simulated over the files as they are now, and checked for what no plan may contain. */
+export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
+  const collector = new Collector();
+  const { effect, rules } = await simulate(context, spec, look ? collector : null);
+  requireContent(collector.findings);
+  const registry = context.registry();
+  const bytes = canonicalBytes(effect);
+  return {
+    effect,
+    bytes,
+    digest: sha256(bytes),
+    registry_digest: registry.digest,
+    registry_bytes: registry.bytes,
+    name: effect.plan_id,
+    // Protected files want a second pair of eyes.
+    approvals_needed: effect.elevated.length > 0 ? 2 : 1,
+    requireSame: (approved) => requireSamePlan(approved as PlanEffect, effect),
+    prepare() {
+      const reports = reportsFolder(context.clock(), effect.task_id);
+      return {
+        reports,
+        run: (options) => execute(context, effect, rules, reports, options),
+        close: () => {},
+      };
+    },
+  };
+}
+
+export interface Simulated {
+  readonly effect: PlanEffect;
+  readonly rules: PlanRules;
+}
+
+/** What a plan would do. Touches nothing. The collector keeps the diffs and findings that a person wants to see. */
+export async function simulate(
+  context: Context,
+  spec: PlanSpec,
+  collector: Collector | null,
+): Promise<Simulated> {
+  const { plan, config, rules } = openPlanSpec(spec, registriesOf(context));
+  const effect = await derivePlan({
+    plan,
+    root: context.root,
+    config_digest: config?.digest ?? null,
+    protection: (path) => standingOf(path, rules),
+    runners: runnersOf(context),
+    ...(collector && { visit: collector.visit }),
+  });
+  return { effect, rules };
+}
+
+/** What a plan would do to the files as they are now, as a person reads it. */
+export async function previewPlan(context: Context, spec: PlanSpec, colour: boolean) {
+  const collector = new Collector();
+  const { effect } = await simulate(context, spec, collector);
+  return { effect, text: renderPreview(effect, collector, { colour }), findings: collector.findings };
+}
+
+/** The registry, as a plan would name it: no plan may change it. */
+export function registriesOf({ root, registry_path }: Context): string[] {
+  const path = relative(root, registry_path);
+  return path.startsWith('..') ? [] : [path];
+}
+
+function runnersOf({ root, registry, hidden_paths, protected_paths, digests }: Context): Runners {
+  const surroundings = { hidden: hidden_paths, protected: protected_paths, digests };
+  return { pipelines: registeredPipelines({ root, registry, surroundings }) };
+}
+
+/** Drift is found here, before anything is touched: some file is not what the approver saw. */
+export function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
+  if (sha256(canonicalBytes(approved)) === sha256(canonicalBytes(now))) return;
+  const states = ({ actions }: PlanEffect) =>
+    new Map(actions.flatMap((a) => a.changes).map((c) => [c.path, c.before]));
+  const before = states(approved);
+  const drifted = [...states(now)].filter(
+    ([path, state]) => JSON.stringify(before.get(path)) !== JSON.stringify(state),
+  );
+  const [first] = drifted;
+  if (first)
+    refuse('PLAN_DRIFT', `${first[0]} is not what it was when the plan was proposed.`, { path: first[0] });
+  refuse('EFFECT_CHANGED', 'The plan would do something else than what was approved.');
+}
+
+async function execute(
+  context: Context,
+  effect: PlanEffect,
+  rules: PlanRules,
+  reports: string,
+  { execution_id, abort, onProgress }: RunOptions,
+): Promise<Ended> {
+  const { root, clock } = context;
+  const script = await writeRollbackScript(root, reports, execution_id);
+  const outcome = await executePlan(effect, {
+    root,
+    reports_folder: reports,
+    runners: runnersOf(context),
+    clock,
+    expires_at: expiryOf(clock()),
+    auto_rollback_script: script,
+    ...(abort && { abort }),
+    ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
+  });
+  await report(context, outcome, effect, rules, reports, execution_id);
+  return ended(root, outcome, reports);
+}
+
+function tell(
+  effect: PlanEffect,
+  progress: PlanProgress,
+  onProgress: NonNullable<RunOptions['onProgress']>,
+): void {
+  const of = effect.actions.length;
+  if (progress.phase === 'action') onProgress({ done: progress.number - 1, of, what: progress.action_id });
+  else if (progress.phase !== 'action_done')
+    onProgress({ done: progress.phase === 'done' ? of : 0, of, what: progress.phase });
+}
+
+async function report(
+  { root, clock }: Context,
+  outcome: PlanOutcome,
+  effect: PlanEffect,
+  rules: PlanRules,
+  reports: string,
+  execution_id: string,
+): Promise<void> {
+  const report_id = randomUUID();
+  const identity = { report_id, execution_id, task_id: effect.task_id, executor_version: EXECUTOR_VERSION };
+  const hides = (path: string) => protectionOf(path, rules.protection) !== null;
+  const log = {
+    log_id: randomUUID(),
+    execution_report_id: report_id,
+    created_at: clock().toISOString(),
+    newId: randomUUID,
+  };
+  await writeReports(root, reports, {
+    report: buildExecutionReport(outcome, identity),
+    change_log: buildChangeLog(outcome, log, await compareChanges(outcome, { root, hides })),
+  });
+  await appendLog(root, clock(), logOf(outcome, execution_id));
+}
+
+function ended(root: string, outcome: PlanOutcome, reports: string): Ended {
+  const read = (name: string) => readFileBeneath(root, `${reports}/${name}`, limits.output_bytes).bytes;
+  const report = read(REPORT_NAME);
+  const code = outcome.errors[0]?.error_type;
+  const errors = Buffer.from(
+    outcome.errors.map((error) => `${error.error_type}: ${error.message}\n`).join(''),
+  );
+  return {
+    result: resultOf(outcome),
+    reason_code: code && isReasonCode(code) ? code : null,
+    exit_code: null,
+    signal: null,
+    started_at: outcome.started_at,
+    finished_at: outcome.completed_at,
+    stdout: whole(report),
+    stderr: whole(errors.subarray(0, limits.output_bytes)),
+    reports: {
+      execution_report: report,
+      change_log: read(CHANGE_LOG_NAME),
+      ...(outcome.manifest && { rollback_manifest: read(MANIFEST_NAME) }),
+    },
+  };
+}
+
+function whole(bytes: Uint8Array) {
+  return { bytes, total: bytes.length, truncated: false };
+}
+
+/** What was changed and not taken back is half done, whatever the plan calls it: that blocks like in doubt. */
+function resultOf({ status, changes, rollback }: PlanOutcome): Ended['result'] {
+  if (status === 'SUCCESS') return 'success';
+  if (status === 'ROLLED_BACK' || status === 'CANCELLED') return 'rolled_back';
+  const restored = rollback?.status === 'rolled_back' && rollback.not_undone.length === 0;
+  return changes.length === 0 || restored ? 'failure' : 'partial';
+}

@@ -1,0 +1,127 @@
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalBytes } from '../canonical/json.ts';
+import { thisProcess } from '../effect/process.ts';
+import type { Event } from '../event/event.ts';
+import type { IntentState, Run } from '../gate/state.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { requireHuman } from '../identity/principal.ts';
+import type { PlanEffect } from '../plan/model.ts';
+import { loadManifest, type RollbackManifest } from '../plan/rollback/manifest.ts';
+import { type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { type Context, requireIntent } from './context.ts';
+import { openEffect } from './effect.ts';
+import { requireDead } from './settle.ts';
+
+export interface RollbackRequest {
+  readonly execution_id: string;
+  /** Ids of checkpoints; all of them when empty. */
+  readonly checkpoints?: readonly string[];
+  readonly reason: string;
+  readonly signer: Signer;
+  readonly host_is_dead?: boolean;
+}
+
+interface Undoable {
+  readonly state: IntentState;
+  readonly run: Run & { readonly reports: string };
+  readonly effect: PlanEffect;
+  /** `null` when the run ended before anything could be touched. */
+  readonly manifest: RollbackManifest | null;
+}
+
+const NOTHING: RollBackOutcome = {
+  status: 'rolled_back',
+  paths: [],
+  folders_removed: [],
+  not_undone: [],
+  instructions: [],
+};
+
+/** What a rollback would do. Touches nothing, records nothing. */
+export async function previewRollback(
+  context: Context,
+  execution_id: string,
+  checkpoints: readonly string[] = [],
+): Promise<RollBackOutcome> {
+  const { effect, manifest } = await undoable(context, execution_id);
+  if (manifest === null) return { ...NOTHING, status: 'preview' };
+  return rollBack(manifest, { ...optionsOf(context, effect, checkpoints), preview: true });
+}
+
+/**
+ * Undo is part of what was approved: it needs a human's signature and no capability. It works on a success, a failure, a
+ * run in doubt and a rollback that got stuck. Only what the plan itself left is replaced.
+ */
+export async function rollback(context: Context, request: RollbackRequest): Promise<RollBackOutcome> {
+  const { execution_id, checkpoints = [], reason, signer } = request;
+  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  const { state, run, effect, manifest } = await undoable(context, execution_id);
+  if (state.status === 'undone' || state.status === 'rolled_back') return NOTHING;
+  requireIdle(state, run, request.host_is_dead ?? false);
+
+  const round = (state.rollback?.round ?? 0) + 1;
+  const facts = { execution_id, round, checkpoints: [...checkpoints], executor: thisProcess(), reason };
+  const claimed = signAct(
+    context.origin,
+    'rollback.claimed',
+    state.intent_id,
+    facts,
+    signer,
+    context.clock(),
+  );
+  await context.store.commit({ claims: [`rollback:${execution_id}:${round}`], events: [claimed] });
+
+  const outcome =
+    manifest === null ? NOTHING : await rollBack(manifest, optionsOf(context, effect, checkpoints));
+  const report = canonicalBytes(outcome);
+  const finished: Event<'rollback.finished'> = {
+    kind: 'rollback.finished',
+    subject: state.intent_id,
+    body: { execution_id, round, result: resultOf(outcome, checkpoints), report: sha256(report) },
+  };
+  await context.store.commit({ events: [finished], objects: [report] });
+  return outcome;
+}
+
+async function undoable(context: Context, execution_id: string): Promise<Undoable> {
+  const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const state = await requireIntent(context, execution.intent_id);
+  const run = state.runs.at(-1);
+  if (run?.execution_id !== execution_id)
+    refuse('ROLLBACK_NOT_DUE', 'A later run of this intent came after it.');
+  const { reports } = run;
+  if (reports === null)
+    refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback: its undo is declared in the registry.');
+  const effect = openEffect(await context.store.object(state.effect_digest));
+  if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
+  return { state, run: { ...run, reports }, effect, manifest: manifestOf(context, reports) };
+}
+
+/** The manifest is durable before the first change, so a run without one has changed nothing. */
+function manifestOf({ root }: Context, reports: string): RollbackManifest | null {
+  try {
+    return loadManifest(root, reports);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+/** Nobody undoes what is still being done, or is being undone by somebody else. */
+function requireIdle(state: IntentState, run: Run, host_is_dead: boolean): void {
+  if (state.status === 'claimed') requireDead(run.executor, host_is_dead);
+  if (state.status === 'rolling_back' && state.rollback) requireDead(state.rollback.executor, host_is_dead);
+}
+
+function optionsOf({ root, clock }: Context, effect: PlanEffect, checkpoints: readonly string[]) {
+  return { root, clock, effect, ...(checkpoints.length > 0 && { checkpoints }) };
+}
+
+function resultOf(
+  outcome: RollBackOutcome,
+  checkpoints: readonly string[],
+): 'complete' | 'partial' | 'stuck' {
+  if (outcome.status === 'stuck') return 'stuck';
+  return checkpoints.length > 0 ? 'partial' : 'complete';
+}

@@ -1,0 +1,59 @@
+import type { Json } from '../canonical/json.ts';
+import type { Outcome } from '../effect/child.ts';
+import type { ReasonCode } from '../refusal.ts';
+import { compareEffects, deriveEffect, type Effect, effectBytes, effectDigest } from '../tool/effect.ts';
+import { prepareRun } from '../tool/run.ts';
+import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
+import type { Context } from './context.ts';
+import type { Derived, Ended } from './derived.ts';
+
+export interface ToolCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, Json>>;
+}
+
+/** A tool call: the registry must be locked, the tool in it, the arguments valid, the executable there. */
+export async function deriveToolCall(
+  context: Context,
+  call: ToolCall,
+  intent_id: string | null,
+): Promise<Derived> {
+  const registry = context.registry();
+  const tool = toolNamed(registry, call.tool);
+  if (intent_id !== null) requireBindingAgrees(registry, intent_id, tool.name, call.arguments);
+  const { root, digests } = context;
+  const effect = deriveEffect({ registry, tool, arguments: call.arguments, root, digests });
+  return {
+    effect,
+    bytes: effectBytes(effect),
+    digest: effectDigest(effect),
+    registry_digest: registry.digest,
+    registry_bytes: registry.bytes,
+    name: tool.name,
+    approvals_needed: 1,
+    requireSame: (approved) => compareEffects(approved as Effect, effect),
+    prepare() {
+      const { hidden_paths, protected_paths } = context;
+      const prepared = prepareRun(effect, { hidden: hidden_paths, protected: protected_paths, digests });
+      return {
+        reports: null,
+        run: async ({ abort }) => ended(await prepared.run(abort ? { abort } : {})),
+        close: prepared.close,
+      };
+    },
+  };
+}
+
+function ended(outcome: Outcome): Ended {
+  const { exit_code, signal, started_at, finished_at, stdout, stderr } = outcome;
+  return { ...judge(outcome), exit_code, signal, started_at, finished_at, stdout, stderr, reports: {} };
+}
+
+/** A tool that was killed may have done half of its work: that is `partial`, and blocks like in doubt. */
+function judge(outcome: Outcome): { result: Ended['result']; reason_code: ReasonCode | null } {
+  if (!outcome.started) return { result: 'failure', reason_code: 'TOOL_NOT_STARTED' };
+  if (outcome.timed_out) return { result: 'partial', reason_code: 'TOOL_TIMED_OUT' };
+  if (outcome.signal !== null) return { result: 'partial', reason_code: 'TOOL_KILLED' };
+  if (outcome.exit_code !== 0) return { result: 'failure', reason_code: 'TOOL_EXIT_NONZERO' };
+  return { result: 'success', reason_code: null };
+}

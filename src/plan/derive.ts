@@ -1,0 +1,161 @@
+import type { Digest } from '../canonical/digest.ts';
+import { refuse } from '../refusal.ts';
+import type { Simulated } from './engine/handler/handler.ts';
+import { createHandlers, type Runners } from './engine/handler/handlers.ts';
+import { executionOrder } from './input/graph.ts';
+import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
+import type { Action, ActionEffect, PathChange, Plan, PlanEffect } from './model.ts';
+import { foldersAbove } from './state/folders.ts';
+import { Overlay } from './state/overlay.ts';
+import { isPin } from './state/see.ts';
+
+export interface DeriveOptions {
+  readonly plan: Plan;
+  /** Absolute. All paths of the plan are beneath it. */
+  readonly root: string;
+  readonly config_digest: Digest | null;
+  /** `elevated` needs a second approver, `forbidden` is opened by no approval. */
+  readonly protection?: (path: string) => 'free' | 'elevated' | 'forbidden';
+  readonly runners?: Runners;
+  /** Sees each change with its contents: for previews. Nothing that it does is part of the effect. */
+  readonly visit?: (visited: Visited) => Promise<void> | void;
+}
+
+export interface Visited {
+  readonly action: Action;
+  readonly change: PathChange;
+  /** null where there is no file, or its content is not known yet. */
+  before(): Promise<Uint8Array | null>;
+  after(): Promise<Uint8Array | null>;
+}
+
+/**
+ * What exactly a plan would do: every action in its order, with the state of each path before and after. Nothing is
+ * touched. The same plan over the same files gives the same bytes.
+ */
+export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
+  const { plan, root } = options;
+  requireTimes(plan);
+  const ordered = executionOrder(plan.actions);
+  const again = pathsMentionedTwice(ordered);
+  const overlay = new Overlay({
+    root,
+    preserve_permissions: plan.instructions.preserve_permissions,
+    keep: (path) => options.visit !== undefined || again.has(path),
+  });
+  try {
+    const actions: ActionEffect[] = [];
+    for (const action of ordered) {
+      actions.push(await simulate(action, overlay, options));
+      // Checked as it goes: a plan of a thousand files is refused after the first hundred.
+      requireLimits(actions);
+    }
+    requireNoNesting(actions);
+    return {
+      kind: 'plan',
+      plan_id: plan.plan_id,
+      task_id: plan.task_id,
+      plan_digest: plan.digest,
+      config_digest: options.config_digest,
+      instructions: plan.instructions,
+      actions,
+      folders: overlay.folders(),
+      validation: plan.validation,
+      elevated: elevatedPaths(actions, options),
+    };
+  } finally {
+    overlay.close();
+  }
+}
+
+async function simulate(action: Action, overlay: Overlay, options: DeriveOptions): Promise<ActionEffect> {
+  const handler = createHandlers(options.runners ?? {})[action.action_type];
+  overlay.begin();
+  const simulated: Simulated = await handler.simulate(action, overlay);
+  for (const change of simulated.changes) await options.visit?.(visited(action, change, overlay));
+  const { action_id, action_type, target, operation, depends_on, timeout_ms } = action;
+  return {
+    action_id,
+    action_type,
+    target,
+    operation,
+    depends_on,
+    undo: handler.undo,
+    timeout_ms,
+    changes: simulated.changes,
+    statements: simulated.statements ?? [],
+    steps: simulated.steps ?? [],
+  };
+}
+
+function visited(action: Action, change: PathChange, overlay: Overlay): Visited {
+  return {
+    action,
+    change,
+    before: async () => overlay.bytesOf(await overlay.previous(change.path)),
+    after: async () => overlay.bytesOf(await overlay.entry(change.path)),
+  };
+}
+
+function requireTimes({ actions, instructions }: Plan): void {
+  if (instructions.timeout_ms > planTimeout.max_ms)
+    refuse('PLAN_LIMIT_EXCEEDED', `The plan may take ${planTimeout.max_ms} ms at most.`);
+  for (const { action_id, action_type, timeout_ms } of actions) {
+    const { max_ms } = actionTimeouts[action_type];
+    if (timeout_ms > max_ms) refuse('PLAN_LIMIT_EXCEEDED', `${action_id} may take ${max_ms} ms at most.`);
+  }
+}
+
+/** Paths whose simulated content a later action may ask for. */
+function pathsMentionedTwice(actions: readonly Action[]): Set<string> {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const { target, operation } of actions) {
+    for (const path of [target, operation.destination, operation.query_file]) {
+      if (typeof path !== 'string') continue;
+      if (seen.has(path)) again.add(path);
+      seen.add(path);
+    }
+  }
+  return again;
+}
+
+/** The paths that really change, each with what was there before the first change. */
+function changedPaths(actions: readonly ActionEffect[]): Map<string, PathChange> {
+  const first = new Map<string, PathChange>();
+  for (const change of actions.flatMap((action) => action.changes)) {
+    if (!first.has(change.path) && !isPin(change)) first.set(change.path, change);
+  }
+  return first;
+}
+
+function requireLimits(actions: readonly ActionEffect[]): void {
+  const changed = [...changedPaths(actions).values()];
+  if (changed.length > planLimits.files)
+    refuse('PLAN_LIMIT_EXCEEDED', `The plan changes more than ${planLimits.files} files.`);
+  const backup = changed.reduce(
+    (sum, { before }) => sum + (before === 'unknown' ? 0 : (before?.size ?? 0)),
+    0,
+  );
+  if (backup > planLimits.backup_bytes)
+    refuse('PLAN_LIMIT_EXCEEDED', `The backups would take more than ${planLimits.backup_bytes} bytes.`);
+}
+
+/** A file that makes way for a folder of the same name could not be restored path by path. */
+function requireNoNesting(actions: readonly ActionEffect[]): void {
+  const changed = changedPaths(actions);
+  for (const path of changed.keys()) {
+    const folder = foldersAbove(path).find((above) => changed.has(above));
+    if (folder !== undefined)
+      refuse('PLAN_PATHS_NESTED', `${folder} is a file and a folder.`, { path: folder });
+  }
+}
+
+function elevatedPaths(actions: readonly ActionEffect[], { protection }: DeriveOptions): string[] {
+  if (!protection) return [];
+  const paths = [...changedPaths(actions).keys()].sort();
+  const forbidden = paths.find((path) => protection(path) === 'forbidden');
+  if (forbidden !== undefined)
+    refuse('PERMISSION_DENIED', `No plan may change ${forbidden}.`, { path: forbidden });
+  return paths.filter((path) => protection(path) === 'elevated');
+}

@@ -1,0 +1,111 @@
+import { RE2JS, RE2JSException } from 're2js';
+import { refuse } from '../../refusal.ts';
+import { bounds } from './bounds.ts';
+import type { TextReplace } from './operation.ts';
+import { parseReplacement } from './replacement.ts';
+import type { Edit, Splice } from './splice.ts';
+
+/** Replaces every place where the pattern matches, from left to right, none overlapping. */
+export function replaceText(text: string, operation: TextReplace): Edit {
+  const splices = operation.regex ? matchExpression(text, operation) : matchLiteral(text, operation);
+  const { expected_matches } = operation;
+  if (splices.length === 0) refuse('EDIT_NO_MATCH');
+  if (expected_matches !== undefined && splices.length !== expected_matches) {
+    refuse('EDIT_MATCH_COUNT', `The pattern matches ${splices.length} times.`, { expected_matches });
+  }
+  return { splices, output: report(splices.length) };
+}
+
+function matchLiteral(text: string, operation: TextReplace): Splice[] {
+  const { pattern, replacement } = operation;
+  const splices: Splice[] = [];
+  for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + pattern.length)) {
+    refuseFurther(splices, operation);
+    splices.push({ start: at, end: at + pattern.length, text: replacement });
+  }
+  return splices;
+}
+
+function matchExpression(text: string, operation: TextReplace): Splice[] {
+  const expression = compile(operation);
+  const expand = parseReplacement(operation.replacement, expression.groupCount(), groupNames(expression));
+  const matcher = expression.matcher(text);
+  const splices: Splice[] = [];
+  const reach = staysOnLine(operation) ? endOfLine : endOfText;
+  let added = 0;
+  let steps = (text.length + 1) * expression.programSize();
+  refuseCostly(steps);
+  while (matcher.find()) {
+    refuseFurther(splices, operation);
+    const [start, end] = [matcher.start(), matcher.end()];
+    if (start === end) refuse('EDIT_PATTERN_INVALID', 'The expression matches empty text.');
+    const expanded = expand((group) => matcher.group(group) ?? '');
+    splices.push({ start, end, text: expanded });
+    added += expanded.length;
+    if (added > bounds.file_bytes) refuse('EDIT_RESULT_TOO_LARGE');
+    steps += (reach(text, end) - end) * expression.programSize();
+    refuseCostly(steps);
+  }
+  return splices;
+}
+
+const FLAGS: Readonly<Record<string, number>> = {
+  i: RE2JS.CASE_INSENSITIVE,
+  m: RE2JS.MULTILINE,
+  s: RE2JS.DOTALL,
+};
+
+/** Only the linear-time engine sees a pattern from a plan: a backtracking one can be made to hang. */
+function compile({ pattern, flags = '' }: TextReplace): RE2JS {
+  try {
+    return RE2JS.compile(
+      pattern,
+      [...flags].reduce((all, flag) => all | FLAGS[flag]!, 0),
+    );
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return refuse('EDIT_PATTERN_INVALID', error.message);
+  }
+}
+
+function groupNames(expression: RE2JS): ReadonlySet<string> {
+  return new Set(Object.keys(expression.namedGroups()));
+}
+
+function refuseFurther(splices: readonly Splice[], { expected_matches, max_matches }: TextReplace): void {
+  const most = expected_matches ?? max_matches;
+  if (splices.length >= most) {
+    refuse('EDIT_MATCH_COUNT', `The pattern matches more than ${most} times.`, { max_matches: most });
+  }
+}
+
+const COSTLY =
+  'The search could take too long. Expressions that cannot take a newline are cheaper: no [^x], no \\s.';
+
+/** Counted and not timed, so that the same plan is refused or accepted on every machine. */
+function refuseCostly(steps: number): void {
+  if (steps > bounds.regex_steps) refuse('EDIT_COSTLY', COSTLY, { steps });
+}
+
+/**
+ * How far a search may read past the match it finds, only to find nothing longer. The next search reads that again.
+ * An expression that takes no newline stops at the end of the line; any other may read to the end of the text.
+ */
+const endOfText = (text: string): number => text.length;
+
+function endOfLine(text: string, from: number): number {
+  const newline = text.indexOf('\n', from);
+  return newline < 0 ? text.length : newline;
+}
+
+/** True only for expressions made of parts that never take a newline. Whatever else is written counts as able to. */
+const ONE_LINE =
+  /^(?:[^\\(\x00-\x1f[]|\((?:\?(?::|P?<))?(?!\?)|\[(?!\^|\[|:)|\\[dwbBSAz.*+?()[\]{}|^$/\\-])*$/;
+
+function staysOnLine({ pattern, flags = '' }: TextReplace): boolean {
+  return !flags.includes('s') && ONE_LINE.test(pattern) && !pattern.includes('[:');
+}
+
+function report(count: number): string {
+  return `${count} ${count === 1 ? 'match' : 'matches'} replaced successfully`;
+}

@@ -1,0 +1,155 @@
+import { sha256 } from '../../canonical/digest.ts';
+import {
+  moveNew,
+  type Place,
+  putNew,
+  putOver,
+  removeAt,
+  statAt,
+  withPlace,
+} from '../../durable/beneath-write.ts';
+import { refuse } from '../../refusal.ts';
+import type { FileState, PathChange } from '../model.ts';
+import type { JournalLine } from '../rollback/journal.ts';
+import { identityOf, readAt, type Seen, sameState, seeAt } from '../state/see.ts';
+import { stageBytes } from '../state/stage.ts';
+
+/** What an action works with while it runs. */
+export interface Hands {
+  readonly root: string;
+  readonly action_id: string;
+  readonly timeout_ms: number;
+  /** Aborted when the action is late or the run must stop. */
+  readonly signal: AbortSignal;
+  /** Whether no other action runs at the same time. */
+  readonly alone: boolean;
+  /** Refuses when the action is late or the run must stop. Called just before each change: after it there is no way back. */
+  proceed(): void;
+  /** A temporary name for this path that nobody can guess and a rollback recognises. */
+  temporary(path: string): string;
+  /** From here on the path may be changed. */
+  touching(path: string): void;
+  /** Makes those of the folders above a path that the plan was approved to make. */
+  makeFoldersOf(path: string): void;
+  journal(line: JournalLine): void;
+  /** What an action with an unknown result leaves at a path, and what the last one left there. */
+  leaves(path: string, state: FileState | null): void;
+  left(path: string): FileState | null;
+  readonly clock: () => Date;
+}
+
+/** Larger files are written one at a time: four of them waiting for the disk would all be in memory. */
+const TOGETHER_BYTES = 1024 * 1024;
+
+/** null → X: the path must be free until the very moment. */
+export async function applyCreate(hands: Hands, change: PathChange, bytes: Uint8Array): Promise<void> {
+  const after = requireResult(change, bytes);
+  hands.makeFoldersOf(change.path);
+  await withPlace(hands.root, change.path, async (place) => {
+    requireFree(place);
+    const temporary = hands.temporary(change.path);
+    await stageBytes(place, temporary, bytes, {
+      mode: after.mode,
+      alone: hands.alone || bytes.length > TOGETHER_BYTES,
+    });
+    commit(hands, place, temporary, () => putNew(place, temporary));
+  });
+}
+
+/** X → Y: what was read is what is replaced. */
+export async function applyReplace(
+  hands: Hands,
+  change: PathChange,
+  compute: (bytes: Uint8Array) => Promise<Uint8Array>,
+): Promise<void> {
+  await withPlace(hands.root, change.path, async (place) => {
+    const found = readAt(place) ?? missing(place);
+    requireApproved(change, found);
+    const bytes = await compute(found.bytes);
+    const after = requireResult(change, bytes);
+    const temporary = hands.temporary(change.path);
+    await stageBytes(place, temporary, bytes, {
+      mode: after.mode,
+      owner: found,
+      alone: hands.alone || bytes.length > TOGETHER_BYTES,
+    });
+    commit(hands, place, temporary, () => {
+      requireSame(place, found);
+      putOver(place, temporary);
+    });
+  });
+}
+
+/** X → null. */
+export async function applyRemove(hands: Hands, change: PathChange): Promise<void> {
+  await withPlace(hands.root, change.path, (place) => {
+    const found = seeAt(place) ?? missing(place);
+    requireApproved(change, found);
+    hands.proceed();
+    requireSame(place, found);
+    hands.touching(change.path);
+    removeAt(place);
+  });
+}
+
+/** a: X → null and b: null → X, as one move of the same file. */
+export async function applyMove(hands: Hands, from: PathChange, to: PathChange): Promise<void> {
+  hands.makeFoldersOf(to.path);
+  await withPlace(hands.root, from.path, (source) =>
+    withPlace(hands.root, to.path, (target) => {
+      const found = seeAt(source) ?? missing(source);
+      requireApproved(from, found);
+      if (!sameState(found.state, to.after as FileState))
+        refuse('RESULT_MISMATCH', `${to.path} would differ.`);
+      requireFree(target);
+      hands.proceed();
+      requireSame(source, found);
+      hands.touching(from.path);
+      hands.touching(to.path);
+      moveNew(source, target);
+    }),
+  );
+}
+
+function commit(hands: Hands, place: Place, temporary: string, put: () => void): void {
+  try {
+    hands.proceed();
+    hands.touching(place.path);
+    put();
+  } catch (error) {
+    if (statAt(place, temporary) !== null) removeAt(place, temporary);
+    throw error;
+  }
+}
+
+/** The bytes must be the approved ones before any of them is written. */
+function requireResult(change: PathChange, bytes: Uint8Array): FileState {
+  const { after } = change;
+  if (after === null || after === 'unknown' || sha256(bytes) !== after.sha256)
+    return refuse('RESULT_MISMATCH', `${change.path} would not become what was approved.`, {
+      path: change.path,
+    });
+  return after;
+}
+
+export function requireApproved({ path, before }: PathChange, found: Seen): void {
+  if (before === 'unknown' || !sameState(before, found.state))
+    refuse('PLAN_DRIFT', `${path} is not what was approved.`, { path, found: found.state.sha256 });
+}
+
+/** The last look before the change. A change by somebody else between this and the next call cannot be seen. */
+export function requireSame(place: Place, found: Seen): void {
+  const now = statAt(place);
+  if (now === null) missing(place);
+  if (identityOf(now) !== found.identity)
+    refuse('PLAN_DRIFT', `${place.path} was changed just now.`, { path: place.path });
+}
+
+export function requireFree(place: Place): void {
+  if (statAt(place) !== null)
+    refuse('PLAN_DRIFT', `Something is at ${place.path} now.`, { path: place.path });
+}
+
+function missing(place: Place): never {
+  return refuse('FILE_NOT_FOUND', `${place.path} does not exist.`, { path: place.path });
+}

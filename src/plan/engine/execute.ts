@@ -1,0 +1,259 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import type { ActionEffect, PlanEffect } from '../model.ts';
+import { inspectRun } from '../rollback/inspect.ts';
+import { openJournal } from '../rollback/journal.ts';
+import { rollBack } from '../rollback/roll-back.ts';
+import { isPin } from '../state/see.ts';
+import { checkpointAll } from './checkpoint.ts';
+import type { ErrorRecord, RecoveryAction } from './failure.ts';
+import { type Halt, startHalt, startWatch } from './halt.ts';
+import { createHandlers, type Runners } from './handler/handlers.ts';
+import type { ActionOutcome, AppliedChange, PlanOutcome, PlanStatus, Progress } from './outcome.ts';
+import { Run } from './run.ts';
+import { type Result, runInOrder, type Skip } from './schedule.ts';
+import { requireRules, requireStates } from './validate.ts';
+
+export interface ExecuteOptions {
+  /** Absolute; all paths of the effect are beneath it. */
+  readonly root: string;
+  /** Relative to the root, new: `agent_outputs/reports/{timestamp}_{task_id}`. Holds backups, manifest and journal. */
+  readonly reports_folder: string;
+  readonly runners?: Runners;
+  readonly clock?: () => Date;
+  /** Ctrl-C, a freeze, a revocation: the run stops and is rolled back. */
+  readonly abort?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly expires_at?: string;
+  readonly auto_rollback_script?: string;
+}
+
+/**
+ * Does what was approved: all of it or, as the plan says, none of it. Whatever happens in the project is part of the
+ * outcome and never thrown. The caller holds the claim that makes this the one run.
+ */
+export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
+  const { root, clock = () => new Date(), onProgress = () => {} } = options;
+  const run = new Run(effect, { root, clock, onProgress });
+  const halt = startHalt(options.abort, effect.instructions.timeout_ms);
+  try {
+    await checkpoint(run, options);
+    if (run.manifest) {
+      await act(run, halt, options.runners ?? {});
+      await validate(run, halt);
+      await undoIfNeeded(run);
+      await finish(run);
+    }
+  } finally {
+    halt.end();
+    run.journal?.close();
+  }
+  return outcomeOf(run);
+}
+
+/** 004 section 5.1, steps 2 and 3. A failure here has touched nothing. */
+async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
+  const { root, clock } = run.options;
+  run.options.onProgress({ phase: 'checkpoint', files: run.effect.actions.length });
+  try {
+    const manifest = await checkpointAll(run.effect, { ...options, root, clock });
+    run.journal = await openJournal(root, options.reports_folder);
+    run.manifest = manifest;
+  } catch (error) {
+    run.fail(error);
+    for (const action of run.effect.actions) skip(run, action, { reason: 'Nothing was begun' });
+  }
+}
+
+/** Steps 4 and 5. */
+async function act(run: Run, halt: Halt, runners: Runners): Promise<void> {
+  const handlers = createHandlers(runners);
+  await runInOrder(run.effect.actions, run.effect.instructions.execution_order, {
+    stopped: () => run.stopped ?? haltedBetween(run, halt),
+    skip: (action, why) => skip(run, action, why),
+    run: async (action) => {
+      const outcome = await actOnce(run, halt, action, handlers);
+      run.outcomes.set(action.action_id, outcome);
+      run.options.onProgress({ phase: 'action_done', action_id: action.action_id, status: outcome.status });
+      await nextTurn(); // a signal that arrived meanwhile is heard before the next action
+      return outcome.status as Result;
+    },
+  });
+}
+
+function haltedBetween(run: Run, halt: Halt): string | null {
+  const reason = halt.reason();
+  if (reason) run.fail(reason);
+  return run.stopped;
+}
+
+function skip(run: Run, { action_id, action_type, target }: ActionEffect, why: Skip): void {
+  run.outcomes.set(action_id, { action_id, action_type, target, status: 'SKIPPED', ...why });
+}
+
+async function actOnce(
+  run: Run,
+  halt: Halt,
+  action: ActionEffect,
+  handlers: ReturnType<typeof createHandlers>,
+): Promise<ActionOutcome> {
+  const { action_id, action_type, target } = action;
+  const started_at = run.now();
+  announce(run, action);
+  const watch = startWatch(halt, action.timeout_ms);
+  try {
+    watch.proceed();
+    const output = await handlers[action_type].execute(action, run.hands(action, watch));
+    noteChanges(run, action);
+    return { action_id, action_type, target, status: 'SUCCESS', started_at, completed_at: run.now(), output };
+  } catch (error) {
+    const record = run.fail(watch.explain(error), action);
+    return {
+      action_id,
+      action_type,
+      target,
+      status: 'FAILED',
+      started_at,
+      completed_at: run.now(),
+      error: record,
+    };
+  } finally {
+    watch.end();
+  }
+}
+
+function announce(run: Run, { action_id }: ActionEffect): void {
+  const number = run.effect.actions.findIndex((action) => action.action_id === action_id) + 1;
+  run.options.onProgress({ phase: 'action', action_id, number, of: run.effect.actions.length });
+}
+
+function noteChanges(run: Run, action: ActionEffect): void {
+  for (const change of action.changes) {
+    if (isPin(change)) continue;
+    const { path, before, after } = change;
+    const left = run.expected.get(path) ?? null;
+    const state = after === 'unknown' ? left : after;
+    const was = before === 'unknown' ? null : before;
+    run.expected.set(path, after === 'unknown' && !run.touched.has(path) ? was : state);
+    run.changes.push({
+      action_id: action.action_id,
+      path,
+      operation: operationOf(action, change),
+      before: was,
+      after: run.expected.get(path) ?? null,
+      at: run.now(),
+    });
+  }
+}
+
+function operationOf(
+  { action_type }: ActionEffect,
+  { before, after }: ActionEffect['changes'][number],
+): AppliedChange['operation'] {
+  if (action_type === 'FILE_RENAME') return 'RENAME';
+  if (before === null) return 'CREATE';
+  return after === null ? 'DELETE' : 'MODIFY';
+}
+
+/** Step 6. A plan that will be undone anyway is not judged. */
+async function validate(run: Run, halt: Halt): Promise<void> {
+  if (run.must_roll_back) return;
+  run.options.onProgress({ phase: 'validation' });
+  try {
+    const reason = halt.reason();
+    if (reason) throw reason;
+    await requireStates(run.options.root, run.expected, run.effect.instructions.verify_hashes);
+    await requireRules(run.options.root, run.effect.validation);
+    await syncFolders(run);
+  } catch (error) {
+    run.fail(error);
+    run.must_roll_back = true; // 004 section 6.2: a failed validation always does
+  }
+}
+
+/** Each folder once: then every new name is on the disk. */
+async function syncFolders(run: Run): Promise<void> {
+  for (const folder of run.changedFolders()) {
+    await withPlace(run.options.root, folder === '.' ? 'any' : `${folder}/any`, syncFolderOf);
+  }
+}
+
+async function undoIfNeeded(run: Run): Promise<void> {
+  if (!run.must_roll_back) return;
+  const { root, clock } = run.options;
+  run.options.onProgress({ phase: 'rollback' });
+  try {
+    await disownUntouched(run);
+    run.rollback = await rollBack(run.manifest!, { root, clock });
+    if (run.rollback.status === 'rolled_back')
+      run.manifest = { ...run.manifest!, status: 'EXECUTED', rolled_back_at: run.now() };
+  } catch (error) {
+    run.fail(error);
+    run.escalate = true;
+  }
+  if (run.rollback?.status !== 'rolled_back') run.escalate = true;
+}
+
+/** A path that we never came to may have been changed by others: it is not ours to restore. */
+async function disownUntouched(run: Run): Promise<void> {
+  const { paths } = await inspectRun(run.manifest!, run.options.root);
+  for (const { checkpoint, standing } of paths) {
+    if (standing !== 'untouched' && !run.touched.has(checkpoint.file_path))
+      run.say({ kind: 'untouched', at: run.now(), path: checkpoint.file_path });
+  }
+}
+
+async function finish(run: Run): Promise<void> {
+  try {
+    run.say({ kind: 'finished', at: run.now(), status: statusOf(run) });
+  } catch (error) {
+    run.fail(error);
+    run.escalate = true;
+  }
+}
+
+function statusOf(run: Run): PlanStatus {
+  if (run.must_roll_back && run.manifest) return statusUndone(run);
+  const all = [...run.outcomes.values()];
+  if (all.every(({ status }) => status === 'SUCCESS')) return 'SUCCESS';
+  return all.some(({ status }) => status === 'SUCCESS') ? 'PARTIAL' : 'FAILED';
+}
+
+function statusUndone({ rollback, cancelled }: Run): PlanStatus {
+  if (rollback?.status !== 'rolled_back') return 'FAILED';
+  if (rollback.not_undone.length > 0) return 'PARTIAL';
+  return cancelled ? 'CANCELLED' : 'ROLLED_BACK';
+}
+
+function outcomeOf(run: Run): PlanOutcome {
+  const status = statusOf(run);
+  const completed = run.options.clock();
+  run.options.onProgress({ phase: 'done', status });
+  return {
+    plan_id: run.effect.plan_id,
+    status,
+    started_at: run.started.toISOString(),
+    completed_at: completed.toISOString(),
+    duration_ms: completed.getTime() - run.started.getTime(),
+    actions: run.effect.actions.map(({ action_id }) => withRecovery(run.outcomes.get(action_id)!, run)),
+    errors: run.errors.map((error) => recovered(error, run)),
+    changes: run.changes,
+    manifest: run.manifest,
+    rollback: run.rollback,
+    escalate: run.escalate,
+  };
+}
+
+function withRecovery(outcome: ActionOutcome, run: Run): ActionOutcome {
+  return outcome.status === 'FAILED' ? { ...outcome, error: recovered(outcome.error, run) } : outcome;
+}
+
+function recovered(error: ErrorRecord, run: Run): ErrorRecord {
+  return { ...error, recovery_action: recoveryAction(run) };
+}
+
+function recoveryAction({ must_roll_back, manifest, rollback, escalate }: Run): RecoveryAction {
+  if (escalate && rollback?.status !== 'rolled_back') return 'MANUAL_REQUIRED';
+  if (!must_roll_back || !manifest) return 'SKIPPED';
+  return rollback?.status === 'rolled_back' ? 'ROLLED_BACK' : 'MANUAL_REQUIRED';
+}

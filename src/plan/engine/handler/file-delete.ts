@@ -1,0 +1,18 @@
+import { applyRemove } from '../apply.ts';
+import type { Handler } from './handler.ts';
+
+/** FILE_DELETE: removes a file. Undone by restoring its backup. */
+export const fileDeleteHandler: Handler = {
+  undo: 'exact',
+
+  async simulate({ target }, world) {
+    const before = await world.existing(target);
+    world.remove(target);
+    return { changes: [{ path: target, before, after: null }] };
+  },
+
+  async execute({ target, changes }, hands) {
+    await applyRemove(hands, changes[0]!);
+    return `File '${target}' deleted`;
+  },
+};

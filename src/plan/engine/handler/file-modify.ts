@@ -1,0 +1,44 @@
+import { refuse } from '../../../refusal.ts';
+import { applyEdit, type EditResult } from '../../edit/apply.ts';
+import { parseEditOperation } from '../../edit/operation.ts';
+import type { Action, ActionEffect, FileState } from '../../model.ts';
+import { applyReplace, type Hands } from '../apply.ts';
+import { DEFAULT_MODE, type Handler, type Simulated, type World } from './handler.ts';
+
+/** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
+export const fileModifyHandler: Handler = {
+  undo: 'exact',
+  simulate: (action, world) => simulateEdit(action, world, editOf(action)),
+  execute: (action, hands) => executeEdit(action, hands, editOf(action)),
+};
+
+function editOf({ operation, target }: Action | ActionEffect): Edit {
+  const parsed = parseEditOperation(operation);
+  return (bytes) => applyEdit(bytes, parsed, { path: target });
+}
+
+export type Edit = (bytes: Uint8Array) => EditResult | Promise<EditResult>;
+
+export async function simulateEdit({ target }: Action, world: World, edit: Edit): Promise<Simulated> {
+  await world.existing(target);
+  const { bytes, state } = await world.read(target);
+  requireWritable(target, state);
+  const mode = world.preserve_permissions ? state.mode : DEFAULT_MODE;
+  const after = await world.put(target, (await edit(bytes)).bytes, mode);
+  return { changes: [{ path: target, before: state, after }] };
+}
+
+export async function executeEdit(action: ActionEffect, hands: Hands, edit: Edit): Promise<string> {
+  let output = '';
+  await applyReplace(hands, action.changes[0]!, async (bytes) => {
+    const result = await edit(bytes);
+    output = result.output;
+    return result.bytes;
+  });
+  return output;
+}
+
+/** A replaced file needs only its folder to be writable. Who took the write bits away meant the file, so we ask it. */
+function requireWritable(path: string, { mode }: FileState): void {
+  if ((mode & 0o222) === 0) refuse('PERMISSION_DENIED', `${path} is read-only.`, { path });
+}

@@ -1,0 +1,37 @@
+import type { Digest } from '../../../canonical/digest.ts';
+import type { Action, ActionEffect, FileState, PathChange, Undo } from '../../model.ts';
+import type { Hands } from '../apply.ts';
+
+/** What each action type does, once as a simulation for the approver and once for real. */
+export interface Handler {
+  /** How a rollback undoes it. */
+  readonly undo: Undo;
+  simulate(action: Action, world: World): Promise<Simulated> | Simulated;
+  /** Does it and says in one sentence what was done. */
+  execute(action: ActionEffect, hands: Hands): Promise<string>;
+}
+
+export interface Simulated {
+  readonly changes: readonly PathChange[];
+  readonly statements?: readonly string[];
+  readonly steps?: readonly Digest[];
+}
+
+/** The project as it would be when the action begins. Changing it touches nothing real. */
+export interface World {
+  readonly preserve_permissions: boolean;
+  /** Refuses a file that is missing or cannot be changed. */
+  existing(path: string): Promise<FileState>;
+  read(path: string): Promise<{ readonly bytes: Uint8Array; readonly state: FileState }>;
+  /** Refuses a path that is not free, or whose folder cannot be written. */
+  requireFree(path: string): Promise<void>;
+  put(path: string, bytes: Uint8Array, mode: number): Promise<FileState>;
+  remove(path: string): void;
+  move(from: string, to: string): void;
+  /** What is there; an earlier action may have left something that nobody can tell yet. */
+  look(path: string): Promise<FileState | null | 'unknown'>;
+  leaveUnknown(path: string): void;
+}
+
+/** Files of a plan are readable by all and written by their owner, unless it says otherwise. */
+export const DEFAULT_MODE = 0o644;

@@ -1,0 +1,28 @@
+import type { ActionType } from '../../model.ts';
+import { fileCreateHandler } from './file-create.ts';
+import { fileDeleteHandler } from './file-delete.ts';
+import { fileModifyHandler } from './file-modify.ts';
+import { fileRenameHandler } from './file-rename.ts';
+import type { Handler } from './handler.ts';
+import { createPipelineRunHandler, type Pipelines } from './pipeline-run.ts';
+import { schemaUpdateHandler } from './schema-update.ts';
+import { createSqlExecuteHandler, type SqlSurroundings } from './sql-execute.ts';
+
+/** What actions need that is not part of this folder. */
+export interface Runners {
+  readonly pipelines?: Pipelines | undefined;
+  readonly sql?: SqlSurroundings | undefined;
+}
+
+/** 004 section 5.2: each action type has its handler. */
+export function createHandlers(runners: Runners): Readonly<Record<ActionType, Handler>> {
+  return {
+    FILE_CREATE: fileCreateHandler,
+    FILE_MODIFY: fileModifyHandler,
+    FILE_DELETE: fileDeleteHandler,
+    FILE_RENAME: fileRenameHandler,
+    SCHEMA_UPDATE: schemaUpdateHandler,
+    SQL_EXECUTE: createSqlExecuteHandler(runners.sql ?? {}),
+    PIPELINE_RUN: createPipelineRunHandler(runners.pipelines),
+  };
+}

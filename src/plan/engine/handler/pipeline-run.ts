@@ -1,0 +1,51 @@
+import type { Digest } from '../../../canonical/digest.ts';
+import { refuse } from '../../../refusal.ts';
+import type { Action, ActionEffect } from '../../model.ts';
+import type { Handler } from './handler.ts';
+
+/** What knows the registered pipelines and runs their steps, under the sandbox of `tool/`. */
+export interface Pipelines {
+  /** The digests of the steps' effects, in order: part of what is approved. */
+  resolve(action: Action): Promise<readonly Digest[]> | readonly Digest[];
+  /** Must refuse steps that are not the approved ones, and end when the signal is aborted. */
+  run(action: ActionEffect, options: PipelineOptions): Promise<PipelineResult>;
+}
+
+export interface PipelineOptions {
+  readonly signal: AbortSignal;
+  readonly timeout_ms: number;
+}
+
+export interface PipelineResult {
+  readonly ok: boolean;
+  /** One sentence for the report. */
+  readonly output: string;
+}
+
+/** PIPELINE_RUN: what it does outside stays done, so its undo is `none` and the approver sees that. */
+export function createPipelineRunHandler(pipelines: Pipelines | undefined): Handler {
+  const known = () => pipelines ?? refuse('RUNNER_MISSING', 'No pipelines are registered.');
+  return {
+    undo: 'none',
+
+    async simulate(action) {
+      return { changes: [], steps: await known().resolve(action) };
+    },
+
+    async execute(action, hands) {
+      const runner = known();
+      const { action_id } = action;
+      hands.proceed();
+      hands.journal({ kind: 'started', at: hands.clock().toISOString(), action_id });
+      let ok = false;
+      try {
+        const result = await runner.run(action, hands);
+        ok = result.ok;
+        if (!ok) refuse('PIPELINE_FAILED', result.output);
+        return result.output;
+      } finally {
+        hands.journal({ kind: 'ended', at: hands.clock().toISOString(), action_id, ok });
+      }
+    },
+  };
+}

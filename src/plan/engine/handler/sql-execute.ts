@@ -1,0 +1,213 @@
+import { lchownSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path/posix';
+import type { Json } from '../../../canonical/json.ts';
+import { makeFolderAt, moveNew, moveOver, pathThrough, withPlace } from '../../../durable/beneath-write.ts';
+import type { Machine } from '../../../effect/machine.ts';
+import type { ResultFormat, Scalar } from '../../../effect/sql/job.ts';
+import type { SqlRequest } from '../../../effect/sql/request.ts';
+import { runSql } from '../../../effect/sql/run.ts';
+import { requireRunnable, statementsOf } from '../../../effect/sql/statement.ts';
+import { refuse } from '../../../refusal.ts';
+import type { Action, ActionEffect, Operation, PathChange } from '../../model.ts';
+import { read, type Seen, sameState, see, seeAt } from '../../state/see.ts';
+import { stageCopy } from '../../state/stage.ts';
+import { type Hands, requireSame } from '../apply.ts';
+import type { Handler, World } from './handler.ts';
+
+export interface SqlSurroundings {
+  readonly machine?: Machine;
+  readonly sandbox?: 'required' | 'none';
+}
+
+/**
+ * SQL_EXECUTE: all statements in one transaction over a copy of the database, which is put in its place only when
+ * everything succeeded. What comes out cannot be foretold, so the journal says it just before. Undone by restoring the
+ * backup of the file: exact, whatever the statements were.
+ */
+export function createSqlExecuteHandler(surroundings: SqlSurroundings): Handler {
+  return {
+    undo: 'exact',
+    simulate,
+    execute: (action, hands) => execute(action, hands, surroundings),
+  };
+}
+
+async function simulate({ target, operation }: Action, world: World) {
+  const pins: PathChange[] = [];
+  const text = await textOf(operation, async (path) => {
+    const { bytes, state } = await world.read(path);
+    pins.push({ path, before: state, after: state });
+    return bytes;
+  });
+  const statements = statementsOf(text);
+  requireRunnable(statements);
+  const changes = [...pins];
+  const reads = statements.every(({ kind }) => kind === 'SELECT' || kind === 'EXPLAIN');
+  if (!inMemory(operation)) changes.push(await databaseChange(target, reads, world));
+  const saved = savedTo(operation);
+  if (saved) changes.push(await unknownChange(saved.path, world));
+  return { changes, statements: statements.map(({ kind }) => kind) };
+}
+
+async function databaseChange(path: string, reads: boolean, world: World): Promise<PathChange> {
+  const before = await world.look(path);
+  if (reads && before !== null && before !== 'unknown') return { path, before, after: before };
+  return unknownChange(path, world);
+}
+
+async function unknownChange(path: string, world: World): Promise<PathChange> {
+  const before = await world.look(path);
+  if (before === null) await world.requireFree(path);
+  else if (before !== 'unknown') await world.existing(path);
+  world.leaveUnknown(path);
+  return { path, before, after: 'unknown' };
+}
+
+async function execute(action: ActionEffect, hands: Hands, surroundings: SqlSurroundings): Promise<string> {
+  const { action_id, operation } = action;
+  const found = await requireInputs(action, hands);
+  const text = await textOf(operation, async (path) => (await read(hands.root, path))!.bytes);
+  const desk = await openDesk(action, hands, found);
+  const say = (line: { kind: 'started' } | { kind: 'ended'; ok: boolean }) =>
+    hands.journal({ ...line, at: hands.clock().toISOString(), action_id });
+  hands.proceed();
+  say({ kind: 'started' });
+  let ok = false;
+  try {
+    const done = await runSql(requestOf(action, hands, surroundings, text, desk));
+    for (const sheet of desk) await putInPlace(hands, sheet);
+    ok = true;
+    return `${done.statements.length} statement(s) executed, ${done.row_count ?? 'many'} row(s) returned`;
+  } finally {
+    for (const sheet of desk) await clear(hands.root, sheet);
+    say({ kind: 'ended', ok });
+  }
+}
+
+/** Each path as it must be now; what an earlier action of this plan left counts as approved. */
+async function requireInputs(action: ActionEffect, hands: Hands): Promise<Map<string, Seen | null>> {
+  const found = new Map<string, Seen | null>();
+  for (const { path, before } of action.changes) {
+    const now = await see(hands.root, path);
+    const expected = before === 'unknown' ? hands.left(path) : before;
+    if (!sameState(expected, now?.state ?? null))
+      refuse('PLAN_DRIFT', `${path} is not what was approved.`, { path });
+    found.set(path, now);
+  }
+  return found;
+}
+
+/**
+ * A file that SQL works on: in a private folder beside its real place, under its real name. The result is hashed there
+ * and announced in the journal before it appears at its place, so that a crash at any moment can be told apart.
+ */
+interface Sheet {
+  readonly path: string;
+  readonly folder: string;
+  readonly working: string;
+  readonly found: Seen | null;
+}
+
+async function openDesk(
+  action: ActionEffect,
+  hands: Hands,
+  found: ReadonlyMap<string, Seen | null>,
+): Promise<Sheet[]> {
+  const paths = [inMemory(action.operation) ? null : action.target, savedTo(action.operation)?.path ?? null];
+  const desk: Sheet[] = [];
+  for (const path of paths.filter((one) => one !== null)) {
+    hands.makeFoldersOf(path);
+    const folder = join(dirname(path), hands.temporary(path));
+    const sheet = { path, folder, working: `${folder}/${basename(path)}`, found: found.get(path) ?? null };
+    await withPlace(hands.root, folder, (place) => makeFolderAt(place, 0o700));
+    desk.push(sheet);
+    if (path === action.target && sheet.found) await copyToDesk(hands.root, sheet, sheet.found);
+  }
+  return desk;
+}
+
+function copyToDesk(root: string, { path, working }: Sheet, { state }: Seen): Promise<unknown> {
+  return withPlace(root, path, (source) =>
+    withPlace(root, working, (place) => stageCopy(place, place.name, source, () => ({ mode: state.mode }))),
+  );
+}
+
+/** The announcement is on the disk before the file is in its place. */
+async function putInPlace(hands: Hands, { path, working, found }: Sheet): Promise<void> {
+  await withPlace(hands.root, working, (source) =>
+    withPlace(hands.root, path, (place) => {
+      if (found) lchownSync(pathThrough(source), found.uid, found.gid);
+      const made = seeAt(source);
+      if (made === null || sameState(made.state, found?.state ?? null)) return;
+      hands.proceed();
+      if (found) requireSame(place, found);
+      const { state } = made;
+      hands.journal({
+        kind: 'leaves',
+        at: hands.clock().toISOString(),
+        action_id: hands.action_id,
+        path,
+        state,
+      });
+      hands.leaves(path, state);
+      hands.touching(path);
+      if (found) moveOver(source, place);
+      else moveNew(source, place);
+    }),
+  );
+}
+
+function clear(root: string, { folder }: Sheet): Promise<void> {
+  return withPlace(root, folder, (place) => rmSync(pathThrough(place), { recursive: true, force: true }));
+}
+
+function requestOf(
+  { operation, target }: ActionEffect,
+  hands: Hands,
+  surroundings: SqlSurroundings,
+  text: string,
+  desk: readonly Sheet[],
+): SqlRequest {
+  const save = savedTo(operation);
+  const database = inMemory(operation) ? null : desk.find(({ path }) => path === target)!;
+  const result = save && desk.find(({ path }) => path === save.path)!;
+  return {
+    ...surroundings,
+    root: hands.root,
+    database: database?.working ?? null,
+    ...(database ? { expected_sha256: database.found?.state.sha256 ?? null } : {}),
+    text,
+    parameters: (operation.parameters ?? {}) as Record<string, Scalar>,
+    expect_results: operation.expect_results === true,
+    ...(result ? { save_results_to: { path: result.working, format: save.format } } : {}),
+    readable: foldersOf(operation.readable),
+    timeout_ms: hands.timeout_ms,
+    abort: hands.signal,
+  };
+}
+
+async function textOf(
+  { query, query_file }: Operation,
+  readPath: (path: string) => Promise<Uint8Array>,
+): Promise<string> {
+  if (typeof query === 'string' && query_file === undefined) return query;
+  if (typeof query_file === 'string' && query === undefined)
+    return Buffer.from(await readPath(query_file)).toString('utf8');
+  return refuse('SHAPE_INVALID', 'SQL_EXECUTE needs either a query or a query_file.');
+}
+
+function inMemory({ connection }: Operation): boolean {
+  return connection === 'memory';
+}
+
+function savedTo({ save_results_to: path }: Operation): { path: string; format: ResultFormat } | null {
+  if (path === undefined || path === null) return null;
+  const format = typeof path === 'string' ? /\.(parquet|csv|json)$/.exec(path)?.[1] : undefined;
+  if (format === undefined)
+    return refuse('SHAPE_INVALID', 'save_results_to is not a parquet, csv or json file.');
+  return { path: path as string, format: format as ResultFormat };
+}
+
+function foldersOf(readable: Json | undefined): string[] {
+  return Array.isArray(readable) ? readable.filter((folder) => typeof folder === 'string') : [];
+}

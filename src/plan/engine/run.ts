@@ -1,0 +1,112 @@
+import { dirname } from 'node:path/posix';
+import { refuse } from '../../refusal.ts';
+import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
+import type { Journal, JournalLine } from '../rollback/journal.ts';
+import type { RollbackManifest } from '../rollback/manifest.ts';
+import type { RollBackOutcome } from '../rollback/roll-back.ts';
+import { foldersAbove, makeFolder } from '../state/folders.ts';
+import type { Hands } from './apply.ts';
+import { type ErrorRecord, errorRecord, type Recovery, recoveryOf } from './failure.ts';
+import type { Watch } from './halt.ts';
+import type { ActionOutcome, AppliedChange, Progress } from './outcome.ts';
+
+export interface RunOptions {
+  readonly root: string;
+  readonly clock: () => Date;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+/** Everything that is known about a run while it goes on. */
+export class Run {
+  readonly effect: PlanEffect;
+  readonly options: RunOptions;
+  readonly started = new Date();
+  readonly outcomes = new Map<string, ActionOutcome>();
+  readonly errors: ErrorRecord[] = [];
+  readonly changes: AppliedChange[] = [];
+  /** Paths that may have been changed; all others are as somebody else left them. */
+  readonly touched = new Set<string>();
+  /** What each changed path must be now. */
+  readonly expected = new Map<string, FileState | null>();
+  manifest: RollbackManifest | null = null;
+  journal: Journal | null = null;
+  rollback: RollBackOutcome | null = null;
+  /** The first failure that ends the run, and whether everything must be undone. */
+  stopped: string | null = null;
+  must_roll_back = false;
+  cancelled = false;
+  escalate = false;
+  readonly #made = new Set<string>();
+  #temporaries = 0;
+
+  constructor(effect: PlanEffect, options: RunOptions) {
+    this.effect = effect;
+    this.options = options;
+    this.started = options.clock();
+  }
+
+  now(): string {
+    return this.options.clock().toISOString();
+  }
+
+  say(line: JournalLine): void {
+    if (!this.journal) refuse('INTERNAL', 'The journal is not open.');
+    this.journal.append(line);
+  }
+
+  /** Takes note of a failure and of what it leads to. */
+  fail(error: unknown, action?: ActionEffect): ErrorRecord {
+    const about = action
+      ? { action_id: action.action_id, target: action.target, operation: action.action_type }
+      : {};
+    const record = errorRecord(error, about, this.options.clock());
+    this.errors.push(record);
+    this.#react(recoveryOf(error), record, action);
+    return record;
+  }
+
+  #react(recovery: Recovery, { error_type }: ErrorRecord, action?: ActionEffect): void {
+    const { stop_on_error, rollback_on_failure } = this.effect.instructions;
+    const halts = recovery !== 'fail';
+    if (halts || rollback_on_failure) this.must_roll_back = true;
+    // Where everything will be undone, doing more of it first helps nobody.
+    if (halts || rollback_on_failure || stop_on_error)
+      this.stopped ??= action ? `Stopped after ${action.action_id} failed` : `Stopped: ${error_type}`;
+    if (recovery === 'escalate') this.escalate = true;
+    if (error_type === 'PLAN_CANCELLED') this.cancelled = true;
+  }
+
+  hands(action: ActionEffect, watch: Watch): Hands {
+    const { root, clock } = this.options;
+    return {
+      root,
+      clock,
+      action_id: action.action_id,
+      timeout_ms: action.timeout_ms,
+      signal: watch.signal,
+      alone: this.effect.instructions.execution_order === 'sequential',
+      proceed: watch.proceed,
+      temporary: () => `${this.manifest!.temporary_prefix}${this.#temporaries++}`,
+      touching: (path) => this.touched.add(path),
+      makeFoldersOf: (path) => this.#makeFoldersOf(path),
+      journal: (line) => this.say(line),
+      leaves: (path, state) => this.expected.set(path, state),
+      left: (path) => this.expected.get(path) ?? null,
+    };
+  }
+
+  /** Only folders that were approved are made. One that somebody else made meanwhile is noted, so that it stays. */
+  #makeFoldersOf(path: string): void {
+    for (const folder of foldersAbove(path)) {
+      if (this.#made.has(folder) || !this.manifest!.folders_created.includes(folder)) continue;
+      this.#made.add(folder);
+      if (!makeFolder(this.options.root, folder))
+        this.say({ kind: 'untouched', at: this.now(), path: folder });
+    }
+  }
+
+  /** Folders in which a name was added or removed. */
+  changedFolders(): Set<string> {
+    return new Set([...this.touched, ...this.#made].map(dirname));
+  }
+}

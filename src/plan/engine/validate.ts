@@ -1,0 +1,70 @@
+import { parseDocument } from 'yaml';
+import { statAt, withPlace } from '../../durable/beneath-write.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import type { FileState, ValidationRule } from '../model.ts';
+import { read, sameState, see } from '../state/see.ts';
+
+/** After the actions: every path that was changed is as it must be. */
+export async function requireStates(
+  root: string,
+  expected: ReadonlyMap<string, FileState | null>,
+  verify_hashes: boolean,
+): Promise<void> {
+  for (const [path, state] of expected) {
+    if (!(verify_hashes ? await hasState(root, path, state) : await looksLike(root, path, state)))
+      refuse('RESULT_MISMATCH', `${path} is not what the plan made of it.`, { path });
+  }
+}
+
+async function hasState(root: string, path: string, state: FileState | null): Promise<boolean> {
+  return sameState((await see(root, path))?.state ?? null, state);
+}
+
+/** Where the plan asks for speed: existence, size and mode only. */
+async function looksLike(root: string, path: string, state: FileState | null): Promise<boolean> {
+  const stats = await withPlace(root, path, (place) => statAt(place));
+  if (stats === null || state === null) return stats === state;
+  return Number(stats.size) === state.size && Number(stats.mode & 0o7777n) === state.mode && stats.isFile();
+}
+
+/** The rules of the plan itself. The first that does not hold is a failed validation. */
+export async function requireRules(root: string, rules: readonly ValidationRule[]): Promise<void> {
+  for (const rule of rules) {
+    if (!(await holds(root, rule)))
+      refuse('PLAN_RULE_BROKEN', `${rule.type} does not hold for ${rule.path}.`, {
+        rule: rule.type,
+        path: rule.path,
+      });
+  }
+}
+
+async function holds(root: string, rule: ValidationRule): Promise<boolean> {
+  const file = await readOrNothing(root, rule.path);
+  if (rule.type === 'file_absent') return file === null;
+  if (file === null) return false;
+  if (rule.type === 'file_exists') return true;
+  if (rule.type === 'hash_equals') return file.state.sha256 === rule.sha256;
+  const text = Buffer.from(file.bytes).toString('utf8');
+  if (rule.type === 'contains') return text.includes(rule.text);
+  return rule.type === 'json_valid' ? isJson(text) : parseDocument(text).errors.length === 0;
+}
+
+/** What cannot be read as a plain file holds no rule, not even that nothing is there. */
+async function readOrNothing(root: string, path: string) {
+  try {
+    return await read(root, path);
+  } catch (error) {
+    if (error instanceof Refusal)
+      refuse('PLAN_RULE_BROKEN', `${path}: ${error.message}`, { rule: 'readable', path });
+    throw error;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

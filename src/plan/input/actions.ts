@@ -1,0 +1,136 @@
+import type { Json } from '../../canonical/json.ts';
+import { actionTimeouts } from '../limits.ts';
+import type { ActionType, Operation } from '../model.ts';
+import { addIssues } from './issues.ts';
+import { operationSchemas } from './operation.ts';
+import { requirePlanPath } from './path.ts';
+import type { Path, Placed, Problems } from './problem.ts';
+import {
+  type NamedPath,
+  type PlanRules,
+  pathsOf,
+  requireOperation,
+  requireReadable,
+  requireWritable,
+} from './rules.ts';
+
+/** What the checks of a plan work with. The value is raw: one broken action must not hide what is wrong with another. */
+export interface Checked {
+  readonly file: Placed;
+  readonly base: Path;
+  readonly value: unknown;
+  readonly rules: PlanRules;
+  readonly problems: Problems;
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export function rawActions(value: unknown): unknown[] {
+  const list = isRaw(value) ? value.action_plan : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+export function isRaw(value: unknown): value is Raw {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Checks each action by itself. Returns its flat operation, or null where there is a problem with it. */
+export function checkActions(checked: Checked): (Operation | null)[] {
+  return rawActions(checked.value).map((action, i) => {
+    const at = [...checked.base, 'action_plan', i];
+    return isRaw(action) && isActionType(action.action_type)
+      ? checkAction(checked, at, action, action.action_type)
+      : null;
+  });
+}
+
+function isActionType(type: unknown): type is ActionType {
+  return typeof type === 'string' && Object.hasOwn(operationSchemas, type);
+}
+
+function checkAction(checked: Checked, at: Path, action: Raw, type: ActionType): Operation | null {
+  const { file, rules, problems } = checked;
+  problems.attempt(file, [...at, 'action_type'], () => requireOperation(type, rules));
+  checkTimeout(checked, at, action, type);
+  if (type === 'PIPELINE_RUN' && action.reversible === true)
+    problems.at(file, [...at, 'reversible'], 'PLAN_FALSE_CLAIM', 'No rollback undoes what a pipeline did.');
+  const operation = isRaw(action.operation) ? flatOperation(checked, at, action.operation, type) : null;
+  checkPaths(checked, at, action, type, operation);
+  return operation === null ? null : checkDatabase(checked, at, action, operation);
+}
+
+function checkTimeout({ file, problems }: Checked, at: Path, { timeout_ms }: Raw, type: ActionType): void {
+  const { max_ms } = actionTimeouts[type];
+  if (typeof timeout_ms === 'number' && timeout_ms > max_ms)
+    problems.at(file, [...at, 'timeout_ms'], 'PLAN_LIMIT_EXCEEDED', `${type} may take ${max_ms} ms at most.`);
+}
+
+/** Parameters stand inline (004 section 12.1) or under `details` (3.3). With both, nobody could say which ones count. */
+function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionType): Operation | null {
+  const { file, problems } = checked;
+  const where = [...at, 'operation'];
+  const { details, ...inline } = operation;
+  const nested = isRaw(details);
+  const both = nested ? Object.keys(inline).filter((key) => key !== 'type') : [];
+  for (const key of both)
+    problems.atKey(
+      file,
+      [...where, key],
+      'SHAPE_INVALID',
+      `${key} stands beside details. Use one of the two.`,
+    );
+  if (both.length > 0 || (details !== undefined && !nested)) return null;
+  if (nested && 'type' in details) {
+    problems.atKey(
+      file,
+      [...where, 'details', 'type'],
+      'SHAPE_INVALID',
+      'type does not belong under details.',
+    );
+    return null;
+  }
+  const parsed = operationSchemas[type].safeParse(nested ? { ...details, type: inline.type } : inline);
+  if (parsed.success) return parsed.data as Operation;
+  for (const issue of parsed.error.issues) {
+    const prefix = nested && issue.path[0] !== 'type' ? [...where, 'details'] : where;
+    addIssues(problems, file, prefix, [issue]);
+  }
+  return null;
+}
+
+/** Paths are checked even where the operation is broken in another place. */
+function checkPaths(checked: Checked, at: Path, action: Raw, type: ActionType, flat: Operation | null): void {
+  const target = typeof action.target === 'string' ? action.target : null;
+  const operation = flat ?? looseOperation(action.operation);
+  for (const path of pathsOf({ action_type: type, target: target ?? '', operation })) {
+    if (path.key !== null || target !== null) checkPath(checked, placeOfPath(at, action, path), path);
+  }
+}
+
+function looseOperation(operation: unknown): Operation {
+  if (!isRaw(operation)) return { type: '' };
+  const holder = isRaw(operation.details) ? operation.details : operation;
+  return { ...holder, destination: holder.new_path ?? holder.destination } as unknown as Operation;
+}
+
+function placeOfPath(at: Path, { operation }: Raw, { key, index }: NamedPath): Path {
+  if (key === null) return [...at, 'target'];
+  const nested = isRaw(operation) && isRaw(operation.details);
+  const holder = (nested ? operation.details : operation) as Raw;
+  const written = key === 'destination' && 'new_path' in holder ? 'new_path' : key;
+  const inner = index === undefined ? [written] : [written, index];
+  return [...at, 'operation', ...(nested ? ['details'] : []), ...inner];
+}
+
+function checkPath({ file, rules, problems }: Checked, at: Path, { path, writes }: NamedPath): void {
+  if (problems.attempt(file, at, () => requirePlanPath(path)) === null) return;
+  problems.attempt(file, at, () => (writes ? requireWritable(path, rules) : requireReadable(path, rules)));
+}
+
+/** `database` may only repeat the target; after this it is gone, so that nothing later can follow another one. */
+function checkDatabase({ file, problems }: Checked, at: Path, action: Raw, operation: Operation): Operation {
+  const { database, ...rest } = operation as Operation & { readonly database?: Json };
+  if (database !== undefined && action.action_type === 'SQL_EXECUTE' && database !== action.target)
+    problems.at(file, [...at, 'operation'], 'SHAPE_INVALID', 'database and target name two different files.');
+  return rest as Operation;
+}

@@ -1,0 +1,117 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Json } from '../canonical/json.ts';
+
+/** A parsed plan: 004 section 3.3 with every default filled in. Types only; `plan/input/` makes them. */
+
+export type ActionType =
+  | 'FILE_CREATE'
+  | 'FILE_MODIFY'
+  | 'FILE_DELETE'
+  | 'FILE_RENAME'
+  | 'SCHEMA_UPDATE'
+  | 'SQL_EXECUTE'
+  | 'PIPELINE_RUN';
+
+export type RiskLevel = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
+export type ExecutionOrder = 'sequential' | 'parallel' | 'dependency_based';
+
+/**
+ * The parameters of an operation, flat: 004 writes them inline (12.1) or under `details` (3.3); both parse to this.
+ *
+ * What the handlers read, besides `type`: FILE_CREATE `content`, `encoding` ('utf8', the default, or 'base64') and `mode`
+ * (a number, 0o644 by default); FILE_RENAME `destination`; FILE_MODIFY and SCHEMA_UPDATE what `edit/` takes;
+ * SQL_EXECUTE `query` or `query_file`, `parameters`, `expect_results`, `save_results_to`, with the database file as the
+ * action's target; PIPELINE_RUN has the pipeline's name as its target.
+ */
+export interface Operation {
+  readonly type: string;
+  readonly [parameter: string]: Json;
+}
+
+export interface Action {
+  readonly action_id: string;
+  readonly action_type: ActionType;
+  readonly target: string;
+  readonly operation: Operation;
+  readonly depends_on: readonly string[];
+  readonly reversible: boolean;
+  readonly risk_level: RiskLevel;
+  readonly timeout_ms: number;
+}
+
+export interface ExecutionInstructions {
+  readonly execution_order: ExecutionOrder;
+  readonly stop_on_error: boolean;
+  readonly rollback_on_failure: boolean;
+  readonly preserve_permissions: boolean;
+  readonly verify_hashes: boolean;
+  readonly timeout_ms: number;
+}
+
+export interface Plan {
+  readonly plan_id: string;
+  readonly task_id: string;
+  readonly actions: readonly Action[];
+  readonly instructions: ExecutionInstructions;
+  readonly validation: readonly ValidationRule[];
+  /** SHA-256 of the canonical plan as it came in. */
+  readonly digest: Digest;
+}
+
+/** What must hold after the run; anything else is a failed validation and rolls back. */
+export type ValidationRule =
+  | { readonly type: 'file_exists'; readonly path: string }
+  | { readonly type: 'file_absent'; readonly path: string }
+  | { readonly type: 'hash_equals'; readonly path: string; readonly sha256: Digest }
+  | { readonly type: 'json_valid'; readonly path: string }
+  | { readonly type: 'yaml_valid'; readonly path: string }
+  | { readonly type: 'contains'; readonly path: string; readonly text: string };
+
+/** What is at a path. `null` stands for nothing. */
+export interface FileState {
+  readonly sha256: Digest;
+  readonly size: number;
+  readonly mode: number;
+}
+
+export interface PathChange {
+  readonly path: string;
+  /** `'unknown'` only after an earlier action of the same plan whose `after` is. */
+  readonly before: FileState | null | 'unknown';
+  /** `'unknown'` where only the run can tell: a database that SQL changes, a saved result. */
+  readonly after: FileState | null | 'unknown';
+}
+
+export type Undo = 'exact' | 'compensating' | 'none';
+
+export interface ActionEffect {
+  readonly action_id: string;
+  readonly action_type: ActionType;
+  readonly target: string;
+  readonly operation: Operation;
+  readonly depends_on: readonly string[];
+  readonly undo: Undo;
+  readonly timeout_ms: number;
+  readonly changes: readonly PathChange[];
+  /** Kinds of SQL statements, in order; empty for other actions. */
+  readonly statements: readonly string[];
+  /** What a pipeline would run: the digests of its steps' effects; empty for other actions. */
+  readonly steps: readonly Digest[];
+}
+
+/** Everything a plan would do. Its canonical bytes are hashed into what the human approves. */
+export interface PlanEffect {
+  readonly kind: 'plan';
+  readonly plan_id: string;
+  readonly task_id: string;
+  readonly plan_digest: Digest;
+  readonly config_digest: Digest | null;
+  readonly instructions: ExecutionInstructions;
+  /** In the order of execution; for `parallel` and `dependency_based` the deterministic topological order. */
+  readonly actions: readonly ActionEffect[];
+  /** Folders that do not exist and that the plan makes, outermost first. They are removed again by a rollback. */
+  readonly folders: readonly string[];
+  readonly validation: readonly ValidationRule[];
+  /** Protected paths that this plan touches: they need a second approver. */
+  readonly elevated: readonly string[];
+}

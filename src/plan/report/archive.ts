@@ -1,0 +1,89 @@
+import { readFileBeneath } from '../../durable/beneath.ts';
+import { listFolderOf, moveOver, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import { loadManifest, MANIFEST_NAME, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
+import { makeFolders } from '../state/folders.ts';
+import { ARCHIVE, CHANGE_LOG_NAME, REPORT_NAME, REPORTS } from './folder.ts';
+import { writeAll } from './write.ts';
+
+/** The most of one report. The manifest of a hundred files is far smaller. */
+const REPORT_BYTES = 16 * 1024 * 1024;
+
+/** The manifest as it stands at a time. Only an active one expires: what was executed stays executed. */
+export function manifestAt(manifest: RollbackManifest, now: Date): RollbackManifest {
+  const { status, expires_at } = manifest;
+  const over = status === 'ACTIVE' && expires_at !== null && Date.parse(expires_at) <= now.getTime();
+  return over ? { ...manifest, status: 'EXPIRED' } : manifest;
+}
+
+/** Writes EXPIRED into each manifest whose time is up, and says which. Nothing is removed. */
+export async function expireManifests(root: string, now: Date): Promise<string[]> {
+  const expired: string[] = [];
+  for (const folder of await reportFolders(root)) {
+    const manifest = manifestIn(root, folder);
+    if (manifest === null || manifestAt(manifest, now) === manifest) continue;
+    await saveManifest(root, manifestAt(manifest, now));
+    expired.push(folder);
+  }
+  return expired;
+}
+
+async function reportFolders(root: string): Promise<string[]> {
+  try {
+    const names = await withPlace(root, `${REPORTS}/any`, listFolderOf);
+    return names.sort().map((name) => `${REPORTS}/${name}`);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return [];
+    throw error;
+  }
+}
+
+/** A folder without a manifest, or with one that is damaged, is left for a human. */
+function manifestIn(root: string, folder: string): RollbackManifest | null {
+  try {
+    return loadManifest(root, folder);
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** 004 section 5.1, step 8: a copy of the three records of a finished run. The originals stay: a rollback needs them. */
+export async function archiveRecords(root: string, folder: string): Promise<string> {
+  const names = [REPORT_NAME, CHANGE_LOG_NAME, MANIFEST_NAME];
+  const archive = archiveOf(folder);
+  await writeAll(
+    root,
+    archive,
+    names.map(
+      (name) => [name, readFileBeneath(root, `${folder}/${name}`, REPORT_BYTES).bytes, 0o600] as const,
+    ),
+  );
+  return archive;
+}
+
+/**
+ * Moves a whole report with its backups to the archive: only when its manifest is no longer active. This is a move, so that nothing
+ * is ever lost by it.
+ */
+export async function retireReport(root: string, folder: string, now: Date): Promise<string> {
+  const manifest = manifestAt(loadManifest(root, folder), now);
+  if (manifest.status === 'ACTIVE')
+    refuse('MANIFEST_STILL_ACTIVE', `${folder} is kept until ${manifest.expires_at ?? 'it is rolled back'}.`);
+  const retired = `${archiveOf(folder)}/run`;
+  await makeFolders(root, archiveOf(folder), 0o700);
+  await withPlace(root, folder, (from) =>
+    withPlace(root, retired, async (to) => {
+      moveOver(from, to);
+      await syncFolderOf(to);
+      await syncFolderOf(from);
+    }),
+  );
+  return retired;
+}
+
+function archiveOf(folder: string): string {
+  const name = folder.startsWith(`${REPORTS}/`) ? folder.slice(REPORTS.length + 1) : '';
+  if (name === '' || name.includes('/')) refuse('PATH_ESCAPES', `${folder} is not the folder of a report.`);
+  return `${ARCHIVE}/${name}`;
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import { putNew, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { describeIssue } from '../../event/event.ts';
+import { refuse } from '../../refusal.ts';
+import { makeFolders } from '../state/folders.ts';
+import { stageBytes } from '../state/stage.ts';
+import { CHANGE_LOG_NAME, REPORT_NAME, SCRIPT_NAME } from './folder.ts';
+import { type ChangeLog, changeLogSchema, type ExecutionReport, executionReportSchema } from './schema.ts';
+import { rollbackScript } from './script.ts';
+
+/** Reports are private: they show parts of files. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const SCRIPT_MODE = 0o700;
+
+/** Writes both reports, durably. Each is written once: a report is never replaced. */
+export async function writeReports(
+  root: string,
+  folder: string,
+  reports: { readonly report: ExecutionReport; readonly change_log: ChangeLog },
+): Promise<void> {
+  await writeAll(root, folder, [
+    [REPORT_NAME, jsonBytes(executionReportSchema, reports.report), FILE_MODE],
+    [CHANGE_LOG_NAME, jsonBytes(changeLogSchema, reports.change_log), FILE_MODE],
+  ]);
+}
+
+/** Written before the run, so that the manifest can name it. Returns its path beneath the root. */
+export async function writeRollbackScript(
+  root: string,
+  folder: string,
+  execution_id: string,
+): Promise<string> {
+  await writeAll(root, folder, [[SCRIPT_NAME, Buffer.from(rollbackScript(execution_id)), SCRIPT_MODE]]);
+  return `${folder}/${SCRIPT_NAME}`;
+}
+
+function jsonBytes<T>(schema: z.ZodType<T>, value: T): Uint8Array {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success)
+    refuse('SHAPE_INVALID', `A report is not what its schema says: ${describeIssue(parsed.error)}`);
+  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+type NewFile = readonly [name: string, bytes: Uint8Array, mode: number];
+
+/** All files, and then their folder once. */
+export async function writeAll(root: string, folder: string, files: readonly NewFile[]): Promise<void> {
+  await makeFolders(root, folder, FOLDER_MODE);
+  for (const [name, bytes, mode] of files) {
+    await withPlace(root, `${folder}/${name}`, async (place) => {
+      const temporary = `.${randomBytes(16).toString('hex')}`;
+      await stageBytes(place, temporary, bytes, { mode });
+      putNew(place, temporary);
+    });
+  }
+  await withPlace(root, `${folder}/any`, syncFolderOf);
+}

@@ -1,0 +1,110 @@
+import { type ReasonCode, Refusal } from '../../refusal.ts';
+import type { FileState } from '../model.ts';
+import { type SecondNames, sameState, see } from '../state/see.ts';
+import { announced, type JournalLine, readJournal } from './journal.ts';
+import { halfMoved } from './leftovers.ts';
+import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
+
+/**
+ * How far a run came, told by the paths themselves. `untouched`: as before the run. `done`: as the plan leaves it at the
+ * end. `begun`: as an action in the middle leaves it. `changed`: somebody else's. `missing`: somebody else removed it.
+ * `foreign`: the run never came to this path, and what is there now is not ours to judge.
+ */
+export type PathStanding = 'untouched' | 'done' | 'begun' | 'changed' | 'missing' | 'foreign';
+
+export interface InspectedPath {
+  readonly checkpoint: Checkpoint;
+  readonly standing: PathStanding;
+  /** What is there; null when nothing, or nothing that can be read as a file. */
+  readonly found: FileState | null;
+  /** Why it could not be read as a file. */
+  readonly problem?: { readonly code: ReasonCode; readonly message: string };
+}
+
+export interface InspectedRun {
+  readonly paths: readonly InspectedPath[];
+  /** Actions that leave no trace at a path: announced, and maybe not ended. */
+  readonly actions: readonly {
+    readonly action_id: string;
+    readonly standing: 'ended' | 'failed' | 'in_doubt';
+  }[];
+  /** Files that a cut move of this run left with two names. */
+  readonly second_names: SecondNames;
+  /** What the run said last; null when it was killed before it could. */
+  readonly finished: string | null;
+}
+
+/** Says exactly what was done. Reads only. */
+export async function inspectRun(manifest: RollbackManifest, root: string): Promise<InspectedRun> {
+  const journal = readJournal(root, manifest.reports_folder);
+  const second_names = await halfMoved(root, manifest);
+  const paths: InspectedPath[] = [];
+  for (const checkpoint of manifest.checkpoints) {
+    paths.push(await inspectPath(checkpoint, root, journal, second_names));
+  }
+  return { paths, actions: actionsOf(journal), second_names, finished: finishOf(journal) };
+}
+
+async function inspectPath(
+  checkpoint: Checkpoint,
+  root: string,
+  journal: readonly JournalLine[],
+  second_names: SecondNames,
+): Promise<InspectedPath> {
+  const { file_path } = checkpoint;
+  let found: FileState | null;
+  try {
+    found = (await see(root, file_path, second_names))?.state ?? null;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const problem = { code: error.code, message: error.message };
+    return {
+      checkpoint,
+      standing: neverTouched(journal, file_path) ? 'foreign' : 'changed',
+      found: null,
+      problem,
+    };
+  }
+  return { checkpoint, standing: standingOf(checkpoint, found, journal), found };
+}
+
+function standingOf(
+  checkpoint: Checkpoint,
+  found: FileState | null,
+  journal: readonly JournalLine[],
+): PathStanding {
+  if (sameState(found, originalOf(checkpoint))) return 'untouched';
+  if (neverTouched(journal, checkpoint.file_path)) return 'foreign';
+  const ours = statesLeft(checkpoint, journal);
+  if (ours.length > 0 && sameState(found, ours.at(-1)!)) return 'done';
+  if (ours.some((state) => sameState(found, state))) return 'begun';
+  return found === null ? 'missing' : 'changed';
+}
+
+/** Everything that the plan itself may have left at the path. */
+function statesLeft(
+  { states, file_path }: Checkpoint,
+  journal: readonly JournalLine[],
+): (FileState | null)[] {
+  const told = announced(journal, file_path);
+  return states.flatMap((state) => (state === 'unknown' ? told.splice(0, 1) : [state])).concat(told);
+}
+
+function neverTouched(journal: readonly JournalLine[], path: string): boolean {
+  return journal.some((line) => line.kind === 'untouched' && line.path === path);
+}
+
+function actionsOf(journal: readonly JournalLine[]): InspectedRun['actions'] {
+  return journal
+    .filter((line) => line.kind === 'started')
+    .map(({ action_id }) => {
+      const end = journal.find((line) => line.kind === 'ended' && line.action_id === action_id);
+      const standing = end?.kind !== 'ended' ? 'in_doubt' : end.ok ? 'ended' : 'failed';
+      return { action_id, standing };
+    });
+}
+
+function finishOf(journal: readonly JournalLine[]): string | null {
+  const line = journal.findLast((line) => line.kind === 'finished');
+  return line?.kind === 'finished' ? line.status : null;
+}

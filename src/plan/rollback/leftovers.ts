@@ -1,0 +1,67 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path/posix';
+import { listFolderOf, pathThrough, removeAt, statAt, withPlace } from '../../durable/beneath-write.ts';
+import { Refusal } from '../../refusal.ts';
+import { fileId, type SecondNames } from '../state/see.ts';
+import type { RollbackManifest } from './manifest.ts';
+
+/**
+ * Temporary files that a killed run left behind. Their prefix was random and is known only from the manifest, so what
+ * has it is ours.
+ */
+
+/** The folders in which this run may have made temporary files. */
+function foldersOf(manifest: RollbackManifest): string[] {
+  const folders = manifest.checkpoints.map(({ file_path }) => dirname(file_path));
+  return [...new Set([...folders, manifest.reports_folder])];
+}
+
+/** A path in the folder, as `withPlace` wants one. */
+const anyIn = (folder: string) => (folder === '.' ? 'any' : `${folder}/any`);
+
+async function eachLeftover(
+  root: string,
+  manifest: RollbackManifest,
+  act: (place: Parameters<typeof removeAt>[0], name: string) => void,
+): Promise<void> {
+  for (const folder of foldersOf(manifest)) {
+    try {
+      await withPlace(root, anyIn(folder), (place) => {
+        for (const name of listFolderOf(place))
+          if (name.startsWith(manifest.temporary_prefix)) act(place, name);
+      });
+    } catch (error) {
+      // The folder is gone, or somebody put something else there: then nothing of ours is in it.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+}
+
+export async function removeLeftovers(root: string, manifest: RollbackManifest): Promise<void> {
+  await eachLeftover(root, manifest, (place, name) => {
+    if (statAt(place, name)?.isDirectory())
+      rmSync(pathThrough(place, name), { recursive: true, force: true });
+    else removeAt(place, name);
+  });
+}
+
+/** Files that have two names because a move of ours was cut between its two steps. */
+export async function halfMoved(root: string, manifest: RollbackManifest): Promise<SecondNames> {
+  const ids: string[] = [];
+  await eachLeftover(root, manifest, (place, name) => {
+    const stats = statAt(place, name);
+    if (stats) ids.push(fileId(stats));
+  });
+  for (const { file_path } of manifest.checkpoints) ids.push(...(await idAt(root, file_path)));
+  return new Set(ids.filter((id, i) => ids.indexOf(id) !== i));
+}
+
+async function idAt(root: string, path: string): Promise<string[]> {
+  try {
+    const stats = await withPlace(root, path, (place) => statAt(place));
+    return stats ? [fileId(stats)] : [];
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
+}

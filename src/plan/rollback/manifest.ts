@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { isDigest } from '../../canonical/digest.ts';
+import { canonicalText, parseJson } from '../../canonical/json.ts';
+import { readFileBeneath } from '../../durable/beneath.ts';
+import { closePlace, openPlace, putOver, syncFolderOf } from '../../durable/beneath-write.ts';
+import { describeIssue } from '../../event/event.ts';
+import { refuse } from '../../refusal.ts';
+import type { PlanEffect } from '../model.ts';
+import { sameState } from '../state/see.ts';
+import { stageBytes } from '../state/stage.ts';
+
+/**
+ * `rollback_manifest.json`: 004 section 4.3, and what a restore needs besides. It is the journal of the run: it is on
+ * disk before the first change, and says for each path what was there and what the plan would leave there. So the state
+ * of every path tells by itself how far the run came.
+ */
+
+export const MANIFEST_NAME = 'rollback_manifest.json';
+/** 100 checkpoints with a hundred states each stay far below. */
+const MANIFEST_BYTES = 16 * 1024 * 1024;
+
+const digest = z.string().refine(isDigest, 'is not a SHA-256 digest');
+const nanoseconds = z.string().regex(/^-?\d{1,30}$/);
+const fileState = z.strictObject({ sha256: digest, size: z.int().min(0), mode: z.int().min(0).max(0o7777) });
+
+const checkpointSchema = z.strictObject({
+  checkpoint_id: z.uuid(),
+  file_path: z.string().min(1),
+  /** Relative to the project root; null where nothing was there. */
+  backup_location: z.string().min(1).nullable(),
+  original_hash: digest.nullable(),
+  original_size: z.int().min(0).nullable(),
+  operation_to_reverse: z.enum(['CREATE', 'MODIFY', 'DELETE', 'RENAME']),
+  restore_command: z.string(),
+  original_mode: z.int().min(0).max(0o7777).nullable(),
+  original_owner: z.strictObject({ uid: z.int(), gid: z.int() }).nullable(),
+  original_mtime_ns: nanoseconds.nullable(),
+  original_atime_ns: nanoseconds.nullable(),
+  /** What the plan leaves at the path, after one action after the other. `unknown` is told by the journal. */
+  states: z.array(z.union([fileState.nullable(), z.literal('unknown')])),
+  action_ids: z.array(z.string()),
+  /** Paths that one action changes together can only be restored together: they share this number. */
+  chain: z.int().min(0),
+});
+
+export const manifestSchema = z.strictObject({
+  manifest_id: z.uuid(),
+  plan_id: z.string(),
+  task_id: z.string(),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+  status: z.enum(['ACTIVE', 'EXECUTED', 'EXPIRED']),
+  rolled_back_at: z.string().nullable(),
+  checkpoints: z.array(checkpointSchema),
+  /** The last change is undone first. */
+  rollback_order: z.array(z.uuid()),
+  auto_rollback_script: z.string().nullable(),
+  notes: z.string(),
+  reports_folder: z.string().min(1),
+  plan_digest: digest,
+  folders_created: z.array(z.string()),
+  /** Temporary files of this run begin with it. Nobody could guess it, so what has it is ours to remove. */
+  temporary_prefix: z.string().regex(/^\.kt-[0-9a-f]{32}-$/),
+  /** Actions that no rollback undoes. */
+  irreversible: z.array(z.string()),
+});
+
+export type RollbackManifest = Readonly<z.infer<typeof manifestSchema>>;
+export type Checkpoint = Readonly<z.infer<typeof checkpointSchema>>;
+
+export function parseManifest(bytes: Uint8Array): RollbackManifest {
+  const parsed = manifestSchema.safeParse(parseJson(bytes, MANIFEST_BYTES));
+  return parsed.success ? parsed.data : refuse('MANIFEST_CORRUPT', describeIssue(parsed.error));
+}
+
+export function loadManifest(root: string, reports_folder: string): RollbackManifest {
+  const { bytes } = readFileBeneath(root, `${reports_folder}/${MANIFEST_NAME}`, MANIFEST_BYTES);
+  return parseManifest(bytes);
+}
+
+/** Writes the manifest whole and durably, over the one that was there. */
+export async function saveManifest(root: string, manifest: RollbackManifest): Promise<void> {
+  canonicalText(manifest); // refuses what JSON cannot say exactly
+  const place = openPlace(root, `${manifest.reports_folder}/${MANIFEST_NAME}`);
+  try {
+    const temporary = `${manifest.temporary_prefix}manifest`;
+    await stageBytes(place, temporary, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), {
+      mode: 0o600,
+    });
+    putOver(place, temporary);
+    await syncFolderOf(place);
+  } finally {
+    closePlace(place);
+  }
+}
+
+/**
+ * The manifest must be the one of this approved plan. The attacker changed manifest and backup together, to have the
+ * rollback write something: the before-states were approved, and the manifest may hold no other.
+ */
+export function requireManifestOf(manifest: RollbackManifest, effect: PlanEffect): void {
+  if (manifest.plan_digest !== effect.plan_digest) refuse('MANIFEST_CORRUPT', 'It belongs to another plan.');
+  const before = new Map(
+    effect.actions
+      .flatMap((action) => action.changes)
+      .reverse()
+      .map((change) => [change.path, change.before]),
+  );
+  for (const checkpoint of manifest.checkpoints) {
+    const approved = before.get(checkpoint.file_path);
+    if (approved === undefined || approved === 'unknown' || !sameState(approved, originalOf(checkpoint)))
+      refuse('MANIFEST_CORRUPT', `${checkpoint.file_path} is not what was approved.`);
+  }
+  for (const folder of manifest.folders_created) {
+    if (!effect.folders.includes(folder)) refuse('MANIFEST_CORRUPT', `The plan makes no folder ${folder}.`);
+  }
+}
+
+/** The state before the run. */
+export function originalOf(checkpoint: Checkpoint) {
+  const { original_hash: sha256, original_size: size, original_mode: mode } = checkpoint;
+  return sha256 === null || size === null || mode === null ? null : { sha256, size, mode };
+}

@@ -1,0 +1,157 @@
+import { dirname } from 'node:path/posix';
+import {
+  moveNew,
+  moveOver,
+  type Place,
+  putNew,
+  putOver,
+  removeAt,
+  statAt,
+  withPlace,
+} from '../../durable/beneath-write.ts';
+import { refuse } from '../../refusal.ts';
+import type { FileState } from '../model.ts';
+import { makeFolders } from '../state/folders.ts';
+import { identityOf, type SecondNames, type Seen, sameState, see, seeAt } from '../state/see.ts';
+import { type Attributes, stageCopy } from '../state/stage.ts';
+import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
+
+/** Node sets times in doubles; what is lost is below this. */
+const TIME_SLACK_NS = 1_000n;
+
+/** What a restore happens in. */
+export interface Scene {
+  readonly root: string;
+  readonly manifest: RollbackManifest;
+  /** Files that a cut move of this run left with two names: while it is taken back, that is no reason to refuse them. */
+  readonly second_names: SecondNames;
+}
+
+/** Brings back what was at the path: content, mode, owner and times, from the backup, in one rename. */
+export async function restoreFromBackup(
+  scene: Scene,
+  checkpoint: Checkpoint,
+  found: FileState | null,
+): Promise<void> {
+  const { root } = scene;
+  const { file_path, backup_location } = checkpoint;
+  if (backup_location === null) refuse('MANIFEST_CORRUPT', `${file_path} has no backup.`);
+  if (found === null && file_path.includes('/')) await makeFolders(root, dirname(file_path), 0o755);
+  await withPlace(root, file_path, (place) =>
+    withPlace(root, backup_location, (backup) => copyBack(place, backup, scene, checkpoint, found)),
+  );
+}
+
+async function copyBack(
+  place: Place,
+  backup: Place,
+  { manifest, second_names }: Scene,
+  checkpoint: Checkpoint,
+  found: FileState | null,
+): Promise<void> {
+  const now = requireStill(place, found, second_names);
+  const temporary = `${manifest.temporary_prefix}r`;
+  const copied = await stageCopy(place, temporary, backup, () => attributesOf(checkpoint));
+  try {
+    const original = originalOf(checkpoint);
+    if (copied === null || copied.state.sha256 !== original?.sha256 || copied.state.size !== original.size)
+      refuse('BACKUP_CORRUPT', `${checkpoint.backup_location} is not the original.`, { path: backup.path });
+    requireUnmoved(place, now);
+    if (now === null) putNew(place, temporary);
+    else putOver(place, temporary);
+  } catch (error) {
+    if (statAt(place, temporary) !== null) removeAt(place, temporary);
+    throw error;
+  }
+}
+
+function attributesOf({
+  original_mode,
+  original_owner,
+  original_atime_ns,
+  original_mtime_ns,
+}: Checkpoint): Attributes {
+  if (original_mode === null || original_atime_ns === null || original_mtime_ns === null)
+    return refuse('MANIFEST_CORRUPT', 'A backup without the attributes of its file.');
+  return {
+    mode: original_mode,
+    owner: original_owner ?? undefined,
+    alone: true,
+    times: { atime_ns: BigInt(original_atime_ns), mtime_ns: BigInt(original_mtime_ns) },
+  };
+}
+
+/** Removes a file that the plan made. */
+export function removeMade(
+  { root, second_names }: Scene,
+  { file_path }: Checkpoint,
+  found: FileState | null,
+): Promise<void> {
+  return withPlace(root, file_path, (place) => {
+    const now = requireStill(place, found, second_names);
+    requireUnmoved(place, now);
+    removeAt(place);
+  });
+}
+
+/** Moves a file that the plan renamed back to where it was: the very same file, with all that belongs to it. */
+export function moveBack(
+  { root, second_names }: Scene,
+  from: Checkpoint,
+  to: Checkpoint,
+  found: FileState | null,
+): Promise<void> {
+  return withPlace(root, from.file_path, (source) =>
+    withPlace(root, to.file_path, (target) => {
+      const moved = requireStill(source, originalOf(to), second_names);
+      const replaced = requireStill(target, found, second_names);
+      requireUnmoved(source, moved);
+      requireUnmoved(target, replaced);
+      if (replaced === null) moveNew(source, target);
+      else moveOver(source, target);
+    }),
+  );
+}
+
+/** Whether the file at a path is the one that was at the checkpoint's path, down to its times. */
+export async function isTheOriginal(
+  { root, second_names }: Scene,
+  path: string,
+  checkpoint: Checkpoint,
+): Promise<boolean> {
+  const found = await see(root, path, second_names);
+  return found !== null && sameState(found.state, originalOf(checkpoint)) && hasItsTimes(found, checkpoint);
+}
+
+/** After a restore everything must be as it was. */
+export async function verifyRestored(
+  { root, second_names }: Scene,
+  checkpoint: Checkpoint,
+): Promise<boolean> {
+  const found = await see(root, checkpoint.file_path, second_names);
+  if (!sameState(found?.state ?? null, originalOf(checkpoint))) return false;
+  return found === null || hasItsTimes(found, checkpoint);
+}
+
+function hasItsTimes({ mtime_ns }: Seen, { original_mtime_ns }: Checkpoint): boolean {
+  if (original_mtime_ns === null) return true;
+  const off = mtime_ns - BigInt(original_mtime_ns);
+  return off < TIME_SLACK_NS && off > -TIME_SLACK_NS;
+}
+
+/** Somebody may have changed the file since it was inspected. */
+function requireStill(place: Place, expected: FileState | null, second_names: SecondNames): Seen | null {
+  const now = seeAt(place, second_names);
+  if (!sameState(now?.state ?? null, expected)) changed(place);
+  return now;
+}
+
+function requireUnmoved(place: Place, now: Seen | null): void {
+  const stats = statAt(place);
+  if ((stats === null) !== (now === null)) changed(place);
+  if (stats && now && identityOf(stats) !== now.identity) changed(place);
+}
+
+function changed(place: Place): never {
+  return refuse('CHANGED_SINCE_RUN', `${place.path} was changed just now.`, { path: place.path });
+}

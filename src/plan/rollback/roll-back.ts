@@ -1,0 +1,275 @@
+import { dirname } from 'node:path/posix';
+import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { type ReasonCode, Refusal } from '../../refusal.ts';
+import type { PlanEffect } from '../model.ts';
+import { removeEmptyFolder } from '../state/folders.ts';
+import { sameState } from '../state/see.ts';
+import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
+import { type Journal, type JournalLine, openJournal, readJournal } from './journal.ts';
+import { removeLeftovers } from './leftovers.ts';
+import {
+  type Checkpoint,
+  originalOf,
+  type RollbackManifest,
+  requireManifestOf,
+  saveManifest,
+} from './manifest.ts';
+import {
+  isTheOriginal,
+  moveBack,
+  removeMade,
+  restoreFromBackup,
+  type Scene,
+  verifyRestored,
+} from './restore.ts';
+import { scopeOf } from './scope.ts';
+
+export interface RollBackOptions {
+  readonly root: string;
+  /** Ids of checkpoints; all of them when left out. */
+  readonly checkpoints?: readonly string[];
+  /** Only says what would be done. */
+  readonly preview?: boolean;
+  /** The approved effect: the manifest must be its own. Left out only where the manifest was made a moment ago. */
+  readonly effect?: PlanEffect;
+  readonly clock?: () => Date;
+}
+
+export type RollBackStep = 'nothing' | 'restore' | 'remove' | 'move_back' | 'refuse';
+
+export interface RolledBackPath {
+  readonly checkpoint_id: string;
+  readonly path: string;
+  readonly step: RollBackStep;
+  /** False after a preview, after a refusal, and when it did not succeed. */
+  readonly done: boolean;
+  readonly code?: ReasonCode;
+  readonly message?: string;
+}
+
+export interface RollBackOutcome {
+  /** `stuck`: at least one path is not as it was before the run; `instructions` say what a human must do. */
+  readonly status: 'rolled_back' | 'stuck' | 'preview';
+  readonly paths: readonly RolledBackPath[];
+  readonly folders_removed: readonly string[];
+  /** Actions that happened and that nothing undoes. */
+  readonly not_undone: readonly string[];
+  readonly instructions: readonly string[];
+}
+
+/**
+ * Undoes a run: the same for an automatic, a manual, a partial rollback, and after a crash. Only what the plan itself
+ * left is replaced; what somebody else changed is refused and said. Running it twice is harmless.
+ */
+export async function rollBack(
+  manifest: RollbackManifest,
+  options: RollBackOptions,
+): Promise<RollBackOutcome> {
+  const { root, preview = false } = options;
+  if (options.effect) requireManifestOf(manifest, options.effect);
+  const scope = scopeOf(manifest, options.checkpoints);
+  const run = await inspectRun(manifest, root);
+  const scene: Scene = { root, manifest, second_names: run.second_names };
+  const steps = await planSteps(scene, scope, run);
+  if (preview) return summary('preview', steps.map(previewOf), [], run, manifest);
+  await removeLeftovers(root, manifest);
+  const paths = await takeAll(scene, steps);
+  const folders_removed = await removeFolders(root, manifest);
+  await syncFolders(root, [...scope.map(({ file_path }) => file_path), ...folders_removed]);
+  const status = paths.every(({ done }) => done) ? 'rolled_back' : 'stuck';
+  await record(manifest, options, status, paths);
+  return summary(status, paths, folders_removed, run, manifest);
+}
+
+interface Step {
+  readonly checkpoint: Checkpoint;
+  readonly inspected: InspectedPath;
+  readonly step: RollBackStep;
+  /** For a move back: where the file is now. */
+  readonly from?: Checkpoint;
+}
+
+async function planSteps(scene: Scene, scope: readonly Checkpoint[], run: InspectedRun): Promise<Step[]> {
+  const inspected = new Map(run.paths.map((path) => [path.checkpoint.checkpoint_id, path]));
+  const steps = scope.map((checkpoint): Step => {
+    const path = inspected.get(checkpoint.checkpoint_id)!;
+    return { checkpoint, inspected: path, step: stepFor(path) };
+  });
+  return withMoves(scene, steps);
+}
+
+function stepFor({ standing, checkpoint }: InspectedPath): RollBackStep {
+  if (standing === 'untouched' || standing === 'foreign') return 'nothing';
+  if (standing === 'changed' || standing === 'missing') return 'refuse';
+  return originalOf(checkpoint) === null ? 'remove' : 'restore';
+}
+
+/** A restore and a removal of the same file in one chain are a rename: it is taken back as one. */
+async function withMoves(scene: Scene, steps: readonly Step[]): Promise<Step[]> {
+  const moved = new Set<Checkpoint>();
+  const result: Step[] = [];
+  for (const step of steps) {
+    if (step.step !== 'restore') continue;
+    const from = steps.find(
+      (other) =>
+        other.step === 'remove' &&
+        !moved.has(other.checkpoint) &&
+        other.checkpoint.chain === step.checkpoint.chain &&
+        sameState(other.inspected.found, originalOf(step.checkpoint)),
+    );
+    if (!from || !(await isTheOriginal(scene, from.checkpoint.file_path, step.checkpoint))) continue;
+    moved.add(from.checkpoint);
+    result.push({ ...step, step: 'move_back', from: from.checkpoint });
+  }
+  const moves = new Map(result.map((step) => [step.checkpoint, step]));
+  // The place that a file is moved back from is empty by then.
+  return steps.flatMap((step) => (moved.has(step.checkpoint) ? [] : [moves.get(step.checkpoint) ?? step]));
+}
+
+async function takeAll(scene: Scene, steps: readonly Step[]): Promise<RolledBackPath[]> {
+  const results = new Map<Step, RolledBackPath[]>();
+  for (const step of steps) results.set(step, await take(scene, step));
+  // A full disk may have room again when the others are done.
+  for (const step of steps) {
+    if (results.get(step)!.some(({ code }) => code === 'DISK_FULL'))
+      results.set(step, await take(scene, step));
+  }
+  return [...results.values()].flat();
+}
+
+async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
+  const { checkpoint, from } = step;
+  const touched = from ? [checkpoint, from] : [checkpoint];
+  try {
+    await act(scene, step);
+    if (step.step === 'refuse') return [refused(step)];
+    if (step.inspected.standing === 'foreign') return [said(checkpoint, step.step, true, FOREIGN)];
+    if (step.step === 'nothing') return [said(checkpoint, step.step, true)];
+    for (const restored of touched) {
+      if (!(await verifyRestored(scene, restored)))
+        return touched.map((path) =>
+          said(path, step.step, false, 'It is not as it was before the run.', 'WRITE_FAILED'),
+        );
+    }
+    return touched.map((path) => said(path, step.step, true));
+  } catch (error) {
+    const code = error instanceof Refusal ? error.code : 'INTERNAL';
+    return touched.map((path) => said(path, step.step, false, (error as Error).message, code));
+  }
+}
+
+const FOREIGN = 'The run never came to this path. Somebody else changed it, and it stays.';
+
+async function act(scene: Scene, { checkpoint, inspected, step, from }: Step): Promise<void> {
+  if (step === 'restore') await restoreFromBackup(scene, checkpoint, inspected.found);
+  if (step === 'remove') await removeMade(scene, checkpoint, inspected.found);
+  if (step === 'move_back') await moveBack(scene, from!, checkpoint, inspected.found);
+}
+
+function said(
+  { checkpoint_id, file_path }: Checkpoint,
+  step: RollBackStep,
+  done: boolean,
+  message?: string,
+  code?: ReasonCode,
+): RolledBackPath {
+  return {
+    checkpoint_id,
+    path: file_path,
+    step,
+    done,
+    ...(message ? { message } : {}),
+    ...(code ? { code } : {}),
+  };
+}
+
+function refused({ checkpoint, inspected }: Step): RolledBackPath {
+  const how = inspected.standing === 'missing' ? 'removed' : 'changed';
+  const message =
+    inspected.problem?.message ?? `${checkpoint.file_path} was ${how} by somebody else after the run.`;
+  return said(checkpoint, 'refuse', false, message, 'CHANGED_SINCE_RUN');
+}
+
+function previewOf(step: Step): RolledBackPath {
+  return step.step === 'refuse' ? refused(step) : said(step.checkpoint, step.step, false);
+}
+
+/** Deepest first, and only those that this plan made and nobody uses. */
+async function removeFolders(root: string, manifest: RollbackManifest): Promise<string[]> {
+  const journal = readJournal(root, manifest.reports_folder);
+  const removed: string[] = [];
+  for (const folder of [...manifest.folders_created].sort().reverse()) {
+    if (journal.some((line) => line.kind === 'untouched' && line.path === folder)) continue;
+    try {
+      if ((await removeEmptyFolder(root, folder)) === 'removed') removed.push(folder);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error; // somebody put something else there: it stays
+    }
+  }
+  return removed;
+}
+
+/** Each folder whose names changed, once. One that is gone needs no fsync of its own. */
+async function syncFolders(root: string, paths: readonly string[]): Promise<void> {
+  for (const folder of new Set(paths.map(dirname))) {
+    try {
+      await withPlace(root, folder === '.' ? 'any' : `${folder}/any`, syncFolderOf);
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'FILE_NOT_FOUND')) throw error;
+    }
+  }
+}
+
+async function record(
+  manifest: RollbackManifest,
+  { root, checkpoints, clock = () => new Date() }: RollBackOptions,
+  status: string,
+  paths: readonly RolledBackPath[],
+): Promise<void> {
+  const at = clock().toISOString();
+  const line: JournalLine = { kind: 'rolled_back', at, status, paths: paths.map(({ path }) => path) };
+  await appendTo(root, manifest, line);
+  if (status === 'rolled_back' && checkpoints === undefined && manifest.status !== 'EXECUTED')
+    await saveManifest(root, { ...manifest, status: 'EXECUTED', rolled_back_at: at });
+}
+
+async function appendTo(root: string, manifest: RollbackManifest, line: JournalLine): Promise<void> {
+  const journal: Journal = await openJournal(root, manifest.reports_folder);
+  try {
+    journal.append(line);
+  } finally {
+    journal.close();
+  }
+}
+
+function summary(
+  status: RollBackOutcome['status'],
+  paths: readonly RolledBackPath[],
+  folders_removed: readonly string[],
+  run: InspectedRun,
+  manifest: RollbackManifest,
+): RollBackOutcome {
+  const not_undone = run.actions
+    .map(({ action_id }) => action_id)
+    .filter((id) => manifest.irreversible.includes(id));
+  const stuck = paths.filter(({ done, step }) => (status === 'preview' ? step === 'refuse' : !done));
+  return {
+    status,
+    paths,
+    folders_removed,
+    not_undone,
+    instructions: stuck.map((path) => instructionFor(path, manifest)),
+  };
+}
+
+function instructionFor(
+  { checkpoint_id, path, message }: RolledBackPath,
+  manifest: RollbackManifest,
+): string {
+  const checkpoint = manifest.checkpoints.find((one) => one.checkpoint_id === checkpoint_id)!;
+  const original = originalOf(checkpoint);
+  const way = original
+    ? `the original is ${checkpoint.backup_location} (SHA-256 ${original.sha256}, mode ${original.mode.toString(8)}); copy it to ${path} if the other change may go`
+    : `nothing was there before the run; remove ${path} if the other change may go`;
+  return `${path}: ${message ?? 'not restored'} To restore it by hand: ${way}, then roll back again.`;
+}

@@ -1,0 +1,84 @@
+import { canonicalText, type JsonObject, parseJson } from '../canonical/json.ts';
+import { parseYaml } from '../tool/yaml.ts';
+import { readSystemConfig, type SystemConfig } from './input/config.ts';
+import { openTaskEnvelope } from './input/envelope.ts';
+import { parsePlan, requirePlan } from './input/parse.ts';
+import { type Problem, refuseProblems } from './input/problem.ts';
+import { type PlanRules, rulesOf } from './input/rules.ts';
+import type { Plan } from './model.ts';
+
+/** A plan as an intent carries it: the plan and its config exactly as they came in, as plain JSON. */
+export interface PlanSpec {
+  readonly plan: JsonObject;
+  readonly config: JsonObject | null;
+  readonly task_id: string;
+}
+
+export interface PlanSource {
+  /** A task plan, or a task envelope with one inside. */
+  readonly plan: Uint8Array;
+  /** The system config, when it is not part of an envelope. */
+  readonly config: Uint8Array | null;
+  readonly registries: readonly string[];
+  readonly now: Date;
+}
+
+export type ReadSpec = { readonly spec: PlanSpec } | { readonly problems: readonly Problem[] };
+
+/** Reads what an agent hands over, or says everything that is wrong with it. */
+export function readPlanSpec(source: PlanSource): ReadSpec {
+  return isEnvelope(source.plan) ? fromEnvelope(source) : fromPlan(source);
+}
+
+function isEnvelope(bytes: Uint8Array): boolean {
+  try {
+    const value = JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
+    return typeof value === 'object' && value !== null && 'envelope' in value;
+  } catch {
+    return false;
+  }
+}
+
+function fromPlan({ plan: bytes, config: yaml, registries }: PlanSource): ReadSpec {
+  const config = yaml === null ? null : readSystemConfig(yaml);
+  if (config !== null && 'problems' in config) return config;
+  const parsed = parsePlan(bytes, { config: config?.config ?? null, registries });
+  if ('problems' in parsed) return parsed;
+  const value = yaml === null ? null : (parseYaml(yaml).value as JsonObject);
+  return { spec: { plan: parseJson(bytes) as JsonObject, config: value, task_id: parsed.plan.task_id } };
+}
+
+function fromEnvelope({ plan: bytes, registries, now }: PlanSource): ReadSpec {
+  const opened = openTaskEnvelope(bytes, { registries, now_ms: now.getTime() });
+  if ('problems' in opened) return opened;
+  const { content } = (parseJson(bytes) as { payload: { content: JsonObject } }).payload;
+  const wrapped = Object.hasOwn(content, 'task_plan');
+  const given = wrapped ? content.system_config : undefined;
+  const config = typeof given === 'string' ? parseYaml(Buffer.from(given)).value : given;
+  return {
+    spec: {
+      plan: (wrapped ? content.task_plan : content) as JsonObject,
+      config: (config ?? null) as JsonObject | null,
+      task_id: opened.task.task_id,
+    },
+  };
+}
+
+export interface OpenedSpec {
+  readonly plan: Plan;
+  readonly config: SystemConfig | null;
+  readonly rules: PlanRules;
+}
+
+/** Parses a spec again from the bytes that its hash covers. */
+export function openPlanSpec({ plan, config, task_id }: PlanSpec, registries: readonly string[]): OpenedSpec {
+  // JSON is YAML, so one reader serves both.
+  const read = config === null ? null : readSystemConfig(canonicalText(config));
+  if (read !== null && 'problems' in read) refuseProblems(read.problems);
+  const opened = read?.config ?? null;
+  return {
+    plan: requirePlan(canonicalText(plan), { config: opened, registries, task_id }),
+    config: opened,
+    rules: rulesOf(opened, registries),
+  };
+}

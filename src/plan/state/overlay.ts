@@ -1,0 +1,158 @@
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sha256 } from '../../canonical/digest.ts';
+import { attempt, closePlace, openPlace, pathThrough } from '../../durable/beneath-write.ts';
+import { refuse } from '../../refusal.ts';
+import type { World } from '../engine/handler/handler.ts';
+import { planLimits } from '../limits.ts';
+import type { FileState } from '../model.ts';
+import { foldersAbove, missingFolders } from './folders.ts';
+import { read, see } from './see.ts';
+
+/** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or nobody's need. */
+type Source = { readonly disk: string } | { readonly staged: string } | null;
+
+export interface Entry {
+  readonly state: FileState | null | 'unknown';
+  readonly source: Source;
+}
+
+export interface OverlayOptions {
+  readonly root: string;
+  readonly preserve_permissions: boolean;
+  /** Whether the bytes at this path will be asked for again. The others are hashed and forgotten. */
+  readonly keep: (path: string) => boolean;
+}
+
+/**
+ * The project with the changes of a plan laid over it, one after the other. Contents wait on disk, in a private folder,
+ * so that memory holds one file at a time.
+ */
+export class Overlay implements World {
+  readonly preserve_permissions: boolean;
+  readonly #options: OverlayOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** What was there before the current action. */
+  readonly #previous = new Map<string, Entry>();
+  readonly #folders = new Set<string>();
+  #scratch: string | null = null;
+  #staged = 0;
+
+  constructor(options: OverlayOptions) {
+    this.#options = options;
+    this.preserve_permissions = options.preserve_permissions;
+  }
+
+  async look(path: string): Promise<FileState | null | 'unknown'> {
+    return (await this.entry(path)).state;
+  }
+
+  async existing(path: string): Promise<FileState> {
+    const state = this.#known(path, await this.look(path));
+    if (state === null) refuse('FILE_NOT_FOUND', `${path} does not exist.`, { path });
+    this.#requireWritableFolder(path);
+    return state;
+  }
+
+  async read(path: string): Promise<{ bytes: Uint8Array; state: FileState }> {
+    const entry = await this.entry(path);
+    const state = this.#known(path, entry.state);
+    if (state === null) return refuse('FILE_NOT_FOUND', `${path} does not exist.`, { path });
+    const bytes = await this.bytesOf(entry);
+    if (bytes === null || sha256(bytes) !== state.sha256)
+      return refuse('PLAN_DRIFT', `${path} changed while it was read.`, { path });
+    return { bytes, state };
+  }
+
+  async requireFree(path: string): Promise<void> {
+    if (this.#known(path, await this.look(path)) !== null)
+      refuse('FILE_EXISTS', `Something is at ${path}.`, { path });
+    for (const folder of missingFolders(this.#options.root, path)) this.#folders.add(folder);
+    this.#requireWritableFolder(path);
+  }
+
+  async put(path: string, bytes: Uint8Array, mode: number): Promise<FileState> {
+    if (bytes.length > planLimits.file_bytes)
+      refuse('PLAN_LIMIT_EXCEEDED', `${path} would have ${bytes.length} bytes.`, { path });
+    const state = { sha256: sha256(bytes), size: bytes.length, mode };
+    this.#set(path, { state, source: this.#options.keep(path) ? this.#stage(bytes) : null });
+    return state;
+  }
+
+  remove(path: string): void {
+    this.#set(path, { state: null, source: null });
+  }
+
+  move(from: string, to: string): void {
+    const entry = this.#entries.get(from);
+    if (entry) this.#set(to, entry);
+    this.remove(from);
+  }
+
+  leaveUnknown(path: string): void {
+    this.#set(path, { state: 'unknown', source: null });
+  }
+
+  async entry(path: string): Promise<Entry> {
+    const known = this.#entries.get(path);
+    if (known) return known;
+    const found = await see(this.#options.root, path);
+    const entry: Entry = { state: found?.state ?? null, source: found ? { disk: path } : null };
+    this.#entries.set(path, entry);
+    return entry;
+  }
+
+  async bytesOf({ source }: Entry): Promise<Uint8Array | null> {
+    if (source === null) return null;
+    if ('staged' in source) return readFileSync(source.staged);
+    return (await read(this.#options.root, source.disk))?.bytes ?? null;
+  }
+
+  /** The next action begins. */
+  begin(): void {
+    this.#previous.clear();
+  }
+
+  async previous(path: string): Promise<Entry> {
+    return this.#previous.get(path) ?? this.entry(path);
+  }
+
+  /** The folders that would be made, each after the one it is in. */
+  folders(): string[] {
+    return [...this.#folders].sort();
+  }
+
+  close(): void {
+    if (this.#scratch !== null) rmSync(this.#scratch, { recursive: true, force: true });
+  }
+
+  #set(path: string, entry: Entry): void {
+    const previous = this.#entries.get(path) ?? { state: null, source: null };
+    if (!this.#previous.has(path)) this.#previous.set(path, previous);
+    this.#entries.set(path, entry);
+  }
+
+  #known(path: string, state: FileState | null | 'unknown'): FileState | null {
+    return state === 'unknown' ? refuse('PLAN_RESULT_UNKNOWN', `${path} is not known yet.`, { path }) : state;
+  }
+
+  #stage(bytes: Uint8Array): Source {
+    this.#scratch ??= mkdtempSync(join(tmpdir(), 'keyturn-plan-'));
+    const staged = join(this.#scratch, String(this.#staged++));
+    attempt('the scratch folder', () => writeFileSync(staged, bytes, { flag: 'wx', mode: 0o600 }));
+    return { staged };
+  }
+
+  /** The nearest folder that exists must let us change names in it. */
+  #requireWritableFolder(path: string): void {
+    const existing = foldersAbove(path).filter((folder) => !this.#folders.has(folder));
+    const place = openPlace(this.#options.root, `${existing.at(-1) ?? ''}/any`.replace(/^\//, ''));
+    try {
+      const { W_OK, X_OK } = constants;
+      attempt(path, () => accessSync(pathThrough(place, '.'), W_OK | X_OK));
+    } finally {
+      closePlace(place);
+    }
+  }
+}

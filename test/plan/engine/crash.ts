@@ -1,0 +1,96 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { expect } from 'vitest';
+import type { Plan } from '../../../src/plan/model.ts';
+import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
+import { loadManifest, MANIFEST_NAME } from '../../../src/plan/rollback/manifest.ts';
+import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
+import { create, derive, lay, modify, picture, plan, REPORTS, remove, rename } from './story.ts';
+
+export const hasStrace = spawnSync('strace', ['-V']).status === 0;
+
+/** One file, so that a child is up in a moment. */
+export async function bundleChild(): Promise<{ path: string; remove: () => void }> {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-child-'));
+  const path = join(folder, 'child.mjs');
+  await build({
+    entryPoints: [fileURLToPath(new URL('./child.ts', import.meta.url))],
+    outfile: path,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+    external: ['@duckdb/node-api', 'tsx'],
+    banner: { js: "import { createRequire as r } from 'node:module'; const require = r(import.meta.url);" },
+  });
+  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Every kind of change, with folders, a chain of edits and renames, in a tree with a bystander. */
+export const SMALL: Plan = plan([
+  modify('1', 'a', 'one', 'two'),
+  create('2', 'new/deep/n', 'fresh'),
+  rename('3', 'b', 'c'),
+  rename('4', 'a', 'b'),
+  modify('5', 'b', 'two', 'three'),
+  remove('6', 'sub/gone'),
+]);
+
+export async function layProject(
+  root: string,
+): Promise<{ effect_file: string; before: Record<string, string> }> {
+  lay(root, { a: 'one', b: 'bee', 'sub/gone': 'gone', 'sub/bystander': 'b' });
+  const effect_file = join(root, 'agent_outputs.json');
+  const effect = await derive(root, SMALL);
+  writeFileSync(effect_file, JSON.stringify(effect));
+  return { effect_file, before: picture(root) };
+}
+
+interface Killed {
+  readonly killed: boolean;
+  readonly output: string;
+}
+
+/** Kills at the `when`th call of any of these: the call itself does not happen. */
+export function killAtCall(child: string, args: readonly string[], calls: string, when: number): Killed {
+  const strace = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`];
+  const inject = ['-e', `inject=${calls}:signal=KILL:when=${when}`];
+  const ran = spawnSync('strace', [...strace, ...inject, process.execPath, child, ...args], {
+    encoding: 'utf8',
+    // The calls are counted for each thread.
+    env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
+  });
+  return { killed: ran.signal === 'SIGKILL' || ran.status === 137, output: ran.stdout };
+}
+
+export function killAfter(child: string, args: readonly string[], delay_ms: number): Promise<Killed> {
+  return new Promise((resolve) => {
+    const started = spawn(process.execPath, [child, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    started.stdout.on('data', (chunk: Buffer) => {
+      if (output === '') setTimeout(() => started.kill('SIGKILL'), delay_ms);
+      output += chunk.toString();
+    });
+    started.on('close', (_code, signal) => resolve({ killed: signal === 'SIGKILL', output }));
+  });
+}
+
+/** After a crash: what was done can be told, and the rollback brings every byte back, however often it is run. */
+export async function expectRecoverable(root: string, before: Record<string, string>): Promise<void> {
+  if (!existsSync(join(root, REPORTS, MANIFEST_NAME))) {
+    expect(picture(root), 'no manifest yet, so nothing was touched').toEqual(before);
+    return;
+  }
+  const manifest = loadManifest(root, REPORTS);
+  const { paths } = await inspectRun(manifest, root);
+  for (const { standing } of paths) expect(['untouched', 'done', 'begun']).toContain(standing);
+  const outcome = await rollBack(manifest, { root });
+  expect(outcome).toMatchObject({ status: 'rolled_back', instructions: [] });
+  expect(picture(root)).toEqual(before);
+  expect((await rollBack(loadManifest(root, REPORTS), { root })).status).toBe('rolled_back');
+  expect(picture(root)).toEqual(before);
+}

@@ -1,0 +1,134 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sha256 } from '../../../src/canonical/digest.ts';
+import { derivePlan } from '../../../src/plan/derive.ts';
+import { type ExecuteOptions, executePlan } from '../../../src/plan/engine/execute.ts';
+import type { Runners } from '../../../src/plan/engine/handler/handlers.ts';
+import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
+import type {
+  Action,
+  ActionType,
+  ExecutionInstructions,
+  Operation,
+  Plan,
+  PlanEffect,
+} from '../../../src/plan/model.ts';
+
+export const REPORTS = 'agent_outputs/reports/20260115T120000Z_task-1';
+
+export function action(
+  action_id: string,
+  action_type: ActionType,
+  target: string,
+  operation: Partial<Operation> = {},
+  more: Partial<Action> = {},
+): Action {
+  return {
+    action_id,
+    action_type,
+    target,
+    operation: { type: action_type.toLowerCase(), ...operation } as Operation,
+    depends_on: [],
+    reversible: true,
+    risk_level: 'LOW',
+    timeout_ms: 30_000,
+    ...more,
+  };
+}
+
+export const create = (id: string, path: string, content = `new ${path}\n`, more: Partial<Action> = {}) =>
+  action(id, 'FILE_CREATE', path, { content }, more);
+export const modify = (
+  id: string,
+  path: string,
+  pattern: string,
+  replacement: string,
+  more: Partial<Action> = {},
+) => action(id, 'FILE_MODIFY', path, { type: 'text_replace', pattern, replacement }, more);
+export const remove = (id: string, path: string, more: Partial<Action> = {}) =>
+  action(id, 'FILE_DELETE', path, {}, more);
+export const rename = (id: string, path: string, destination: string, more: Partial<Action> = {}) =>
+  action(id, 'FILE_RENAME', path, { destination }, more);
+
+const INSTRUCTIONS: ExecutionInstructions = {
+  execution_order: 'sequential',
+  stop_on_error: true,
+  rollback_on_failure: true,
+  preserve_permissions: true,
+  verify_hashes: true,
+  timeout_ms: 300_000,
+};
+
+export function plan(
+  actions: readonly Action[],
+  instructions: Partial<ExecutionInstructions> = {},
+  validation: Plan['validation'] = [],
+): Plan {
+  return {
+    plan_id: 'plan-001',
+    task_id: 'task-1',
+    actions,
+    instructions: { ...INSTRUCTIONS, ...instructions },
+    validation,
+    digest: sha256(JSON.stringify(actions)),
+  };
+}
+
+export const derive = (root: string, made: Plan, runners?: Runners): Promise<PlanEffect> =>
+  derivePlan({ plan: made, root, config_digest: null, ...(runners ? { runners } : {}) });
+
+export const execute = (
+  root: string,
+  effect: PlanEffect,
+  more: Partial<ExecuteOptions> = {},
+): Promise<PlanOutcome> => executePlan(effect, { root, reports_folder: REPORTS, ...more });
+
+export async function deriveAndExecute(
+  root: string,
+  made: Plan,
+  more: Partial<ExecuteOptions> = {},
+): Promise<PlanOutcome> {
+  return execute(root, await derive(root, made, more.runners), more);
+}
+
+/** Writes files with a time of long ago, so that a restored time is seen to be restored. */
+export function lay(root: string, files: Readonly<Record<string, string>>, mode = 0o640): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+    chmodSync(join(root, path), mode);
+    utimesSync(join(root, path), 1_600_000_000.25, 1_600_000_001.5);
+  }
+}
+
+/** Every path of the project, with what it is: content, mode and time. The reports are not part of it. */
+export function picture(root: string, with_times = true): Record<string, string> {
+  const found: Record<string, string> = {};
+  const walk = (folder: string) => {
+    for (const name of readdirSync(join(root, folder)).sort()) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (path === 'agent_outputs') continue;
+      const stats = lstatSync(join(root, path));
+      const mode = (stats.mode & 0o7777).toString(8);
+      if (stats.isDirectory()) {
+        found[path] = `folder ${mode}`;
+        walk(path);
+      } else if (stats.isFile()) {
+        const time = with_times ? ` ${Math.round(stats.mtimeMs)}` : '';
+        found[path] = `${mode}${time} ${stats.nlink} ${sha256(readFileSync(join(root, path)))}`;
+      } else found[path] = 'something else';
+    }
+  };
+  walk('');
+  return found;
+}
+
+export const text = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  archiveRecords,
+  expireManifests,
+  manifestAt,
+  retireReport,
+} from '../../../src/plan/report/archive.ts';
+import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
+import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
+import { expectRefusal } from '../../support/refusal.ts';
+import { projectWith, ran, replace } from './scene.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const STARTED = Date.parse('2026-02-03T10:15:30.123Z');
+const during = new Date(STARTED + 29 * DAY_MS);
+const afterwards = new Date(STARTED + 31 * DAY_MS);
+
+const one = () => ran(projectWith({ 'a.txt': 'x\n' }), [replace('m', 'a.txt', 'x', 'y')]);
+
+describe('a rollback manifest grows old', () => {
+  it('it is active until its time is up, and is kept when it is', async () => {
+    const { root, folder } = await one();
+    expect(manifestAt(loadManifest(root, folder), during).status).toBe('ACTIVE');
+    expect(await expireManifests(root, during)).toEqual([]);
+    expect(await expireManifests(root, afterwards)).toEqual([folder]);
+    expect(loadManifest(root, folder).status).toBe('EXPIRED');
+    expect(await expireManifests(root, afterwards)).toEqual([]);
+    expect(readdirSync(join(root, folder, 'backups'))).toHaveLength(1);
+  });
+
+  it('one that was rolled back does not expire', async () => {
+    const { root, folder, outcome } = await one();
+    await rollBack(outcome.manifest!, { root });
+    expect(await expireManifests(root, afterwards)).toEqual([]);
+    expect(loadManifest(root, folder).status).toBe('EXECUTED');
+  });
+
+  it('a project without reports has nothing that expires', async () => {
+    expect(await expireManifests(projectWith({}), afterwards)).toEqual([]);
+  });
+});
+
+describe('the archive of reports', () => {
+  it('the records of a run are copied, and everything a rollback needs stays', async () => {
+    const { root, folder, outcome } = await one();
+    const archive = await archiveRecords(root, folder);
+    expect(archive).toBe('agent_outputs/archive/20260203T101530123Z_task-7');
+    expect(readdirSync(join(root, archive)).sort()).toEqual([
+      'change_log.json',
+      'execution_report.json',
+      'rollback_manifest.json',
+    ]);
+    expect((await rollBack(outcome.manifest!, { root })).status).toBe('rolled_back');
+  });
+
+  it('a report with an active manifest is not moved away', async () => {
+    const { root, folder } = await one();
+    await expectRefusal('MANIFEST_STILL_ACTIVE', () => retireReport(root, folder, during));
+    expect(existsSync(join(root, folder, 'rollback_manifest.json'))).toBe(true);
+  });
+
+  it('an expired one is moved with all its backups, beside its records', async () => {
+    const { root, folder } = await one();
+    await archiveRecords(root, folder);
+    const before = readdirSync(join(root, folder), { recursive: true }).sort();
+    const retired = await retireReport(root, folder, afterwards);
+    expect(readdirSync(join(root, retired), { recursive: true }).sort()).toEqual(before);
+    expect(readFileSync(join(root, retired, 'backups/001_a.txt.bak'), 'utf8')).toBe('x\n');
+    expect(existsSync(join(root, folder))).toBe(false);
+  });
+
+  it('only the folder of a report can be moved', async () => {
+    const { root } = await one();
+    await expectRefusal('PATH_ESCAPES', () => archiveRecords(root, 'agent_outputs/reports/../../a'));
+    await expectRefusal('PATH_ESCAPES', () => archiveRecords(root, 'a.txt'));
+  });
+});

@@ -1,0 +1,67 @@
+import { applyPatch } from 'diff';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diffOf, hunkLines } from '../../../src/plan/report/diff.ts';
+
+const bytes = (text: string | null) => (text === null ? null : Buffer.from(text));
+const linesOf = (before: string | null, after: string | null) => {
+  const diff = diffOf(bytes(before), bytes(after));
+  return diff.kind === 'text' ? hunkLines(diff.hunks ?? []) : [];
+};
+
+describe('the difference between two contents', () => {
+  it('is the unified diff that people know, with line numbers of the whole file', () => {
+    const before = Array.from({ length: 100 }, (_, i) => `line ${i + 1}\n`).join('');
+    expect(linesOf(before, before.replace('line 50\n', 'LINE 50\nnew\n'))).toEqual([
+      '@@ -47,7 +47,8 @@',
+      ' line 47',
+      ' line 48',
+      ' line 49',
+      '-line 50',
+      '+LINE 50',
+      '+new',
+      ' line 51',
+      ' line 52',
+      ' line 53',
+    ]);
+  });
+
+  it('a new file and a removed file are all plus and all minus', () => {
+    expect(linesOf(null, 'a\nb\n')).toEqual(['@@ -0,0 +1,2 @@', '+a', '+b']);
+    expect(linesOf('a\n', null)).toEqual(['@@ -1 +0,0 @@', '-a']);
+    expect(linesOf(null, '')).toEqual([]);
+  });
+
+  it('a missing last newline and a changed line ending are differences', () => {
+    expect(linesOf('a\n', 'a')).toContain('\\ No newline at end of file');
+    expect(linesOf('a\r\n', 'a\n')).toEqual(['@@ -1 +1 @@', '-a\r', '+a']);
+  });
+
+  it('binary content is not compared line by line', () => {
+    expect(diffOf(Buffer.from([1, 0, 2]), bytes('a'))).toEqual({ kind: 'binary' });
+    expect(diffOf(bytes('a'), Buffer.from([0xff]))).toEqual({ kind: 'binary' });
+  });
+
+  it('a comparison that takes too long is given up and said', () => {
+    const noise = (seed: number) =>
+      Array.from({ length: 20_000 }, (_, i) => `${(i * seed) % 9973}\n`).join('');
+    const diff = diffOf(bytes(noise(7919)), bytes(noise(6007)), { timeout_ms: 1 });
+    expect(diff).toMatchObject({ kind: 'text', hunks: null, lines_added: 20_000 });
+  });
+
+  it('applying it to the one gives the other, for all texts', () => {
+    const text = fc
+      .array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd', '\n', 'a\r\n'), { maxLength: 30 })
+      .map((a) => a.join(''));
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const lines = linesOf(before, after);
+        const patch = `--- a\n+++ b\n${lines.join('\n')}\n`;
+        expect(
+          lines.length === 0 ? before : applyPatch(before, patch, { autoConvertLineEndings: false }),
+        ).toBe(after);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

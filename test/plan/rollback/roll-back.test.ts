@@ -1,0 +1,272 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Plan, PlanEffect } from '../../../src/plan/model.ts';
+import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
+import { readJournal } from '../../../src/plan/rollback/journal.ts';
+import { loadManifest, MANIFEST_NAME, type RollbackManifest } from '../../../src/plan/rollback/manifest.ts';
+import { type RollBackOptions, rollBack } from '../../../src/plan/rollback/roll-back.ts';
+import { expectRefusal } from '../../support/refusal.ts';
+import { scratch } from '../../support/scratch.ts';
+import {
+  create,
+  derive,
+  execute,
+  lay,
+  modify,
+  picture,
+  plan,
+  REPORTS,
+  remove,
+  rename,
+  text,
+} from '../engine/story.ts';
+
+const MADE = plan([
+  modify('1', 'a', 'one', 'two'),
+  create('2', 'new/deep/n', 'fresh'),
+  rename('3', 'b', 'c'),
+  remove('4', 'gone'),
+  modify('5', 'a', 'two', 'three'),
+]);
+
+interface Done {
+  readonly root: string;
+  readonly before: Record<string, string>;
+  readonly effect: PlanEffect;
+  readonly manifest: RollbackManifest;
+  back(more?: Partial<RollBackOptions>): ReturnType<typeof rollBack>;
+  id(path: string): string;
+}
+
+async function done(made: Plan = MADE): Promise<Done> {
+  const root = scratch();
+  lay(root, { a: 'one', b: 'bee', gone: 'gone', bystander: 'b' });
+  const before = picture(root);
+  const effect = await derive(root, made);
+  expect((await execute(root, effect)).status).toBe('SUCCESS');
+  expect(picture(root)).not.toEqual(before);
+  const manifest = loadManifest(root, REPORTS);
+  return {
+    root,
+    before,
+    effect,
+    manifest,
+    back: (more) => rollBack(loadManifest(root, REPORTS), { root, effect, ...more }),
+    id: (path) => manifest.checkpoints.find(({ file_path }) => file_path === path)!.checkpoint_id,
+  };
+}
+
+describe('a rollback', () => {
+  it('brings back content, mode, time, existence and folders, and says so in manifest and journal', async () => {
+    const { root, before, back } = await done();
+    const outcome = await back();
+    expect(outcome).toMatchObject({ status: 'rolled_back', instructions: [], not_undone: [] });
+    expect(outcome.folders_removed).toEqual(['new/deep', 'new']);
+    expect(picture(root)).toEqual(before);
+    expect(loadManifest(root, REPORTS)).toMatchObject({ status: 'EXECUTED' });
+    expect(readJournal(root, REPORTS).at(-1)).toMatchObject({ kind: 'rolled_back', status: 'rolled_back' });
+  });
+
+  it('brings back times of any fraction to the microsecond', async () => {
+    const root = scratch();
+    const names = Array.from({ length: 60 }, (_, i) => `f${i}`);
+    for (const name of names) writeFileSync(join(root, name), 'one');
+    const times = () => names.map((name) => statSync(join(root, name), { bigint: true }).mtimeNs / 1000n);
+    const before = times();
+    const effect = await derive(root, plan(names.map((name) => modify(name, name, 'one', 'two'))));
+    await execute(root, effect);
+    expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
+    expect(times()).toEqual(before);
+  });
+
+  it('moves a renamed file back: it is the same file', async () => {
+    const { root, back } = await done();
+    const { ino } = statSync(join(root, 'c'));
+    await back();
+    expect(statSync(join(root, 'b')).ino).toBe(ino);
+  });
+
+  it('run twice is harmless', async () => {
+    const { root, before, back } = await done();
+    await back();
+    const again = await back();
+    expect(again.status).toBe('rolled_back');
+    expect(again.paths.every(({ step }) => step === 'nothing')).toBe(true);
+    expect(picture(root)).toEqual(before);
+  });
+
+  it('a preview says what would be done and does nothing', async () => {
+    const { root, back } = await done();
+    const after = picture(root);
+    const outcome = await back({ preview: true });
+    expect(outcome.status).toBe('preview');
+    const steps = Object.fromEntries(outcome.paths.map(({ path, step }) => [path, step]));
+    expect(steps).toEqual({ a: 'restore', b: 'move_back', gone: 'restore', 'new/deep/n': 'remove' });
+    expect(picture(root)).toEqual(after);
+    expect(readJournal(root, REPORTS).some(({ kind }) => kind === 'rolled_back')).toBe(false);
+  });
+
+  it('refuses a file that was changed after the run, restores the others, and is stuck with instructions', async () => {
+    const { root, before, back } = await done();
+    writeFileSync(join(root, 'a'), 'theirs');
+    const outcome = await back();
+    expect(outcome.status).toBe('stuck');
+    expect(outcome.paths.find(({ path }) => path === 'a')).toMatchObject({
+      step: 'refuse',
+      done: false,
+      code: 'CHANGED_SINCE_RUN',
+    });
+    expect(outcome.instructions).toHaveLength(1);
+    expect(outcome.instructions[0]).toContain(`${REPORTS}/backups/001_a.bak`);
+    expect(text(root, 'a')).toBe('theirs');
+    const { a: _theirs, ...others } = picture(root);
+    const { a: _ours, ...expected } = before;
+    expect(others).toEqual(expected);
+    expect(loadManifest(root, REPORTS).status).toBe('ACTIVE');
+  });
+
+  it('refuses a file whose mode was changed, and one that was removed, after the run', async () => {
+    const { root, back } = await done();
+    chmodSync(join(root, 'a'), 0o777);
+    rmSync(join(root, 'new/deep/n'));
+    rmSync(join(root, 'c'));
+    const outcome = await back();
+    const codes = Object.fromEntries(outcome.paths.map(({ path, step }) => [path, step]));
+    // Where nothing was before, nothing being there is as before.
+    expect(codes).toMatchObject({ a: 'refuse', c: 'nothing', 'new/deep/n': 'nothing', b: 'restore' });
+    expect(text(root, 'b')).toBe('bee');
+  });
+
+  it('keeps a folder in which somebody else put a file', async () => {
+    const { root, back } = await done();
+    writeFileSync(join(root, 'new/theirs'), 't');
+    const outcome = await back();
+    expect(outcome.status).toBe('rolled_back');
+    expect(outcome.folders_removed).toEqual(['new/deep']);
+    expect(text(root, 'new/theirs')).toBe('t');
+  });
+
+  it('leaves a file alone when its backup is not the original', async () => {
+    const { root, back } = await done();
+    const backup = join(root, REPORTS, 'backups', '001_a.bak');
+    writeFileSync(backup, 'eno'); // as long as the original
+    const outcome = await back();
+    expect(outcome.paths.find(({ path }) => path === 'a')).toMatchObject({
+      done: false,
+      code: 'BACKUP_CORRUPT',
+    });
+    expect(text(root, 'a')).toBe('three');
+    expect(readdirSync(root).filter((name) => name.startsWith('.kt-'))).toEqual([]);
+  });
+
+  it('brings back a file whose folder was removed meanwhile', async () => {
+    const root = scratch();
+    lay(root, { 'f/only': 'x' });
+    const before = picture(root);
+    const effect = await derive(root, plan([remove('1', 'f/only')]));
+    await execute(root, effect);
+    rmSync(join(root, 'f'), { recursive: true });
+    expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
+    expect(picture(root)).toEqual(before);
+  });
+});
+
+describe('a part of a rollback', () => {
+  it('restores only the named checkpoint', async () => {
+    const { root, back, id } = await done();
+    const outcome = await back({ checkpoints: [id('a')] });
+    expect(outcome.status).toBe('rolled_back');
+    expect(text(root, 'a')).toBe('one');
+    expect(text(root, 'c')).toBe('bee');
+    expect(loadManifest(root, REPORTS).status).toBe('ACTIVE');
+  });
+
+  it('half of a rename is refused, both halves are not', async () => {
+    const { root, back, id } = await done();
+    await expectRefusal('CHECKPOINT_CHAINED', () => back({ checkpoints: [id('b')] }));
+    await expectRefusal('CHECKPOINT_CHAINED', () => back({ checkpoints: [id('c'), id('a')] }));
+    expect((await back({ checkpoints: [id('b'), id('c')] })).status).toBe('rolled_back');
+    expect(text(root, 'b')).toBe('bee');
+    expect(existsSync(join(root, 'c'))).toBe(false);
+  });
+
+  it('an unknown checkpoint is refused', async () => {
+    const { back } = await done();
+    const nobody = '00000000-0000-4000-8000-000000000000';
+    await expectRefusal('CHECKPOINT_UNKNOWN', () => back({ checkpoints: [nobody] }));
+  });
+});
+
+interface Forged {
+  checkpoints: { original_hash: string; file_path: string }[];
+  folders_created: string[];
+  rollback_order: string[];
+  plan_digest: string;
+}
+
+describe('a manifest that was changed', () => {
+  const forge = (root: string, change: (manifest: Forged) => unknown) => {
+    const path = join(root, REPORTS, MANIFEST_NAME);
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Forged;
+    change(manifest);
+    writeFileSync(path, JSON.stringify(manifest));
+  };
+
+  it.each([
+    ['another original', (m: Forged) => Object.assign(m.checkpoints[0]!, { original_hash: 'f'.repeat(64) })],
+    ['another path', (m: Forged) => Object.assign(m.checkpoints[0]!, { file_path: 'bystander' })],
+    ['a folder that the plan did not make', (m: Forged) => m.folders_created.push('theirs')],
+    ['another plan', (m: Forged) => Object.assign(m, { plan_digest: 'f'.repeat(64) })],
+    ['an order that leaves one out', (m: Forged) => m.rollback_order.pop()],
+    ['a field that nobody knows', (m: Forged) => Object.assign(m, { extra: 1 })],
+  ])('with %s is refused, and nothing is touched', async (_what, change) => {
+    const { root, back } = await done();
+    mkdirSync(join(root, 'theirs'));
+    forge(root, change);
+    const after = picture(root);
+    await expectRefusal('MANIFEST_CORRUPT', async () => back());
+    expect(picture(root)).toEqual(after);
+  });
+});
+
+describe('an inspection', () => {
+  it('says for each path what was done', async () => {
+    const { root, manifest } = await done();
+    writeFileSync(join(root, 'new/deep/n'), 'theirs');
+    rmSync(join(root, 'a'));
+    writeFileSync(join(root, 'gone'), 'gone');
+    chmodSync(join(root, 'gone'), 0o640);
+    const { paths, finished } = await inspectRun(manifest, root);
+    const standings = Object.fromEntries(
+      paths.map(({ checkpoint, standing }) => [checkpoint.file_path, standing]),
+    );
+    expect(standings).toEqual({
+      a: 'missing',
+      'new/deep/n': 'changed',
+      b: 'done',
+      c: 'done',
+      gone: 'untouched',
+    });
+    expect(finished).toBe('SUCCESS');
+  });
+
+  it('a torn last line of the journal was never said, a torn line before it is refused', async () => {
+    const { root, manifest } = await done();
+    const journal = join(root, REPORTS, 'journal.jsonl');
+    const whole = readFileSync(journal, 'utf8');
+    writeFileSync(journal, `${whole}{"kind":"fin`);
+    expect((await inspectRun(manifest, root)).finished).toBe('SUCCESS');
+    writeFileSync(journal, `{"kind":"fin\n${whole}`);
+    await expectRefusal('MANIFEST_CORRUPT', () => inspectRun(manifest, root));
+  });
+});
