@@ -559,6 +559,11 @@ const reasons = {
     'The executable is not the one that was approved or pinned.',
     'Find out who changed it, then propose again.',
   ],
+  APPROVER_REVOKED: [
+    3020,
+    'The key of a human who approved this was revoked since.',
+    'Ask another human to review and approve it.',
+  ],
   LAST_HUMAN: [3018, 'This is the last enrolled human.', 'Enrol another human first.'],
   ALREADY_APPROVED: [
     3019,

@@ -15,6 +15,11 @@ export function signerOf(name: string, public_key: string, seed: Uint8Array): Si
   return { name, public_key, key: privateKeyOf(seed) };
 }
 
+/** The name of a ledger. Every signature covers it, and its heads are signed under it. */
+export function originOf(project_id: string, tenant: string): string {
+  return `keyturn/${project_id}/${tenant}`;
+}
+
 type Unsigned<K extends SignedKind> = Omit<Body<K>, 'by' | 'key' | 'signed_at' | 'signature'>;
 
 /**

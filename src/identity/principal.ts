@@ -38,6 +38,11 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
   return { ...state, status: 'revoked' };
 }
 
+/** Whether this key speaks for this principal now. */
+export function isLive(principal: Principal | null, key: string): boolean {
+  return principal?.kind === 'human' && principal.status === 'active' && principal.public_key === key;
+}
+
 /** The signer of an act must be an enrolled human, not revoked, and use the enrolled key. */
 export function requireHuman(principal: Principal | null, key: string): Principal {
   if (principal === null) refuse('PRINCIPAL_UNKNOWN');

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, type Json, parseJson } from '../canonical/json.ts';
@@ -91,12 +91,13 @@ export interface Frozen {
 export interface FreezeOptions {
   readonly issuer: string;
   readonly effect_digest: Digest;
+  readonly nonce: string;
   readonly now: Date;
   readonly ttl_s: number;
 }
 
 /** Fills in a draft and fixes its hash. From here on a change is another intent. */
-export function freeze(draft: Draft, { issuer, effect_digest, now, ttl_s }: FreezeOptions): Frozen {
+export function freeze(draft: Draft, { issuer, effect_digest, nonce, now, ttl_s }: FreezeOptions): Frozen {
   const created_at = draft.created_at ?? now.toISOString();
   const envelope: Envelope = {
     format: 'keyturn-intent/1',
@@ -108,7 +109,7 @@ export function freeze(draft: Draft, { issuer, effect_digest, now, ttl_s }: Free
     effect: { ...draft.effect, digest: draft.effect.digest ?? effect_digest },
     created_at,
     expiry: draft.expiry ?? new Date(now.getTime() + ttl_s * 1000).toISOString(),
-    nonce: draft.nonce ?? randomBytes(16).toString('base64'),
+    nonce,
   };
   requireLifetime(envelope, now);
   const bytes = canonicalBytes(envelope);

@@ -1,5 +1,8 @@
 import type { KeyPair } from '../canonical/ed25519.ts';
+import { canonicalText } from '../canonical/json.ts';
 import { type Event, isSigned, parseEvent } from '../event/event.ts';
+import type { IntentState } from '../gate/state.ts';
+import { originOf } from '../identity/act.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { type VerifiedExport, verifyExport, writeExport } from '../ledger/export.ts';
 import { fingerprint, type Head, openHead, requireKey, signHead } from '../ledger/head.ts';
@@ -10,7 +13,7 @@ import { type VerifiedLedger, verifyLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
-import { Inspector, originOf } from './inspect.ts';
+import { Inspector } from './inspect.ts';
 
 /** The first entry names the project and the key that signs the heads of its ledger. */
 export async function genesisOf(store: Store): Promise<{ origin: string; ledger_key: string }> {
@@ -116,9 +119,26 @@ export async function prove(
     key: await ledgerKey(context),
     head: text,
     entries,
+    seed: pair.seed,
     ledger: context.store.entries(),
     ...(kept !== undefined && { kept }),
   });
+}
+
+/**
+ * The state of an intent as its signed entries tell it, not as the projection does: whoever can write to the database file
+ * can write a projection, and cannot write a signature. The two must agree.
+ */
+export async function provenState(context: Context, intent_id: string): Promise<IntentState | null> {
+  const about = await context.store.entriesOf(intent_id);
+  if (about.length === 0) return null;
+  const inspector = new Inspector();
+  for (const { bytes } of await withSigners(context.store, about)) inspector.inspect(openEntry(bytes));
+  if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
+  const proven = inspector.intent(intent_id);
+  const stored = await context.store.intent(intent_id);
+  if (canonicalText(proven) !== canonicalText(stored)) refuse('PROJECTION_DRIFT');
+  return proven;
 }
 
 /** Adds the initialisation and the keys of everybody who signed, back to the first human. */
@@ -147,10 +167,18 @@ function signersOf(entries: readonly SealedEntry[]): string[] {
 export async function verifyExportFile(path: string, options: VerifyOptions): Promise<VerifiedExport> {
   const inspector = new Inspector();
   const verified = await verifyExport(path, { ...options, inspect: inspector.inspect });
-  if (options.deep && verified.head.origin !== inspector.origin) {
-    refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
-  }
+  if (options.deep) requireGenesis(inspector, verified);
   return verified;
+}
+
+/** The first entry names the ledger and the key of its heads: both must be those of the head that was verified. */
+function requireGenesis(
+  inspector: Inspector,
+  { head, fingerprint: key }: { head: Head; fingerprint: string },
+): void {
+  if (head.origin !== inspector.origin) refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
+  if (fingerprint(inspector.ledger_key) !== key)
+    refuse('HEAD_SIGNATURE_INVALID', 'The head is signed by another key.');
 }
 
 export interface VerifyProofOptions {
@@ -163,6 +191,6 @@ export function verifyProof(bytes: Uint8Array, options: VerifyProofOptions): Ver
   const bundle = verifyBundle(bytes, options);
   const inspector = new Inspector();
   for (const entry of bundle.entries) inspector.inspect(entry);
-  if (bundle.head.origin !== inspector.origin) refuse('PROOF_INVALID', 'The head belongs to another ledger.');
+  requireGenesis(inspector, bundle);
   return bundle;
 }

@@ -10,8 +10,6 @@ export type Effect = ToolEffect | PlanEffect;
 /** An effect as the world is now, with a hand on everything that doing it needs. */
 export interface Derived {
   readonly effect: Effect;
-  readonly bytes: Uint8Array;
-  readonly digest: Digest;
   readonly registry_digest: Digest;
   readonly registry_bytes: Uint8Array;
   /** The tool, or the id of the plan. */

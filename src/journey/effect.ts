@@ -1,7 +1,7 @@
-import { parseJson } from '../canonical/json.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type Draft, openEnvelope } from '../intent/envelope.ts';
-import { openEffect as openToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { derivePlanRun } from './plan.ts';
@@ -29,8 +29,16 @@ export async function requireSameEffect(context: Context, state: IntentState): P
   return derived;
 }
 
-/** Reads an effect back. The store has checked the bytes against their digest, so they are what was derived. */
+/**
+ * The bytes of an effect and their digest. The nonce of the envelope is part of them: a guessable argument cannot be
+ * guessed back from the digest in the ledger once the bytes are erased.
+ */
+export function sealEffect(effect: Effect, nonce: string): { bytes: Uint8Array; digest: Digest } {
+  const bytes = canonicalBytes({ effect, nonce });
+  return { bytes, digest: sha256(bytes) };
+}
+
+/** Reads an effect back. The store has checked the bytes against their digest, so they are what was sealed. */
 export function openEffect(bytes: Uint8Array): Effect {
-  const value = parseJson(bytes, bytes.length) as unknown as Effect;
-  return value.kind === 'plan' ? value : openToolEffect(bytes);
+  return (parseJson(bytes, bytes.length) as unknown as { effect: Effect }).effect;
 }

@@ -35,11 +35,8 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   const { effect, rules } = await simulate(context, spec, look ? collector : null);
   requireContent(collector.findings);
   const registry = context.registry();
-  const bytes = canonicalBytes(effect);
   return {
     effect,
-    bytes,
-    digest: sha256(bytes),
     registry_digest: registry.digest,
     registry_bytes: registry.bytes,
     name: effect.plan_id,

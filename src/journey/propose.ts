@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -5,7 +6,7 @@ import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
-import { derive } from './effect.ts';
+import { derive, sealEffect } from './effect.ts';
 
 export interface Proposal {
   readonly intent_id: string;
@@ -21,13 +22,16 @@ export async function propose(context: Context, input: unknown): Promise<Proposa
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
   const derived = await derive(context, draft.effect, draft.intent_id ?? null);
+  const nonce = draft.nonce ?? randomBytes(16).toString('base64');
+  const sealed = sealEffect(derived.effect, nonce);
   const { envelope, bytes, hash } = freeze(draft, {
     issuer: proposer.name,
-    effect_digest: derived.digest,
+    effect_digest: sealed.digest,
+    nonce,
     now: context.clock(),
     ttl_s: context.intent_ttl_s,
   });
-  if (envelope.effect.digest !== derived.digest)
+  if (envelope.effect.digest !== sealed.digest)
     refuse('EFFECT_CHANGED', 'The envelope names another effect.');
   // The claim below decides between two at once; this one says it in the right words.
   if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
@@ -35,7 +39,7 @@ export async function propose(context: Context, input: unknown): Promise<Proposa
   await context.store.commit({
     claims: [`intent:${envelope.intent_id}`],
     events: [proposed(envelope, hash, derived, proposer)],
-    objects: [bytes, derived.bytes, derived.registry_bytes],
+    objects: [bytes, sealed.bytes, derived.registry_bytes],
   });
   return { intent_id: envelope.intent_id, hash, envelope, effect: derived.effect };
 }
@@ -51,7 +55,7 @@ function proposed(
     subject: envelope.intent_id,
     body: {
       hash,
-      effect_digest: derived.digest,
+      effect_digest: envelope.effect.digest,
       registry_digest: derived.registry_digest,
       effect: envelope.effect.kind,
       tool: derived.name,

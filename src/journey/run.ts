@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { sha256 } from '../canonical/digest.ts';
 import { thisProcess } from '../effect/process.ts';
 import type { Event } from '../event/event.ts';
+import type { Verdict } from '../gate/eligible.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import { check, requireFormats } from './check.ts';
+import { provenState } from './audit.ts';
+import { check, judge, requireFormats } from './check.ts';
 import { type Context, recordingRefusal } from './context.ts';
 import type { Captured, Derived, Effect, Ended, Prepared, Progress } from './derived.ts';
 import { requireSameEffect } from './effect.ts';
@@ -50,8 +52,8 @@ export async function run(context: Context, request: RunRequest): Promise<Report
     // 2. The human at the terminal.
     if (!(await request.confirm(seen))) refuse('CONFIRMATION_DECLINED');
 
-    // 3. All of it again: the human may have taken an hour. What is opened stays open from here on.
-    const state = await requireEligible(context, intent_id, hash);
+    // 3. All of it again, because the human may have taken an hour, and from the signed entries: a row can be forged.
+    const state = requireYes(await judge(context, await provenState(context, intent_id), hash));
     const derived = await requireSameEffect(context, state);
     const prepared = derived.prepare();
     try {
@@ -68,7 +70,10 @@ export async function run(context: Context, request: RunRequest): Promise<Report
 }
 
 async function requireEligible(context: Context, intent_id: string, hash: string): Promise<IntentState> {
-  const verdict = await check(context, intent_id, hash);
+  return requireYes(await check(context, intent_id, hash));
+}
+
+function requireYes(verdict: Verdict): IntentState {
   if (verdict.eligible) return verdict.state;
   return refuse(
     verdict.code,

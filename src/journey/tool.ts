@@ -1,7 +1,7 @@
 import type { Json } from '../canonical/json.ts';
 import type { Outcome } from '../effect/child.ts';
 import type { ReasonCode } from '../refusal.ts';
-import { compareEffects, deriveEffect, type Effect, effectBytes, effectDigest } from '../tool/effect.ts';
+import { compareEffects, deriveEffect, type Effect } from '../tool/effect.ts';
 import { prepareRun } from '../tool/run.ts';
 import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
@@ -25,8 +25,6 @@ export async function deriveToolCall(
   const effect = deriveEffect({ registry, tool, arguments: call.arguments, root, digests });
   return {
     effect,
-    bytes: effectBytes(effect),
-    digest: effectDigest(effect),
     registry_digest: registry.digest,
     registry_bytes: registry.bytes,
     name: tool.name,

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import type { Layout } from '../project/layout.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { deriveEffect, type Effect } from '../tool/effect.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
@@ -7,7 +6,7 @@ import { type PreparedRun, prepareRun, type Surroundings } from '../tool/run.ts'
 import { boundTool } from '../tool/select.ts';
 import { checkEligibility } from './check.ts';
 import type { QueueFolder } from './folder.ts';
-import { requireLaneAllowed } from './project.ts';
+import { type LaneProject, requireLaneAllowed } from './project.ts';
 import { type Claimed, requireForm } from './verify.ts';
 
 export interface RunRequest extends Claimed {
@@ -25,7 +24,8 @@ export interface Ready {
 /** The preconditions of 001 in their order. Each refusal carries the line that 001 fixes for its check. */
 export async function requirePreconditions(request: RunRequest): Promise<Ready> {
   requireForm(request);
-  const projects = requireLaneAllowed([request.queue.folder, request.working_folder]);
+  const folders = foldersOf(request);
+  requireLaneAllowed(folders);
 
   // Check 1: the controller is the only source of eligibility.
   await requireEligible(request);
@@ -36,14 +36,31 @@ export async function requirePreconditions(request: RunRequest): Promise<Ready> 
 
   // Checks 3, 4 and 5: one binding, one tool, its arguments, its executable.
   const effect = withLine(null, () => effectOf(registry, request.id, path));
+  const projects = requireLaneAllowed([...folders, ...foldersTouched(effect)]);
   const around = surroundings(request.queue, path, projects);
   return { effect, prepared: withLine(null, () => prepareRun(effect, around)) };
 }
 
+/** Where the request comes from. A registry that lies in a project is the project's, wherever it is named from. */
+function foldersOf({ queue, working_folder, registry_path }: RunRequest): string[] {
+  return [queue.folder, working_folder, ...(registry_path === null ? [] : [dirname(registry_path)])];
+}
+
+/** Where the tool would work. Only known when the registry was read. */
+function foldersTouched({ cwd, sandbox }: Effect): string[] {
+  return sandbox === 'none' ? [cwd] : [cwd, ...sandbox.read, ...sandbox.write];
+}
+
 /** What decides about runs is written by no tool: the queue, the registry, and the files of a project. */
-function surroundings(queue: QueueFolder, registry: string, projects: readonly Layout[]): Surroundings {
-  const files = projects.flatMap(({ config, policies, simulations }) => [config, policies, simulations]);
-  return { hidden: projects.map(({ own }) => own), protected: [queue.folder, registry, ...files] };
+function surroundings(
+  queue: QueueFolder,
+  registry: string,
+  projects: readonly LaneProject[],
+): Surroundings {
+  return {
+    hidden: projects.map(({ hidden }) => hidden),
+    protected: [queue.folder, registry, ...projects.flatMap((project) => project.protected)],
+  };
 }
 
 async function requireEligible(request: RunRequest): Promise<void> {

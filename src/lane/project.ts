@@ -1,17 +1,28 @@
 import { realpathSync } from 'node:fs';
-import { readConfig } from '../project/config.ts';
+import { type Config, readConfig } from '../project/config.ts';
 import { findProject, type Layout, layoutOf } from '../project/layout.ts';
 import { Refusal, refuse } from '../refusal.ts';
+
+/** A project in whose ground the lane works, and what no tool may see there or write there. */
+export interface LaneProject {
+  readonly hidden: string;
+  readonly protected: readonly string[];
+}
 
 /**
  * The projects that these folders belong to. Inside a project the lane would be a side door, because it asks for no
  * signature: it is closed unless the project's own `keyturn.yaml` opens it.
  */
-export function requireLaneAllowed(folders: readonly string[]): readonly Layout[] {
+export function requireLaneAllowed(folders: readonly string[]): readonly LaneProject[] {
   const roots = new Set(folders.flatMap(bothNames).map(findProject));
-  const layouts = [...roots].filter((root) => root !== null).map((root) => layoutOf(root));
-  for (const layout of layouts) if (!isAllowed(layout)) refuse('LANE_FORBIDDEN');
-  return layouts;
+  return [...roots].filter((root) => root !== null).map((root) => openedProject(layoutOf(root)));
+}
+
+function openedProject(layout: Layout): LaneProject {
+  const config = configOf(layout);
+  if (!config?.lane_allowed) refuse('LANE_FORBIDDEN', `The lane is closed in the project ${layout.root}.`);
+  const { own, policies, simulations } = layout;
+  return { hidden: own, protected: [layout.config, config.registry_path, policies, simulations] };
 }
 
 /** As it was named and where it really is: a link must not lead around the answer. */
@@ -23,11 +34,11 @@ function bothNames(folder: string): string[] {
   }
 }
 
-function isAllowed(layout: Layout): boolean {
+function configOf(layout: Layout): Config | null {
   try {
-    return readConfig(layout).lane_allowed;
+    return readConfig(layout);
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return false;
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { type Digest, isDigest } from '../canonical/digest.ts';
+import { type Digest, isDigest, sha256 } from '../canonical/digest.ts';
+import type { Seed } from '../canonical/ed25519.ts';
 import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -11,7 +12,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from './merkle.ts';
-import { formatVerifierKey, parseVerifierKey, type VerifierKey } from './note.ts';
+import { formatVerifierKey, openNote, parseVerifierKey, signNote, type VerifierKey } from './note.ts';
 import { isObjectOf, readCanonical, refuseAs } from './strict.ts';
 
 /**
@@ -21,7 +22,7 @@ import { isObjectOf, readCanonical, refuseAs } from './strict.ts';
 
 const FORMAT = 'keyturn-proof/1';
 const NEWLINE = Buffer.from('\n');
-const FIELDS = ['consistency', 'entries', 'format', 'head', 'key', 'subject'];
+const FIELDS = ['complete', 'consistency', 'entries', 'format', 'head', 'key', 'subject'];
 
 interface ProvenEntry {
   readonly entry: Entry;
@@ -39,6 +40,8 @@ interface Bundle {
   readonly head: string;
   readonly entries: readonly ProvenEntry[];
   readonly consistency: Consistency | null;
+  /** The ledger key's word that these are all the entries of the story: nobody else can leave one out. */
+  readonly complete: string;
 }
 
 export interface ProofRequest {
@@ -51,6 +54,7 @@ export interface ProofRequest {
   /** An earlier head, to show that the ledger only grew since. */
   readonly kept?: string;
   readonly ledger: AsyncIterable<readonly SealedEntry[]>;
+  readonly seed: Seed;
 }
 
 /** Writes a bundle in one pass over the ledger, and verifies it before it leaves the house. */
@@ -68,9 +72,15 @@ export async function makeBundle(request: ProofRequest): Promise<Uint8Array> {
   const paths = wanted.map((ranges) => ranges.map(() => hashes.next().value as Digest));
   const entries = request.entries.map(({ bytes }, i) => ({ entry: openEntry(bytes), path: paths[i]! }));
   const consistency = from === null ? null : { from, path: paths.at(-1)! };
-  const bytes = formatBundle({ subject, key, head: request.head, entries, consistency });
+  const complete = signNote(completeness(subject, request.head, request.entries), key.name, request.seed);
+  const bytes = formatBundle({ subject, key, head: request.head, entries, consistency, complete });
   verifyBundle(bytes, { key: fingerprint(key.public_key), ...(kept !== undefined && { kept }) });
   return bytes;
+}
+
+/** What the ledger key signs about a bundle: which entries tell the story, up to which head. */
+function completeness(subject: string, head: string, entries: readonly { readonly seq: number }[]): string {
+  return `keyturn-complete/1\n${subject}\n${sha256(head)}\n${entries.map(({ seq }) => seq).join(',')}\n`;
 }
 
 async function* leavesOf(ledger: AsyncIterable<readonly SealedEntry[]>): AsyncGenerator<Digest[]> {
@@ -90,7 +100,7 @@ export interface VerifiedBundle {
   readonly head: Head;
   readonly kept: Head | null;
   readonly fingerprint: string;
-  /** In the order of the ledger. That they are all there is not proven; that each is there is. */
+  /** In the order of the ledger. That each is there is proven; that they are all there is the word of the ledger key. */
   readonly entries: readonly Entry[];
 }
 
@@ -104,6 +114,8 @@ export function verifyBundle(bytes: Uint8Array, options: VerifyBundleOptions): V
   // Each entry stands where it says, in the ledger that the head signs.
   for (const proven of bundle.entries) requireIncluded(proven, head);
   const entries = bundle.entries.map(({ entry }) => entry);
+  if (openNote(bundle.complete, bundle.key) !== completeness(bundle.subject, bundle.head, entries))
+    refuse('PROOF_INVALID', 'The bundle does not hold the entries that the ledger key vouches for.');
   const tenant = requireOneStory(bundle.subject, entries);
   const { subject, key } = bundle;
   return { subject, tenant, head, kept, fingerprint: fingerprint(key.public_key), entries };
@@ -151,19 +163,20 @@ function formatBundle({ key, ...rest }: Bundle): Uint8Array {
 function parseBundle(bytes: Uint8Array): Bundle {
   if (bytes.at(-1) !== NEWLINE[0]) malformed('The bundle does not end with a newline. It is cut off.');
   const bundle = readCanonical(bytes.subarray(0, -1), FIELDS, 'BUNDLE_MALFORMED');
-  const { format, subject, key, head, entries, consistency } = bundle;
+  const { format, subject, key, head, entries, consistency, complete } = bundle;
   if (format !== FORMAT) malformed(`The bundle does not say ${FORMAT}.`);
-  if (typeof subject !== 'string' || typeof key !== 'string' || typeof head !== 'string')
-    malformed('The subject, the key and the head must be texts.');
+  if ([subject, key, head, complete].some((text) => typeof text !== 'string'))
+    malformed('The subject, the key, the head and its note must be texts.');
   if (!Array.isArray(entries) || !entries.every(isProvenEntry))
     malformed('An entry or its path is malformed.');
   if (consistency !== null && !isConsistency(consistency)) malformed('The consistency proof is malformed.');
   return {
-    subject,
-    key: refuseAs('BUNDLE_MALFORMED', () => parseVerifierKey(key)),
-    head,
+    subject: subject as string,
+    key: refuseAs('BUNDLE_MALFORMED', () => parseVerifierKey(key as string)),
+    head: head as string,
     entries,
     consistency,
+    complete: complete as string,
   };
 }
 

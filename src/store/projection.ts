@@ -2,7 +2,9 @@ import type { Event, SignedKind } from '../event/event.ts';
 import { isSigned } from '../event/event.ts';
 import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
+import { originOf, verifyAct } from '../identity/act.ts';
 import {
+  isLive,
   movesPrincipal,
   nextPrincipal,
   type Principal,
@@ -17,6 +19,7 @@ export interface States {
   readonly intent: IntentState;
   readonly execution: Execution;
   readonly principal: Principal;
+  readonly system: { readonly origin: string };
 }
 
 export type RowName = keyof States;
@@ -31,6 +34,7 @@ export interface Row<N extends RowName = RowName> {
 
 /** What the fold may look at: the rows as they are just before the event. */
 export interface Rows {
+  readonly tenant: string;
   row<N extends RowName>(name: N, key: string): Row<N> | null;
   principals(): readonly Principal[];
 }
@@ -38,16 +42,37 @@ export interface Rows {
 /** Pure: the rows that this event changes, or a refusal. Commit and rebuild use this one function. */
 export function fold(rows: Rows, event: Event, seq: number, at: string): readonly Row[] {
   if (isSigned(event)) requireSigner(rows, event);
+  if (event.kind === 'execution.claimed') requireLiveApprovals(rows, event);
+  if (event.kind === 'system.initialised') return [systemOf(rows, event, seq)];
   if (movesIntent(event)) return foldIntent(rows, event, seq, at);
   if (movesPrincipal(event)) return [foldPrincipal(rows, event, seq, at)];
   return [];
 }
 
-/** Only an enrolled, active human acts. The first key of a ledger has nobody to vouch for it and signs for itself. */
+/**
+ * Only an enrolled, active human acts, and the signature is verified here: whoever can call the store is not yet the human
+ * they name. The first key of a ledger has nobody to vouch for it and signs for itself.
+ */
 function requireSigner(rows: Rows, event: Event<SignedKind>): void {
   const { by, key } = event.body;
-  if (isSelfSigned(event) && rows.principals().length === 0) return;
-  requireHuman(rows.row('principal', by)?.state ?? null, key);
+  const founding = isSelfSigned(event) && rows.principals().length === 0;
+  if (!founding) requireHuman(rows.row('principal', by)?.state ?? null, key);
+  verifyAct(rows.row('system', 'system')?.state.origin ?? originOf('none', rows.tenant), event);
+}
+
+function systemOf(rows: Rows, { body }: Event<'system.initialised'>, seq: number): Row {
+  if (rows.row('system', 'system')) refuse('TRANSITION_ILLEGAL', 'The ledger was initialised before.');
+  return { name: 'system', key: 'system', seq, state: { origin: originOf(body.project_id, rows.tenant) } };
+}
+
+/** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
+function requireLiveApprovals(rows: Rows, { subject }: Event<'execution.claimed'>): void {
+  const intent = rows.row('intent', subject)?.state;
+  if (!intent) return;
+  const live = intent.approvals.filter(({ by, key }) =>
+    isLive(rows.row('principal', by)?.state ?? null, key),
+  );
+  if (new Set(live.map(({ by }) => by)).size < intent.approvals_needed) refuse('APPROVER_REVOKED');
 }
 
 function isSelfSigned({ kind, subject, body }: Event<SignedKind>): boolean {
@@ -84,6 +109,7 @@ function isLastHuman(rows: Rows, name: string): boolean {
 export function overlay(rows: Rows): Rows & { put(row: Row): void; changed(): Iterable<Row> } {
   const changes = new Map<string, Row>();
   return {
+    tenant: rows.tenant,
     row: <N extends RowName>(name: N, key: string) =>
       (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
     principals: () => {

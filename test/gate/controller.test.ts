@@ -23,7 +23,8 @@ import {
 } from './story.ts';
 
 const now = new Date('2026-01-15T12:30:00.000Z');
-const check = (state: IntentState | null, hash = HASH, at = now): Verdict => eligible(state, hash, at, AT);
+const check = (state: IntentState | null, hash = HASH, at = now): Verdict =>
+  eligible(state, hash, at, AT, () => true);
 const code = (verdict: Verdict) => (verdict.eligible ? 'ELIGIBLE' : verdict.code);
 
 const planned = [proposed({ effect: 'plan' }), granted(), claimed(1, RUN, 'agent_outputs/reports/x')];

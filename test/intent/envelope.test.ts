@@ -4,7 +4,13 @@ import { freeze, openEnvelope, parseDraft } from '../../src/intent/envelope.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const now = new Date('2026-01-15T12:00:00.000Z');
-const options = { issuer: 'bot', effect_digest: 'ef'.repeat(32), now, ttl_s: 3600 };
+const options = {
+  issuer: 'bot',
+  effect_digest: 'ef'.repeat(32),
+  nonce: Buffer.alloc(16, 7).toString('base64'),
+  now,
+  ttl_s: 3600,
+};
 const draft = {
   declared_goal: 'Back up the folder',
   effect: { kind: 'tool', tool: 'backup', arguments: { target: 'a' } },
@@ -29,10 +35,12 @@ describe('an envelope', () => {
       { ...envelope, effect: { ...envelope.effect, arguments: { target: 'b' } } },
       { ...envelope, requested_actions: ['tool:other'] },
       { ...envelope, expiry: '2026-01-15T13:00:00.001Z' },
-      { ...envelope, nonce: Buffer.alloc(16).toString('base64') },
     ];
     const hashes = others.map((other) => freeze(parseDraft(other), options).hash);
-    expect(new Set([hash, ...hashes]).size).toBe(others.length + 1);
+    hashes.push(
+      freeze(parseDraft(envelope), { ...options, nonce: Buffer.alloc(16).toString('base64') }).hash,
+    );
+    expect(new Set([hash, ...hashes]).size).toBe(others.length + 2);
     expect(freeze(parseDraft(envelope), options).hash).toBe(hash);
   });
 

@@ -1,4 +1,12 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
@@ -753,6 +761,55 @@ describe('inside a project', () => {
     const answer = await keyturn(set.words, { cwd: deep });
     expect(answer).toMatchObject({ code: 1, stderr: expect.stringMatching(/^LANE_FORBIDDEN: /) });
   });
+
+  it('a registry that lies in a project is no side door, by whatever name it is called', async () => {
+    const set = stage();
+    const project = join(set.registry, '..');
+    mkdirSync(join(project, '.keyturn'));
+    await refused(set, '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
+    const link = join(scratch(), 'link');
+    symlinkSync(project, link);
+    const words = ['lane', 'run', ID, HASH, '--queue', set.queue, '--registry', join(link, 'tools.yaml')];
+    await refused({ ...set, words }, '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
+    writeFileSync(join(project, 'keyturn.yaml'), 'version: 1\nlane: {allow: true}\n');
+    expect(await keyturn([...set.words, '--dry-run'])).toMatchObject({ code: 0 });
+  });
+
+  it('the working folder of the tool and every path of its sandbox count', async () => {
+    const project = scratch();
+    const inner = join(project, 'data');
+    mkdirSync(inner);
+    mkdirSync(join(project, '.keyturn'));
+    const places = [
+      { cwd: inner },
+      { sandbox: { read: [inner] } },
+      { sandbox: { write: [inner] } },
+      { sandbox: { write: [join(project, '.keyturn')] } },
+    ];
+    for (const tool of places)
+      await refused(stage({ tool }), '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
+  });
+
+  it.skipIf(inspectMachine().bwrap === null)(
+    'where a project opens the lane, its own files stay hidden and its configuration read-only',
+    async () => {
+      const project = scratch();
+      mkdirSync(join(project, '.keyturn'));
+      writeFileSync(join(project, '.keyturn', 'secret'), 'a key');
+      const config = 'version: 1\nregistry: other.yaml\nlane: {allow: true}\n';
+      writeFileSync(join(project, 'keyturn.yaml'), config);
+      writeFileSync(join(project, 'other.yaml'), 'version: 1\ntools: []\n');
+      const body =
+        'cat "$P/.keyturn/secret"; echo x >> "$P/keyturn.yaml"; echo x >> "$P/other.yaml"; echo ok > "$P/made"';
+      const tool = { sandbox: { write: [project] }, env: { P: project } };
+      const seen = await at(stage({ body, tool }), YES);
+      expect(seen.code).toBe(0);
+      expect(seen.stdout).not.toContain('a key');
+      expect(readFileSync(join(project, 'keyturn.yaml'), 'utf8')).toBe(config);
+      expect(readFileSync(join(project, 'other.yaml'), 'utf8')).toBe('version: 1\ntools: []\n');
+      expect(readFileSync(join(project, 'made'), 'utf8')).toBe('ok\n');
+    },
+  );
 
   it.skipIf(inspectMachine().bwrap === null)(
     'a sandboxed tool can write neither the queue nor the registry',

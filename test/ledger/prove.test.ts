@@ -16,6 +16,7 @@ import {
   KEY,
   ORIGIN,
   OTHER_SEED,
+  SEED,
   sampleLedger,
   signedHead,
 } from './sample.ts';
@@ -31,6 +32,7 @@ const request = (change: Partial<ProofRequest> = {}, ledger = LEDGER): ProofRequ
   head: signedHead(ledger),
   entries: ABOUT,
   ledger: inBatches(ledger),
+  seed: SEED,
   ...change,
 });
 

@@ -1,36 +1,42 @@
 import { randomUUID } from 'node:crypto';
-import type { Event } from '../../src/event/event.ts';
+import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
+import type { Event, SignedKind } from '../../src/event/event.ts';
+import { originOf, signAct, signerOf } from '../../src/identity/act.ts';
 
-/** Facts for tests of a store. The signatures are of the right shape only: a store does not verify them, callers do. */
+/** Facts for tests of a store, signed with keys that follow from the names. The ledger has no project, hence its origin. */
 
 export const DIGEST = 'ab'.repeat(32);
-const SIGNATURE = Buffer.alloc(64, 1).toString('base64');
 const EXPIRES = '2030-01-15T12:00:00.000Z';
 
-export const keyOf = (name: string) => Buffer.alloc(32, name).toString('base64');
+const seedOf = (name: string) => Buffer.alloc(32, name);
+export const keyOf = (name: string) => keyPairFromSeed(seedOf(name)).public_key;
+const AT = new Date('2026-01-15T12:00:00.000Z');
 
-const signed = (by: string, key = keyOf(by)) => ({
-  by,
-  key,
-  signed_at: '2026-01-15T12:00:00.000Z',
-  signature: SIGNATURE,
-});
+/** The signature is really made by `by`; `key` is the key that the act claims, which a test may forge. */
+function act<K extends SignedKind>(
+  kind: K,
+  subject: string,
+  facts: object,
+  by: string,
+  { key, tenant = 'default' }: { key?: string | undefined; tenant?: string | undefined } = {},
+): Event<K> {
+  const signer = {
+    ...signerOf(by, keyOf(by), seedOf(by)),
+    ...(key === undefined ? {} : { public_key: key }),
+  };
+  return signAct(originOf('none', tenant), kind, subject, facts as never, signer, AT);
+}
 
-export function enrolled(name: string, by = name, key = keyOf(by)): Event<'key.enrolled'> {
-  const body = { principal: 'human' as const, public_key: keyOf(name), ...signed(by, key) };
-  return { kind: 'key.enrolled', subject: name, body };
+export function enrolled(name: string, by = name, key?: string, tenant?: string): Event<'key.enrolled'> {
+  return act('key.enrolled', name, { principal: 'human', public_key: keyOf(name) }, by, { key, tenant });
 }
 
 export function enrolledAgent(name: string, by: string): Event<'key.enrolled'> {
-  return {
-    kind: 'key.enrolled',
-    subject: name,
-    body: { principal: 'agent', public_key: null, ...signed(by) },
-  };
+  return act('key.enrolled', name, { principal: 'agent', public_key: null }, by);
 }
 
 export function revoked(name: string, by: string): Event<'key.revoked'> {
-  return { kind: 'key.revoked', subject: name, body: { reason: 'left', ...signed(by) } };
+  return act('key.revoked', name, { reason: 'left' }, by);
 }
 
 export function proposed(subject: string = randomUUID()): Event<'intent.proposed'> {
@@ -51,13 +57,14 @@ export function proposed(subject: string = randomUUID()): Event<'intent.proposed
   };
 }
 
-export function granted(subject: string, by: string, key = keyOf(by)): Event<'approval.granted'> {
-  const body = { hash: DIGEST, effect_digest: DIGEST, expires_at: EXPIRES, ...signed(by, key) };
-  return { kind: 'approval.granted', subject, body };
+export function granted(subject: string, by: string, key?: string): Event<'approval.granted'> {
+  return act('approval.granted', subject, { hash: DIGEST, effect_digest: DIGEST, expires_at: EXPIRES }, by, {
+    key,
+  });
 }
 
 export function denied(subject: string, by: string): Event<'approval.denied'> {
-  return { kind: 'approval.denied', subject, body: { hash: DIGEST, reason: 'no', ...signed(by) } };
+  return act('approval.denied', subject, { hash: DIGEST, reason: 'no' }, by);
 }
 
 export function claimed(
@@ -104,8 +111,7 @@ export function resolved(
   outcome: 'happened' | 'did_not_happen',
   by: string,
 ): Event<'execution.resolved'> {
-  const body = { execution_id, attempt: 1, outcome, reason: 'looked', ...signed(by) };
-  return { kind: 'execution.resolved', subject, body };
+  return act('execution.resolved', subject, { execution_id, attempt: 1, outcome, reason: 'looked' }, by);
 }
 
 export function retried(
@@ -114,11 +120,7 @@ export function retried(
   attempt: number,
   by: string,
 ): Event<'retry.authorised'> {
-  return {
-    kind: 'retry.authorised',
-    subject,
-    body: { attempt, after, hash: DIGEST, reason: 'again', ...signed(by) },
-  };
+  return act('retry.authorised', subject, { attempt, after, hash: DIGEST, reason: 'again' }, by);
 }
 
 export function refused(subject: string): Event<'execution.refused'> {
@@ -126,5 +128,5 @@ export function refused(subject: string): Event<'execution.refused'> {
 }
 
 export function erased(digest: string, by: string): Event<'object.erased'> {
-  return { kind: 'object.erased', subject: digest, body: { reason: 'secret', ...signed(by) } };
+  return act('object.erased', digest, { reason: 'secret' }, by);
 }

@@ -1,13 +1,13 @@
 import { limits } from '../../limits.ts';
+import { planLimits } from '../limits.ts';
 
 /** The most an edit accepts, each with its reason. Units are part of the name. */
 
 const KiB = 1024;
-const MiB = 1024 * KiB;
 
 export const bounds = {
   /** 004 section 11.2: a file larger than this is not touched. */
-  file_bytes: 50 * MiB,
+  file_bytes: planLimits.file_bytes,
   /** A YAML file is parsed twice into a tree that takes some 200 times its size. */
   yaml_bytes: limits.yaml_bytes,
   /** Words and marks of a YAML file: blank lines and dashes cost as much as text. */

@@ -20,6 +20,7 @@ export function findTenant(db: Database, name: string): Tenant | null {
 /** What is stored now, read row by row. Inside a write transaction nobody else can change it. */
 export function ledgerOf(db: Database, tenant: Tenant): Ledger {
   return {
+    tenant: tenant.name,
     row: (name, key) => readRow(db, tenant, name, key),
     principals: () => readPrincipals(db, tenant),
     isClaimed: (claim) =>

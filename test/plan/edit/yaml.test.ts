@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { bounds } from '../../../src/plan/edit/bounds.ts';
+import { refuseCostly } from '../../../src/plan/edit/yaml-cost.ts';
 import { checkYaml } from '../../../src/plan/edit/yaml-edit.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
@@ -28,6 +29,10 @@ last: >-
   folded
   text
 `;
+
+function numbered(count: number, line: (i: number) => string): string {
+  return Array.from({ length: count }, (_, i) => line(i)).join('');
+}
 
 /** Each row: the place, the new value, and the lines that differ, old and new. */
 const CHANGES: readonly (readonly [path: string, value: unknown, old: string, now: string])[] = [
@@ -263,16 +268,18 @@ describe('YAML that is not edited', () => {
     ['brackets', `a: ${'['.repeat(50_000)}`],
     ['dashes', `a:\n${'- '.repeat(50_000)}`],
     ['dashes after a stray bracket', `a: 1\n]\n${'- '.repeat(50_000)}`],
-    [
-      'aliases',
-      `a: 1\nl:\n${Array.from({ length: bounds.yaml_anchors }, (_, i) => `- &a${i} x\n- *a${i}\n`).join('')}`,
-    ],
-    [
-      'aliases that multiply',
-      `a: 1\nb: &b [x,x]\n${[...'cdefghijk'].map((c, i) => `${c}: &${c} [${`*${'bcdefghijk'[i]},`.repeat(9)}]\n`).join('')}`,
-    ],
-  ])('too many %s are refused before they cost anything', async (_, text) => {
+    ['aliases', `a: 1\nl:\n${numbered(bounds.yaml_anchors, (i) => `- &a${i} x\n- *a${i}\n`)}`],
+  ])('too many %s are refused before the parser sees them', async (_, text) => {
+    await expectRefusal('YAML_MALFORMED', () => refuseCostly(text));
     await expectRefusal('YAML_MALFORMED', () => edit(text, update('a', 2)));
+  });
+
+  it('aliases that multiply are refused', async () => {
+    const level = (i: number) =>
+      `${'bcdefghijk'[i + 1]}: &${'bcdefghijk'[i + 1]} [${`*${'bcdefghijk'[i]},`.repeat(9)}]\n`;
+    await expectRefusal('YAML_MALFORMED', () =>
+      edit(`a: 1\nb: &b [x,x]\n${numbered(9, level)}`, update('a', 2)),
+    );
   });
 
   it('too many parts are refused', async () => {

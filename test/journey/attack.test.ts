@@ -1,0 +1,169 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it } from 'vitest';
+import { canonicalBytes } from '../../src/canonical/json.ts';
+import { signAct } from '../../src/identity/act.ts';
+import { Inspector } from '../../src/journey/inspect.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { PASSPHRASE, type Project, project, TOOLS } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const yes = async () => true;
+const say = (word: string) => ({
+  declared_goal: 'Say a word',
+  effect: { kind: 'tool', tool: 'say', arguments: { word } },
+});
+
+async function approved({ keyturn, ada }: Project) {
+  const { intent_id, hash } = await keyturn.propose(say('x'));
+  await keyturn.approve({ intent_id, hash, signer: ada });
+  return { intent_id, hash };
+}
+
+describe('an attacker who can call the library', () => {
+  it('signs with another key in the name of a human, and is refused by the store', async () => {
+    const { keyturn } = await project(TOOLS);
+    const [ada] = await keyturn.principals();
+    const forged = {
+      name: 'ada',
+      public_key: ada!.public_key!,
+      key: generateKeyPairSync('ed25519').privateKey,
+    };
+    const { intent_id, hash } = await keyturn.propose(say('x'));
+    await expectRefusal('SIGNATURE_INVALID', () => keyturn.approve({ intent_id, hash, signer: forged }));
+    await expectRefusal('SIGNATURE_INVALID', () =>
+      keyturn.enrol({ name: 'eve', principal: 'agent', public_key: null, signer: forged }),
+    );
+    await expectRefusal('APPROVAL_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('brings a signature from another project, and is refused', async () => {
+    const one = await project(TOOLS);
+    const other = await project(TOOLS);
+    const { intent_id, hash } = await one.keyturn.propose(say('x'));
+    await expectRefusal('KEY_FILE_INVALID', () =>
+      one.keyturn.approve({ intent_id, hash, signer: other.ada }),
+    );
+  });
+});
+
+describe('an attacker who can write to the database file', () => {
+  it('invents an approval in the projection, and the run finds that nobody signed it', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await p.keyturn.propose(say('x'));
+    const db = new DatabaseSync(join(p.root, '.keyturn', 'store.db'));
+    const row = db.prepare("SELECT id, state FROM projection WHERE name = 'intent'").get() as {
+      id: number;
+      state: string;
+    };
+    const [ada] = await p.keyturn.principals();
+    const far = '2999-01-01T00:00:00.000Z';
+    const approval = { by: 'ada', key: ada!.public_key, signed_at: far, expires_at: far };
+    const state = { ...JSON.parse(row.state), status: 'approved', approvals: [approval] };
+    db.prepare("UPDATE projection SET status = 'approved', state = ? WHERE id = ?").run(
+      Buffer.from(canonicalBytes(state)).toString(),
+      row.id,
+    );
+    db.close();
+    expect(await p.keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
+    await expectRefusal('PROJECTION_DRIFT', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+});
+
+describe('a revoked key', () => {
+  it('takes its approvals with it', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    const bob = keyturn.createKey('bob', PASSPHRASE);
+    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
+    await keyturn.approve({ intent_id, hash, signer: bob });
+    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
+    await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
+    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: false, code: 'APPROVER_REVOKED' });
+    await expectRefusal('APPROVER_REVOKED', () => keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('is noticed even when it is revoked after the y', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    const bob = keyturn.createKey('bob', PASSPHRASE);
+    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
+    await keyturn.approve({ intent_id, hash, signer: bob });
+    const confirm = async () => {
+      await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
+      return true;
+    };
+    await expectRefusal('APPROVER_REVOKED', () => keyturn.run({ intent_id, hash, confirm }));
+  });
+});
+
+describe('a proof', () => {
+  it('from which an entry was taken is refused', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p);
+    await p.keyturn.reject({ intent_id, hash, reason: 'no', signer: p.ada });
+    const { fingerprint: key } = await p.keyturn.head();
+    const bundle = JSON.parse(Buffer.from(await p.keyturn.prove(intent_id)).toString());
+    const kept = bundle.entries.filter(
+      ({ entry }: { entry: { kind: string } }) => entry.kind !== 'approval.denied',
+    );
+    const bytes = Buffer.concat([canonicalBytes({ ...bundle, entries: kept }), Buffer.from('\n')]);
+    await expectRefusal('PROOF_INVALID', () => Keyturn.verifyProof(bytes, { key }));
+  });
+
+  it('in which a later key vouches for itself is refused', async () => {
+    const p = await project(TOOLS);
+    const { intent_id } = await approved(p);
+    const { entries } = Keyturn.verifyProof(await p.keyturn.prove(intent_id), {
+      key: (await p.keyturn.head()).fingerprint,
+    });
+    const inspector = new Inspector();
+    inspector.inspect(entries[0]!);
+    const { kind, subject, body } = signAct(
+      inspector.origin,
+      'key.enrolled',
+      'ada',
+      { principal: 'human', public_key: p.ada.public_key },
+      p.ada,
+      new Date(),
+    );
+    await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+      inspector.inspect({ ...entries[1]!, seq: 9, kind, subject, body }),
+    );
+  });
+});
+
+describe('a deep verification', () => {
+  it('refuses a run that nobody approved, and one that took no claim', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p);
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    const story = await p.keyturn.story(intent_id);
+    const system = await p.keyturn.story('system');
+    const ada = await p.keyturn.story('ada');
+    const [proposed, , , claimed] = story;
+    const fresh = () => {
+      const inspector = new Inspector();
+      for (const entry of [...system, ...ada, proposed!]) inspector.inspect(entry);
+      return inspector;
+    };
+    await expectRefusal('APPROVAL_MISSING', () => fresh().inspect(claimed!));
+    await expectRefusal('LEDGER_BROKEN', () => fresh().inspect({ ...claimed!, claims: [] }));
+  });
+});
+
+describe('an erased argument', () => {
+  it('is gone from the envelope and from the effect, and its digest cannot be guessed', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await p.keyturn.propose(say('Xyz'));
+    const { effect } = await p.keyturn.review(intent_id);
+    const { effect_digest } = await p.keyturn.intent(intent_id);
+    await p.keyturn.erase({ digest: hash, reason: 'secret', signer: p.ada });
+    await expectRefusal('OBJECT_MISSING', () => p.keyturn.object(effect_digest));
+    const { sha256 } = await import('../../src/canonical/digest.ts');
+    expect(sha256(canonicalBytes(effect))).not.toBe(effect_digest);
+    expect(sha256(canonicalBytes({ effect, nonce: '' }))).not.toBe(effect_digest);
+    await p.keyturn.verify({ deep: true });
+  });
+});
