@@ -5,7 +5,7 @@ import { timed, usual } from './timing.ts';
 
 export const TOGETHER = 64;
 /** Until the WAL has its full length and the code is compiled. */
-export const WARM_UP = 600;
+export const WARM_UP = 1_200;
 
 export interface CommitOptions {
   readonly folder: string;

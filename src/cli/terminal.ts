@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { ReadStream, WriteStream } from 'node:tty';
 import { Refusal, refuse } from '../refusal.ts';
-import { isControllingTerminal, letGoOf } from './tty.ts';
+import { atExitLetGo, isControllingTerminal } from './tty.ts';
 
 /** The human's terminal. Never standard input: whoever pipes into Keyturn is not the human at the keyboard. */
 export interface Terminal {
@@ -23,7 +23,7 @@ export function openTerminal(): Terminal {
   const { input, output } = openStreams();
   // A terminal that hangs up fails every read and write. That is no answer, and must be nothing worse.
   for (const stream of [input, output]) stream.on('error', () => {});
-  input.once('end', letGoOf);
+  atExitLetGo();
   return {
     ask: (question, abort) => readLine(input, output, question, true, abort),
     askSecret: (question) => readLine(input, output, question, false),

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
 
 /**
  * Whether this descriptor is the terminal that the person types at. A descriptor that merely is some terminal may be
@@ -34,14 +35,18 @@ function controllingDevice(): number | null {
 }
 
 /**
- * After the terminal has hung up. Node wants to give the standard descriptors their old settings back at the end, and
- * aborts when the kernel says that there is no terminal any more: so it must not find one there.
+ * For the end of the process. Node gives the standard descriptors their old settings back, and aborts when the terminal
+ * has hung up meanwhile: so it must not find that terminal there any more.
  */
-export function letGoOf(): void {
-  for (const fd of [0, 1, 2]) {
-    const device = deviceOf(fd);
-    if (device === null || Math.floor(device / 256) % 4096 < 5) continue;
-    closeSync(fd);
-    openSync('/dev/null', 'r+');
-  }
+export function atExitLetGo(): void {
+  const ours = [0, 1, 2].filter(isControllingTerminal);
+  process.once('exit', () => {
+    for (const fd of ours) if (!isatty(fd)) replace(fd);
+  });
+}
+
+function replace(fd: number): void {
+  closeSync(fd);
+  // The lowest free number is the one that was just closed.
+  openSync('/dev/null', 'r+');
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Capture, type Captured } from './capture.ts';
 
@@ -99,23 +99,30 @@ function inheritable(): number[] {
   return found;
 }
 
+/** Throws without /proc: then nobody knows what the child would inherit, and nothing is started. */
 function listDescriptors(): number[] {
-  try {
-    return readdirSync('/proc/self/fd').map(Number);
-  } catch {
-    return []; // no /proc: not Linux, and then there is no sandbox either
-  }
+  return readdirSync('/proc/self/fd').map(Number);
 }
 
 const O_CLOEXEC = 0o2000000;
+/** The flags stand in the second line; what follows can be long, and this is read for each descriptor of each run. */
+const FLAGS_BYTES = 64;
 
 function isCloseOnExec(fd: number): boolean {
+  const head = Buffer.alloc(FLAGS_BYTES);
+  let length: number;
   try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
-    return (Number.parseInt(flags ?? '0', 8) & O_CLOEXEC) !== 0;
+    const info = openSync(`/proc/self/fdinfo/${fd}`, 'r');
+    try {
+      length = readSync(info, head);
+    } finally {
+      closeSync(info);
+    }
   } catch {
     return true; // the descriptor that listed the folder is gone by now
   }
+  const flags = /^flags:\s*([0-7]+)\n/m.exec(head.toString('latin1', 0, length))?.[1];
+  return (Number.parseInt(flags ?? '0', 8) & O_CLOEXEC) !== 0;
 }
 
 function follow(child: ChildProcess, command: ChildCommand, started_at: string): Promise<Outcome> {

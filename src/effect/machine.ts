@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,6 +7,9 @@ export interface Machine {
   readonly bwrap: string | null;
   readonly prlimit: string | null;
   readonly flock: string | null;
+  readonly setpriv?: string | null;
+  /** Whether open files can be named through /proc/self/fd. Missing means no. */
+  readonly proc?: boolean;
   /** The system folders and files that every sandbox shows, read-only. */
   readonly system: readonly SystemPath[];
   /** What a sandbox with network shows besides. */
@@ -52,9 +56,26 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
     bwrap: findProgram('bwrap', folders),
     prlimit: findProgram('prlimit', folders),
     flock: findProgram('flock', folders),
+    setpriv: findProgram('setpriv', folders),
+    proc: hasProc(),
     system: SYSTEM.flatMap(describeFolder),
     network: NETWORK.flatMap(describeFile),
   };
+}
+
+/** Not only that it is there: in a container /proc may be that of other processes, and then knows nothing of our files. */
+function hasProc(): boolean {
+  try {
+    return process.platform === 'linux' && readlinkSync('/proc/self') === String(process.pid);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this bubblewrap can bind what is open. One that binds only names could be made to bind something else. */
+export function bindsDescriptors(bwrap: string): boolean {
+  const { stdout } = spawnSync(bwrap, ['--help'], { env: {}, encoding: 'utf8', timeout: 10_000 });
+  return /^\s*--ro-bind-fd /m.test(stdout ?? '');
 }
 
 /** The first folder that holds this program, or null. */

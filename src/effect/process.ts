@@ -15,7 +15,7 @@ export function thisProcess(): Executor {
     host: hostname(),
     boot_id: bootId(),
     pid: process.pid,
-    started: `${startTicks(process.pid) ?? 'unknown'}@${pidNamespace()}`,
+    started: `${startTicks(process.pid)}@${pidNamespace()}`,
   };
 }
 
@@ -26,17 +26,33 @@ export function thisProcess(): Executor {
  */
 export function isAlive(executor: Executor): 'alive' | 'dead' | 'other-host' {
   if (executor.host !== hostname()) return 'other-host';
-  if (executor.boot_id !== bootId()) return 'dead';
+  const boot = bootId();
+  if (boot !== UNKNOWN && executor.boot_id !== UNKNOWN && executor.boot_id !== boot) return 'dead';
   const [ticks, namespace] = executor.started.split('@');
   if (namespace !== pidNamespace()) return 'other-host';
-  return startTicks(executor.pid) === ticks ? 'alive' : 'dead';
+  const now = startTicks(executor.pid);
+  if (now === 'ended') return 'dead';
+  if (now === UNKNOWN || ticks === UNKNOWN) return answersToSignals(executor.pid) ? 'alive' : 'dead';
+  return now === ticks ? 'alive' : 'dead';
 }
+
+/** Only "no such process" is a no. A process of another user exists and may not be signalled. */
+function answersToSignals(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+const UNKNOWN = 'unknown';
 
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
-    return 'unknown'; // off Linux: a claim then never looks older than the boot, which only makes us more careful
+    return UNKNOWN; // off Linux: a claim then never looks older than the boot, which only makes us more careful
   }
 }
 
@@ -44,19 +60,19 @@ function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
   } catch {
-    return 'unknown';
+    return UNKNOWN;
   }
 }
 
-/** Field 22 of /proc/PID/stat; null when there is no such process, or only its unburied body. */
-function startTicks(pid: number): string | null {
+/** Field 22 of /proc/PID/stat. `ended` is an unburied body; where /proc hides a process or is missing, it is unknown. */
+function startTicks(pid: number): string {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    return null;
+    return UNKNOWN;
   }
   // The second field is the program's own name in brackets and may hold spaces and brackets.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' || state === 'X' ? null : (rest[18] ?? null);
+  return state === 'Z' || state === 'X' ? 'ended' : (rest[18] ?? UNKNOWN);
 }

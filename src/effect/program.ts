@@ -61,7 +61,7 @@ export function openProgram(called: string, digests: Digests): OpenProgram {
 
 function realPathOf(called: string): string {
   try {
-    return realpathSync(called);
+    return realpathSync.native(called);
   } catch {
     return refuse('EXECUTABLE_MISSING', `${called} does not exist.`, { path: called });
   }
@@ -97,9 +97,11 @@ function interpretersOf(program: OpenProgram, search_path: string): string[] {
   if (!line.startsWith('#!'))
     notExecutable(program.path, 'it is neither a binary nor a script with a #! line');
   if (line.length === HEAD_BYTES) notExecutable(program.path, 'its #! line is too long');
+  // The kernel takes only blanks and tabs away: `#!/bin/sh\r` runs a file whose name ends with a carriage return.
+  if (/[^\x20-\x7e\t]/.test(line)) notExecutable(program.path, 'its #! line is not plain text');
   const [interpreter, ...rest] = line
     .slice(2)
-    .trim()
+    .replace(/^[ \t]+|[ \t]+$/g, '')
     .split(/[ \t]+/);
   if (!interpreter || !isAbsolute(interpreter)) {
     notExecutable(program.path, 'its interpreter is not an absolute path');

@@ -114,9 +114,9 @@ export function verifyBundle(bytes: Uint8Array, options: VerifyBundleOptions): V
   // Each entry stands where it says, in the ledger that the head signs.
   for (const proven of bundle.entries) requireIncluded(proven, head);
   const entries = bundle.entries.map(({ entry }) => entry);
+  const tenant = requireOneStory(bundle.subject, entries);
   if (openNote(bundle.complete, bundle.key) !== completeness(bundle.subject, bundle.head, entries))
     refuse('PROOF_INVALID', 'The bundle does not hold the entries that the ledger key vouches for.');
-  const tenant = requireOneStory(bundle.subject, entries);
   const { subject, key } = bundle;
   return { subject, tenant, head, kept, fingerprint: fingerprint(key.public_key), entries };
 }

@@ -86,7 +86,7 @@ export function deriveEffect(request: EffectRequest): Effect {
 function realFolder(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) refuse('WORKING_FOLDER_MISSING', `${path} is not a folder.`, { path });
-  return realpathSync(path);
+  return realpathSync.native(path);
 }
 
 function profileOf(tool: Tool, root: string): Effect['sandbox'] {
@@ -103,7 +103,7 @@ const NEVER_BOUND = ['/', '/proc', '/dev', '/sys'];
 function realBind(path: string): string {
   let real: string;
   try {
-    real = realpathSync(path);
+    real = realpathSync.native(path);
   } catch {
     return refuse('SANDBOX_PATH_MISSING', `${path} does not exist.`, { path });
   }

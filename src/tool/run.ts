@@ -108,7 +108,7 @@ function stillNamed({ called, path, fd }: OpenProgram): boolean {
   try {
     const named = statSync(called);
     const ours = fstatSync(fd);
-    return named.ino === ours.ino && named.dev === ours.dev && realpathSync(called) === path;
+    return named.ino === ours.ino && named.dev === ours.dev && realpathSync.native(called) === path;
   } catch {
     return false;
   }
@@ -119,7 +119,7 @@ function existing(paths: readonly string[]): Guard[] {
   return paths.flatMap((path) => {
     const found = lstatSync(resolve(path), { throwIfNoEntry: false });
     if (!found) return [];
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     return [{ path: real, folder: statSync(real).isDirectory() }];
   });
 }

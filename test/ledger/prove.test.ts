@@ -62,7 +62,7 @@ describe('a proof bundle', () => {
 
   it('is canonical JSON of the documented form', () => {
     const bundle = JSON.parse(Buffer.from(WITH_KEPT).toString());
-    expect(Object.keys(bundle)).toEqual(['consistency', 'entries', 'format', 'head', 'key', 'subject']);
+    expect(Object.keys(bundle)).toEqual(['complete', 'consistency', 'entries', 'format', 'head', 'key', 'subject']);
     expect(bundle).toMatchObject({ format: 'keyturn-proof/1', consistency: { from: 29 }, subject: SUBJECT });
     expect(JSON.parse(Buffer.from(PLAIN).toString()).consistency).toBe(null);
   });
@@ -103,7 +103,7 @@ describe('a proof bundle is refused', () => {
 
   it('when a forger signed everything again with a key of his own', async () => {
     const key = verifierKey(ORIGIN, keyPairFromSeed(OTHER_SEED).public_key);
-    const forged = await makeBundle(request({ key, head: signedHead(LEDGER, OTHER_SEED) }));
+    const forged = await makeBundle(request({ key, head: signedHead(LEDGER, OTHER_SEED), seed: OTHER_SEED }));
     await expectRefusal('HEAD_SIGNATURE_INVALID', () => verifyBundle(forged, { key: FINGERPRINT }));
   });
 

@@ -60,6 +60,9 @@ export interface Session {
   readonly text: string;
   readonly raw: string;
   readonly exited: Promise<number>;
+  readonly pid: number;
+  /** Closes the terminal under the command, as when its window is closed. */
+  hangUp(): void;
   kill(): void;
 }
 
@@ -123,6 +126,8 @@ export function inTerminal(words: readonly string[], where: Where): Session {
       return raw;
     },
     exited,
+    pid: pty.pid,
+    hangUp: () => (pty as unknown as { destroy(): void }).destroy(),
     kill: () => pty.kill('SIGKILL'),
   };
 }

@@ -7,6 +7,7 @@ export type Check = (files: readonly Source[]) => string[];
 
 /** The code map. Each row may import only from the rows above it, and from itself. */
 export const LAYERS: readonly (readonly string[])[] = [
+  ['reason'],
   ['limits.ts', 'refusal.ts'],
   ['canonical'],
   ['durable'],

@@ -1,0 +1,81 @@
+import type { Reason } from './reason.ts';
+
+/** 4000 to 4999: something that this depends on is not so. */
+export const dependencyReasons = {
+  ALREADY_EXECUTED: [
+    4001,
+    'The intent has been executed already.',
+    'Propose a new intent if it is wanted again.',
+  ],
+  RUN_IN_DOUBT: [
+    4002,
+    'A run of this intent started and its end is not recorded: the effect may have happened.',
+    'Find out what happened, then run `keyturn resolve`.',
+  ],
+  RUN_FAILED: [
+    4003,
+    'The run of this intent failed.',
+    'Find out why. A human may authorise one new attempt with `keyturn retry`.',
+  ],
+  RETRY_NOT_DUE: [4004, 'There is no failed run to try again.', 'Run `keyturn status`.'],
+  RESOLVE_NOT_DUE: [4005, 'The execution is not in doubt.', 'Run `keyturn status`.'],
+  RUN_STILL_ALIVE: [
+    4006,
+    'The process of this run is still alive, or on another host.',
+    'Wait for it to end. For another host, give your word with --host-is-dead.',
+  ],
+  CLAIM_TAKEN: [
+    4007,
+    'Another process took this claim first.',
+    'Nothing was done here. Look at what the other process did.',
+  ],
+  TRANSITION_ILLEGAL: [
+    4008,
+    'The intent is not in a state where this can happen.',
+    'Run `keyturn show` to see its state.',
+  ],
+  SANDBOX_UNAVAILABLE: [
+    4010,
+    'The tool asks for a sandbox that this machine does not have.',
+    'Install bubblewrap (bwrap) and util-linux (prlimit).',
+  ],
+  VERIFIER_NOT_FOUND: [4011, 'The approval verifier does not exist.', 'Check the path of the verifier.'],
+  VERIFIER_NOT_CALLABLE: [4012, 'The approval verifier cannot be started.', 'Check its permissions.'],
+  VERIFIER_ERROR: [
+    4013,
+    'The approval verifier answered neither yes nor no.',
+    'Repair the verifier. Nothing is assumed.',
+  ],
+  VERIFIER_DENIED: [4014, 'The approval verifier said no.', 'The intent is not approved with this hash.'],
+  LOCK_UNAVAILABLE: [
+    4015,
+    'The queue cannot be locked.',
+    'Install util-linux (flock), or wait for the other process.',
+  ],
+  CLOCK_BEHIND: [
+    4016,
+    'The clock of this machine is behind the ledger, so nothing that expires can be judged.',
+    'Set the clock.',
+  ],
+  ROLLBACK_NOT_DUE: [
+    4017,
+    'There is nothing here that can be rolled back.',
+    'Run `keyturn show` to see the state of the intent.',
+  ],
+  ROLLBACK_STUCK: [
+    4018,
+    'A rollback of this intent could not restore everything.',
+    'Follow the instructions in its report, then run `keyturn rollback` again.',
+  ],
+  DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
+  DEPENDENCY_NOT_COMPLETED: [
+    4101,
+    'An action that this one depends on was not completed.',
+    'Find out why that action did not run.',
+  ],
+  RUNNER_MISSING: [
+    4102,
+    'There is nothing here that could run an action of this type.',
+    'Register the pipeline, or remove the action.',
+  ],
+} as const satisfies Record<string, Reason>;

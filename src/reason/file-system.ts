@@ -1,0 +1,164 @@
+import type { Reason } from './reason.ts';
+
+/** 2000 to 2999: a file is not as it must be. */
+export const fileSystemReasons = {
+  FILE_NOT_FOUND: [2001, 'The file does not exist.', 'Check the path.'],
+  FILE_UNREADABLE: [2002, 'The file cannot be read.', 'Check its permissions.'],
+  FILE_IS_SYMLINK: [2003, 'The path is, or goes through, a symbolic link.', 'Name the real file.'],
+  FILE_NOT_REGULAR: [2004, 'The path is not a regular file.', 'Name a regular file.'],
+  FILE_HARD_LINKED: [
+    2005,
+    'The file has a second name (a hard link), so it can change under that name.',
+    'Use a file with one name.',
+  ],
+  PATH_ESCAPES: [
+    2006,
+    'The path leads outside the folder it must stay in.',
+    'Use a relative path without "..".',
+  ],
+  DISK_FULL: [2007, 'The disk is full.', 'Free some room and try again.'],
+  WRITE_FAILED: [2008, 'A write did not reach the disk.', 'Check the disk. Nothing was acknowledged.'],
+  REGISTRY_MISSING: [2010, 'The tool registry does not exist.', 'Create tools.yaml, or name another file.'],
+  EXECUTABLE_MISSING: [
+    2012,
+    'The executable of the tool does not exist.',
+    'Install it, or correct the registry.',
+  ],
+  EXECUTABLE_NOT_EXECUTABLE: [
+    2013,
+    'The executable of the tool may not be executed.',
+    'Set its execute permission.',
+  ],
+  WORKING_FOLDER_MISSING: [
+    2014,
+    'The working folder of the tool does not exist.',
+    'Create it, or correct the registry.',
+  ],
+  SANDBOX_PATH_MISSING: [
+    2015,
+    'A path that the sandbox profile binds does not exist.',
+    'Create it, or correct the registry.',
+  ],
+  STORE_MISSING: [2020, 'The project has no store.', 'Run `keyturn init`.'],
+  STORE_CORRUPT: [
+    2021,
+    'The store is damaged.',
+    'Restore a backup. Check it with `keyturn ledger verify` against a head that you kept.',
+  ],
+  STORE_READ_ONLY: [
+    2022,
+    'The store cannot be written.',
+    'Check the permissions of .keyturn and of the disk.',
+  ],
+  STORE_NEWER: [2024, 'The store was written by a newer Keyturn.', 'Use that version or a later one.'],
+  STORE_BUSY: [2025, 'Another process holds the store for too long.', 'Try again when it has finished.'],
+  OBJECT_MISSING: [
+    2026,
+    'A stored object is gone; it was erased or lost.',
+    'The ledger still proves its digest. What needs its content can no longer be done.',
+  ],
+  OBJECT_CORRUPT: [2027, 'A stored object is not what its digest says.', 'Restore a backup of the store.'],
+  LEDGER_BROKEN: [
+    2030,
+    'An entry of the ledger is not what it was when it was written.',
+    'Keep this copy as evidence and restore one that verifies.',
+  ],
+  LEDGER_TRUNCATED: [
+    2031,
+    'The ledger is shorter than the head that was kept.',
+    'Entries were removed. Keep this copy as evidence.',
+  ],
+  LEDGER_FORKED: [
+    2032,
+    'The ledger is not the one that the kept head describes.',
+    'History was rewritten. Keep both as evidence.',
+  ],
+  HEAD_SIGNATURE_INVALID: [
+    2033,
+    'The head is not signed by the expected key.',
+    'Check the key fingerprint with the owner of the ledger.',
+  ],
+  PROOF_INVALID: [2034, 'The proof does not lead to the head.', 'Do not rely on this bundle.'],
+  PROJECTION_DRIFT: [
+    2035,
+    'The stored state is not what the ledger says.',
+    'Run `keyturn ledger rebuild --write` to make it so, and find out who changed it.',
+  ],
+  QUEUE_MISSING: [2040, 'The queue file does not exist.', 'Check the --queue folder.'],
+  QUEUE_MALFORMED: [
+    2041,
+    'The queue has a line that cannot be understood, or one without an end.',
+    'Correct the file by hand; Keyturn never repairs it.',
+  ],
+  QUEUE_AMBIGUOUS: [
+    2042,
+    'The queue says two different things about one id.',
+    'Correct the file by hand; Keyturn never chooses.',
+  ],
+  PROJECT_EXISTS: [
+    2043,
+    'This folder is a Keyturn project already.',
+    'Use it as it is, or choose another folder.',
+  ],
+  PROJECT_MISSING: [
+    2044,
+    'This folder is not inside a Keyturn project.',
+    'Run `keyturn init`, or pass --project.',
+  ],
+  FILE_EXISTS: [
+    2100,
+    'Something is at a path that must be free.',
+    'Choose another path, or remove what is there.',
+  ],
+  PLAN_DRIFT: [
+    2101,
+    'A file is not what it was when the plan was approved.',
+    'Find out who changed it, then propose the plan again.',
+  ],
+  RESULT_MISMATCH: [
+    2102,
+    'The result of an action is not the one that was approved.',
+    'The run was rolled back. Propose the plan again.',
+  ],
+  BACKUP_CORRUPT: [
+    2103,
+    'A backup is missing or is not the original.',
+    'The file was left as it is. Restore it from another backup.',
+  ],
+  MANIFEST_CORRUPT: [
+    2104,
+    'The rollback manifest or its journal cannot be trusted.',
+    'Restore the files by hand from the backups folder.',
+  ],
+  CHANGED_SINCE_RUN: [
+    2105,
+    'The file was changed by somebody else after the run, so it is not rolled back.',
+    'Keep that change, or undo it by hand and roll back again.',
+  ],
+  SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
+  SQL_DATABASE_CORRUPT: [
+    2201,
+    'The file is not a DuckDB database, or it is damaged.',
+    'Check the path, or restore a backup.',
+  ],
+  SQL_DATABASE_VERSION: [
+    2202,
+    'The database was written by a version of DuckDB that this one cannot read.',
+    'Export it with that version, or update Keyturn.',
+  ],
+  SQL_DATABASE_HAS_LOG: [
+    2203,
+    'The database has a log (.wal) beside it, so the file alone is not the whole database.',
+    'Open it once with DuckDB and run CHECKPOINT, then propose again.',
+  ],
+  SQL_DATABASE_CHANGED: [
+    2204,
+    'The database is not what it was when it was approved, or it changed during the run.',
+    'Nothing was changed by this run. Find out who changed it, then propose again.',
+  ],
+  SQL_FILE_TOO_LARGE: [
+    2205,
+    'The database or the result would be larger than is allowed.',
+    'Nothing was changed. Do less at once, or raise the limit.',
+  ],
+} as const satisfies Record<string, Reason>;

@@ -1,0 +1,120 @@
+import type { Reason } from './reason.ts';
+
+/** 3000 to 3999: nobody who may has said yes. */
+export const permissionReasons = {
+  REGISTRY_WRITABLE: [
+    3001,
+    'The tool registry can be written, so it could change during a run.',
+    'Run `keyturn tool lock`.',
+  ],
+  APPROVAL_MISSING: [3002, 'No human has approved this intent.', 'Run `keyturn review`.'],
+  APPROVAL_EXPIRED: [3003, 'The approval has expired.', 'Review and approve the intent again.'],
+  INTENT_REJECTED: [3004, 'A human rejected this intent. That is final.', 'Propose a new intent.'],
+  SELF_APPROVAL: [3005, 'The proposer may not approve their own intent.', 'Ask another human to review it.'],
+  NOT_HUMAN: [3006, 'Only an enrolled human may do this.', 'Ask a human.'],
+  KEY_REVOKED: [3007, 'The key of this principal was revoked.', 'Use another enrolled key.'],
+  PASSPHRASE_WRONG: [3008, 'The passphrase does not open the key.', 'Try again.'],
+  PASSPHRASE_WEAK: [3009, 'The passphrase is too short.', 'Use at least 8 characters.'],
+  KEY_FILE_INVALID: [
+    3010,
+    'The key file is missing, damaged or not the enrolled key.',
+    'Restore the key file from a backup.',
+  ],
+  SIGNATURE_INVALID: [3011, 'A signature does not verify.', 'Do not rely on what it signs.'],
+  CONFIRMATION_DECLINED: [
+    3012,
+    'The human did not say y.',
+    'Nothing was done. Run the command again if you want it.',
+  ],
+  NO_TERMINAL: [
+    3013,
+    'There is no terminal to ask a human at.',
+    'Run the command in a terminal. No flag and no variable answers a prompt.',
+  ],
+  CONFIRMATION_WRONG: [
+    3014,
+    'What was typed is not the exact id.',
+    'Nothing was approved. Copy the id exactly.',
+  ],
+  LANE_FORBIDDEN: [
+    3015,
+    'This folder belongs to a Keyturn project that does not allow the lane.',
+    'Use `keyturn run`, or set lane.allow in keyturn.yaml.',
+  ],
+  EFFECT_CHANGED: [
+    3016,
+    'What would run is not what was approved.',
+    'Propose it again and review the new effect.',
+  ],
+  EXECUTABLE_CHANGED: [
+    3017,
+    'The executable is not the one that was approved or pinned.',
+    'Find out who changed it, then propose again.',
+  ],
+  LAST_HUMAN: [3018, 'This is the last enrolled human.', 'Enrol another human first.'],
+  ALREADY_APPROVED: [
+    3019,
+    'The intent is approved already.',
+    'Nothing was done. Check it with `keyturn lane check`.',
+  ],
+  APPROVER_REVOKED: [
+    3020,
+    'The key of a human who approved this was revoked since.',
+    'Ask another human to review and approve it.',
+  ],
+  PERMISSION_DENIED: [
+    3100,
+    'The system does not allow this file to be read, written or given to its owner.',
+    'Check the permissions of the file and of its folder.',
+  ],
+  PLAN_PATH_OWN: [
+    3150,
+    'The path belongs to Keyturn. No plan may write it, under any approval.',
+    'Remove the action. People change these files themselves.',
+  ],
+  PLAN_PATH_FORBIDDEN: [
+    3151,
+    'The configuration forbids this path.',
+    'Remove the action, or ask whoever keeps the configuration.',
+  ],
+  PLAN_PATH_UNLISTED: [
+    3152,
+    'The path is not one that the plan lists.',
+    'Nothing was changed there. Propose a plan that lists it.',
+  ],
+  PLAN_OPERATION_FORBIDDEN: [
+    3153,
+    'The configuration does not allow this kind of action.',
+    'Remove the action, or ask whoever keeps the configuration.',
+  ],
+  APPROVAL_NOT_OPTIONAL: [
+    3154,
+    'The configuration tries to do without an approval.',
+    'Remove requires_approval: false. A human approves every plan.',
+  ],
+  TASK_NOT_APPROVED: [
+    3155,
+    'The task envelope does not say APPROVED.',
+    'Send the task through its validation first. APPROVED there does not replace an approval here.',
+  ],
+  MANIFEST_STILL_ACTIVE: [
+    3156,
+    'The rollback manifest is still active, so its backups stay where they are.',
+    'Wait until it expires, or roll back first.',
+  ],
+  SQL_STATEMENT_FORBIDDEN: [
+    3200,
+    'A statement is of a kind that may not run.',
+    'Remove the statement that the message names.',
+  ],
+  SQL_FUNCTION_FORBIDDEN: [
+    3201,
+    'A statement calls a function that does more than read.',
+    'Remove the call that the message names.',
+  ],
+  SQL_ACCESS_DENIED: [
+    3202,
+    'A statement reached for a file, the network or a setting that it may not have.',
+    'Use only the tables of the database and the folders that were made readable.',
+  ],
+} as const satisfies Record<string, Reason>;
