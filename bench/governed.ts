@@ -59,21 +59,22 @@ async function runGoverned(keyturn: Keyturn, { intent_id, hash }: Asked): Promis
 async function bare(effect: Effect): Promise<number> {
   const { sandbox: profile, limits, cwd, argv, executables } = effect;
   const confinement = { profile, limits, cwd, argv, programs: executables, hidden: [], protected: [] };
-  const [program, ...args] = sandboxCommand(confinement, inspectMachine());
-  const fd = openSync(executables[0]!.path, 'r');
+  const { argv: command, sources } = sandboxCommand(confinement, inspectMachine());
+  const [program, ...args] = command;
+  const fds = sources.map(({ path }) => openSync(path, 'r'));
   try {
     return await timed(async () => {
       const child = spawn(program!, args, {
         cwd: '/',
         env: effect.env,
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe', fd, 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', ...fds, 'pipe'],
       });
       for (const stream of child.stdio) if (stream && 'resume' in stream) stream.resume();
       const [code] = await once(child, 'close');
       if (code !== 0) throw new Error(`the bare spawn ended with ${code}`);
     });
   } finally {
-    closeSync(fd);
+    for (const fd of fds) closeSync(fd);
   }
 }

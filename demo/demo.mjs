@@ -36,6 +36,18 @@ tools:
     undo: none
 `;
 
+const plan = {
+  plan_id: 'customer-email',
+  action_plan: [
+    {
+      action_id: 'add-email',
+      action_type: 'SCHEMA_UPDATE',
+      target: 'schemas/customer.json',
+      operation: { type: 'json_add_property', path: '$.properties', key: 'email', value: { type: 'string' } },
+    },
+  ],
+};
+
 const colour = (style, text) =>
   process.stdout.isTTY && !process.env.NO_COLOR ? styleText(style, text) : text;
 const say = (text = '') => console.log(text);
@@ -110,10 +122,14 @@ function expectStatus(status, fails) {
   process.exit(1);
 }
 
+/** A command whose answer is for the demo itself. */
+function quietly(words) {
+  return spawnSync(process.execPath, [cli, ...words], { cwd: folder, encoding: 'utf8' }).stdout;
+}
+
 /** The id and the hash of what was proposed last. */
 function lastIntent() {
-  const { stdout } = spawnSync(process.execPath, [cli, 'list', '--json'], { cwd: folder, encoding: 'utf8' });
-  const intent = JSON.parse(stdout).result.intents.at(-1);
+  const intent = JSON.parse(quietly(['list', '--json'])).result.intents.at(-1);
   return [intent.intent_id, intent.hash];
 }
 
@@ -132,6 +148,12 @@ mkdirSync(join(folder, 'backups'));
 writeFileSync(join(folder, 'data/report.txt'), 'Quarterly numbers, not backed up yet.\n');
 writeFileSync(join(folder, 'show.sh'), '#!/bin/sh\ncat "$1"\n', { mode: 0o755 });
 writeFileSync(join(folder, 'tools.yaml'), registry);
+mkdirSync(join(folder, 'schemas'));
+writeFileSync(
+  join(folder, 'schemas/customer.json'),
+  '{\n  "type": "object",\n  "properties": {\n    "id": { "type": "integer" }\n  }\n}\n',
+);
+writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan, null, 2));
 
 title(1, 'You make a project', 'It gets a store, and you get a key that only your passphrase opens.');
 await ask(
@@ -172,7 +194,7 @@ title(
   'You look at the exact effect and turn the key',
   'Approving means typing the exact id, and your passphrase.',
 );
-await ask(['approve', id], [['id', id], key]);
+await ask(['approve', id], [['exact id', id], key]);
 run(['check', id, hash]);
 
 title(6, 'It runs, once', 'You say y at the terminal. No flag and no variable can say it for you.');
@@ -216,7 +238,7 @@ run([
   'Show me the report',
 ]);
 const [second, second_hash] = lastIntent();
-await ask(['approve', second], [['id', second], key]);
+await ask(['approve', second], [['exact id', second], key]);
 chmodSync(join(folder, 'show.sh'), 0o755);
 writeFileSync(join(folder, 'show.sh'), '#!/bin/sh\necho stolen\n');
 say('\n   … the agent overwrites show.sh …');
@@ -224,6 +246,21 @@ await ask(['run', second, second_hash], [], { fails: true });
 
 title(
   9,
+  'The agent edits a file, and you undo it',
+  'A plan is many changes, or none. You approve the diff; the backup is made before the first byte changes.',
+);
+run(['plan', 'preview', 'plan.json']);
+run(['propose', '--by', 'bot', '--plan', 'plan.json', '--goal', 'Give every customer an e-mail address']);
+const [third, third_hash] = lastIntent();
+await ask(['approve', third], [['exact id', third], key]);
+await ask(['run', third, third_hash], [['(y/n)', 'y']]);
+say(`\n   schemas/customer.json now says:\n${readFileSync(join(folder, 'schemas/customer.json'), 'utf8')}`);
+const execution = JSON.parse(quietly(['show', third, '--json'])).result.intent.runs.at(-1).execution_id;
+await ask(['rollback', execution, '--reason', 'We have no consent for that'], [key]);
+say(`\n   schemas/customer.json is back:\n${readFileSync(join(folder, 'schemas/customer.json'), 'utf8')}`);
+
+title(
+  10,
   'Anyone can prove what happened',
   'The ledger verifies from its bytes; a small file proves one intent to somebody far away.',
 );
@@ -233,11 +270,14 @@ writeFileSync(join(folder, 'head.txt'), run(['ledger', 'head']));
 const proof = spawnSync(process.execPath, [cli, 'ledger', 'prove', id], { cwd: folder });
 prompt(['ledger', 'prove', id, '>', 'proof.json']);
 writeFileSync(join(folder, 'proof.json'), proof.stdout);
-const { stdout: headJson } = spawnSync(process.execPath, [cli, 'ledger', 'head', '--json'], {
-  cwd: folder,
-  encoding: 'utf8',
-});
-run(['ledger', 'verify', '--bundle', 'proof.json', '--key', JSON.parse(headJson).result.key]);
+run([
+  'ledger',
+  'verify',
+  '--bundle',
+  'proof.json',
+  '--key',
+  JSON.parse(quietly(['ledger', 'head', '--json'])).result.key,
+]);
 
 say(
   `\n${colour('bold', 'That was the journey.')} Next: read README.md, or look around in ${interactive ? folder : 'a project of your own'}.`,

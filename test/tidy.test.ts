@@ -81,7 +81,9 @@ describe('the tree', () => {
 
   it('no file is too long to read, and the long ones are named', () => {
     for (const line of longerThan(LONG)(files)) console.warn(`long: ${line}`);
-    expect(longerThan(TOO_LONG)(files)).toEqual([]);
+    // A transcript test is as long as the specification that it follows; code is not.
+    expect(longerThan(TOO_LONG)(files.filter(({ path }) => path.startsWith('src/')))).toEqual([]);
+    expect(longerThan(2 * TOO_LONG)(files)).toEqual([]);
   });
 });
 

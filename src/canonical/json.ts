@@ -70,6 +70,8 @@ function guardObject(object: object, depth: number): void {
   for (const key of Reflect.ownKeys(object)) {
     if (typeof key === 'symbol') refuse('JSON_NOT_PLAIN', 'An object has a symbol as a key.');
     guardString(key);
+    // Copied with `target[key] = value` it would become the prototype and be gone: read by one, unseen by the next.
+    if (key === '__proto__') refuse('JSON_NOT_PLAIN', 'An object has the key "__proto__".');
     guardPlain(plainValue(object, key), depth + 1);
   }
 }

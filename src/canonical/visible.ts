@@ -6,10 +6,20 @@ export function visible(text: string): string {
   return text.replace(HARMFUL, escaped);
 }
 
-// Controls but the tab, line separators, format and direction marks, invisible letters and lone surrogates. The selectors
-// that choose how an emoji looks are left alone.
-const HARMFUL =
-  /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u2800]|[\p{Cf}\p{Cs}]|(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
+/** Controls but the tab, every space but the plain one, line separators, lone surrogates, and what no font need show. */
+const UNSEEN = '[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f]|(?! )[\\p{Z}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}]';
+
+/** Invisible by their nature, though their category does not say so: blanks, fillers and joiners of some scripts. */
+const BLANKS = '[\\u2800\\u2d7f\\u{1107f}\\u{13441}\\u{13442}\\u{16fe4}\\u{1d159}]';
+
+/** Marks that cross out or enclose what stands before them, and heaps of marks that reach into other lines. */
+const MARKS = '[\\p{Me}\\u0334-\\u0338\\u20d0-\\u20ff]|(?<=\\p{M}{3})\\p{M}';
+
+/** A selector chooses how an emoji looks. Anywhere else it is only there to make two equal texts differ. */
+const SELECTORS =
+  '(?<!\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]|(?![\\ufe0e\\ufe0f])\\p{Default_Ignorable_Code_Point}';
+
+const HARMFUL = new RegExp(`${UNSEEN}|${BLANKS}|${MARKS}|${SELECTORS}`, 'gu');
 
 function escaped(character: string): string {
   const code = character.codePointAt(0) as number;

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { type ReasonCode, refuse } from '../refusal.ts';
 
 /** The bytes of a file that the person named, or of standard input for `-`. Never more than `max_bytes`. */
@@ -12,8 +12,16 @@ export function readInput(path: string, max_bytes: number): Uint8Array {
 }
 
 function open(path: string): number {
+  const fd = openNamed(path);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return refuse('FILE_NOT_REGULAR', `${path} is not a regular file. Standard input is named "-".`);
+}
+
+/** Not blocking: a FIFO that nobody writes must not hang a command. */
+function openNamed(path: string): number {
   try {
-    return openSync(path, 'r');
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return refuse(

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { isatty } from 'node:tty';
 import { queueFolder } from '../lane/folder.ts';
 import type { RunRequest } from '../lane/precondition.ts';
 import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
@@ -8,8 +7,12 @@ import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
 import type { Claimed } from '../lane/verify.ts';
 import { jsonLine } from '../lane/visible.ts';
 import { explain, Refusal, refuse } from '../refusal.ts';
+import type { Effect } from '../tool/effect.ts';
+import { painter } from './paint.ts';
+import { present } from './present.ts';
 import { say } from './say.ts';
-import { openTerminal } from './terminal.ts';
+import { confinementLines } from './screen.ts';
+import { atTerminal, type Terminal } from './terminal.ts';
 
 export interface LaneRunOptions {
   readonly queue?: string;
@@ -55,10 +58,12 @@ async function dryRun(request: RunRequest, options: LaneRunOptions): Promise<num
 async function realRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
   const interrupt = new AbortController();
   const confirm: RunSetting['confirm'] = async (effect) => {
-    const yes = await ask(screen(request.id, effect), options);
-    // From here on a signal does not end us half way: the tool is killed with all it started, and that is recorded.
-    if (yes) for (const signal of SIGNALS) process.on(signal, () => interrupt.abort());
-    return yes;
+    // From here on a signal does not end us half way: at the question it is a no, and later the tool is killed with all
+    // it started, and that is recorded.
+    for (const signal of SIGNALS) process.on(signal, () => interrupt.abort());
+    return atTerminal((terminal) =>
+      ask(terminal, { id: request.id, effect, options, abort: interrupt.signal }),
+    );
   };
   const finished = await runIntent(request, { confirm, clock: () => new Date(), abort: interrupt.signal });
   tell(options, report(finished), asJson(finished), reasonOfRun(finished));
@@ -67,17 +72,19 @@ async function realRun(request: RunRequest, options: LaneRunOptions): Promise<nu
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+interface Asked {
+  readonly id: string;
+  readonly effect: Effect;
+  readonly options: LaneRunOptions;
+  readonly abort: AbortSignal;
+}
+
 /** Only `y` is yes. */
-async function ask(lines: readonly string[], options: LaneRunOptions): Promise<boolean> {
-  const terminal = openTerminal();
-  try {
-    if (!options.json) say(1, [...lines, '']);
-    // Nobody is asked about something they cannot see.
-    if (options.json || !isatty(1)) terminal.write(`${lines.join('\n')}\n\n`);
-    return (await terminal.ask(`${QUESTION} `)) === 'y';
-  } finally {
-    terminal.close();
-  }
+async function ask(terminal: Terminal, { id, effect, options, abort }: Asked): Promise<boolean> {
+  const { columns } = terminal;
+  const more = confinementLines(effect, { paint: painter(true), columns });
+  present(terminal, [...screen(id, effect), ''], { json: options.json === true, more });
+  return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
 }
 
 function reasonOfRun({ code }: Finished): Reason | null {

@@ -12,6 +12,7 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { laneCheck } from './lane-check.ts';
 import { type LaneRunOptions, laneRun } from './lane-run.ts';
+import { present } from './present.ts';
 import { say } from './say.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -135,9 +136,7 @@ async function review(options: LaneOptions): Promise<Answer> {
   const terminal = openTerminal();
   try {
     const list = [`Pending intents: ${pending.length}`, ...pending.map(listed)];
-    if (!options.json) say(1, list);
-    // Nobody is asked about something they cannot see.
-    if (options.json || !isatty(1)) terminal.write(`${list.join('\n')}\n`);
+    present(terminal, list, { json: options.json === true });
     const approved = await approveOne(queue, terminal, TYPE_THE_ID, () => new Date());
     const lines =
       approved === null ? ['[OK] Nothing approved'] : ['[OK] Intent approved', ...idAndHash(approved)];

@@ -1,42 +1,92 @@
 import { visible } from '../canonical/visible.ts';
-import type { ToolEffect as Effect, PlanEffect, Review } from '../keyturn.ts';
+import type { ToolEffect as Effect, IntentState, PlanEffect, Review } from '../keyturn.ts';
 import { argument } from '../lane/visible.ts';
-import type { Paint } from './paint.ts';
-import { painted, standingOf } from './standing.ts';
-import { fields } from './table.ts';
+import { COLUMNS, type Field, fieldLines, folded, type Sheet, type Span } from './fold.ts';
+import { type Paint, stdoutPainter } from './paint.ts';
+import { standingOf, styleOf } from './standing.ts';
 
-type Field = readonly [name: string, value: string];
+/** Where a screen is shown. */
+export interface Look {
+  readonly paint: Paint;
+  readonly now: Date;
+  readonly columns: number;
+}
+
+/** What goes to standard output, wherever that is. */
+export function stdoutLook(now: Date): Look {
+  return { paint: stdoutPainter(), now, columns: process.stdout.columns || COLUMNS };
+}
 
 /**
  * What a person sees before turning the key: the exact effect, read from the bytes that the hash covers. Whatever an
  * agent chose (goal, arguments) is made harmless first: it could otherwise paint another screen over this one.
  */
-export function reviewScreen(
-  { state, envelope, effect, preview }: Review,
-  paint: Paint,
-  now: Date,
-): string[] {
+export function reviewScreen({ state, envelope, effect, preview }: Review, look: Look): string[] {
+  const { paint, now, columns } = look;
+  const sheet: Sheet = { paint, columns, whole: `keyturn show --json ${state.intent_id} shows all` };
+  const claims = claimFields(envelope.constraints);
   return [
-    ...fields([
-      ['Intent', paint('bold', state.intent_id)],
-      ['Hash', state.hash],
-      ['Status', painted(standingOf(state, now), paint)],
-      ['Asked by', `${state.proposer} (${state.proposer_kind})`],
-      ['Why', visible(envelope.declared_goal)],
-      ['Expires', expiry(state.expires_at, now)],
-      ...constraintFields(envelope.constraints),
-      ...(effect.kind === 'tool'
-        ? effectFields(effect, paint)
-        : planFields(effect, state.approvals_needed, paint)),
-    ]),
-    ...(effect.kind === 'tool' && effect.sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : []),
-    ...(preview === null ? [] : ['', ...preview.trimEnd().split('\n')]),
+    ...fieldLines(
+      [
+        ['Intent', [['bold', state.intent_id]]],
+        ['Hash', state.hash],
+        ['Status', standing(state, now)],
+        ['Asked by', askedBy(state)],
+        ['Why', visible(envelope.declared_goal)],
+        ['Expires', expiry(state.expires_at, now)],
+        ...(effect.kind === 'tool' ? effectFields(effect) : planFields(effect, state.approvals_needed)),
+      ],
+      sheet,
+    ),
+    ...(effect.kind === 'tool' ? alarm(effect, paint) : []),
+    ...(claims.length === 0 ? [] : ['Claims (not enforced):', ...fieldLines(claims, sheet, '  ')]),
+    ...(preview === null
+      ? []
+      : [
+          '',
+          ...preview
+            .trimEnd()
+            .split('\n')
+            .flatMap((line) => folded(line, columns)),
+        ]),
   ];
+}
+
+/** A name that nobody proved: whoever can write to the project can propose in any name. */
+export function askedBy({
+  proposer,
+  proposer_kind,
+}: Pick<IntentState, 'proposer' | 'proposer_kind'>): string {
+  return proposer_kind === 'human' ? `says it is ${proposer} (human)` : `${proposer} (agent, by name only)`;
+}
+
+/** What the screen of 001 leaves out and a yes at the run depends on. */
+export function confinementLines(
+  effect: Effect,
+  { paint, columns }: Pick<Look, 'paint' | 'columns'>,
+): string[] {
+  const sheet: Sheet = { paint, columns, whole: 'the registry has all of it' };
+  const found: Field[] = [
+    ...programFields(effect),
+    ['Folder', visible(effect.cwd)],
+    ['Sandbox', sandbox(effect)],
+  ];
+  return [...fieldLines(found, sheet), ...alarm(effect, paint), ''];
 }
 
 const NO_SANDBOX = '!!! NO SANDBOX: this tool can reach everything that you can reach !!!';
 
-function planFields(effect: PlanEffect, approvals_needed: number, paint: Paint): Field[] {
+function alarm({ sandbox }: Effect, paint: Paint): string[] {
+  return sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : [];
+}
+
+function standing(state: IntentState, now: Date): Span[] {
+  const found = standingOf(state, now);
+  const style = styleOf(found);
+  return [style === null ? found : [style, found]];
+}
+
+function planFields(effect: PlanEffect, approvals_needed: number): Field[] {
   const paths = new Set(effect.actions.flatMap(({ changes }) => changes.map(({ path }) => path)));
   const fixed = effect.actions.filter(({ undo }) => undo === 'none').map(({ action_id }) => action_id);
   const found: Field[] = [
@@ -44,39 +94,38 @@ function planFields(effect: PlanEffect, approvals_needed: number, paint: Paint):
     ['Actions', `${effect.actions.length} on ${paths.size} path(s)`],
   ];
   if (effect.elevated.length > 0) {
-    found.push(['Protected', paint('yellow', effect.elevated.map(visible).join(' '))]);
+    found.push(['Protected', [['yellow', effect.elevated.map(visible).join(' ')]]]);
     found.push(['Approvers', `${approvals_needed} different humans`]);
   }
-  found.push([
-    'Undo',
-    fixed.length > 0 ? paint('alarm', `NOT FOR ${fixed.map(visible).join(', ')}`) : 'exact',
-  ]);
+  found.push(['Undo', fixed.length > 0 ? [['alarm', `NOT FOR ${fixed.map(visible).join(', ')}`]] : 'exact']);
   return found;
 }
 
-function effectFields(effect: Effect, paint: Paint): Field[] {
-  const [program, ...interpreters] = effect.executables;
+function effectFields(effect: Effect): Field[] {
   return [
     ['Tool', effect.tool],
-    ['Runs', paint('bold', effect.argv.map(argument).join(' '))],
-    ['Executable', visible(program!.path)],
-    ['SHA-256', program!.sha256],
-    ...interpreters.flatMap((interpreter): Field[] => [
-      ['Interpreter', visible(interpreter.path)],
-      ['SHA-256', interpreter.sha256],
-    ]),
+    ['Runs', [['bold', effect.argv.map(argument).join(' ')]]],
+    ...programFields(effect),
     ['Folder', visible(effect.cwd)],
     ['Environment', environment(effect)],
-    ['Sandbox', sandbox(effect, paint)],
+    ['Sandbox', sandbox(effect)],
     ['Limits', `${effect.timeout_ms / 1000} s${limits(effect)}`],
     ['Undo', effect.undo],
   ];
 }
 
-function constraintFields({ scope, limits, prohibitions }: Review['envelope']['constraints']): Field[] {
+function programFields({ executables }: Effect): Field[] {
+  return executables.flatMap(({ path, sha256 }, i): Field[] => [
+    [i === 0 ? 'Executable' : 'Interpreter', visible(path)],
+    ['SHA-256', sha256],
+  ]);
+}
+
+/** The envelope's own words about itself. They bind nobody: what holds is the sandbox. */
+function claimFields({ scope, limits, prohibitions }: Review['envelope']['constraints']): Field[] {
   const found: Field[] = [];
   if (scope.length > 0) found.push(['Scope', scope.map(visible).join('; ')]);
-  if (Object.keys(limits).length > 0) found.push(['Asked limits', visible(JSON.stringify(limits))]);
+  if (Object.keys(limits).length > 0) found.push(['Limits', visible(JSON.stringify(limits))]);
   if (prohibitions.length > 0) found.push(['Prohibited', prohibitions.map(visible).join('; ')]);
   return found;
 }
@@ -86,15 +135,15 @@ function environment({ env, env_pass }: Effect): string {
   return [...fixed, ...env_pass.map((name) => `${name} (from yours)`)].join(' ');
 }
 
-function sandbox(effect: Effect, paint: Paint): string {
-  if (effect.sandbox === 'none') return paint('alarm', 'NONE');
+function sandbox(effect: Effect): Span[] {
+  if (effect.sandbox === 'none') return [['alarm', 'NONE']];
   const { network, read, write } = effect.sandbox;
-  const parts = [network ? paint('yellow', 'NETWORK') : 'no network'];
-  parts.push(read.length > 0 ? `reads ${read.map(argument).join(' ')}` : 'reads only the system');
-  parts.push(
-    write.length > 0 ? paint('yellow', `WRITES ${write.map(argument).join(' ')}`) : 'writes nothing',
-  );
-  return parts.join(', ');
+  return [
+    network ? ['yellow', 'NETWORK'] : 'no network',
+    read.length > 0 ? `, reads ${read.map(argument).join(' ')}` : ', reads only the system',
+    ', ',
+    write.length > 0 ? ['yellow', `WRITES ${write.map(argument).join(' ')}`] : 'writes nothing',
+  ];
 }
 
 function limits({ limits: kernel }: Effect): string {

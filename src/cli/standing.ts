@@ -42,9 +42,14 @@ function isPast(time: string, now: Date): boolean {
   return Date.parse(time) <= now.getTime();
 }
 
+export function styleOf(standing: Standing): Parameters<Paint>[0] | null {
+  if (standing === 'IN DOUBT' || standing === 'STUCK') return 'alarm';
+  if (standing === 'waiting' || standing === 'approval expired') return 'yellow';
+  if (standing === 'approved' || standing === 'succeeded') return 'green';
+  return standing === 'failed' ? 'red' : null;
+}
+
 export function painted(standing: Standing, paint: Paint): string {
-  if (standing === 'IN DOUBT' || standing === 'STUCK') return paint('alarm', standing);
-  if (standing === 'waiting' || standing === 'approval expired') return paint('yellow', standing);
-  if (standing === 'approved' || standing === 'succeeded') return paint('green', standing);
-  return standing === 'failed' ? paint('red', standing) : standing;
+  const style = styleOf(standing);
+  return style === null ? standing : paint(style, standing);
 }

@@ -9,8 +9,8 @@ export interface LockOptions {
   readonly machine?: Machine;
 }
 
-/** flock(1) says this when it waited long enough. */
-const TIMED_OUT = 75;
+/** flock(1) says this when somebody else holds the lock and it waited long enough. */
+export const CONFLICT = 75;
 
 /**
  * Does something while holding an exclusive kernel lock on a file or folder that exists.
@@ -27,7 +27,7 @@ export async function withLockedFile<T>(
   if (!flock) refuse('LOCK_UNAVAILABLE', 'util-linux (flock) is not installed.');
   const fd = openToLock(path);
   try {
-    await lock(flock, fd, path, options.timeout_ms ?? limits.store_busy_ms);
+    await lockDescriptor(flock, fd, path, options.timeout_ms ?? limits.store_busy_ms);
     requireSameFile(fd, path);
     return await act();
   } finally {
@@ -43,10 +43,16 @@ function openToLock(path: string): number {
   }
 }
 
-async function lock(flock: string, fd: number, path: string, timeout_ms: number): Promise<void> {
+/** Locks an open file. The lock lasts until every copy of this descriptor is closed. */
+export async function lockDescriptor(
+  flock: string,
+  fd: number,
+  path: string,
+  timeout_ms: number,
+): Promise<void> {
   const seconds = (timeout_ms / 1000).toFixed(3);
   const outcome = await runChild({
-    argv: [flock, '--exclusive', '--timeout', seconds, '--conflict-exit-code', String(TIMED_OUT), '3'],
+    argv: [flock, '--exclusive', '--timeout', seconds, '--conflict-exit-code', String(CONFLICT), '3'],
     fds: [fd],
     env: {},
     cwd: '/',
@@ -55,7 +61,7 @@ async function lock(flock: string, fd: number, path: string, timeout_ms: number)
     stderr_bytes: 1024,
   });
   if (outcome.exit_code === 0) return;
-  if (outcome.exit_code === TIMED_OUT) {
+  if (outcome.exit_code === CONFLICT) {
     refuse('LOCK_UNAVAILABLE', `Another process has held ${path} for ${seconds} s.`, { path });
   }
   refuse('LOCK_UNAVAILABLE', `${path} could not be locked.`, { path });

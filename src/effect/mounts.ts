@@ -1,7 +1,9 @@
-/** A file or folder of Keyturn's own. It exists. */
+/** A file or folder of Keyturn's own. Its path is real. */
 export interface Guard {
   readonly path: string;
   readonly folder: boolean;
+  /** It does not exist yet: the place is kept free. */
+  readonly absent?: boolean;
 }
 
 export interface MountRequest {
@@ -14,11 +16,15 @@ export interface MountRequest {
 }
 
 export interface MountPlan {
-  readonly binds: readonly { readonly path: string; readonly kind: Kind }[];
   /** In the order in which bubblewrap must make them: a folder before what is in it. */
-  readonly options: readonly string[];
+  readonly binds: readonly Bind[];
   /** To be added when nothing more is mounted below: they make the masks read-only. */
   readonly seals: readonly string[];
+}
+
+export interface Bind {
+  readonly path: string;
+  readonly kind: Kind;
 }
 
 type Kind = 'read' | 'write' | 'hidden-folder' | 'hidden-file';
@@ -26,7 +32,8 @@ type Kind = 'read' | 'write' | 'hidden-folder' | 'hidden-file';
 /**
  * Which mounts give a tool what its profile says and nothing of Keyturn's. Pure.
  *
- * A hidden path inside a bind is masked; a protected path inside a writable bind is bound again, read-only. The kernel
+ * A hidden path inside a bind is masked; a protected path inside a writable bind is bound again, read-only, or masked
+ * where there is nothing yet, which leaves an empty folder there: a tool must not be the one who makes it. The kernel
  * refuses to remove or rename a mount point, but not the folders above it: a tool could move `conf/` away and write a
  * new `conf/tools.yaml`. So each folder between a writable bind and a mount inside it becomes a mount point too.
  */
@@ -35,24 +42,32 @@ export function mountPlan(request: MountRequest): MountPlan {
   for (const path of request.read) kinds.set(path, 'read');
   for (const path of request.write) kinds.set(path, isWithinAny(request.protected, path) ? 'read' : 'write');
   const inWritable = (path: string) => kindAbove(kinds, path) === 'write';
-  for (const { path } of request.protected) if (inWritable(path)) kinds.set(path, 'read');
+  for (const { path, absent } of request.protected) {
+    if (inWritable(path)) kinds.set(path, absent ? 'hidden-folder' : 'read');
+  }
   for (const guard of request.hidden) hide(kinds, guard);
   for (const path of pins([...kinds.keys(), ...request.pinned], kinds)) kinds.set(path, 'write');
 
   const binds = [...kinds].map(([path, kind]) => ({ path, kind })).sort(byPath);
   return {
     binds,
-    options: binds.flatMap(({ path, kind }) => OPTION[kind](path)),
     seals: binds.flatMap(({ path, kind }) => (kind === 'hidden-folder' ? ['--remount-ro', path] : [])),
   };
 }
 
-const OPTION: Readonly<Record<Kind, (path: string) => string[]>> = {
-  read: (path) => ['--ro-bind', path, path],
-  write: (path) => ['--bind', path, path],
-  'hidden-folder': (path) => ['--tmpfs', path],
-  'hidden-file': (path) => ['--ro-bind', '/dev/null', path],
-};
+/** The options of one mount. `descriptor` gives the number under which the child has the path open. */
+export function mountOptions({ path, kind }: Bind, descriptor: (path: string) => string): string[] {
+  switch (kind) {
+    case 'read':
+      return ['--ro-bind-fd', descriptor(path), path];
+    case 'write':
+      return ['--bind-fd', descriptor(path), path];
+    case 'hidden-folder':
+      return ['--tmpfs', path];
+    case 'hidden-file':
+      return ['--ro-bind', '/dev/null', path];
+  }
+}
 
 /** Whether `path` is this folder or lies in it. Both are absolute and without "." and "..". */
 export function contains(folder: string, path: string): boolean {
@@ -94,6 +109,6 @@ function parentOf(path: string): string {
   return end <= 0 ? '/' : path.slice(0, end);
 }
 
-function byPath(a: { path: string }, b: { path: string }): number {
+function byPath(a: Bind, b: Bind): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
 }

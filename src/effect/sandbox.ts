@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { refuse } from '../refusal.ts';
 import type { Outcome } from './child.ts';
-import type { Machine, SystemPath } from './machine.ts';
-import { contains, type Guard, mountPlan } from './mounts.ts';
+import { bindsDescriptors, type Machine, type SystemPath } from './machine.ts';
+import { contains, type Guard, mountOptions, mountPlan } from './mounts.ts';
 
 /** What a tool may reach. `none` is no sandbox at all, and is shown loudly to whoever approves. */
 export type Profile =
@@ -25,18 +25,43 @@ export interface Confinement {
   readonly limits: Limits | null;
   readonly cwd: string;
   readonly argv: readonly string[];
-  /** The file that was hashed and is open as EXECUTABLE_FD, then its interpreters. `called` is how each is named. */
+  /** The file that was hashed and is open, then its interpreters. `called` is how each is named. */
   readonly programs: readonly { readonly called: string; readonly path: string }[];
-  /** Keyturn's own files: not even visible, and visible but writable by no tool. They exist. */
+  /** Keyturn's own files: not even visible, and visible but writable by no tool. */
   readonly hidden: readonly Guard[];
   readonly protected: readonly Guard[];
 }
 
-const EXECUTABLE_FD = 3;
-const STATUS_FD = 4;
+/** A command line, and what the child must have open for it: the first as descriptor 3, and so on, then the status. */
+export interface Command {
+  readonly argv: readonly string[];
+  readonly sources: readonly Source[];
+}
+
+/** What is bound. Names are looked up again by whoever uses them; an open file stays what was looked at. */
+export interface Source {
+  readonly path: string;
+  /** One of the programs that were hashed. */
+  readonly program: boolean;
+}
+
+const FIRST_FD = 3;
 
 /** Refuses before anything is claimed when the machine cannot give what the profile asks for. */
 export function requireSandbox(profile: Profile, limits: Limits | null, machine: Machine): void {
+  if (!machine.proc) {
+    refuse(
+      'SANDBOX_UNAVAILABLE',
+      'Tools run only on Linux with /proc: what is open can be held on to only there.',
+    );
+  }
+  requirePrograms(profile, limits, machine);
+  if (profile !== 'none' && !bindsDescriptors(machine.bwrap!)) {
+    refuse('SANDBOX_UNAVAILABLE', 'This bubblewrap (bwrap) is too old: it does not know --bind-fd.');
+  }
+}
+
+function requirePrograms(profile: Profile, limits: Limits | null, machine: Machine): void {
   if (profile !== 'none' && !machine.bwrap) {
     refuse('SANDBOX_UNAVAILABLE', 'The tool asks for a sandbox, and bubblewrap (bwrap) is not installed.');
   }
@@ -46,14 +71,25 @@ export function requireSandbox(profile: Profile, limits: Limits | null, machine:
 }
 
 /** The command line that runs a tool confined. Pure. */
-export function sandboxCommand(confinement: Confinement, machine: Machine): string[] {
+export function sandboxCommand(confinement: Confinement, machine: Machine): Command {
   const { profile, limits, argv } = confinement;
-  requireSandbox(profile, limits, machine);
+  requirePrograms(profile, limits, machine);
   const limited = limits ? [machine.prlimit!, ...limitOptions(limits), '--', ...argv] : [...argv];
-  if (profile === 'none') return limited;
+  if (profile === 'none') return { argv: [...untilParentDies(machine), ...limited], sources: [] };
   // prlimit runs inside: in its own user namespace the kernel counts only the sandbox's processes, so a limit on them
   // neither fails on a busy machine nor lets one tool starve another.
-  return [machine.bwrap!, ...bwrapOptions(confinement, profile, machine), '--', ...limited];
+  const sources: Source[] = [];
+  const options = bwrapOptions(confinement, profile, machine, sources);
+  const status = ['--json-status-fd', String(FIRST_FD + sources.length)];
+  return { argv: [machine.bwrap!, ...options, ...status, '--', ...limited], sources };
+}
+
+/**
+ * Without a sandbox nothing else ends a tool whose Keyturn was killed. It reaches only the tool's first process, and not
+ * one that changed its user: so `effect/run-lock.ts` tells whether something still runs.
+ */
+function untilParentDies({ setpriv }: Machine): string[] {
+  return setpriv ? [setpriv, '--pdeathsig', 'KILL', '--'] : [];
 }
 
 function limitOptions(limits: Limits): string[] {
@@ -70,7 +106,14 @@ function limitOptions(limits: Limits): string[] {
 
 const MiB = 1024 * 1024;
 
-function bwrapOptions(c: Confinement, profile: Exclude<Profile, 'none'>, machine: Machine): string[] {
+/** Adds to `sources` what must be open. bwrap closes each when it is bound, so the tool inherits none of them. */
+function bwrapOptions(
+  c: Confinement,
+  profile: Exclude<Profile, 'none'>,
+  machine: Machine,
+  sources: Source[],
+): string[] {
+  const open = (program: boolean) => (path: string) => String(FIRST_FD - 1 + sources.push({ path, program }));
   const shown = profile.network ? [...machine.system, ...machine.network] : machine.system;
   const mounts = mountPlan({
     read: profile.read,
@@ -79,21 +122,24 @@ function bwrapOptions(c: Confinement, profile: Exclude<Profile, 'none'>, machine
     protected: c.protected,
     pinned: c.programs.map((program) => program.path),
   });
-  const covered = [...shown.map((s) => s.path), ...mounts.binds.map((b) => b.path)];
+  const system = shown.map((s) => s.path);
+  const covered = [...system, ...mounts.binds.map((b) => b.path)];
+  const bound = c.programs.filter(({ path }, i) => i === 0 || !isInAny(system, path));
   return [
     '--unshare-all',
     ...(profile.network ? ['--share-net'] : []),
     '--die-with-parent',
     '--new-session', // no terminal of ours to type into
     ...['--cap-drop', 'ALL'], // as root a tool would keep them all, and could unmount what hides our files
-    ...['--json-status-fd', String(STATUS_FD)],
     ...shown.flatMap(systemOption),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-    ...mounts.options,
-    ...interpreterOptions(c.programs.slice(1), covered),
-    ...executableOptions(c.programs[0]!, covered),
+    ...mounts.binds.flatMap((bind) => mountOptions(bind, open(false))),
+    // At their own paths: whatever name is put there meanwhile, the files that were hashed run. Interpreters were
+    // approved with the tool, so they are shown wherever they live.
+    ...bound.flatMap(({ path }) => ['--ro-bind-fd', open(true)(path), path]),
+    ...c.programs.flatMap((program) => linkOptions(program, covered)),
     ...mounts.seals,
-    ...(covered.some((folder) => contains(folder, c.cwd)) ? [] : ['--dir', c.cwd]),
+    ...(isInAny(covered, c.cwd) ? [] : ['--dir', c.cwd]),
     ...['--remount-ro', '/'],
     ...['--chdir', c.cwd],
   ];
@@ -103,35 +149,14 @@ function systemOption({ path, link }: SystemPath): string[] {
   return link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path];
 }
 
-/**
- * Binds the open file that was hashed at its own path: whatever name is put there meanwhile, this file runs.
- *
- * `--block-fd` reads one byte of it and then closes it, after all mounts are made. Left open, the tool could write to
- * its own executable through /proc/self/fd, where the read-only bind does not count; with `--sync-fd` it could do so
- * through /proc/1/fd.
- */
-function executableOptions(program: Confinement['programs'][number], covered: readonly string[]): string[] {
-  return [
-    ...['--ro-bind', `/proc/self/fd/${EXECUTABLE_FD}`, program.path],
-    ...['--block-fd', String(EXECUTABLE_FD)],
-    ...linkOptions(program, covered),
-  ];
-}
-
-/** Interpreters were approved with the tool, so they are shown wherever they live. */
-function interpreterOptions(programs: Confinement['programs'], covered: readonly string[]): string[] {
-  return programs.flatMap((program) => [
-    ...(covered.some((folder) => contains(folder, program.path))
-      ? []
-      : ['--ro-bind', program.path, program.path]),
-    ...linkOptions(program, covered),
-  ]);
+function isInAny(folders: readonly string[], path: string): boolean {
+  return folders.some((folder) => contains(folder, path));
 }
 
 /** The name by which a program is called may be a link that the sandbox does not show. */
 function linkOptions(program: Confinement['programs'][number], covered: readonly string[]): string[] {
   const { called, path } = program;
-  if (called === path || covered.some((folder) => contains(folder, called))) return [];
+  if (called === path || isInAny(covered, called)) return [];
   return ['--symlink', path, called];
 }
 

@@ -127,9 +127,6 @@ export type Event<K extends EventKind = EventKind> = {
 /** The events that a human signs. */
 export type SignedKind = { [K in EventKind]: Body<K> extends { signature: string } ? K : never }[EventKind];
 
-export const eventKinds = Object.keys(bodies) as EventKind[];
-export const eventSchemas = bodies;
-
 export function isSigned(event: Event): event is Event<SignedKind> {
   return 'signature' in event.body;
 }

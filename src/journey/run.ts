@@ -59,7 +59,7 @@ export async function run(context: Context, request: RunRequest): Promise<Report
     try {
       // 4. The claim is durable before the effect begins. At most once is this and nothing else.
       const claimed = claim(state, derived, prepared);
-      await context.store.commit({ claims: [`execution:${intent_id}:${state.attempt}`], events: [claimed] });
+      await take(context, claimed);
 
       // 5. The one effect, then its record, always.
       return await record(context, claimed, await effectOf(prepared, claimed, request));
@@ -97,6 +97,18 @@ function claim(state: IntentState, derived: Derived, prepared: Prepared): Event<
       executor: thisProcess(),
     },
   };
+}
+
+/** Whoever comes second is told when the first one came. */
+async function take({ store }: Context, claimed: Event<'execution.claimed'>): Promise<void> {
+  const { subject, body } = claimed;
+  try {
+    await store.commit({ claims: [`execution:${subject}:${body.attempt}`], events: [claimed] });
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
+    const first = (await store.intent(subject))?.runs.at(-1);
+    refuse('CLAIM_TAKEN', undefined, first ? { executed_at: first.claimed_at } : {});
+  }
 }
 
 /** From the claim on nothing is a refusal any more: whatever goes wrong may have happened, and stays in doubt. */

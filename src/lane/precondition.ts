@@ -52,11 +52,7 @@ function foldersTouched({ cwd, sandbox }: Effect): string[] {
 }
 
 /** What decides about runs is written by no tool: the queue, the registry, and the files of a project. */
-function surroundings(
-  queue: QueueFolder,
-  registry: string,
-  projects: readonly LaneProject[],
-): Surroundings {
+function surroundings(queue: QueueFolder, registry: string, projects: readonly LaneProject[]): Surroundings {
   return {
     hidden: projects.map(({ hidden }) => hidden),
     protected: [queue.folder, registry, ...projects.flatMap((project) => project.protected)],

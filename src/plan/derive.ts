@@ -3,6 +3,7 @@ import { refuse } from '../refusal.ts';
 import type { Simulated } from './engine/handler/handler.ts';
 import { createHandlers, type Runners } from './engine/handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
+import { listedPaths, requireListed, type Standing } from './input/rules.ts';
 import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
 import type { Action, ActionEffect, PathChange, Plan, PlanEffect } from './model.ts';
 import { foldersAbove } from './state/folders.ts';
@@ -14,8 +15,7 @@ export interface DeriveOptions {
   /** Absolute. All paths of the plan are beneath it. */
   readonly root: string;
   readonly config_digest: Digest | null;
-  /** `elevated` needs a second approver, `forbidden` is opened by no approval. */
-  readonly protection?: (path: string) => 'free' | 'elevated' | 'forbidden';
+  readonly protection?: (path: string) => Standing;
   readonly runners?: Runners;
   /** Sees each change with its contents: for previews. Nothing that it does is part of the effect. */
   readonly visit?: (visited: Visited) => Promise<void> | void;
@@ -51,6 +51,7 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
       requireLimits(actions);
     }
     requireNoNesting(actions);
+    requireAllListed(plan, actions);
     return {
       kind: 'plan',
       plan_id: plan.plan_id,
@@ -151,11 +152,19 @@ function requireNoNesting(actions: readonly ActionEffect[]): void {
   }
 }
 
+/** 004 section 2.3: whatever a handler would do, it stays with the files that the plan itself lists. */
+function requireAllListed(plan: Plan, actions: readonly ActionEffect[]): void {
+  const listed = listedPaths(plan.actions);
+  for (const path of changedPaths(actions).keys()) requireListed(path, listed);
+}
+
 function elevatedPaths(actions: readonly ActionEffect[], { protection }: DeriveOptions): string[] {
   if (!protection) return [];
-  const paths = [...changedPaths(actions).keys()].sort();
-  const forbidden = paths.find((path) => protection(path) === 'forbidden');
-  if (forbidden !== undefined)
-    refuse('PERMISSION_DENIED', `No plan may change ${forbidden}.`, { path: forbidden });
-  return paths.filter((path) => protection(path) === 'elevated');
+  const standings = [...changedPaths(actions).keys()].sort().map((path) => [path, protection(path)] as const);
+  for (const [path, standing] of standings) {
+    if (standing === 'own')
+      refuse('PLAN_PATH_OWN', `No plan may change ${path}: it belongs to Keyturn.`, { path });
+    if (standing === 'forbidden') refuse('PLAN_PATH_FORBIDDEN', `No plan may change ${path}.`, { path });
+  }
+  return standings.filter(([, standing]) => standing === 'elevated').map(([path]) => path);
 }

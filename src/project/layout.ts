@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { refuse } from '../refusal.ts';
 
@@ -27,12 +27,17 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
   };
 }
 
-/** The nearest folder, from here upwards, that holds `.keyturn`. */
+/**
+ * The nearest folder, from here upwards, that holds `.keyturn`. A link of that name is refused: what is hidden and
+ * protected is Keyturn's own folder, and a link lets somebody else say which one that is.
+ */
 export function findProject(from: string): string | null {
   let folder = resolve(from);
   while (true) {
     const own = join(folder, '.keyturn');
-    if (existsSync(own) && statSync(own).isDirectory()) return folder;
+    const found = lstatSync(own, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink()) refuseLink(own);
+    if (found?.isDirectory()) return folder;
     const parent = dirname(folder);
     if (parent === folder) return null;
     folder = parent;
@@ -40,5 +45,14 @@ export function findProject(from: string): string | null {
 }
 
 export function requireProject(from: string): Layout {
-  return layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
+  const layout = layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
+  const { own, store, keys, ledger_key } = layout;
+  for (const path of [own, store, keys, ledger_key]) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) refuseLink(path);
+  }
+  return layout;
+}
+
+function refuseLink(path: string): never {
+  return refuse('FILE_IS_SYMLINK', `${path} is a symbolic link.`, { path });
 }

@@ -1,3 +1,4 @@
+import { RE2JS } from 're2js';
 import type { Json } from '../canonical/json.ts';
 import { parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
@@ -86,15 +87,19 @@ function checkText(name: string, parameter: Parameter, value: Json): string {
   refuseDeceptive(name, value, parameter.multiline);
   if (parameter.type === 'path') requirePlainPath(name, value);
   if (parameter.enum && !parameter.enum.includes(value)) invalid(name, 'is not one of the allowed values');
-  if (parameter.pattern !== undefined && !wholeMatch(parameter.pattern).test(value)) {
+  if (parameter.pattern !== undefined && !wholeMatch(parameter.pattern)(value)) {
     invalid(name, 'does not match its pattern');
   }
   return value;
 }
 
-/** A pattern always means the whole value. */
-export function wholeMatch(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`, 'u');
+/**
+ * A pattern always means the whole value. It is RE2: an agent chooses the value, and a backtracking engine can be made to
+ * hang with one. Throws what is no such pattern.
+ */
+export function wholeMatch(pattern: string): (value: string) => boolean {
+  const expression = RE2JS.compile(pattern);
+  return (value) => expression.matches(value);
 }
 
 // Control characters can rewrite what a terminal shows; NUL ends the argument early.

@@ -83,7 +83,7 @@ function parameterProblems(name: string, parameter: Parameter): string[] {
   // A constraint that is never checked is worse than none: somebody relies on it.
   const idle = Object.entries(parameter).filter(([key, value]) => value !== false && !known.includes(key));
   if (idle.length > 0) return idle.map(([key]) => `${key} means nothing for the type ${parameter.type}`);
-  if (parameter.pattern !== undefined && !isPattern(parameter.pattern)) return ['the pattern cannot be read'];
+  if (parameter.pattern !== undefined && !isPattern(parameter.pattern)) return [NO_PATTERN];
   if (parameter.default === undefined) return [];
   try {
     checkValue(name, parameter, parameter.default);
@@ -93,6 +93,9 @@ function parameterProblems(name: string, parameter: Parameter): string[] {
     return [`the default is refused: ${error.message}`];
   }
 }
+
+const NO_PATTERN =
+  'the pattern cannot be read; it must be RE2, which has no look-around and no back-references';
 
 function isPattern(pattern: string): boolean {
   try {

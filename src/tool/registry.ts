@@ -1,8 +1,8 @@
 import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { Json } from '../canonical/json.ts';
-import { type FileRead, readRegularFile } from '../durable/beneath.ts';
+import { type FileRead, readFileBeneath, readRegularFile } from '../durable/beneath.ts';
 import { createDigests } from '../effect/program.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -33,13 +33,15 @@ export interface Registry {
 export interface LoadOptions {
   /** Off only to look at a registry, never to run from it. */
   readonly requireReadOnly?: boolean;
+  /** The project's folder. Below it the path of the registry may have no link in it, and the file no second name. */
+  readonly root?: string;
   /** One that was loaded before: the same bytes mean the same, so they need not be understood again. */
   readonly known?: Registry;
 }
 
 /** Loads `tools.yaml`, or refuses. Bytes, digest and mode come from one open file. */
 export function loadRegistry(path: string, options: LoadOptions = {}): Registry {
-  const file = readRegistryFile(path);
+  const file = readRegistryFile(path, options.root);
   if (options.requireReadOnly !== false) requireReadOnly(path, file.mode);
   const { known } = options;
   if (known?.path === resolve(path) && known.digest === sha256(file.bytes)) return known;
@@ -74,9 +76,14 @@ function toolOf(entry: ToolEntry, definition: Json): Tool {
   return { ...entry, template: parseTemplate(entry.args, entry.parameters).parts, definition };
 }
 
-function readRegistryFile(path: string): FileRead {
+/** A link on the way could be turned to another registry by who may write beside it, though not to the registry. */
+function readRegistryFile(path: string, root?: string): FileRead {
+  const below = root === undefined ? '..' : relative(root, resolve(path));
+  const is_below = below !== '..' && !below.startsWith('../') && !isAbsolute(below);
   try {
-    return readRegularFile(path, limits.yaml_bytes);
+    return root !== undefined && is_below
+      ? readFileBeneath(root, below, limits.yaml_bytes)
+      : readRegularFile(path, limits.yaml_bytes);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') {
       refuse('REGISTRY_MISSING', `${path} does not exist.`, { path });

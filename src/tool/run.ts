@@ -1,17 +1,20 @@
-import { closeSync, fstatSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { notStarted, type Outcome, runChild } from '../effect/child.ts';
+import { guardsOf } from '../effect/guards.ts';
 import { inspectMachine, type Machine } from '../effect/machine.ts';
-import type { Guard } from '../effect/mounts.ts';
+import { isStillNamed, type OpenPath, openPath, requireApart } from '../effect/open-path.ts';
 import { createDigests, type Digests, type OpenProgram, openProgram } from '../effect/program.ts';
-import { judgeSandboxed, requireSandbox, sandboxCommand } from '../effect/sandbox.ts';
-import { refuse } from '../refusal.ts';
+import { lockRun, requireFlock } from '../effect/run-lock.ts';
+import { judgeSandboxed, requireSandbox, type Source, sandboxCommand } from '../effect/sandbox.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Effect } from './effect.ts';
 
 export interface Surroundings {
   /** Keyturn's own files that no tool may see, and those that it may see but never write. */
   readonly hidden: readonly string[];
   readonly protected: readonly string[];
+  /** A file to be locked while anything of a tool without a sandbox runs. `isRunLocked` asks for it. */
+  readonly lock?: string;
   readonly machine?: Machine;
   readonly digests?: Digests;
   /** Where the values of `env_pass` come from. */
@@ -19,87 +22,138 @@ export interface Surroundings {
 }
 
 export interface PreparedRun {
-  run(options?: { readonly abort?: AbortSignal }): Promise<Outcome>;
+  /** `lock` takes the place of the one in the surroundings: the id of a run is known only when it is claimed. */
+  run(options?: { readonly abort?: AbortSignal; readonly lock?: string }): Promise<Outcome>;
   close(): void;
 }
 
 /**
- * Everything that can be refused before a run is claimed: the sandbox is there, and every program is byte for byte
- * what the effect says. The executable stays open, and in a sandbox it is this open file that runs.
+ * Everything that can be refused before a run is claimed: the sandbox is there, every program is byte for byte what the
+ * effect says, and every folder is the one that was approved. All of them stay open, and in a sandbox it is these open
+ * files and folders that the tool gets, whatever is put under their names meanwhile.
  *
- * The windows that remain: whoever may write to the executable's own file can change it in place until it runs. An
- * interpreter, and without a sandbox the executable too, is started by its path, and could be swapped in the moment
- * between the last look in `run` and the kernel's own. A link through which a program is called could be turned then.
+ * The windows that remain: whoever may write to the executable's own file can change it in place until it runs. Without
+ * a sandbox the executable and its interpreters are started by their paths, and could be swapped in the moment between
+ * the last look in `run` and the kernel's own. A link through which a program is called could be turned then.
  */
 export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
   const machine = around.machine ?? inspectMachine();
   requireSandbox(effect.sandbox, effect.limits, machine);
-  const open = openAll(effect, around.digests ?? createDigests());
+  if (around.lock !== undefined && effect.sandbox === 'none') requireFlock(machine);
+  const open: Open = { programs: [], cwd: [], binds: [], hidden: [] };
   const close = closeOnce(open);
   try {
-    const argv = sandboxCommand(
-      {
-        profile: effect.sandbox,
-        limits: effect.limits,
-        cwd: effect.cwd,
-        argv: effect.argv,
-        programs: effect.executables,
-        hidden: existing(around.hidden),
-        protected: existing(around.protected),
-      },
-      machine,
-    );
+    openPrograms(effect, around.digests ?? createDigests(), open.programs);
+    open.cwd.push(openPath(effect.cwd, 'WORKING_FOLDER_MISSING'));
+    const command = confine(effect, around, machine, open);
     const env = { ...effect.env, ...passed(effect.env_pass, around.environment ?? process.env) };
-    return { close, run: ({ abort } = {}) => run(effect, open, { argv, env, abort }) };
+    return {
+      close,
+      run: ({ abort, lock = around.lock } = {}) =>
+        effect.sandbox === 'none'
+          ? runBare(effect, open, { ...command, env, abort }, lock, machine)
+          : runBoxed(effect, open, { ...command, env, abort }),
+    };
   } catch (error) {
     close();
     throw error;
   }
 }
 
+/** What a prepared run holds open. */
+interface Open {
+  readonly programs: OpenProgram[];
+  readonly cwd: OpenPath[];
+  readonly binds: OpenPath[];
+  readonly hidden: OpenPath[];
+}
+
 interface Start {
   readonly argv: readonly string[];
+  readonly fds: readonly number[];
   readonly env: Readonly<Record<string, string>>;
   readonly abort: AbortSignal | undefined;
 }
 
-async function run(effect: Effect, open: readonly OpenProgram[], start: Start): Promise<Outcome> {
-  const sandboxed = effect.sandbox !== 'none';
-  // The run is claimed by now, so this is an outcome and not a refusal.
-  if (!open.every(stillNamed)) return notStarted('EXECUTABLE_CHANGED');
-  const outcome = await runChild({
-    ...start,
-    ...(sandboxed ? { fds: [open[0]!.fd], with_status: true } : {}),
-    cwd: sandboxed ? '/' : effect.cwd,
-    timeout_ms: effect.timeout_ms,
-    stdout_bytes: effect.stdout_bytes,
-    stderr_bytes: effect.stderr_bytes,
-  });
-  return sandboxed ? judgeSandboxed(outcome) : outcome;
+function confine(
+  effect: Effect,
+  around: Surroundings,
+  machine: Machine,
+  open: Open,
+): Pick<Start, 'argv' | 'fds'> {
+  const { sandbox: profile, limits, cwd, argv, executables: programs } = effect;
+  const guards = profile === 'none' ? { hidden: [], protected: [] } : guardsOf({ ...around, ...profile });
+  // Before the binds: what is moved from here to there in between is then known by its own number.
+  for (const { path } of guards.hidden) open.hidden.push(openPath(path, 'FILE_NOT_FOUND'));
+  const command = sandboxCommand({ profile, limits, cwd, argv, programs, ...guards }, machine);
+  const fds = command.sources.map((source) => descriptorOf(source, open));
+  requireApart(open.binds, open.hidden);
+  return { argv: command.argv, fds };
 }
 
-function openAll(effect: Effect, digests: Digests): OpenProgram[] {
-  const open: OpenProgram[] = [];
+function descriptorOf({ path, program }: Source, open: Open): number {
+  if (program) return open.programs.find((one) => one.path === path)!.fd;
+  const bind = openPath(path, 'SANDBOX_PATH_MISSING');
+  open.binds.push(bind);
+  return bind.fd;
+}
+
+async function runBoxed(effect: Effect, open: Open, start: Start): Promise<Outcome> {
+  const changed = whatChanged(open);
+  if (changed) return changed;
+  return judgeSandboxed(await runChild({ ...start, with_status: true, cwd: '/', ...boundsOf(effect) }));
+}
+
+async function runBare(
+  effect: Effect,
+  open: Open,
+  start: Start,
+  lock: string | undefined,
+  machine: Machine,
+): Promise<Outcome> {
+  let lock_fd: number | null = null;
   try {
-    for (const approved of effect.executables) {
-      const program = openProgram(approved.called, digests);
-      open.push(program);
-      if (program.path !== approved.path || program.sha256 !== approved.sha256) {
-        refuse('EXECUTABLE_CHANGED', `${approved.called} is not what it was.`, { path: approved.path });
-      }
-    }
-    return open;
+    if (lock !== undefined) lock_fd = await lockRun(lock, machine);
+    const changed = whatChanged(open);
+    if (changed) return changed;
+    // Our own descriptor, by our own pid: the child's numbers are given away anew before it changes its folder.
+    const cwd = `/proc/${process.pid}/fd/${open.cwd[0]!.fd}`;
+    return await runChild({ ...start, fds: lock_fd === null ? [] : [lock_fd], cwd, ...boundsOf(effect) });
   } catch (error) {
-    for (const { fd } of open) closeSync(fd);
+    if (error instanceof Refusal) return notStarted(error.code);
     throw error;
+  } finally {
+    if (lock_fd !== null) closeSync(lock_fd);
   }
 }
 
-function closeOnce(open: readonly OpenProgram[]): () => void {
+/** The run is claimed by now, so this is an outcome and not a refusal. */
+function whatChanged({ programs, cwd, binds, hidden }: Open): Outcome | null {
+  if (!programs.every(stillNamed)) return notStarted('EXECUTABLE_CHANGED');
+  const changed = [...cwd, ...binds, ...hidden].find((one) => !isStillNamed(one));
+  return changed ? notStarted(`${changed.path} is not what it was`) : null;
+}
+
+function boundsOf({ timeout_ms, stdout_bytes, stderr_bytes }: Effect) {
+  return { timeout_ms, stdout_bytes, stderr_bytes };
+}
+
+function openPrograms(effect: Effect, digests: Digests, open: OpenProgram[]): void {
+  for (const approved of effect.executables) {
+    const program = openProgram(approved.called, digests);
+    open.push(program);
+    if (program.path !== approved.path || program.sha256 !== approved.sha256) {
+      refuse('EXECUTABLE_CHANGED', `${approved.called} is not what it was.`, { path: approved.path });
+    }
+  }
+}
+
+function closeOnce(open: Open): () => void {
   let closed = false;
   return () => {
-    if (!closed) for (const { fd } of open) closeSync(fd);
+    if (closed) return;
     closed = true;
+    for (const { fd } of Object.values(open).flat()) closeSync(fd);
   };
 }
 
@@ -114,23 +168,13 @@ function stillNamed({ called, path, fd }: OpenProgram): boolean {
   }
 }
 
-/** Only what exists can be masked. The paths are made real, because mounts are. */
-function existing(paths: readonly string[]): Guard[] {
-  return paths.flatMap((path) => {
-    const found = lstatSync(resolve(path), { throwIfNoEntry: false });
-    if (!found) return [];
-    const real = realpathSync.native(path);
-    return [{ path: real, folder: statSync(real).isDirectory() }];
-  });
-}
-
 function passed(
   names: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of names) {
-    const value = environment[name];
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value !== undefined) found[name] = value;
   }
   return found;

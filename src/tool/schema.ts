@@ -21,7 +21,7 @@ const parameter = z.strictObject({
   required: z.boolean().default(true),
   default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
   description: line.max(limits.prose_chars).optional(),
-  /** A regular expression that must match the whole value. */
+  /** A regular expression (RE2) that must match the whole value. */
   pattern: z.string().min(1).max(1024).optional(),
   enum: z
     .array(z.union([z.string(), z.number()]))

@@ -1,4 +1,4 @@
-import { isAlias, Lexer, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { isAlias, isMap, isScalar, Lexer, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { decodeUtf8, guardPlain, type Json } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -28,7 +28,7 @@ export function parseYaml(bytes: Uint8Array, max_bytes: number = limits.yaml_byt
     merge: false,
     strict: true,
     stringKeys: true,
-    uniqueKeys: true,
+    uniqueKeys: false, // it compares each key with each other; refuseDoubleKeys does not
     prettyErrors: false,
     lineCounter: lines,
   });
@@ -49,6 +49,17 @@ function refuseAmbiguous(node: Node, lines: LineCounter): void {
   if (isAlias(node)) malformed('aliases are not accepted', place);
   if ('anchor' in node && node.anchor) malformed('anchors are not accepted', place);
   if (node.tag) malformed('tags are not accepted', place);
+  refuseDoubleKeys(node, lines);
+}
+
+function refuseDoubleKeys(node: Node, lines: LineCounter): void {
+  if (!isMap(node)) return;
+  const seen = new Set<unknown>();
+  for (const { key } of node.items) {
+    const name = isScalar(key) ? key.value : key;
+    if (seen.has(name)) malformed('a key stands here twice', placeAt(lines, (key as Node | null)?.range?.[0] ?? 0));
+    seen.add(name);
+  }
 }
 
 function plainValue(value: unknown): Json {

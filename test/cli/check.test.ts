@@ -15,12 +15,14 @@ import {
   ENDLESS,
   filesOf,
   inside,
+  inTurn,
   ledgerOf,
   play,
   rowsOf,
   type Stage,
   stages,
   stateOf,
+  storeOf,
 } from './stage.ts';
 
 const stage = stages();
@@ -156,7 +158,7 @@ describe('the inputs of check', () => {
     const set = await unreadable();
     const { id } = set;
     const wrong = ['', 'x', id.slice(1), `${id}0`, `{${id}}`, id.replaceAll('-', ''), ` ${id}`, `${id}\n`];
-    for (const answer of await Promise.all(wrong.map((malformed) => check(set, malformed))))
+    for (const answer of await inTurn(wrong, (malformed) => check(set, malformed)))
       expectDenied(answer, '[ERROR] Invalid intent UUID\n', 'ID_MALFORMED');
     // The id comes first.
     expectDenied(await check(set, 'x', 'x'), '[ERROR] Invalid intent UUID\n', 'ID_MALFORMED');
@@ -176,7 +178,7 @@ describe('the inputs of check', () => {
     const set = await unreadable();
     const { id, hash } = set;
     const wrong = ['', 'x', hash.slice(1), `${hash}0`, hash.toUpperCase(), `${hash.slice(1)}g`, ` ${hash}`];
-    for (const answer of await Promise.all(wrong.map((malformed) => check(set, id, malformed))))
+    for (const answer of await inTurn(wrong, (malformed) => check(set, id, malformed)))
       expectDenied(answer, '[ERROR] Invalid intent hash\n', 'HASH_MALFORMED');
   });
 
@@ -202,7 +204,7 @@ describe('the inputs of check', () => {
     const set = await stage();
     await play(set);
     const flags = ['--force', '-f', '--yes', '-y', '--skip', '--retry', '--wait', '--at', '--ignore-errors'];
-    const answers = await Promise.all(flags.map((flag) => check(set, set.id, set.hash, flag)));
+    const answers = await inTurn(flags, (flag) => check(set, set.id, set.hash, flag));
     answers.forEach(expectUsage);
   });
 });
@@ -282,12 +284,8 @@ describe('what check never does', () => {
   it('check appends no ledger entry and changes no stored row', async () => {
     const ran = await stage();
     await play(ran);
-    for (const set of [
-      await stage(),
-      await stage({ verdict: 'none' }),
-      ran,
-      await stage({ age_s: DAY_S * 2 }),
-    ]) {
+    const others = await inTurn([{}, { verdict: 'none' }, { age_s: DAY_S * 2 }] as const, stage);
+    await inTurn([ran, ...others], async (set) => {
       const [rows, files] = [rowsOf(set), filesOf(set)];
       await check(set);
       await check(set, UNKNOWN_ID);
@@ -295,7 +293,7 @@ describe('what check never does', () => {
       await check(set, 'x');
       expect(rowsOf(set)).toEqual(rows);
       expect(filesOf(set)).toEqual(files);
-    }
+    });
   });
 
   it('a missing or damaged store denies', async () => {
@@ -325,10 +323,10 @@ describe('what check never does', () => {
       ],
       [(_, folder) => rmSync(join(folder, 'keyturn.yaml')), VERIFIER_ERROR, 'FILE_NOT_FOUND'],
     ];
-    for (const [harm, stdout, code] of harms) {
+    await inTurn(harms, async ([harm, stdout, code]) => {
       const set = await stage();
-      harm(join(set.folder, '.keyturn', 'store.db'), set.folder);
+      harm(storeOf(set), set.folder);
       await denied(set, stdout, code);
-    }
+    });
   });
 });

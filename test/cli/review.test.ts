@@ -52,7 +52,7 @@ describe('review', () => {
     const last = screen.slice(screen.indexOf('[3 of 3]'));
     expect(last).toContain(`Intent:      ${approved.id}\n`);
     expect(last).toContain(`Hash:        ${approved.hash}\n`);
-    expect(last).toContain('Asked by:    bot (agent)\n');
+    expect(last).toContain('Asked by:    bot (agent, by name only)\n');
     expect(last).toContain('Why:         Needed for the report\n');
     expect(last).toMatch(/^Expires: {5}\S+Z \(in 23 h\)$/m);
     expect(last).toContain('Runs:        /usr/bin/printf "%s %s" 1 false\n');

@@ -1,16 +1,44 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, chmodSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { processesWith, until } from '../support/processes.ts';
-import { type Finished, inTerminal, keyturn } from '../support/pty.ts';
+import { inTerminal, keyturn, type Session } from '../support/pty.ts';
 import { readRegistry, runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
-import { INSTANT, lines, NOTHING, preScreen, QUESTION, RECORDING_FAILED } from '../support/transcript.ts';
+import {
+  failureReport,
+  INSTANT,
+  preScreen,
+  QUESTION,
+  RECORDING_FAILED,
+  successReport,
+  withoutConfinement,
+} from '../support/transcript.ts';
+import { changeTool, expectInDoubt, expectKilled, family, MEANWHILE, WAITING } from './doubt.ts';
 import { expectError, SOME_HASH, UNKNOWN_ID } from './project.ts';
+import {
+  CANNOT,
+  executed,
+  expectRefused,
+  INVALID,
+  NOT_APPROVED,
+  notEligible,
+  OTHER,
+  precondition,
+  refused,
+} from './refused.ts';
 import {
   alone,
   answering,
@@ -19,12 +47,14 @@ import {
   DAY_S,
   filesOf,
   inside,
+  inTurn,
   kindsOf,
   ledgerOf,
+  type Play,
   play,
   rowsOf,
   runOf,
-  type Stage,
+  saysYes,
   signing,
   stages,
   stateOf,
@@ -33,76 +63,25 @@ import {
 
 const stage = stages();
 const { bwrap, prlimit } = inspectMachine();
-
-/** Two lines for every check but the first: the one that it fixes, and why nothing was attempted. */
-const precondition = (reason: string) =>
-  lines(`[ERROR] ${reason}`, `[ERROR] Cannot execute: ${reason}`) + NOTHING;
-
-/** Check 1: what the controller of 000 said comes first. */
-const notEligible = (line: string) => lines(line) + precondition('Execution not eligible');
-
-/** What 001 fixes no line for. */
-const OTHER =
-  /^\[ERROR\] (Precondition failed: [^\n]+)\n\[ERROR\] Cannot execute: \1\nNo execution attempted\.\n$/;
-
-const executed = async (set: Stage) => `[ERROR] Intent already executed at ${(await runOf(set)).claimed_at}`;
-
-function expectRefused(answer: Finished, stdout: string | RegExp, code: ReasonCode): void {
-  expect(answer.stdout).toMatch(typeof stdout === 'string' ? exactly(stdout) : stdout);
-  expect(answer.stderr).toMatch(new RegExp(`^${code}: [^\\n]+\\n$`));
-  expect(answer.code).toBe(1);
-}
-
-const exactly = (text: string) => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
-
-/**
- * Runs without a terminal, which every refusal of a check comes before. One refusal is recorded and nothing else is
- * done: no process, no file, no change of the intent.
- */
-async function refused(
-  set: Stage,
-  stdout: string | RegExp,
-  code: ReasonCode,
-  words = set.words,
-): Promise<void> {
-  const before = {
-    ledger: await ledgerOf(set),
-    state: await stateOf(set),
-    files: filesOf(set),
-    runs: runs(set),
-  };
-  expectRefused(await alone(set, words), stdout, code);
-  const ledger = await ledgerOf(set);
-  expect(ledger.slice(0, -1)).toEqual(before.ledger);
-  expect(ledger.at(-1)).toMatchObject({
-    kind: 'execution.refused',
-    subject: words[1],
-    body: { hash: words[2], reason_code: code },
-  });
-  expect({ state: await stateOf(set), files: filesOf(set), runs: runs(set) }).toEqual({
-    ...before,
-    ledger: undefined,
-  });
-}
+const sandboxes = ['none', ...(bwrap === null ? [] : [{ write: ['out'] }])];
 
 describe('the preconditions of 001', () => {
   it('an intent that is not eligible prints [ERROR] Execution not eligible and starts nothing', async () => {
-    const NOT_APPROVED = notEligible('[ERROR] Approval verification failed');
     const set = await stage();
     await refused(set, NOT_APPROVED, 'HASH_MISMATCH', ['run', set.id, SOME_HASH]);
     await refused(set, NOT_APPROVED, 'INTENT_NOT_FOUND', ['run', UNKNOWN_ID, set.hash]);
-    await refused(await stage({ verdict: 'none' }), NOT_APPROVED, 'APPROVAL_MISSING');
-    await refused(await stage({ verdict: 'rejected' }), NOT_APPROVED, 'INTENT_REJECTED');
-    await refused(await stage({ age_s: 2 * DAY_S }), NOT_APPROVED, 'INTENT_EXPIRED');
-    await refused(await stage({ age_s: DAY_S / 8 }), NOT_APPROVED, 'APPROVAL_EXPIRED');
-    const ahead = await stage({ age_s: -DAY_S });
-    await refused(ahead, notEligible('[ERROR] Verification tool error'), 'CLOCK_BEHIND');
     await play(set);
-    await refused(set, notEligible(await executed(set)), 'ALREADY_EXECUTED');
-    const words = ['run', UNKNOWN_ID, SOME_HASH];
-    const nowhere = await keyturn(words, { cwd: scratch() });
-    const NO_STORE = notEligible('[ERROR] Execution verification tool not found');
-    expectRefused(nowhere, NO_STORE, 'PROJECT_MISSING');
+    await refused(set, await executed(set), 'ALREADY_EXECUTED');
+    const cases: [Play, string, ReasonCode][] = [
+      [{ verdict: 'none' }, NOT_APPROVED, 'APPROVAL_MISSING'],
+      [{ verdict: 'rejected' }, NOT_APPROVED, 'INTENT_REJECTED'],
+      [{ age_s: 2 * DAY_S }, NOT_APPROVED, 'INTENT_EXPIRED'],
+      [{ age_s: DAY_S / 8 }, NOT_APPROVED, 'APPROVAL_EXPIRED'],
+      [{ age_s: -DAY_S }, notEligible('[ERROR] Verification tool error'), 'CLOCK_BEHIND'],
+    ];
+    await inTurn(cases, async ([how, stdout, code]) => refused(await stage(how), stdout, code));
+    const nowhere = await keyturn(['run', UNKNOWN_ID, SOME_HASH], { cwd: scratch() });
+    expectRefused(nowhere, notEligible('[ERROR] Execution verification tool not found'), 'PROJECT_MISSING');
     const broken = await stage();
     writeFileSync(storeOf(broken), 'not a store');
     expectRefused(await alone(broken), notEligible('[ERROR] Verification tool error'), 'STORE_CORRUPT');
@@ -114,14 +93,10 @@ describe('the preconditions of 001', () => {
     const { id, hash } = set;
     const before = rowsOf(set);
     const ids = ['', id.slice(1), `${id}0`, id.toUpperCase(), `{${id}}`, id.replaceAll('-', '')];
-    const hashes = ['', hash.slice(1), `${hash}0`, hash.toUpperCase(), `${hash.slice(1)}g`];
-    const [wrong_ids, wrong_hashes] = await Promise.all([
-      Promise.all(ids.map((wrong) => alone(set, ['run', wrong, hash]))),
-      Promise.all(hashes.map((wrong) => alone(set, ['run', id, wrong]))),
-    ]);
-    for (const answer of wrong_ids)
+    for (const answer of await inTurn(ids, (wrong) => alone(set, ['run', wrong, hash])))
       expectRefused(answer, notEligible('[ERROR] Invalid intent UUID'), 'ID_MALFORMED');
-    for (const answer of wrong_hashes)
+    const hashes = ['', hash.slice(1), `${hash}0`, hash.toUpperCase(), `${hash.slice(1)}g`];
+    for (const answer of await inTurn(hashes, (wrong) => alone(set, ['run', id, wrong])))
       expectRefused(answer, notEligible('[ERROR] Invalid intent hash'), 'HASH_MALFORMED');
     expect(rowsOf(set)).toEqual(before);
     expect(runs(set)).toBe(0);
@@ -129,27 +104,27 @@ describe('the preconditions of 001', () => {
 
   it('a registry that is missing or malformed prints [ERROR] Tool registry unavailable and starts nothing', async () => {
     const UNAVAILABLE = precondition('Tool registry unavailable');
-    const set = await stage();
-    const registry = readRegistry(set.registry);
-    const [tool] = registry.tools;
+    const { tools, ...rest } = readRegistry((await stage()).registry);
     const contents: [content: unknown, code: ReasonCode][] = [
       ['tools: [', 'YAML_MALFORMED'],
       ['version: 1\nversion: 1\ntools: []', 'YAML_MALFORMED'],
-      ['\xff', 'REGISTRY_MALFORMED'],
-      [{ ...registry, version: 2 }, 'REGISTRY_MALFORMED'],
-      [{ ...registry, surprise: 1 }, 'REGISTRY_MALFORMED'],
-      [{ ...registry, tools: [{ ...tool, sandbox: undefined }] }, 'REGISTRY_MALFORMED'],
-      [{ ...registry, tools: [tool, tool] }, 'TOOL_DUPLICATE'],
+      ['', 'REGISTRY_MALFORMED'],
+      [Buffer.from([0xff]), 'INPUT_NOT_UTF8'],
+      [{ ...rest, tools, version: 2 }, 'REGISTRY_MALFORMED'],
+      [{ ...rest, tools, surprise: 1 }, 'REGISTRY_MALFORMED'],
+      [{ ...rest, tools: [{ ...tools[0], sandbox: undefined }] }, 'REGISTRY_MALFORMED'],
+      [{ ...rest, tools: [tools[0], tools[0]] }, 'TOOL_DUPLICATE'],
     ];
-    for (const [content, code] of contents) {
+    await inTurn(contents, async ([content, code]) => {
+      const set = await stage();
       writeRegistry(set.registry, content);
       await refused(set, UNAVAILABLE, code);
-    }
-    rmSync(set.registry);
-    await refused(set, UNAVAILABLE, 'REGISTRY_MISSING');
-    writeRegistry(join(set.folder, 'elsewhere.yaml'), registry);
-    symlinkSync('elsewhere.yaml', set.registry);
-    await refused(set, UNAVAILABLE, 'FILE_IS_SYMLINK');
+    });
+    const moved = await stage();
+    renameSync(moved.registry, join(moved.folder, 'elsewhere.yaml'));
+    await refused(moved, UNAVAILABLE, 'REGISTRY_MISSING');
+    symlinkSync('elsewhere.yaml', moved.registry);
+    await refused(moved, UNAVAILABLE, 'FILE_IS_SYMLINK');
   });
 
   it('a registry with any write bit prints [ERROR] Tool registry must be read-only and starts nothing', async () => {
@@ -162,8 +137,7 @@ describe('the preconditions of 001', () => {
 
   it('an intent whose tool left the registry is refused and starts nothing', async () => {
     const set = await stage();
-    const { tools, ...rest } = readRegistry(set.registry);
-    writeRegistry(set.registry, { ...rest, tools: [{ ...tools[0], name: 'restore_backup' }] });
+    changeTool(set, { name: 'restore_backup' });
     await refused(set, precondition('Intent not in tool registry'), 'TOOL_UNKNOWN');
   });
 
@@ -188,7 +162,7 @@ describe('the preconditions of 001', () => {
     bind({ tool: [] });
     await refused(set, precondition('No tool defined for this intent'), 'BINDING_EMPTY');
     bind({ tool: TOOL.name }, { intent: UNKNOWN_ID, tool: 'spare' });
-    expect((await answering(set, 'y')).code).toBe(0);
+    expect((await saysYes(set)).code).toBe(0);
   });
 
   it('a missing executable prints [ERROR] Tool not found and starts nothing', async () => {
@@ -202,12 +176,11 @@ describe('the preconditions of 001', () => {
   it('an executable or a registry entry that changed since the approval is refused', async () => {
     const set = await stage();
     const registry = readRegistry(set.registry);
-    const [tool] = registry.tools;
     for (const change of [{ args: ['--all'] }, { timeout_s: 61 }, { env: {} }, { summary: 'Else.' }]) {
-      writeRegistry(set.registry, { ...registry, tools: [{ ...tool, ...change }] });
+      changeTool(set, change);
       await refused(set, OTHER, 'EFFECT_CHANGED');
+      writeRegistry(set.registry, registry);
     }
-    writeRegistry(set.registry, registry);
     appendFileSync(set.script, '\n');
     await refused(set, OTHER, 'EXECUTABLE_CHANGED');
   });
@@ -221,41 +194,30 @@ describe('the preconditions of 001', () => {
     const narrow = [{ ...tools[0], parameters: { level: { type: 'integer', max: 8 } } }];
     rmSync(set.script);
     writeRegistry(set.registry, { ...rest, tools: [], bindings: [] }, 0o644);
-    const wrong = ['run', set.id, SOME_HASH];
-    await refused(set, notEligible('[ERROR] Approval verification failed'), 'HASH_MISMATCH', wrong);
+    await refused(set, NOT_APPROVED, 'HASH_MISMATCH', ['run', set.id, SOME_HASH]);
     await refused(set, precondition('Tool registry must be read-only'), 'REGISTRY_WRITABLE');
     chmodSync(set.registry, 0o444);
     await refused(set, precondition('Intent not in tool registry'), 'TOOL_UNKNOWN');
     writeRegistry(set.registry, { ...rest, tools: narrow, bindings });
     await refused(set, precondition('No tool defined for this intent'), 'BINDING_EMPTY');
     writeRegistry(set.registry, { ...rest, tools: narrow });
-    await refused(
-      set,
-      /^\[ERROR\] (Tool arguments invalid: [^\n]+)\n\[ERROR\] Cannot execute: \1\n/,
-      'ARGUMENT_INVALID',
-    );
+    await refused(set, INVALID, 'ARGUMENT_INVALID');
     writeRegistry(set.registry, { ...rest, tools });
     await refused(set, precondition('Tool not found'), 'EXECUTABLE_MISSING');
     writeFileSync(set.script, `${script}#`, { mode: 0o755 });
     await refused(set, OTHER, 'EXECUTABLE_CHANGED');
     writeFileSync(set.script, script);
-    expect((await answering(set, 'y')).code).toBe(0);
+    expect((await saysYes(set)).code).toBe(0);
   });
 
   it('every refusal before the start ends with No execution attempted.', async () => {
     const set = await stage();
-    for (const more of [
-      ['run'],
-      ['run', set.id],
-      [...set.words, '--surprise'],
-      [...set.words, 'more'],
-      set.words,
-    ]) {
-      const { stdout, code } = await alone(set, more);
-      expect(stdout).toMatch(/\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/);
-      expect(code).toBe(1);
+    const usage = [['run'], ['run', set.id], [...set.words, '--surprise'], [...set.words, 'more']];
+    for (const answer of await inTurn([...usage, set.words], (words) => alone(set, words))) {
+      expect(answer.stdout).toMatch(/\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/);
+      expect(answer.code).toBe(1);
     }
-    const declined = await answering(set, 'n');
+    const declined = await answering(set, 'n\r');
     expect(declined.stdout).toMatch(/\n\n\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/);
     expect(runs(set)).toBe(0);
   });
@@ -273,7 +235,7 @@ describe('the preconditions of 001', () => {
     for (const [table, rows] of Object.entries(before))
       expect(after[table]).toEqual(expect.arrayContaining(rows));
     chmodSync(set.registry, 0o444);
-    expect((await answering(set, 'y')).code).toBe(0);
+    expect((await saysYes(set)).code).toBe(0);
   });
 });
 
@@ -287,46 +249,40 @@ describe('the human', () => {
     const screen = preScreen(set, '--target /home/user/important "two words"');
     const session = inTerminal(set.words, { cwd: set.folder, columns: 500 });
     await session.expect(QUESTION);
-    expect(session.text).toBe(`${screen}${QUESTION}`);
+    expect(withoutConfinement(session.text)).toBe(`${screen}${QUESTION}`);
     session.type('n');
     expect(await session.exited).toBe(1);
     // Who sends standard output to a file still sees what they are asked about.
-    const redirected = await answering(set, 'n');
-    expect(redirected.screen).toBe(`${screen}${QUESTION}n\n`);
+    const redirected = await answering(set, 'n\r');
+    expect(withoutConfinement(redirected.screen)).toBe(`${screen}${QUESTION}n\n`);
     expect(redirected.stdout.startsWith(screen)).toBe(true);
   });
 
   it('n, Enter and the end of input start nothing, record nothing and exit 1', async () => {
     const set = await stage();
     const before = rowsOf(set);
-    for (const keys of ['n\r', '\r', '\x04', '\x03', 'Y\r', 'yes\r', ' y\r', 'y \r', 'ny\r']) {
-      const seen = await atTerminal(set, set.words, async (session) => {
-        await session.expect(QUESTION);
-        session.press(keys);
-      });
+    const wrong = ['n\r', '\r', '\x04', '\x03', 'Y\r', 'yes\r', ' y\r', 'y \r', 'ny\r'];
+    for (const seen of await inTurn(wrong, (keys) => answering(set, keys))) {
       expect(seen.stdout.startsWith(preScreen(set))).toBe(true);
-      const end = seen.stdout.slice(preScreen(set).length);
-      expectRefused(
-        { ...seen, stdout: end },
-        /^\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/,
-        'CONFIRMATION_DECLINED',
-      );
+      const stdout = seen.stdout.slice(preScreen(set).length);
+      expectRefused({ ...seen, stdout }, CANNOT, 'CONFIRMATION_DECLINED');
     }
     expect(rowsOf(set)).toEqual(before);
     expect(runs(set)).toBe(0);
   });
 
   it('a signal that comes while the question waits is a no', async () => {
-    const set = await stage({ tool: { env_pass: ['MARK'] } });
+    const set = await stage();
     const before = rowsOf(set);
-    const mark = randomUUID();
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const env = { MARK: mark };
-      const session = inTerminal(set.words, { cwd: set.folder, env });
-      await session.expect(QUESTION);
-      for (const pid of processesWith(mark)) process.kill(Number(pid), signal);
-      expect(await session.exited).toBe(1);
-      expect(session.text).toContain('CONFIRMATION_DECLINED: ');
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      const mark = randomUUID();
+      const before = () => processesWith(mark).map((pid) => process.kill(Number(pid), signal));
+      const seen = await answering(set, '', { before, env: { MARK: mark } });
+      expectRefused(
+        seen,
+        /\n\n\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/,
+        'CONFIRMATION_DECLINED',
+      );
     }
     expect(rowsOf(set)).toEqual(before);
     expect(runs(set)).toBe(0);
@@ -335,20 +291,11 @@ describe('the human', () => {
   it('without a terminal nothing starts, and no flag and no variable answers the prompt', async () => {
     const set = await stage();
     const before = rowsOf(set);
-    const env = {
-      KEYTURN_YES: '1',
-      KEYTURN_ASSUME_YES: 'y',
-      CI: '1',
-      YES: '1',
-      DEBIAN_FRONTEND: 'noninteractive',
-    };
+    const env = { KEYTURN_YES: '1', KEYTURN_ASSUME_YES: 'y', CI: '1', YES: '1', ASSUME_YES: 'true' };
     expectRefused(await alone(set, set.words, { stdin: 'y\ny\n', env }), OTHER, 'NO_TERMINAL');
     const flags = ['--yes', '-y', '--force', '--no-confirm', '--assume-yes', '--batch', '--trust-me'];
-    const answers = await Promise.all(
-      flags.map((flag) => alone(set, [...set.words, flag], { stdin: 'y\n' })),
-    );
-    for (const answer of answers)
-      expectRefused(answer, /^\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/, 'USAGE');
+    const answers = await inTurn(flags, (flag) => alone(set, [...set.words, flag], { stdin: 'y\n' }));
+    for (const answer of answers) expectRefused(answer, CANNOT, 'USAGE');
     expect(rowsOf(set)).toEqual(before);
     expect(runs(set)).toBe(0);
   });
@@ -356,61 +303,32 @@ describe('the human', () => {
   it('run takes one id and one hash and knows no flag that skips, delays, batches, chains or retries', async () => {
     const set = await stage();
     const before = rowsOf(set);
-    const wrong = [
-      [UNKNOWN_ID],
-      [UNKNOWN_ID, SOME_HASH],
-      ['--skip-check'],
-      ['--at', '3pm'],
-      ['--delay', '5'],
-      ['--all'],
-      ['--then', 'other'],
-      ['--retry', '3'],
-      ['--background'],
+    const flags = [
+      '--skip-check',
+      '--at=3pm',
+      '--delay=5',
+      '--all',
+      '--then=other',
+      '--retry=3',
+      '--background',
     ];
-    const answers = await Promise.all(wrong.map((more) => alone(set, [...set.words, ...more])));
-    for (const answer of answers)
-      expectRefused(answer, /^\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/, 'USAGE');
+    const wrong = [[UNKNOWN_ID], [UNKNOWN_ID, SOME_HASH], ...flags.map((flag) => [flag])];
+    const answers = await inTurn(wrong, (more) => alone(set, [...set.words, ...more]));
+    for (const answer of answers) expectRefused(answer, CANNOT, 'USAGE');
     expect(rowsOf(set)).toEqual(before);
     expect(runs(set)).toBe(0);
   });
 
   it('what changes while the prompt waits is refused after the y', async () => {
-    const changes: [ReasonCode, (set: Stage) => unknown][] = [
-      ['EXECUTABLE_CHANGED', ({ script }) => appendFileSync(script, 'echo more\n')],
-      ['EXECUTABLE_MISSING', ({ script }) => rmSync(script)],
-      ['REGISTRY_WRITABLE', ({ registry }) => chmodSync(registry, 0o644)],
-      ['TOOL_UNKNOWN', ({ registry }) => writeRegistry(registry, { version: 1, tools: [] })],
-      [
-        'EFFECT_CHANGED',
-        ({ registry }) => {
-          const { tools, ...rest } = readRegistry(registry);
-          writeRegistry(registry, { ...rest, tools: [{ ...tools[0], args: ['--all'] }] });
-        },
-      ],
-      [
-        'INTENT_REJECTED',
-        (set) =>
-          inside(set, ({ reject }) =>
-            reject({ intent_id: set.id, hash: set.hash, reason: 'No.', signer: set.signer }),
-          ),
-      ],
-      ['ALREADY_EXECUTED', play],
-    ];
-    for (const [code, change] of changes) {
+    await inTurn(MEANWHILE, async ([code, change]) => {
       const set = await stage();
-      const seen = await atTerminal(set, set.words, async (session) => {
-        await session.expect(QUESTION);
-        await change(set);
-        session.type('y');
-      });
+      const seen = await saysYes(set, { before: () => change(set) });
       expect(seen.stdout.startsWith(preScreen(set))).toBe(true);
       expectRefused(seen, /\n\n(\[ERROR\] [^\n]+\n)+No execution attempted\.\n$/, code);
-      expect((await ledgerOf(set)).at(-1)).toMatchObject({
-        kind: 'execution.refused',
-        body: { reason_code: code },
-      });
+      const body = { reason_code: code };
+      expect((await ledgerOf(set)).at(-1)).toMatchObject({ kind: 'execution.refused', body });
       expect(runs(set)).toBe(code === 'ALREADY_EXECUTED' ? 1 : 0);
-    }
+    });
   });
 });
 
@@ -419,19 +337,10 @@ describe('a run', () => {
     const set = await stage({
       body: 'echo ran >> "$LOG"; echo "Backup created: /backup/a.tar.gz"; echo; echo "Size: 2.3 GB"; echo noise >&2',
     });
-    const seen = await answering(set, 'y');
-    const { execution_id, ended_at } = await runOf(set);
-    expect(ended_at).toMatch(INSTANT);
-    const report = lines(
-      '[OK] Execution completed: create_backup',
-      `Execution ID: ${execution_id}`,
-      `Timestamp: ${ended_at}`,
-      'Tool output:',
-      '  Backup created: /backup/a.tar.gz',
-      '  ',
-      '  Size: 2.3 GB',
-      'Status: Execution recorded in the ledger',
-    );
+    const seen = await saysYes(set);
+    const run = await runOf(set);
+    expect(run.ended_at).toMatch(INSTANT);
+    const report = successReport(run, ['  Backup created: /backup/a.tar.gz', '  ', '  Size: 2.3 GB']);
     expect(seen).toMatchObject({ stdout: `${preScreen(set)}${report}`, stderr: '', code: 0 });
     expect(runs(set)).toBe(1);
   });
@@ -440,18 +349,9 @@ describe('a run', () => {
     const set = await stage({
       body: 'echo useless; echo "create_backup: cannot access /home/user/important" >&2; echo "Permission denied" >&2; exit 7',
     });
-    const seen = await answering(set, 'y');
-    const { execution_id, ended_at } = await runOf(set);
-    const report = lines(
-      '[ERROR] Execution failed: create_backup',
-      `Execution ID: ${execution_id}`,
-      `Timestamp: ${ended_at}`,
-      'Exit code: 7',
-      'Error output:',
-      '  create_backup: cannot access /home/user/important',
-      '  Permission denied',
-      'Status: Execution recorded in the ledger as failure',
-    );
+    const seen = await saysYes(set);
+    const output = ['  create_backup: cannot access /home/user/important', '  Permission denied'];
+    const report = failureReport(await runOf(set), '7', output);
     expectRefused(seen, `${preScreen(set)}${report}`, 'TOOL_EXIT_NONZERO');
   });
 
@@ -462,44 +362,32 @@ describe('a run', () => {
       await session.expect(QUESTION);
       session.type('y');
       expect(await session.exited).toBe(end === 0 ? 0 : 1);
-      const { execution_id, ended_at } = await runOf(set);
-      const report =
-        end === 0
-          ? `[OK] Execution completed: create_backup\nExecution ID: ${execution_id}\nTimestamp: ${ended_at}\nTool output:\n  done\nStatus: Execution recorded in the ledger\n`
-          : `[ERROR] Execution failed: create_backup\nExecution ID: ${execution_id}\nTimestamp: ${ended_at}\nExit code: 3\nError output:\nStatus: Execution recorded in the ledger as failure\n`;
+      const run = await runOf(set);
+      const report = end === 0 ? successReport(run, ['  done']) : failureReport(run, '3', []);
       const shown = `${preScreen(set)}${QUESTION}y\n${report}`;
-      expect(session.text.slice(0, shown.length)).toBe(shown);
-      expect(session.text.slice(shown.length)).toMatch(end === 0 ? /^$/ : /^TOOL_EXIT_NONZERO: [^\n]+\n$/);
+      const text = withoutConfinement(session.text);
+      expect(text.slice(0, shown.length)).toBe(shown);
+      expect(text.slice(shown.length)).toMatch(end === 0 ? /^$/ : /^TOOL_EXIT_NONZERO: [^\n]+\n$/);
     }
   });
 
   it('the ledger holds one claim and one outcome for each attempt, and no argument and no output', async () => {
-    for (const [end, result] of [
-      [0, 'success'],
-      [7, 'failure'],
-    ] as const) {
+    for (const end of [0, 7]) {
       const set = await stage({
         tool: { args: ['{secret}'], parameters: { secret: { type: 'string' } } },
         arguments: { secret: 'hunter2' },
         body: `echo printed secret; echo complained secret >&2; exit ${end}`,
       });
-      await answering(set, 'y');
+      await saysYes(set);
       const ledger = await ledgerOf(set);
-      expect(kindsOf(ledger, set)).toEqual([
-        'intent.proposed',
-        'approval.granted',
-        'execution.claimed',
-        'execution.finished',
-      ]);
       const [claimed, finished] = ledger.slice(-2);
+      const kinds = kindsOf(ledger, set).filter((kind) => kind.startsWith('execution.'));
+      expect(kinds).toEqual(['execution.claimed', 'execution.finished']);
       const { execution_id } = await runOf(set);
-      expect(claimed!.body).toMatchObject({
-        execution_id,
-        attempt: 1,
-        hash: set.hash,
-        tool: 'create_backup',
-      });
-      expect(finished!.body).toMatchObject({ execution_id, attempt: 1, result, exit_code: end });
+      const known = { execution_id, attempt: 1, tool: 'create_backup' };
+      expect(claimed!.body).toMatchObject({ ...known, hash: set.hash });
+      const result = end === 0 ? 'success' : 'failure';
+      expect(finished!.body).toMatchObject({ ...known, result, exit_code: end });
       expect(JSON.stringify(ledger)).not.toMatch(/hunter2|secret|photos/);
       // The output itself is kept apart, under its digest, where it can be erased.
       const { digest } = (finished!.body as { stdout: { digest: string } }).stdout;
@@ -517,7 +405,7 @@ describe('a run', () => {
       '*',
       '"quoted"',
       "it's",
-      'Zoë 🔑',
+      'Zoë',
       '\\n',
       '',
     ];
@@ -526,15 +414,12 @@ describe('a run', () => {
       tool: { args: ['--', '{words...}'], parameters: { words: { type: 'list' } } },
       arguments: { words },
     });
-    const { stdout } = await answering(set, 'y');
+    const { stdout } = await saysYes(set);
     const shown = ['--', ...words].map((word) => `  <${word}>\n`).join('');
     expect(stdout).toContain(`Tool output:\n  11\n${shown}  ${set.folder}\n  0\n`);
-    const names = [...stdout.matchAll(/^ {2}([A-Z_]+)=/gm)].map(([, name]) => name!);
-    expect(names.filter((name) => !['PWD', 'SHLVL', 'OLDPWD', '_'].includes(name)).sort()).toEqual([
-      'LOG',
-      'OWN',
-      'PATH',
-    ]);
+    const names = new Set([...stdout.matchAll(/^ {2}([A-Z_]+)=/gm)].map(([, name]) => name!));
+    for (const own of ['PWD', 'SHLVL', 'OLDPWD', '_']) names.delete(own); // the shell's
+    expect([...names].sort()).toEqual(['LOG', 'OWN', 'PATH']);
   });
 
   it('an approved call that looks dangerous runs like any other', async () => {
@@ -543,7 +428,7 @@ describe('a run', () => {
       tool: { args: ['{command}'], parameters: { command: { type: 'string' } } },
       arguments: { command: 'sudo rm -rf / # dangerous' },
     });
-    const seen = await answering(set, 'y');
+    const seen = await saysYes(set);
     expect(seen).toMatchObject({ code: 0, stderr: '' });
     expect(seen.stdout).toContain('Tool output:\n  would run: sudo rm -rf / # dangerous\nStatus: ');
   });
@@ -552,23 +437,17 @@ describe('a run', () => {
     const cases: [body: string, shown: string, bytes: number][] = [
       ['true', '', 0],
       ["printf '\\000\\001\\377'", '  \\x00\\x01\ufffd\n', 3],
-      [
-        "printf '\\033[2J\\033]0;title\\007clean\\rhidden\\n'",
-        '  \\x1b[2J\\x1b]0;title\\x07clean\\x0dhidden\n',
-        25,
-      ],
+      ["printf '\\033[2J\\033]0;t\\007clean\\rhid\\n'", '  \\x1b[2J\\x1b]0;t\\x07clean\\x0dhid\n', 20],
       ["printf '\\342\\200\\256abc'", '  \\u202eabc\n', 6],
       ['printf "%0100d" 0', `  ${'0'.repeat(64)}\n  [36 more bytes were not kept]\n`, 100],
     ];
-    for (const [body, shown, bytes] of cases) {
+    await inTurn(cases, async ([body, shown, bytes]) => {
       const set = await stage({ body, tool: { stdout_bytes: 64 } });
-      const seen = await answering(set, 'y');
+      const seen = await saysYes(set);
       expect(seen.stdout).toContain(`\nTool output:\n${shown}Status: Execution recorded in the ledger\n`);
-      expect((await ledgerOf(set)).at(-1)).toMatchObject({
-        kind: 'execution.finished',
-        body: { result: 'success', exit_code: 0, stdout: { bytes, truncated: bytes > 64 } },
-      });
-    }
+      const recorded = { result: 'success', exit_code: 0, stdout: { bytes, truncated: bytes > 64 } };
+      expect((await ledgerOf(set)).at(-1)).toMatchObject({ kind: 'execution.finished', body: recorded });
+    });
   });
 
   it('run answers only when the tool has ended, and leaves no process behind', async () => {
@@ -577,12 +456,222 @@ describe('a run', () => {
       body: 'sleep 300 >/dev/null 2>&1 & sleep 0.3; echo ended >> "$LOG"; echo ended',
       tool: { env_pass: ['MARK'] },
     });
-    const session = inTerminal(set.words, { cwd: set.folder, env: { MARK: mark } });
-    await session.expect(QUESTION);
-    session.type('y');
-    expect(await session.exited).toBe(0);
-    expect(session.text).toContain('Tool output:\n  ended\n');
+    const seen = await saysYes(set, { env: { MARK: mark } });
+    expect(seen.code).toBe(0);
+    expect(seen.stdout).toContain('Tool output:\n  ended\n');
     expect(runs(set)).toBe(1);
     expect(processesWith(mark)).toEqual([]);
+  });
+});
+
+describe('once', () => {
+  it('a tool that fails is started once and never again', async () => {
+    const set = await stage({ body: 'echo ran >> "$LOG"; exit 1' });
+    expect((await saysYes(set)).code).toBe(1);
+    expect(runs(set)).toBe(1);
+    await refused(set, await executed(set), 'RUN_FAILED');
+    expect(runs(set)).toBe(1);
+  });
+
+  it('a tool that fails brings no other tool of the registry to run', async () => {
+    const set = await stage({ body: 'echo ran >> "$LOG"; exit 127' });
+    const spare = join(set.folder, 'spare.sh');
+    writeFileSync(spare, '#!/bin/sh\necho spare >> "$LOG"\n', { mode: 0o755 });
+    const { tools, ...rest } = readRegistry(set.registry);
+    const more = { ...tools[0], name: 'spare', executable: spare };
+    writeRegistry(set.registry, { ...rest, tools: [more, ...tools, { ...more, name: 'create_backup_2' }] });
+    expect((await saysYes(set)).code).toBe(1);
+    expect(readFileSync(set.log, 'utf8')).toBe('ran\n');
+  });
+
+  it('a second run of the same intent is refused, whatever the outcome of the first', async () => {
+    const ends: [end: string, code: ReasonCode][] = [
+      ['exit 0', 'ALREADY_EXECUTED'],
+      ['exit 3', 'RUN_FAILED'],
+      ['kill -9 $$', 'RUN_IN_DOUBT'],
+    ];
+    await inTurn(ends, async ([end, code]) => {
+      const set = await stage({ body: `echo ran >> "$LOG"; ${end}` });
+      await saysYes(set);
+      await refused(set, await executed(set), code);
+      const again = await atTerminal(set, set.words, () => {});
+      expect(again.screen).toBe('');
+      expectRefused(again, await executed(set), code);
+      expect(runs(set)).toBe(1);
+      const claims = kindsOf(await ledgerOf(set), set).filter((kind) => kind === 'execution.claimed');
+      expect(claims).toHaveLength(1);
+    });
+  });
+
+  it('processes that race for one intent start its tool once', async () => {
+    const set = await stage({ body: 'echo ran >> "$LOG"; sleep 0.2; echo done' });
+    const RACERS = 8;
+    let ready = 0;
+    const before = async () => {
+      ready += 1;
+      await until(() => ready === RACERS);
+    };
+    const seen = await Promise.all(Array.from({ length: RACERS }, () => saysYes(set, { before })));
+    expect(runs(set)).toBe(1);
+    expect(seen.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
+    const told = `${preScreen(set)}${await executed(set)}`;
+    for (const loser of seen.filter(({ code }) => code === 1)) {
+      expect(loser.stdout).toBe(told);
+      expect(loser.stderr).toMatch(/^(CLAIM_TAKEN|RUN_IN_DOUBT|ALREADY_EXECUTED): /);
+    }
+    const kinds = kindsOf(await ledgerOf(set), set);
+    const count = (wanted: string) => kinds.filter((kind) => kind === wanted).length;
+    expect(['execution.claimed', 'execution.finished', 'execution.refused'].map(count)).toEqual([1, 1, 7]);
+    expect((await alone(set, ['ledger', 'verify', '--deep'])).code).toBe(0);
+  });
+
+  it('a run that died before its outcome was recorded is never started again', async () => {
+    const set = await stage({
+      body: 'echo $$ >> "$LOG"; if [ "$(wc -l < "$LOG")" = 1 ]; then exec sleep 300; fi; echo second',
+    });
+    await crash(set);
+    expect((await ledgerOf(set)).at(-1)!.kind).toBe('execution.claimed');
+    await expectInDoubt(set);
+    const { execution_id } = await runOf(set);
+    // Only a human settles it, with a reason and a key; and only then can there be a retry.
+    const retry = ['retry', set.id, '--reason', 'The machine was down.'];
+    const resolve = ['resolve', execution_id, '--outcome', 'did-not-happen', '--reason', 'I looked.'];
+    expect((await signing(set, ...retry)).stderr).toContain('(RUN_IN_DOUBT ');
+    expect((await alone(set, resolve)).stderr).toContain('(NO_TERMINAL ');
+    expect((await alone(set, [...resolve, '--as', 'bot'])).stderr).toContain('(NOT_HUMAN ');
+    expect(await stateOf(set)).toMatchObject({ status: 'claimed' });
+    expect((await signing(set, ...resolve)).code).toBe(0);
+    await refused(set, await executed(set), 'RUN_FAILED');
+    expect((await signing(set, ...retry)).code).toBe(0);
+    expect(runs(set)).toBe(1);
+    const second = await saysYes(set);
+    expect(second.stdout).toContain('Tool output:\n  second\nStatus: ');
+    expect(runs(set)).toBe(2);
+  });
+
+  it('after a failure only a retry signed by a human allows one more attempt', async () => {
+    const set = await stage({ body: 'echo ran >> "$LOG"; [ "$(wc -l < "$LOG")" = 2 ]' });
+    await saysYes(set);
+    await refused(set, await executed(set), 'RUN_FAILED');
+    const retry = ['retry', set.id, '--reason', 'The disk is back.'];
+    expectError('NO_TERMINAL', await alone(set, retry));
+    expectError('NOT_HUMAN', await alone(set, [...retry, '--as', 'bot']));
+    await refused(set, await executed(set), 'RUN_FAILED');
+    expect((await signing(set, ...retry)).code).toBe(0);
+    expectError('RETRY_NOT_DUE', await signing(set, ...retry));
+    expect((await saysYes(set)).code).toBe(0);
+    await refused(set, await executed(set), 'ALREADY_EXECUTED');
+    expectError('RETRY_NOT_DUE', await signing(set, ...retry));
+    expect(runs(set)).toBe(2);
+    const ledger = await ledgerOf(set);
+    const bodies = (wanted: string) =>
+      ledger.filter(({ kind }) => kind === wanted).map(({ body }) => body as Record<string, unknown>);
+    expect(bodies('execution.claimed').map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(bodies('execution.finished').map(({ result }) => result)).toEqual(['failure', 'success']);
+    expect(bodies('retry.authorised')).toMatchObject([
+      { by: 'alice', attempt: 2, after: bodies('execution.claimed')[0]!.execution_id },
+    ]);
+  });
+});
+
+describe('a run that does not end well', () => {
+  it('a recording that fails prints the lines of 001, exits 1 and reports no success', async () => {
+    const damaged = await stage({ body: WAITING });
+    const rename = (from: string, to: string) =>
+      sqlite(storeOf(damaged), (db) => db.exec(`ALTER TABLE ${from} RENAME TO ${to}`));
+    const after = async () => {
+      await until(() => runs(damaged) === 1);
+      rename('entry', 'gone');
+      writeFileSync(`${damaged.log}.go`, '');
+    };
+    const seen = await saysYes(damaged, { after });
+    expectRefused(seen, `${preScreen(damaged)}${RECORDING_FAILED}`, 'RECORDING_FAILED');
+    rename('gone', 'entry');
+    await expectInDoubt(damaged);
+  });
+
+  it.skipIf(prlimit === null)(
+    'a store that is full when the tool has ended leaves the run in doubt',
+    async () => {
+      // The kernel refuses every write beyond the first 4 KiB of a file, as a full disk would.
+      const set = await stage({ body: 'echo ran >> "$LOG"; prlimit --pid "$PPID" --fsize=4096; echo done' });
+      const seen = await saysYes(set);
+      expectRefused(seen, `${preScreen(set)}${RECORDING_FAILED}`, 'RECORDING_FAILED');
+      await expectInDoubt(set);
+    },
+  );
+
+  it('a tool that outlives its timeout is killed with all it started, is recorded as partial and blocks', async () => {
+    await inTurn(sandboxes, async (sandbox) => {
+      const [set, mark] = [await stage(family(sandbox, 1)), randomUUID()];
+      const seen = await saysYes(set, { env: { MARK: mark } });
+      await expectKilled(set, seen, 'TOOL_TIMED_OUT', mark);
+    });
+  });
+
+  it('Ctrl-C, SIGTERM and a terminal that hangs up kill the tool with all it started, and its end is recorded', async () => {
+    const stops: ((session: Session, pid: number) => void)[] = [
+      (session) => session.press('\x03'),
+      (_, pid) => process.kill(pid, 'SIGTERM'),
+      (_, pid) => process.kill(pid, 'SIGHUP'),
+    ];
+    await inTurn(stops, async (stop) => {
+      const [set, mark] = [await stage(family(sandboxes.at(-1), 60)), randomUUID()];
+      const after = async (session: Session) => {
+        await until(() => runs(set) === 1);
+        stop(session, (await runOf(set)).executor.pid);
+      };
+      const seen = await saysYes(set, { after, env: { MARK: mark } });
+      await expectKilled(set, seen, 'TOOL_KILLED', mark);
+    });
+  });
+});
+
+describe('what leaves no trace, and what no command can undo', () => {
+  it('a dry run validates everything, starts nothing, records nothing and exits 0', async () => {
+    const set = await stage();
+    const dry = [...set.words, '--dry-run'];
+    const before = [rowsOf(set), filesOf(set)];
+    const end = '[OK] Dry run: nothing executed, nothing recorded\n';
+    expect(await alone(set, dry)).toEqual({ stdout: `${preScreen(set)}${end}`, stderr: '', code: 0 });
+    expect(await atTerminal(set, dry, () => {})).toMatchObject({ screen: '', code: 0 });
+    expectRefused(await alone(set, ['run', set.id, SOME_HASH, '--dry-run']), NOT_APPROVED, 'HASH_MISMATCH');
+    expect([rowsOf(set), filesOf(set)]).toEqual(before);
+    rmSync(set.script);
+    expectRefused(await alone(set, dry), precondition('Tool not found'), 'EXECUTABLE_MISSING');
+    expect(rowsOf(set)).toEqual(before[0]);
+    expect(runs(set)).toBe(0);
+  });
+
+  it('no command edits or deletes an approval or a record', async () => {
+    const set = await stage();
+    await saysYes(set);
+    const verbs = [
+      'delete',
+      'edit',
+      'unapprove',
+      'archive',
+      'forget',
+      'reset',
+      'ledger delete',
+      'object edit',
+    ];
+    const unknown = await inTurn(verbs, (verb) => alone(set, [...verb.split(' '), set.id]));
+    for (const answer of unknown) expectError('USAGE', answer);
+    const before = await ledgerOf(set);
+    const { execution_id } = await runOf(set);
+    // What a human may still do is refused for a run that is over, or adds an entry and leaves the others alone.
+    const reason = ['--reason', 'To see what it does.'];
+    expectError('ALREADY_EXECUTED', await signing(set, 'reject', set.id, ...reason));
+    expectError('RETRY_NOT_DUE', await signing(set, 'retry', set.id, ...reason));
+    const resolve = ['resolve', execution_id, '--outcome', 'did-not-happen'];
+    expectError('RESOLVE_NOT_DUE', await signing(set, ...resolve, ...reason));
+    expect((await signing(set, 'object', 'erase', set.hash, ...reason)).code).toBe(0);
+    expect((await alone(set, ['ledger', 'rebuild', '--write'])).code).toBe(0);
+    const after = await ledgerOf(set);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(await stateOf(set)).toMatchObject({ status: 'succeeded', approvals: [{ by: 'alice' }] });
+    expect((await alone(set, ['ledger', 'verify', '--deep'])).code).toBe(0);
+    await refused(set, await executed(set), 'ALREADY_EXECUTED');
   });
 });

@@ -110,14 +110,18 @@ export async function inside<T>({ folder }: Stage, act: (keyturn: Keyturn) => Pr
   }
 }
 
-export function stateOf(set: Stage): Promise<IntentState> {
-  return inside(set, (keyturn) => keyturn.intent(set.id));
+/** Every entry of the ledger, oldest first, and the state of the intent. Writes nothing. */
+export async function lookAt({ folder, id }: Stage): Promise<{ ledger: Entry[]; state: IntentState }> {
+  const opened = await Keyturn.open({ at: folder, mode: 'read' });
+  try {
+    return { ledger: await opened.newest(1000), state: await opened.intent(id) };
+  } finally {
+    await opened.close();
+  }
 }
 
-/** Every entry of the ledger, oldest first. */
-export function ledgerOf(set: Stage): Promise<Entry[]> {
-  return inside(set, (keyturn) => keyturn.newest(1000));
-}
+export const stateOf = async (set: Stage) => (await lookAt(set)).state;
+export const ledgerOf = async (set: Stage) => (await lookAt(set)).ledger;
 
 /** The kinds of what the ledger says about the intent. */
 export function kindsOf(ledger: readonly Entry[], { id }: Stage): string[] {
@@ -126,9 +130,10 @@ export function kindsOf(ledger: readonly Entry[], { id }: Stage): string[] {
 
 /** The last run of the intent, and when its tool ended, as the ledger has it. */
 export async function runOf(set: Stage): Promise<Run & { ended_at: string | null }> {
-  const ended = (await ledgerOf(set)).findLast(({ kind }) => kind === 'execution.finished');
+  const { ledger, state } = await lookAt(set);
+  const ended = ledger.findLast(({ kind }) => kind === 'execution.finished');
   const { finished_at = null } = (ended?.body ?? {}) as { finished_at?: string };
-  return { ...(await stateOf(set)).runs.at(-1)!, ended_at: finished_at };
+  return { ...state.runs.at(-1)!, ended_at: finished_at };
 }
 
 /** Runs the intent to its end, as the command would after a y. For tests about what comes after. */
@@ -151,9 +156,10 @@ export async function atTerminal(
   set: Stage,
   words: readonly string[],
   act: (session: Session) => unknown,
+  env: Record<string, string> = {},
 ): Promise<Talk> {
   const split = mkdtempSync(join(tmpdir(), 'keyturn-stage-'));
-  const session = inTerminal(words, { cwd: set.folder, columns: 500, split });
+  const session = inTerminal(words, { cwd: set.folder, columns: 500, split, env });
   try {
     await act(session);
     const code = await session.exited;
@@ -165,13 +171,25 @@ export async function atTerminal(
   }
 }
 
-/** `keyturn run` with a person who types this when asked. */
-export function answering(set: Stage, answer: string): Promise<Talk> {
-  return atTerminal(set, set.words, async (session) => {
-    await session.expect(QUESTION);
-    session.type(answer);
-  });
+export interface Person {
+  /** What the person does before they answer, and after it. */
+  readonly before?: (session: Session) => unknown;
+  readonly after?: (session: Session) => unknown;
+  readonly env?: Record<string, string>;
 }
+
+/** `keyturn run` with a person who presses these keys when asked. */
+export function answering(set: Stage, keys: string, person: Person = {}): Promise<Talk> {
+  const act = async (session: Session) => {
+    await session.expect(QUESTION);
+    await person.before?.(session);
+    session.press(keys);
+    await person.after?.(session);
+  };
+  return atTerminal(set, set.words, act, person.env);
+}
+
+export const saysYes = (set: Stage, person: Person = {}) => answering(set, 'y\r', person);
 
 /** Signs with the passphrase when asked for it. */
 export function signing(set: Stage, ...words: string[]): Promise<Talk> {
@@ -211,13 +229,20 @@ export function filesOf({ folder }: Stage): unknown[] {
 export const ENDLESS = 'echo $$ >> "$LOG"; exec sleep 300';
 
 /** Kills the command with SIGKILL while its tool runs, and then the tool. The claim is all that is left. */
-export async function crash(set: Stage): Promise<Talk> {
-  return atTerminal(set, set.words, async (session) => {
-    await session.expect(QUESTION);
-    session.type('y');
+export async function crash(set: Stage): Promise<void> {
+  const after = async (session: Session) => {
     await until(() => runs(set) === 1);
     session.kill();
     await session.exited;
     process.kill(Number(readFileSync(set.log, 'utf8')), 'SIGKILL');
-  });
+  };
+  await saysYes(set, { after });
+}
+
+/** A few at a time: each is a process, and most of the time one waits for a disk. */
+export async function inTurn<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i += 4)
+    results.push(...(await Promise.all(items.slice(i, i + 4).map(act))));
+  return results;
 }

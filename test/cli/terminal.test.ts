@@ -1,9 +1,12 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { spawn } from '@lydell/node-pty';
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
 import { until } from '../support/processes.ts';
-import { inTerminal } from '../support/pty.ts';
+import { cliPath, inTerminal } from '../support/pty.ts';
 import { runs } from '../support/registry.ts';
-import { NOTHING, QUESTION } from '../support/transcript.ts';
-import { atTerminal, ENDLESS, kindsOf, ledgerOf, stages, stateOf } from './stage.ts';
+import { NOTHING, preScreen, QUESTION, withoutConfinement } from '../support/transcript.ts';
+import { answering, atTerminal, ENDLESS, kindsOf, ledgerOf, stages, stateOf } from './stage.ts';
 
 const stage = stages();
 
@@ -81,3 +84,69 @@ describe('a prompt', () => {
     expect((await stateOf(set)).status).toBe('partial');
   });
 });
+
+describe('what the question of a run is about', () => {
+  it('is shown at the terminal that answers, also when standard output is another terminal', async () => {
+    const set = await stage();
+    const other = openPty();
+    try {
+      const words = ['-c', `exec "$0" "$@" >'${other.path}'`, process.execPath, cliPath(), ...set.words];
+      const session = inTerminal(words, { cwd: set.folder, program: '/bin/sh' });
+      await session.expect(QUESTION);
+      expect(withoutConfinement(session.text)).toBe(`${preScreen(set)}${QUESTION}`);
+      session.type('n');
+      expect(await session.exited).toBe(1);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('is shown once where standard output is that terminal, by whatever name', async () => {
+    const set = await stage();
+    const words = ['-c', 'exec "$0" "$@" >/dev/tty', process.execPath, cliPath(), ...set.words];
+    for (const session of [
+      inTerminal(set.words, { cwd: set.folder }),
+      inTerminal(words, { cwd: set.folder, program: '/bin/sh' }),
+    ]) {
+      await session.expect(QUESTION);
+      expect(session.text.split('[PRE-EXECUTION]')).toHaveLength(2);
+      session.type('n');
+      await session.exited;
+    }
+  });
+
+  it('names programs, digests, folder and sandbox at the terminal, and no sandbox loudly', async () => {
+    const set = await stage();
+    const { screen, stdout } = await answering(set, 'n\r');
+    const script = sha256(readFileSync(set.script));
+    expect(screen).toMatch(
+      new RegExp(
+        `\\nExecutable: +${set.script}\\nSHA-256: +${script}\\nInterpreter: +/\\S+\\nSHA-256: +[0-9a-f]{64}\\nFolder: +${set.folder}\\nSandbox: +NONE\\n!!! NO SANDBOX`,
+      ),
+    );
+    expect(stdout).not.toContain('Sandbox');
+  });
+
+  it('an argument that is wider than the terminal never begins a line of its own', async () => {
+    const fake = 'Eligibility: FAKED';
+    const value = `${'x'.repeat(100 - 'Tool parameters: ["'.length)}${fake}`;
+    const set = await stage({
+      tool: { args: ['{note}'], parameters: { note: { type: 'string', max_length: 500 } } },
+      arguments: { note: value },
+    });
+    const session = inTerminal(set.words, { cwd: set.folder, columns: 100 });
+    await session.expect(QUESTION);
+    expect(session.text).not.toMatch(new RegExp(`^${fake}`, 'm'));
+    for (const line of session.text.split('\n').filter((line) => line.includes('FAKED')))
+      expect(line).toMatch(/^ *│ /);
+    session.type('n');
+    await session.exited;
+  });
+});
+
+/** A terminal that nobody looks at. */
+function openPty(): { path: string; close: () => void } {
+  const pty = spawn('/bin/sleep', ['60'], {});
+  const path = readlinkSync(`/proc/${pty.pid}/fd/0`);
+  return { path, close: () => pty.kill('SIGKILL') };
+}

@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { notStarted, runChild } from '../../src/effect/child.ts';
@@ -18,6 +18,7 @@ const machine: Machine = {
   bwrap: '/usr/bin/bwrap',
   prlimit: '/usr/bin/prlimit',
   flock: null,
+  proc: true,
   system: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
   network: [{ path: '/etc/hosts' }],
 };
@@ -32,7 +33,7 @@ const confinement: Confinement = {
   protected: [],
 };
 const joined = (more: Partial<Confinement> = {}) =>
-  sandboxCommand({ ...confinement, ...more }, machine).join(' ');
+  sandboxCommand({ ...confinement, ...more }, machine).argv.join(' ');
 
 describe('sandboxCommand', () => {
   it('unshares everything, drops every capability, and puts the limits inside', () => {
@@ -53,10 +54,17 @@ describe('sandboxCommand', () => {
     expect(command).toContain('--ro-bind /etc/hosts /etc/hosts');
   });
 
-  it('binds the open executable at its real path, closes it, and links the name it is called by', () => {
-    expect(joined()).toContain(
-      '--ro-bind /proc/self/fd/3 /opt/tool-1.0 --block-fd 3 --symlink /opt/tool-1.0 /opt/tool',
+  it('binds only what is open, at its real path, and links the name that the tool is called by', () => {
+    const { argv, sources } = sandboxCommand(confinement, machine);
+    expect(argv.join(' ')).toContain(
+      '--ro-bind-fd 3 /data --bind-fd 4 /work/out --ro-bind-fd 5 /opt/tool-1.0 --symlink /opt/tool-1.0 /opt/tool',
     );
+    expect(argv.join(' ')).toContain('--json-status-fd 6 -- ');
+    expect(sources).toEqual([
+      { path: '/data', program: false },
+      { path: '/work/out', program: false },
+      { path: '/opt/tool-1.0', program: true },
+    ]);
   });
 
   it('shows an interpreter that lives outside the system folders', () => {
@@ -67,8 +75,8 @@ describe('sandboxCommand', () => {
       { called: '/opt/n', path: '/opt/n' },
     ];
     const command = joined({ programs });
-    expect(command).toContain('--ro-bind /opt/n /opt/n');
-    expect(command).not.toContain('--ro-bind /usr/bin/env');
+    expect(command).toMatch(/--ro-bind-fd \d+ \/opt\/n /);
+    expect(command).not.toContain('/usr/bin/env');
   });
 
   it('makes an empty working folder where the profile shows none', () => {
@@ -78,11 +86,15 @@ describe('sandboxCommand', () => {
 
   it('is only the limits, or nothing, without a sandbox', () => {
     const none = { ...confinement, profile: 'none' as const };
-    expect(sandboxCommand({ ...none, limits: null }, machine)).toEqual(['/opt/tool', '--flag']);
-    expect(sandboxCommand({ ...none, limits: { ...limits, memory_mb: 2 } }, machine)).toEqual([
+    expect(sandboxCommand({ ...none, limits: null }, machine).argv).toEqual(['/opt/tool', '--flag']);
+    expect(sandboxCommand({ ...none, limits: { ...limits, memory_mb: 2 } }, machine).argv).toEqual([
       '/usr/bin/prlimit',
       ...['--core=0', '--cpu=5', '--fsize=1048576', '--nofile=64', '--nproc=8', '--data=2097152', '--'],
       ...['/opt/tool', '--flag'],
+    ]);
+    const setpriv = '/usr/bin/setpriv';
+    expect(sandboxCommand({ ...none, limits: null }, { ...machine, setpriv }).argv).toEqual([
+      ...[setpriv, '--pdeathsig', 'KILL', '--', '/opt/tool', '--flag'],
     ]);
   });
 });
@@ -94,9 +106,9 @@ describe('the command it makes', () => {
     const fd = openSync(path, 'r');
     renameSync(path, `${path}.old`);
     writeFileSync(path, '#!/bin/sh\necho swapped\n', { mode: 0o755 });
-    const argv = sandboxCommand(
+    const { argv, sources } = sandboxCommand(
       {
-        profile: { network: false, read: [join(path, '..')], write: [] },
+        profile: { network: false, read: [], write: [] },
         limits,
         cwd: '/tmp',
         argv: [path],
@@ -106,6 +118,7 @@ describe('the command it makes', () => {
       },
       inspectMachine(),
     );
+    expect(sources).toEqual([{ path, program: true }]);
     const outcome = await runChild({
       argv,
       fds: [fd],
@@ -132,6 +145,28 @@ describe('requireSandbox', () => {
       requireSandbox(profile, limits, { ...machine, prlimit: null }),
     );
     requireSandbox('none', null, bare);
+  });
+
+  it('refuses everything where open files have no names: not Linux, or no /proc', async () => {
+    const profile = { network: false, read: [], write: [] };
+    for (const proc of [false, undefined]) {
+      const { proc: _, ...rest } = inspectMachine();
+      const blind: Machine = proc === undefined ? rest : { ...rest, proc };
+      await expectRefusal('SANDBOX_UNAVAILABLE', () => requireSandbox('none', null, blind));
+      await expectRefusal('SANDBOX_UNAVAILABLE', () => requireSandbox(profile, null, blind));
+    }
+  });
+
+  it('refuses a bubblewrap that can bind names only', async () => {
+    const folder = scratch();
+    const bwrap = join(folder, 'bwrap');
+    writeFileSync(bwrap, '#!/bin/sh\necho "    --ro-bind SRC DEST   Bind mount the host path SRC"\n');
+    chmodSync(bwrap, 0o755);
+    const profile = { network: false, read: [], write: [] };
+    await expectRefusal('SANDBOX_UNAVAILABLE', () =>
+      requireSandbox(profile, null, { ...inspectMachine(), bwrap }),
+    );
+    requireSandbox(profile, null, inspectMachine());
   });
 });
 
@@ -177,6 +212,12 @@ describe('mountPlan', () => {
       '/p/policies/sub read',
       '/p/tools.yaml read',
     ]);
+  });
+
+  it('keeps the place of what is protected and does not exist yet', () => {
+    const absent = { path: '/p/policies', folder: true, absent: true };
+    expect(plan({ write: ['/p'], protected: [absent] })).toEqual(['/p write', '/p/policies hidden-folder']);
+    expect(plan({ read: ['/p'], protected: [absent] })).toEqual(['/p read']);
   });
 
   it('pins every folder between a writable bind and a mount inside it', () => {

@@ -19,6 +19,7 @@ import {
   QUESTION,
   RECORDING_FAILED,
   preScreen as screenBefore,
+  withoutConfinement,
 } from '../support/transcript.ts';
 import {
   approval,
@@ -314,10 +315,10 @@ describe('the human', () => {
     });
     const seen = await at(set, `n${ENTER}`, { everything: true });
     const screen = preScreen(set, '--target /home/user/important "two words"');
-    expect(seen.screen.startsWith(`${screen}${QUESTION}`)).toBe(true);
+    expect(withoutConfinement(seen.screen).startsWith(`${screen}${QUESTION}`)).toBe(true);
     expect(seen.code).toBe(1);
     const redirected = await at(set, `n${ENTER}`);
-    expect(redirected.screen.startsWith(`${screen}${QUESTION}`)).toBe(true);
+    expect(withoutConfinement(redirected.screen).startsWith(`${screen}${QUESTION}`)).toBe(true);
     expect(redirected.stdout.startsWith(screen)).toBe(true);
   });
 
@@ -446,7 +447,7 @@ describe('a run', () => {
     const set = stage({ body: 'echo ran >> "$LOG"; echo done' });
     const seen = await at(set, YES, { everything: true });
     const { timestamp } = linesOf(set.queue, 'executed').at(-1)!;
-    expect(seen.screen).toBe(
+    expect(withoutConfinement(seen.screen)).toBe(
       `${preScreen(set)}${QUESTION}y\n[OK] Execution completed: create_backup\nExecution ID: ${ID}\nTimestamp: ${timestamp}\nTool output:\n  done\nStatus: Execution recorded in executed.jsonl\n`,
     );
   });
@@ -786,8 +787,7 @@ describe('inside a project', () => {
       { sandbox: { write: [inner] } },
       { sandbox: { write: [join(project, '.keyturn')] } },
     ];
-    for (const tool of places)
-      await refused(stage({ tool }), '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
+    for (const tool of places) await refused(stage({ tool }), '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
   });
 
   it.skipIf(inspectMachine().bwrap === null)(

@@ -18,6 +18,8 @@ export interface Where {
   readonly columns?: number;
   /** At a terminal: standard output and error go to files of this folder, and the terminal shows only the rest. */
   readonly split?: string;
+  /** At a terminal: another program than the command line itself. The words are then its own. */
+  readonly program?: string;
 }
 
 export interface Finished {
@@ -69,7 +71,7 @@ export interface Session {
 const EXPECT_MS = 20_000;
 
 export function inTerminal(words: readonly string[], where: Where): Session {
-  const [program, args] = commandLine(words, where.split);
+  const [program, args] = where.program ? [where.program, [...words]] : commandLine(words, where.split);
   const pty = spawnInTerminal(program, args, {
     name: 'xterm-256color',
     cols: where.columns ?? 200,
@@ -169,7 +171,7 @@ function isolated({ cwd, env }: Where): Record<string, string> {
 }
 
 /** `dist/cli.js` when it is newer than all of src/, or else a bundle made now: never an older program. */
-const cliPath = once(() => {
+export const cliPath = once(() => {
   const sources = filesUnder(join(ROOT, 'src'));
   const newest = Math.max(...sources.map(({ mtimeMs }) => mtimeMs));
   const dist = join(ROOT, 'dist', 'cli.js');

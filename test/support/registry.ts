@@ -9,10 +9,11 @@ export const TOOL = {
   timeout_s: 60,
 };
 
-/** JSON is YAML. Read-only, as 001 asks, unless told otherwise. */
+/** JSON is YAML; a string or bytes are written as they are. Read-only, as 001 asks, unless told otherwise. */
 export function writeRegistry(path: string, content: unknown, mode = 0o444): void {
   rmSync(path, { force: true });
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  const as_it_is = typeof content === 'string' || content instanceof Uint8Array;
+  writeFileSync(path, as_it_is ? content : JSON.stringify(content));
   chmodSync(path, mode);
 }
 

@@ -21,6 +21,45 @@ export function preScreen({ id, script }: { id: string; script: string }, parame
   );
 }
 
+/** What was seen at the terminal without what it shows beyond 001: programs, digests, folder and sandbox. */
+export function withoutConfinement(seen: string): string {
+  return seen.replace(/^Executable: {2,}[\s\S]*?\nSandbox: [^\n]*\n(!!!.*!!!\n)?\n/gm, '');
+}
+
+export interface Told {
+  readonly execution_id: string;
+  readonly ended_at: string | null;
+}
+
+/** The two reports. `output` is indented by two spaces already. */
+export function successReport({ execution_id, ended_at }: Told, output: readonly string[]): string {
+  return lines(
+    '[OK] Execution completed: create_backup',
+    `Execution ID: ${execution_id}`,
+    `Timestamp: ${ended_at}`,
+    'Tool output:',
+    ...output,
+    'Status: Execution recorded in the ledger',
+  );
+}
+
+export function failureReport(
+  { execution_id, ended_at }: Told,
+  exit_code: string,
+  output: readonly string[],
+  recorded = 'failure',
+): string {
+  return lines(
+    '[ERROR] Execution failed: create_backup',
+    `Execution ID: ${execution_id}`,
+    `Timestamp: ${ended_at}`,
+    `Exit code: ${exit_code}`,
+    'Error output:',
+    ...output,
+    `Status: Execution recorded in the ledger as ${recorded}`,
+  );
+}
+
 /** 001, "If Recording Fails". */
 export const RECORDING_FAILED = lines(
   '[ERROR] Execution recording failed',

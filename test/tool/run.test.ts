@@ -196,7 +196,7 @@ describe("Keyturn's own files", () => {
     writeFileSync(join(folder, 'policies/a.cedar'), 'policy');
     writeFileSync(join(folder, 'seed'), 'secret');
     const around: Surroundings = {
-      hidden: [join(folder, '.keyturn'), join(folder, 'seed'), join(folder, 'absent')],
+      hidden: [join(folder, '.keyturn'), join(folder, 'seed')],
       protected: [join(folder, 'conf/deep/tools.yaml'), join(folder, 'policies')],
     };
     return { folder, around };

@@ -32,7 +32,8 @@ export function approve(call: Call): Promise<Answer> {
 
 /** On the terminal itself: whoever types there must have seen it, wherever standard output goes. */
 export function showReview(terminal: Terminal, seen: Review): void {
-  terminal.write(`${reviewScreen(seen, painter(true), new Date()).join('\n')}\n`);
+  const { columns } = terminal;
+  terminal.write(`${reviewScreen(seen, { paint: painter(true), now: new Date(), columns }).join('\n')}\n`);
 }
 
 export interface Signing {

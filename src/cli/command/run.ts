@@ -6,10 +6,12 @@ import { QUESTION, screen } from '../../lane/report.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import { refusedLines, runLines } from '../adapter.ts';
 import { type Answer, type Call, denied } from '../answer.ts';
+import { painter } from '../paint.ts';
 import { planScreen } from '../plan-lines.ts';
+import { present } from '../present.ts';
 import { folderOf } from '../project.ts';
-import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
+import { confinementLines } from '../screen.ts';
 import { refusalOf } from '../tell.ts';
 import { atTerminal } from '../terminal.ts';
 
@@ -101,6 +103,8 @@ async function realRun(
 /** A plan says how far it is, on a terminal only, in one line that is gone when it ends. */
 function progressOf({ options }: Call): ((progress: PlanProgress) => void) | null {
   if (options.json || !process.stderr.isTTY) return null;
+  // A terminal that hangs up must not end a plan half way.
+  process.stderr.on('error', () => {});
   return ({ done, of, what }) => {
     process.stderr.write(what === 'done' ? '\r\x1b[K' : `\r\x1b[K[${done}/${of}] ${visible(what)}`);
   };
@@ -109,10 +113,9 @@ function progressOf({ options }: Call): ((progress: PlanProgress) => void) | nul
 /** Only `y` is yes. */
 function confirmed({ state, effect }: Preview, json: boolean, abort: AbortSignal): Promise<boolean> {
   return atTerminal(async (terminal) => {
-    const lines = [...screenOf(state.intent_id, effect), ''];
-    if (!json) say(1, lines);
-    // Nobody is asked about something they cannot see.
-    if (json || !process.stdout.isTTY) terminal.write(`${lines.join('\n')}\n`);
+    const { columns } = terminal;
+    const more = effect.kind === 'tool' ? confinementLines(effect, { paint: painter(true), columns }) : [];
+    present(terminal, [...screenOf(state.intent_id, effect), ''], { json, more });
     return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
   });
 }

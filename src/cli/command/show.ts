@@ -5,10 +5,9 @@ import { indented } from '../../lane/visible.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { requireId } from '../operand.ts';
-import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { reviewScreen } from '../screen.ts';
+import { askedBy, reviewScreen, stdoutLook } from '../screen.ts';
 import { painted, standingOf } from '../standing.ts';
 import { fields } from '../table.ts';
 
@@ -43,14 +42,15 @@ async function unlessErased<T>(read: () => Promise<T>): Promise<T | null> {
 }
 
 function intentLines(state: IntentState, seen: Review | null, now: Date): string[] {
-  const paint = stdoutPainter();
-  if (seen) return [...reviewScreen(seen, paint, now), `Effect digest: ${state.effect_digest}`];
+  const look = stdoutLook(now);
+  if (seen) return [...reviewScreen(seen, look), `Effect digest: ${state.effect_digest}`];
+  const { paint } = look;
   return [
     ...fields([
       ['Intent', paint('bold', state.intent_id)],
       ['Hash', state.hash],
       ['Status', painted(standingOf(state, now), paint)],
-      ['Asked by', `${state.proposer} (${state.proposer_kind})`],
+      ['Asked by', askedBy(state)],
       ['Tool', state.tool],
       ['Effect digest', state.effect_digest],
     ]),

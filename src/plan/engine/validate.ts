@@ -1,6 +1,7 @@
-import { parseDocument } from 'yaml';
 import { statAt, withPlace } from '../../durable/beneath-write.ts';
 import { Refusal, refuse } from '../../refusal.ts';
+import { formatOf } from '../edit/format.ts';
+import { syntaxProblem } from '../input/syntax.ts';
 import type { FileState, ValidationRule } from '../model.ts';
 import { read, sameState, see } from '../state/see.ts';
 
@@ -44,9 +45,8 @@ async function holds(root: string, rule: ValidationRule): Promise<boolean> {
   if (file === null) return false;
   if (rule.type === 'file_exists') return true;
   if (rule.type === 'hash_equals') return file.state.sha256 === rule.sha256;
-  const text = Buffer.from(file.bytes).toString('utf8');
-  if (rule.type === 'contains') return text.includes(rule.text);
-  return rule.type === 'json_valid' ? isJson(text) : parseDocument(text).errors.length === 0;
+  if (rule.type === 'contains') return Buffer.from(file.bytes).toString('utf8').includes(rule.text);
+  return syntaxProblem(rule.path, file.bytes, formatFor(rule)) === null;
 }
 
 /** What cannot be read as a plain file holds no rule, not even that nothing is there. */
@@ -60,11 +60,8 @@ async function readOrNothing(root: string, path: string) {
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** The rule says what the file must be, whatever its name; only whether JSON may have comments is the name's to say. */
+function formatFor({ type, path }: ValidationRule): 'json' | 'jsonc' | 'yaml' {
+  if (type === 'yaml_valid') return 'yaml';
+  return formatOf({ path }) === 'jsonc' ? 'jsonc' : 'json';
 }

@@ -56,7 +56,9 @@ function checkAction(checked: Checked, at: Path, action: Raw, type: ActionType):
     problems.at(file, [...at, 'reversible'], 'PLAN_FALSE_CLAIM', 'No rollback undoes what a pipeline did.');
   const operation = isRaw(action.operation) ? flatOperation(checked, at, action.operation, type) : null;
   checkPaths(checked, at, action, type, operation);
-  return operation === null ? null : checkDatabase(checked, at, action, operation);
+  if (operation === null) return null;
+  checkPipeline(checked, at, action, operation);
+  return checkDatabase(checked, at, action, operation);
 }
 
 function checkTimeout({ file, problems }: Checked, at: Path, { timeout_ms }: Raw, type: ActionType): void {
@@ -125,6 +127,12 @@ function placeOfPath(at: Path, { operation }: Raw, { key, index }: NamedPath): P
 function checkPath({ file, rules, problems }: Checked, at: Path, { path, writes }: NamedPath): void {
   if (problems.attempt(file, at, () => requirePlanPath(path)) === null) return;
   problems.attempt(file, at, () => (writes ? requireWritable(path, rules) : requireReadable(path, rules)));
+}
+
+/** The target is what runs. An operation that names another pipeline would show the approver something else. */
+function checkPipeline({ file, problems }: Checked, at: Path, action: Raw, operation: Operation): void {
+  if (action.action_type === 'PIPELINE_RUN' && operation.pipeline !== action.target)
+    problems.at(file, [...at, 'operation'], 'SHAPE_INVALID', 'pipeline and target name two pipelines.');
 }
 
 /** `database` may only repeat the target; after this it is gone, so that nothing later can follow another one. */

@@ -41,10 +41,14 @@ export function requireReadable(path: string, rules: PlanRules): void {
     refuse('PLAN_PATH_FORBIDDEN', `No plan may read ${path}.`, { path });
 }
 
-/** For `derivePlan`: may this path be changed, and by whose approval? */
-export function standingOf(path: string, rules: PlanRules): 'free' | 'elevated' | 'forbidden' {
+/** May this path be changed? `elevated` needs a second approver; `own` and `forbidden` are opened by no approval. */
+export type Standing = 'free' | 'elevated' | 'own' | 'forbidden';
+
+/** For `derivePlan`: by whose approval may this path be changed? */
+export function standingOf(path: string, rules: PlanRules): Standing {
   const protection = protectionOf(path, rules.protection);
-  if (protection === 'own' || matchesAny(rules.forbidden_globs, path)) return 'forbidden';
+  if (protection === 'own') return 'own';
+  if (matchesAny(rules.forbidden_globs, path)) return 'forbidden';
   return protection === null ? 'free' : 'elevated';
 }
 

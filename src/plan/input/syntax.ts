@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { Refusal } from '../../refusal.ts';
-import { formatOf } from '../edit/format.ts';
+import { type FileFormat, formatOf } from '../edit/format.ts';
 import { type JsonVisitor, scanJson } from '../edit/json-scan.ts';
 import { openYaml } from '../edit/yaml-document.ts';
 
@@ -10,9 +10,12 @@ export interface SyntaxProblem {
   readonly message: string;
 }
 
-/** Whether a JSON or YAML file can be read, going by its name. null when it can, or is neither. */
-export function syntaxProblem(path: string, bytes: Uint8Array): SyntaxProblem | null {
-  const format = formatOf({ path });
+/** Whether a JSON or YAML file can be read, going by its name unless told. null when it can, or is neither. */
+export function syntaxProblem(
+  path: string,
+  bytes: Uint8Array,
+  format: FileFormat = formatOf({ path }),
+): SyntaxProblem | null {
   if (format === 'text') return null;
   if (!isUtf8(bytes)) return { line: 1, message: 'it is not UTF-8' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

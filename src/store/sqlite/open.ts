@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { Refusal, refuse } from '../../refusal.ts';
 import { connect, type Database, makeDurable } from './database.ts';
@@ -95,7 +105,12 @@ function requireCurrent(db: Database): Database {
   });
 }
 
+/** SQLite follows links. One at the store or at a file beside it would take the ledger somewhere else. */
 function requireFile(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) {
+    const beside = lstatSync(path + suffix, { throwIfNoEntry: false });
+    if (beside?.isSymbolicLink()) refuse('FILE_IS_SYMLINK', `${path}${suffix} is a symbolic link.`, { path });
+  }
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) refuse('STORE_MISSING', `There is no store at ${path}.`);
   if (!found.isFile()) refuse('FILE_NOT_REGULAR', `The store at ${path} is not a file.`);

@@ -61,9 +61,20 @@ describe('deriving what a plan would do', () => {
     const protection = (path: string) => (path === 'setup.py' ? ('elevated' as const) : ('free' as const));
     const effect = await derivePlan({ plan: made, root, config_digest: null, protection });
     expect(effect.elevated).toEqual(['setup.py']);
-    await expectRefusal('PERMISSION_DENIED', () =>
-      derivePlan({ plan: made, root, config_digest: null, protection: () => 'forbidden' }),
-    );
+    for (const [standing, code] of [
+      ['own', 'PLAN_PATH_OWN'],
+      ['forbidden', 'PLAN_PATH_FORBIDDEN'],
+    ] as const) {
+      await expectRefusal(code, () =>
+        derivePlan({ plan: made, root, config_digest: null, protection: () => standing }),
+      );
+    }
+  });
+
+  it('no action changes a file that the plan does not list', async () => {
+    // By what it says it works in memory and changes no file; by its type it would write one.
+    const shifty = action('1', 'FILE_CREATE', 'n', { content: 'x', connection: 'memory' });
+    await expectRefusal('PLAN_PATH_UNLISTED', () => derive(scratch(), plan([shifty])));
   });
 
   it.each<[string, ReasonCode, Action[]]>([

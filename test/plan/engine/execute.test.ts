@@ -299,11 +299,14 @@ describe('validation after the run', () => {
     [{ type: 'file_absent', path: 'a' }],
     [{ type: 'hash_equals', path: 'a', sha256: sha256('other') }],
     [{ type: 'json_valid', path: 'a' }],
+    [{ type: 'json_valid', path: 'twice' }],
+    [{ type: 'json_valid', path: 'deep' }],
     [{ type: 'yaml_valid', path: 'y' }],
+    [{ type: 'yaml_valid', path: 'deep' }],
     [{ type: 'contains', path: 'a', text: 'not there' }],
   ] as const)('a rule that does not hold rolls everything back: %j', async (rule) => {
     const root = scratch();
-    lay(root, { a: 'x', y: 'a: [' });
+    lay(root, { a: 'x', y: 'a: [', twice: '{"k":1,"k":2}', deep: '['.repeat(100_000) });
     const before = picture(root);
     const made = plan([modify('1', 'a', 'x', 'y z')], { rollback_on_failure: false }, [rule]);
     const outcome = await deriveAndExecute(root, made);

@@ -119,7 +119,7 @@ describe('a plan that is accepted', () => {
         },
       ],
       ['SQL_EXECUTE', { type: 'sql_execute', query: 'select 1', database: 'a.txt' }],
-      ['PIPELINE_RUN', { type: 'run', pipeline: 'nightly', arguments: { day: '2026-01-01' } }],
+      ['PIPELINE_RUN', { type: 'run', pipeline: 'a.txt', arguments: { day: '2026-01-01' } }],
     ];
     for (const [action_type, { type, ...details }] of operations) {
       expect(
@@ -145,7 +145,8 @@ describe('a plan that is accepted', () => {
   });
 
   it('what cannot be undone is neither reversible nor of low risk unless somebody says so', () => {
-    const plan = planOf(action({ action_type: 'PIPELINE_RUN', operation: { type: 'run', pipeline: 'p' } }));
+    const operation = { type: 'run', pipeline: 'p' };
+    const plan = planOf(action({ action_type: 'PIPELINE_RUN', target: 'p', operation }));
     expect(requirePlan(JSON.stringify(plan)).actions[0]).toMatchObject({
       reversible: false,
       risk_level: 'HIGH',

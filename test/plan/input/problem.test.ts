@@ -186,6 +186,13 @@ describe('a plan with problems', () => {
       'SHAPE_INVALID',
       '/pipeline',
     ],
+    [
+      'a pipeline that is not the target',
+      'PIPELINE_RUN',
+      { type: 'run', pipeline: 'harmless' },
+      'SHAPE_INVALID',
+      '',
+    ],
   ])('%s is refused where it stands', (_what, action_type, operation, code, pointer) => {
     expectOnly(code, `/action_plan/0/operation${pointer}`, planOf(action({ action_type, operation })));
   });
@@ -193,6 +200,7 @@ describe('a plan with problems', () => {
   it('a pipeline that claims to be reversible is refused', () => {
     const pipeline = {
       action_type: 'PIPELINE_RUN',
+      target: 'p',
       operation: { type: 'run', pipeline: 'p' },
       reversible: true,
     };

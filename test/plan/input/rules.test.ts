@@ -51,7 +51,7 @@ describe('a plan under a system config', () => {
     const rules = rulesOf(db);
     expect(standingOf('db/x.sql', rules)).toBe('elevated');
     expect(standingOf('setup.py', rules)).toBe('elevated');
-    expect(standingOf('.keyturn/x', rules)).toBe('forbidden');
+    expect(standingOf('.keyturn/x', rules)).toBe('own');
     expect(standingOf('src/x', rules)).toBe('free');
     expect(problemsOf(planOf(action({ target: 'setup.py' })))).toEqual([]);
   });

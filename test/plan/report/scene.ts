@@ -5,6 +5,7 @@ import { derivePlan } from '../../../src/plan/derive.ts';
 import { executePlan } from '../../../src/plan/engine/execute.ts';
 import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
 import { requirePlan } from '../../../src/plan/input/parse.ts';
+import type { Standing } from '../../../src/plan/input/rules.ts';
 import type { PlanEffect } from '../../../src/plan/model.ts';
 import { Collector } from '../../../src/plan/preview/collect.ts';
 import { buildChangeLog } from '../../../src/plan/report/change-log.ts';
@@ -31,7 +32,7 @@ export async function derived(
   root: string,
   action_plan: readonly object[],
   more: object = {},
-  protection?: (path: string) => 'free' | 'elevated' | 'forbidden',
+  protection?: (path: string) => Standing,
 ): Promise<{ effect: PlanEffect; collector: Collector }> {
   const plan = requirePlan(JSON.stringify({ plan_id: 'plan-001', action_plan, ...more }), {
     task_id: 'task-7',
