@@ -7,10 +7,16 @@ import { root } from './setup.mjs';
 
 register();
 const { answerJsonSchema } = await import('../src/cli/schema.ts');
+const { laneJsonSchema } = await import('../src/cli/lane-schema.ts');
 const { inputJsonSchemas } = await import('../src/plan/input/json-schema.ts');
 const { reportJsonSchemas } = await import('../src/plan/report/json-schema.ts');
 
-const schemas = { 'cli.json': answerJsonSchema(), ...inputJsonSchemas(), ...reportJsonSchemas() };
+const schemas = {
+  'cli.json': answerJsonSchema(),
+  'lane.json': laneJsonSchema(),
+  ...inputJsonSchemas(),
+  ...reportJsonSchemas(),
+};
 mkdirSync(join(root, 'schemas'), { recursive: true });
 for (const [name, schema] of Object.entries(schemas))
   writeFileSync(join(root, 'schemas', name), `${JSON.stringify(schema, null, 2)}\n`);

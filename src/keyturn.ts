@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
-import { inspectMachine } from './effect/machine.ts';
+import { inspectMachine, machineInspector } from './effect/machine.ts';
 import { createDigests } from './effect/program.ts';
 import type { Signer } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
@@ -190,6 +190,7 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     registry_path: config.registry_path,
     registry: registryOf(config.registry_path),
     digests: createDigests(),
+    machine: machineInspector(),
     hidden_paths: [layout.own],
     protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
     intent_ttl_s: config.intent_ttl_s,

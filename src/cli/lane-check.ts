@@ -3,6 +3,7 @@ import { queueFolder } from '../lane/folder.ts';
 import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
 import { jsonLine } from '../lane/visible.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import type { LaneAnswer } from './lane-schema.ts';
 import { say } from './say.ts';
 
 interface Question {
@@ -78,6 +79,8 @@ function question(operands: readonly string[], options: ReadonlyMap<string, stri
   return { id, hash, queue, verifier: options.get('--verifier') ?? null };
 }
 
-function asJson({ ok, line, code, executed_at }: Verdict, reason: Reason | null): object {
-  return { ok, line, code, message: reason?.message ?? null, advice: reason?.advice ?? null, executed_at };
+function asJson({ ok, line, executed_at }: Verdict, reason: Reason | null): LaneAnswer<'check'> {
+  if (ok) return { ok, line, code: null, message: null, advice: null, executed_at: null };
+  const { code, message, advice } = reason ?? reasonOf(new Refusal('INTERNAL'));
+  return { ok, line, code, message, advice, executed_at };
 }

@@ -8,6 +8,7 @@ import type { Claimed } from '../lane/verify.ts';
 import { jsonLine } from '../lane/visible.ts';
 import { explain, Refusal, refuse } from '../refusal.ts';
 import type { Effect } from '../tool/effect.ts';
+import type { LaneAnswer } from './lane-schema.ts';
 import { painter } from './paint.ts';
 import { present } from './present.ts';
 import { say } from './say.ts';
@@ -91,7 +92,7 @@ function reasonOfRun({ code }: Finished): Reason | null {
   return code === null ? null : reasonOf({ code, message: explain(code).meaning });
 }
 
-function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): object {
+function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): Said {
   return {
     ok: outcome === 'success',
     id,
@@ -106,7 +107,10 @@ function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): obj
   };
 }
 
-function tell(options: LaneRunOptions, lines: readonly string[], json: object, reason: Reason | null): void {
+type OmitEach<T> = T extends unknown ? Omit<T, keyof Reason> : never;
+type Said = OmitEach<LaneAnswer<'run'>>;
+
+function tell(options: LaneRunOptions, lines: readonly string[], json: Said, reason: Reason | null): void {
   const { code = null, message = null, advice = null } = reason ?? {};
   say(1, options.json ? jsonLine({ ...json, code, message, advice }) : lines);
   if (reason !== null && !options.json) say(2, reasonLine(reason));

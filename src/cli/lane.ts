@@ -12,6 +12,7 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { laneCheck } from './lane-check.ts';
 import { type LaneRunOptions, laneRun } from './lane-run.ts';
+import type { LaneAnswer } from './lane-schema.ts';
 import { present } from './present.ts';
 import { say } from './say.ts';
 import { openTerminal } from './terminal.ts';
@@ -112,8 +113,11 @@ function runCommand(): Command {
 
 interface Answer {
   readonly lines: readonly string[];
-  readonly json: object;
+  readonly json: Said;
 }
+
+type Yes<C extends 'queue' | 'review' | 'verify'> = Omit<Extract<LaneAnswer<C>, { ok: true }>, 'ok'>;
+type Said = Yes<'queue'> | Yes<'review'> | Yes<'verify'>;
 
 async function answer(options: LaneOptions, act: () => Promise<Answer>): Promise<void> {
   try {

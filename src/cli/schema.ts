@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 /** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
 
-const id = z
+export const id = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
   .meta({ id: 'id' });
-const digest = z
+export const digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .meta({ id: 'digest' });
@@ -17,7 +17,7 @@ const fingerprint = z
   .meta({ id: 'fingerprint' });
 const name = z.string();
 /** `keyturn explain` lists them. */
-const code = z
+export const code = z
   .string()
   .regex(/^[A-Z][A-Z0-9_]+$/)
   .meta({ id: 'code' });
@@ -315,7 +315,7 @@ const results = {
 export type Result<C extends keyof typeof results> = z.infer<(typeof results)[C]>;
 
 /** The answer of a command that refused, or could not be understood. */
-const problem = z
+export const problem = z
   .strictObject({
     ok: z.literal(false),
     command: z.string(),

@@ -10,6 +10,8 @@ export interface Machine {
   readonly setpriv?: string | null;
   /** Whether open files can be named through /proc/self/fd. Missing means no. */
   readonly proc?: boolean;
+  /** What `bindsDescriptors` says, remembered. Missing means that it must be asked. */
+  readonly bindsDescriptors?: (bwrap: string) => boolean;
   /** The system folders and files that every sandbox shows, read-only. */
   readonly system: readonly SystemPath[];
   /** What a sandbox with network shows besides. */
@@ -61,6 +63,23 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
     system: SYSTEM.flatMap(describeFolder),
     network: NETWORK.flatMap(describeFile),
   };
+}
+
+/**
+ * Looks at the machine each time, and starts bubblewrap to ask what it can only when its file is another one: that
+ * takes longer than everything else that is looked at before a run.
+ */
+export function machineInspector(): () => Machine {
+  const able = new Set<string>();
+  const known = (bwrap: string): boolean => {
+    const stats = statSync(bwrap, { bigint: true, throwIfNoEntry: false });
+    if (!stats) return false;
+    const key = [bwrap, stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+    // Only a yes is remembered: a no may have been a moment of weakness.
+    if (!able.has(key) && bindsDescriptors(bwrap)) able.add(key);
+    return able.has(key);
+  };
+  return () => ({ ...inspectMachine(), bindsDescriptors: known });
 }
 
 /** Not only that it is there: in a container /proc may be that of other processes, and then knows nothing of our files. */

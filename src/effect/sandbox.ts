@@ -56,7 +56,8 @@ export function requireSandbox(profile: Profile, limits: Limits | null, machine:
     );
   }
   requirePrograms(profile, limits, machine);
-  if (profile !== 'none' && !bindsDescriptors(machine.bwrap!)) {
+  const asked = machine.bindsDescriptors ?? bindsDescriptors;
+  if (profile !== 'none' && !asked(machine.bwrap!)) {
     refuse('SANDBOX_UNAVAILABLE', 'This bubblewrap (bwrap) is too old: it does not know --bind-fd.');
   }
 }

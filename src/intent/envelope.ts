@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, type Json, parseJson } from '../canonical/json.ts';
+import { canonicalBytes, guardPlain, type Json, parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -76,9 +76,16 @@ export type Draft = z.infer<typeof draftSchema>;
 export type DraftInput = z.input<typeof draftSchema>;
 
 export function parseDraft(value: unknown): Draft {
+  // Before the schema looks: it drops a key "__proto__" in silence, and what was asked would not be what is frozen.
+  for (const part of ['effect', 'constraints']) guardPart(value, part);
   const draft = draftSchema.safeParse(value);
   if (!draft.success) refuse('SHAPE_INVALID', `The envelope is not valid: ${describeIssue(draft.error)}`);
   return draft.data;
+}
+
+function guardPart(value: unknown, part: string): void {
+  const found = (value as Record<string, unknown> | null | undefined)?.[part];
+  if (found !== undefined) guardPlain(found);
 }
 
 export interface Frozen {

@@ -130,15 +130,26 @@ export async function prove(
  * can write a projection, and cannot write a signature. The two must agree.
  */
 export async function provenState(context: Context, intent_id: string): Promise<IntentState | null> {
-  const about = await context.store.entriesOf(intent_id);
-  if (about.length === 0) return null;
+  for (;;) {
+    const about = await context.store.entriesOf(intent_id);
+    if (about.length === 0) return null;
+    const proven = await proveState(context, intent_id, about);
+    const stored = await context.store.intent(intent_id);
+    if (canonicalText(proven) === canonicalText(stored)) return proven;
+    // Another process may have written between the two reads. Only what stood still can be compared.
+    if ((await context.store.entriesOf(intent_id)).length === about.length) refuse('PROJECTION_DRIFT');
+  }
+}
+
+async function proveState(
+  context: Context,
+  intent_id: string,
+  about: readonly SealedEntry[],
+): Promise<IntentState | null> {
   const inspector = new Inspector();
   for (const { bytes } of await withSigners(context.store, about)) inspector.inspect(openEntry(bytes));
   if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
-  const proven = inspector.intent(intent_id);
-  const stored = await context.store.intent(intent_id);
-  if (canonicalText(proven) !== canonicalText(stored)) refuse('PROJECTION_DRIFT');
-  return proven;
+  return inspector.intent(intent_id);
 }
 
 /** Adds the initialisation and the keys of everybody who signed, back to the first human. */

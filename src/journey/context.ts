@@ -1,3 +1,4 @@
+import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -19,6 +20,8 @@ export interface Context {
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
+  /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
+  readonly machine: () => Machine;
   /** Keyturn's own files: no tool sees the first, no tool writes the second. */
   readonly hidden_paths: readonly string[];
   readonly protected_paths: readonly string[];

@@ -90,8 +90,8 @@ export function registriesOf({ root, registry_path }: Context): string[] {
   return path.startsWith('..') ? [] : [path];
 }
 
-function runnersOf({ root, registry, hidden_paths, protected_paths, digests }: Context): Runners {
-  const surroundings = { hidden: hidden_paths, protected: protected_paths, digests };
+function runnersOf({ root, registry, hidden_paths, protected_paths, digests, machine }: Context): Runners {
+  const surroundings = { hidden: hidden_paths, protected: protected_paths, machine: machine(), digests };
   return { pipelines: registeredPipelines({ root, registry, surroundings }) };
 }
 

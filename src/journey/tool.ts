@@ -31,8 +31,9 @@ export async function deriveToolCall(
     approvals_needed: 1,
     requireSame: (approved) => compareEffects(approved as Effect, effect),
     prepare() {
-      const { hidden_paths, protected_paths } = context;
-      const prepared = prepareRun(effect, { hidden: hidden_paths, protected: protected_paths, digests });
+      const { hidden_paths: hidden, protected_paths } = context;
+      const machine = context.machine();
+      const prepared = prepareRun(effect, { hidden, protected: protected_paths, machine, digests });
       return {
         reports: null,
         run: async ({ abort }) => ended(await prepared.run(abort ? { abort } : {})),

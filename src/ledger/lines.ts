@@ -5,10 +5,11 @@ import { Refusal, refuse } from '../refusal.ts';
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 10;
 
-/** The bytes of a regular file, in chunks. */
+/** The bytes of a regular file, or of standard input for `-`, in chunks. */
 export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* (await openRegular(path)).createReadStream({ highWaterMark: CHUNK_BYTES });
+    if (path === '-') yield* process.stdin as AsyncIterable<Uint8Array>;
+    else yield* (await openRegular(path)).createReadStream({ highWaterMark: CHUNK_BYTES });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof Refusal) throw error;

@@ -11,6 +11,7 @@ const plain = fc
   .map((value) => JSON.parse(JSON.stringify(value)))
   .filter((value) => !JSON.stringify(value).includes('\\u0000'))
   .filter((value) => !JSON.stringify(value).match(/\\ud[89a-f]/))
+  .filter((value) => !JSON.stringify(value).includes('"__proto__":'))
   .filter((value) => onlySafeNumbers(value));
 
 function onlySafeNumbers(value: unknown): boolean {
@@ -75,8 +76,10 @@ describe('canonical bytes', () => {
     expect(canonicalText([-0])).toBe('[0]');
   });
 
-  it('keep a key called __proto__', () => {
-    expect(canonicalText(parseJson('{"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1}}');
+  it('are never made of a key called __proto__, however it is written', async () => {
+    for (const text of ['{"__proto__":{"a":1}}', '[{"\\u005f_proto__":null}]', '{"a":{"__proto__":1}}'])
+      await expectRefusal('JSON_NOT_PLAIN', () => parseJson(text));
+    expect(canonicalText(parseJson('{"proto":{"constructor":1}}'))).toBe('{"proto":{"constructor":1}}');
   });
 });
 
@@ -105,6 +108,7 @@ describe('the guard refuses what is not plain JSON:', () => {
     ['an own toJSON', 'JSON_NOT_PLAIN', () => ({ toJSON: () => 'other' })],
     ['a hidden toJSON of an array', 'JSON_NOT_PLAIN', () => hidden('toJSON', () => 'other')],
     ['a hidden map of an array', 'JSON_NOT_PLAIN', () => hidden('map', () => ['other'])],
+    ['a key that would set the prototype', 'JSON_NOT_PLAIN', () => [JSON.parse('{"__proto__":{"a":1}}')]],
     ['a hidden key', 'JSON_NOT_PLAIN', () => Object.defineProperty({}, 'a', { value: 1, enumerable: false })],
     [
       'a getter',

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -67,7 +68,11 @@ describe('ledger verify', () => {
     );
     expect(stdout).toContain(`Ledger key: ${key}\nKept heads: 1, and the ledger goes through it\n`);
     const bare = await project.run('ledger', 'verify');
-    expect(bare.stdout).toContain('(not confirmed');
+    expect(bare.stdout).toContain(`Ledger key: ${key} (NOT CONFIRMED: `);
+    const named = await project.run('ledger', 'verify', '--file', 'ledger.jsonl');
+    expect(named.stdout).toContain(`Ledger key: ${key} (NOT CONFIRMED: whoever forged the export`);
+    const json = await project.run('ledger', 'verify', '--file', 'ledger.jsonl', '--json');
+    expect(answerOf(json)).toMatchObject({ result: { what: 'export', key_confirmed: false } });
   });
 
   it('verifies an export and a proof anywhere, with nothing but the files and the fingerprint', async () => {
@@ -83,6 +88,16 @@ describe('ledger verify', () => {
     expect(proven).toMatchObject({ code: 0, stderr: '' });
     expect(proven.stdout).toContain(`It tells of ${intent.id}:\n`);
     expect(proven.stdout).toMatch(/approval\.granted\n$/);
+  });
+
+  it('a FIFO is refused at once, and standard input is read as -', async () => {
+    const pipe = join(scratch(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expectError('FILE_NOT_REGULAR', await project.run('ledger', 'verify', '--file', pipe));
+    expectError('FILE_NOT_REGULAR', await project.run('ledger', 'verify', '--bundle', pipe, '--key', key));
+    const stdin = readFileSync(file('ledger.jsonl'));
+    const piped = await keyturn(['ledger', 'verify', '--file', '-', '--key', key], { cwd: folder, stdin });
+    expect(piped).toMatchObject({ code: 0, stdout: expect.stringContaining('[OK] The export of 6 entries') });
   });
 
   it('a proof needs a key, and the right one', async () => {

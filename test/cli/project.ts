@@ -18,7 +18,7 @@ tools:
     executable: /usr/bin/printf
     args: ["Hello, %s!\\\\n", "{name}"]
     parameters:
-      name: { type: string, description: Who is greeted., max_length: 200, multiline: true }
+      name: { type: string, description: Who is greeted., max_length: 5000, multiline: true }
     sandbox: {}
     undo: none
   - name: fail

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import { isDigest } from '../../src/canonical/digest.ts';
 import { isUuid } from '../../src/canonical/uuid.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { keyturn } from '../support/pty.ts';
+import { scratch } from '../support/scratch.ts';
 import { answerOf, expectError, fileFolder, makeProject, type Project, UNKNOWN_ID } from './project.ts';
 
 const folder = fileFolder();
@@ -90,7 +92,7 @@ describe('a proposal that is refused leaves no trace', () => {
     ['USAGE', []],
     ['USAGE', ['--tool', 'greet', '--plan', 'plan.json']],
     ['FILE_NOT_FOUND', ['--envelope', 'missing.json']],
-    ['FILE_UNREADABLE', ['--envelope', '.']],
+    ['FILE_NOT_REGULAR', ['--envelope', '.']],
   ];
   it.each(refused)('%s: %j', async (code, words) => {
     const before = await project.size();
@@ -129,6 +131,11 @@ describe('a proposal that is refused leaves no trace', () => {
     ['nothing', 'JSON_MALFORMED', ''],
     ['half an object', 'JSON_MALFORMED', '{"issuer":'],
     ['a list', 'SHAPE_INVALID', '[]'],
+    [
+      'an argument that is called __proto__',
+      'JSON_NOT_PLAIN',
+      text(envelope()).replace('"arguments":{', '"arguments":{"__proto__":{"name":"Eve"},'),
+    ],
     ['an argument with an escape sequence', 'ARGUMENT_INVALID', text(envelope({}, { name: '\u001b[2J' }))],
     [
       'an argument that turns the reading direction',
@@ -140,6 +147,13 @@ describe('a proposal that is refused leaves no trace', () => {
     const before = await project.size();
     expectError(code, await pipe(input));
     expect(await project.size()).toBe(before);
+  });
+
+  it('an envelope that is a FIFO, a folder or a device is refused at once', async () => {
+    const pipe = join(scratch(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [pipe, folder, '/dev/null'])
+      expectError('FILE_NOT_REGULAR', await project.run('propose', '--envelope', path));
   });
 
   it('words that are not UTF-8 are refused, because what was typed is not what would be signed', async () => {

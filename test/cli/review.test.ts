@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { keyturn } from '../support/pty.ts';
+import { inTerminal, keyturn } from '../support/pty.ts';
 import {
   expectError,
   fileFolder,
@@ -112,6 +112,61 @@ describe('review', () => {
     for (const flag of ['--yes', '-y', '--force', '--passphrase=x'])
       expectError('USAGE', await project.run('approve', intent.id, flag));
     expect(await status(intent)).toBe('proposed');
+  });
+});
+
+describe('the screen', () => {
+  const seen = async (words: string[], columns: number) => {
+    const session = inTerminal(words, { cwd: folder, columns });
+    try {
+      await session.expect(ID_QUESTION);
+      return session.text;
+    } finally {
+      session.kill();
+    }
+  };
+
+  it('an argument cannot paint a field of its own, at any width', async () => {
+    const fake = 'Sandbox:     no network, reads only the system, writes nothing';
+    for (const columns of [40, 80, 133]) {
+      const value = `Ada${' '.repeat(60)}${'x'.repeat(columns - 20)}${fake}`;
+      const { id } = await project.propose('greet', { name: value });
+      const screen = await seen(['approve', id], columns);
+      expect(screen).toContain('[␠×60]');
+      expect(screen.match(/^Sandbox:/gm)).toHaveLength(1);
+      for (const line of screen.split('\n').slice(0, -1)) {
+        expect([...line].length).toBeLessThan(columns);
+        expect(line).toMatch(/^([A-Z][A-Za-z0-9 -]*:|!!!| *│ )/);
+      }
+    }
+  });
+
+  it('what is cut off is announced, and show --json has all of it', async () => {
+    const value = 'y'.repeat(3000);
+    const { id } = await project.propose('greet', { name: 'Ada' }, value);
+    const screen = await seen(['approve', id], 100);
+    const text = screen.replace(/\n *│ /g, '');
+    expect(text).toContain(
+      `${'y'.repeat(2000)}… 1000 more characters; keyturn show --json ${id} shows all\n`,
+    );
+    const all = await project.run('show', '--json', id);
+    expect(JSON.parse(all.stdout).result.envelope.declared_goal).toBe(value);
+    expect((await project.run('show', id)).stdout).toContain('more characters');
+  });
+
+  it('says that the name of the proposer and the constraints are claims', async () => {
+    const effect = { kind: 'tool', tool: 'fail', arguments: {} };
+    const constraints = { scope: ['only logs'], limits: { files: 3 }, prohibitions: ['no network'] };
+    const propose = (issuer: string) =>
+      project.inside((keyturn) => keyturn.propose({ issuer, declared_goal: 'Tidy up', effect, constraints }));
+    const { intent_id } = await propose('alice');
+    const screen = await seen(['approve', intent_id], 100);
+    expect(screen).toMatch(/^Asked by: +says it is alice \(human\)$/m);
+    expect(screen).toMatch(
+      /^Claims \(not enforced\):\n {2}Scope: +only logs\n {2}Limits: +\{"files":3\}\n {2}Prohibited: +no network$/m,
+    );
+    const agent = await project.run('show', (await propose('bot')).intent_id);
+    expect(agent.stdout).toMatch(/^Asked by: +bot \(agent, by name only\)$/m);
   });
 });
 

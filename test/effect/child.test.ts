@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ChildCommand, runChild } from '../../src/effect/child.ts';
+import { until } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
 
 const sh = (script: string, more: Partial<ChildCommand> = {}) =>
@@ -74,7 +75,7 @@ describe('runChild', () => {
     const pidfile = join(scratch(), 'pid');
     const outcome = await sh(`trap '' TERM; sleep 1000 & echo $! > ${pidfile}; wait`, { timeout_ms: 300 });
     expect(outcome).toMatchObject({ started: true, timed_out: true, signal: 'SIGKILL', exit_code: null });
-    expect(isRunning(Number(readFileSync(pidfile, 'utf8')))).toBe(false);
+    await until(() => !isRunning(Number(readFileSync(pidfile, 'utf8'))));
   });
 
   it('kills the child when it is no longer wanted', async () => {
@@ -101,7 +102,7 @@ describe('runChild', () => {
     const outcome = await sh(`echo last; sleep 1000 & echo $! > ${pidfile}`, { timeout_ms: 20_000 });
     expect(outcome).toMatchObject({ exit_code: 0, timed_out: false });
     expect(text(outcome.stdout)).toBe('last\n');
-    expect(isRunning(Number(readFileSync(pidfile, 'utf8')))).toBe(false);
+    await until(() => !isRunning(Number(readFileSync(pidfile, 'utf8'))));
   });
 
   it('does not wait for one that moved to its own session either', async () => {
@@ -142,6 +143,28 @@ describe('runChild', () => {
     );
     expect(seen).not.toContain('left');
     expect(seen).toMatch(/47 -> \/dev\/null/);
+  });
+});
+
+describe('a machine without /proc', () => {
+  it('starts no child at all: nobody knows what it would inherit', () => {
+    const folder = scratch();
+    const source = (name: string) => JSON.stringify(join(import.meta.dirname, '../../src', name));
+    const script = join(folder, 'script.mts');
+    writeFileSync(
+      script,
+      `import { runChild } from ${source('effect/child.ts')};
+       import { inspectMachine } from ${source('effect/machine.ts')};
+       const { started } = await runChild({ argv: ['/bin/touch', ${JSON.stringify(join(folder, 'ran'))}], env: {},
+         cwd: '/', timeout_ms: 10_000, stdout_bytes: 0, stderr_bytes: 0 });
+       console.log(started, inspectMachine().proc);`,
+    );
+    const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/loader.mjs');
+    const node = [process.execPath, '--import', tsx, script];
+    const blind = ['--dev-bind', '/', '/', '--tmpfs', '/proc', '--', ...node];
+    expect(execFileSync('bwrap', blind, { encoding: 'utf8' })).toBe('false false\n');
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+    expect(execFileSync(node[0]!, node.slice(1), { encoding: 'utf8' })).toBe('true true\n');
   });
 });
 

@@ -28,6 +28,17 @@ describe('isAlive', () => {
     expect(isAlive({ ...me, started: me.started.replace(/@.*/, '@1') })).toBe('other-host');
   });
 
+  it('asks the kernel when nobody knows when the process started, and only "no such process" is dead', async () => {
+    const me = thisProcess();
+    const started = me.started.replace(/^\d+/, 'unknown');
+    const child = spawn('/bin/true');
+    await once(child, 'exit');
+    expect(isAlive({ ...me, started })).toBe('alive');
+    expect(isAlive({ ...me, started, boot_id: 'unknown' })).toBe('alive');
+    expect(isAlive({ ...me, started, pid: 1 })).toBe('alive');
+    expect(isAlive({ ...me, started, pid: child.pid! })).toBe('dead');
+  });
+
   it('calls an ended process dead, buried or not', async () => {
     const child = spawn('/bin/sh', ['-c', '/bin/sleep 0 & echo $!; exec /bin/sleep 1000']);
     const [line] = await once(child.stdout, 'data');

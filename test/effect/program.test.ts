@@ -74,9 +74,23 @@ describe('describePrograms', () => {
     ['has a first line that the kernel would cut', `#!/bin/sh ${'x'.repeat(300)}\n`, 0o755],
     ['hides its interpreter behind options of env', '#!/usr/bin/env -i sh\n', 0o755],
     ['hides its interpreter behind an assignment', '#!/usr/bin/env -S PATH=/tmp sh\n', 0o755],
+    ['has a carriage return after its interpreter', '#!/bin/sh\r\n', 0o755],
+    ['has a carriage return after an argument', '#!/bin/sh -e\r\n', 0o755],
+    ['has a blank that only people see as one', '#!/bin/sh\u00a0\n', 0o755],
+    ['has a vertical tab before its interpreter', '#!\v/bin/sh\n', 0o755],
+    ['has a NUL in its first line', '#!/bin/sh\0x\n', 0o755],
     ['gives env two words', '#!/usr/bin/env sh -e\n', 0o755],
   ])('refuses a file that %s', async (_, text, mode) => {
     await expectRefusal('EXECUTABLE_NOT_EXECUTABLE', () => describeAll(file(text, mode)));
+  });
+
+  it('never hashes another interpreter than the kernel runs', async () => {
+    const folder = scratch();
+    file('#!/bin/sh\n', 0o755, join(folder, 'interpreter'));
+    file('#!/bin/sh\n', 0o755, join(folder, 'interpreter\r'));
+    const tool = file(`#!${join(folder, 'interpreter')}\r\n`);
+    await expectRefusal('EXECUTABLE_NOT_EXECUTABLE', () => describeAll(tool));
+    expect(paths(file(`#! \t${join(folder, 'interpreter')} \t\n`))).toContain(join(folder, 'interpreter'));
   });
 
   it('refuses a folder and an interpreter that is its own', async () => {

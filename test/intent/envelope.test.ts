@@ -51,6 +51,14 @@ describe('an envelope', () => {
     await expectRefusal('ENVELOPE_HASH_WRONG', () => freeze(parseDraft(changed), options));
   });
 
+  it('with a key that a schema would drop in silence is refused', async () => {
+    const hostile = JSON.parse('{"target":"a","__proto__":{"target":"b"}}');
+    const effect = { ...draft.effect, arguments: hostile };
+    await expectRefusal('JSON_NOT_PLAIN', () => parseDraft({ ...draft, effect }));
+    const constraints = { limits: hostile };
+    await expectRefusal('JSON_NOT_PLAIN', () => parseDraft({ ...draft, constraints }));
+  });
+
   it('with unknown keys, wrong types or missing fields is refused', async () => {
     const bad: unknown[] = [
       null,

@@ -584,6 +584,23 @@ describe('a run', () => {
     expect(linesOf(set.queue, 'executed').at(-1)).toMatchObject({ exit_code: null, outcome: 'failure' });
   });
 
+  it('a signal at the question is a no: nothing starts and nothing is recorded', async () => {
+    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
+      const set = stage();
+      let pid = 0;
+      const type = () => {
+        process.kill(pid, signal);
+        return null;
+      };
+      const started = (its: number) => {
+        pid = its;
+      };
+      const seen = await at(set, '', { type, started });
+      expect(seen).toMatchObject({ code: 1, stderr: expect.stringMatching(/^CONFIRMATION_DECLINED: /) });
+      expect(linesOf(set.queue, 'executed')).toEqual([]);
+    }
+  });
+
   it('Ctrl-C kills the tool, and its end is recorded', async () => {
     const set = stage({ body: 'echo ran >> "$LOG"; sleep 300' });
     const interrupt = (pid: number) =>

@@ -143,6 +143,7 @@ describe('values that pass', () => {
     expect(one({ type: 'path' }, '.')).toEqual(['.']);
     expect(one({ type: 'number' }, 0.5)).toEqual(['0.5']);
     expect(one({ type: 'string', pattern: 'a|bc' }, 'bc')).toEqual(['bc']);
+    expect(one({ type: 'string', pattern: 'a|ab' }, 'ab')).toEqual(['ab']);
   });
 
   it('whatever text is given, it stays one element, or is refused for a reason', () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
@@ -88,7 +88,8 @@ describe('the lock of a run', () => {
   it('keeps a second run of the same name from starting', async () => {
     const folder = scratch();
     const lock = join(folder, 'one.lock');
-    await lockRun(lock);
+    const held = await lockRun(lock);
+    onTestFinished(() => closeSync(held));
     script(folder, `touch ${folder}/ran`);
     const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh' }), { ...BARE, lock });
     expect(await prepared.run()).toMatchObject({ started: false, error: 'LOCK_UNAVAILABLE' });

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { lintRegistry, loadRegistry, lockRegistry } from '../../src/tool/registry.ts';
+import { parseYaml } from '../../src/tool/yaml.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { ENTRY, registryOf, writeRegistry } from './fixture.ts';
@@ -76,6 +77,23 @@ describe('loadRegistry', () => {
     await expectRefusal('INPUT_NOT_UTF8', () => loadRegistry(join(folder, 'latin')));
   });
 
+  it('refuses a link on the way from the root of the project, and a second name', async () => {
+    const root = scratch();
+    mkdirSync(join(root, 'real/conf'), { recursive: true });
+    const path = writeRegistry(join(root, 'real/conf'), YAML);
+    symlinkSync('real', join(root, 'link'));
+    expect(loadRegistry(path, { root }).path).toBe(path);
+    // The root itself may be reached through a link: it is ours to choose.
+    const linked = join(root, 'link/conf/tools.yaml');
+    expect(loadRegistry(linked, { root: join(root, 'link') }).path).toBe(linked);
+    await expectRefusal('FILE_IS_SYMLINK', () => loadRegistry(linked, { root }));
+    await expectRefusal('REGISTRY_MISSING', () => loadRegistry(join(root, 'none.yaml'), { root }));
+    const elsewhere = writeRegistry(scratch(), YAML);
+    expect(loadRegistry(elsewhere, { root }).path).toBe(elsewhere);
+    linkSync(path, join(root, 'second.yaml'));
+    await expectRefusal('FILE_HARD_LINKED', () => loadRegistry(path, { root }));
+  });
+
   it('refuses a tool that is listed twice', async () => {
     const path = writeRegistry(scratch(), { version: 1, tools: [ENTRY, { ...ENTRY, summary: 'Again.' }] });
     await expectRefusal('TOOL_DUPLICATE', () => loadRegistry(path));
@@ -126,6 +144,21 @@ describe('YAML that means something else than it seems to', () => {
   });
 });
 
+describe('YAML that is made to take long', () => {
+  it('is read in one pass: a key is not compared with every other key', () => {
+    const keys = Array.from({ length: 60_000 }, (_, i) => `k${i}: 1`);
+    expect(Object.keys(parseYaml(Buffer.from(keys.join('\n'))).value as object).length).toBe(60_000);
+  });
+
+  it('is refused with the place of a key that stands twice, also in a flow', async () => {
+    const double = await expectRefusal('YAML_MALFORMED', () =>
+      parseYaml(Buffer.from('a: 1\nb: { c: 1, "c": 2 }')),
+    );
+    expect(double.details).toEqual({ line: 2, column: 12 });
+    await expectRefusal('YAML_MALFORMED', () => parseYaml(Buffer.from('? \n? \n')));
+  });
+});
+
 describe('an entry is refused', () => {
   const parameters = { words: { type: 'string' } };
   const without = (key: string) => Object.fromEntries(Object.entries(ENTRY).filter(([name]) => name !== key));
@@ -151,6 +184,10 @@ describe('an entry is refused', () => {
     [
       'with an optional parameter outside its condition',
       { ...ENTRY, parameters: { words: { type: 'string', required: false } } },
+    ],
+    [
+      'with a pattern that only a backtracking engine can match',
+      { ...ENTRY, parameters: { words: { type: 'string', pattern: '(?=a)(a)\\1' } } },
     ],
     [
       'with a pattern that cannot be read',

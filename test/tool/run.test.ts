@@ -369,6 +369,26 @@ describe('a tool without a sandbox', () => {
     expect(lines.slice(2).map((line) => line.split('=')[0])).toEqual(['PATH', 'PWD']);
   });
 
+  it('gets no variable that the environment only inherits', async () => {
+    const folder = scratch();
+    script(folder, '/usr/bin/env | sort');
+    const environment = Object.create({ KEYTURN_TEST_INHERITED: 'x' }) as Record<string, string>;
+    environment.KEYTURN_TEST_OWN = 'y';
+    const env_pass = ['KEYTURN_TEST_INHERITED', 'KEYTURN_TEST_OWN'];
+    const outcome = await runEffect(folder, { executable: 'tool.sh', env_pass }, { ...BARE, environment });
+    expect(out(outcome)).toContain('KEYTURN_TEST_OWN=y');
+    expect(out(outcome)).not.toContain('INHERITED');
+  });
+
+  it('is refused, like any other, where open files have no names', async () => {
+    const folder = scratch();
+    const machine = { ...inspectMachine(), proc: false };
+    for (const sandbox of ['none', BOXED]) {
+      const effect = effectOf(folder, { sandbox });
+      await expectRefusal('SANDBOX_UNAVAILABLE', () => prepareRun(effect, { ...BARE, machine }));
+    }
+  });
+
   it('is refused with limits, and any other tool with a sandbox, where the machine has neither', async () => {
     const folder = scratch();
     const machine = inspectMachine([folder]);

@@ -3,6 +3,7 @@ import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { readInput } from '../input.ts';
+import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { readText } from './ledger.ts';
@@ -51,6 +52,15 @@ function optionsOf(kept: readonly string[], { key, deep }: Options) {
 
 type Found = Pick<Result<'ledger verify'>, 'size' | 'root' | 'key'>;
 
+const COMPARE = 'compare it with what its owner told you, or pass it with --key';
+
+/** A key that comes with what it vouches for says only that somebody signed. */
+const UNCONFIRMED: Readonly<Record<Result<'ledger verify'>['what'], string>> = {
+  ledger: COMPARE,
+  export: `whoever forged the export would have signed it with a key of their own; ${COMPARE}`,
+  proof: COMPARE,
+};
+
 function verified(
   what: Result<'ledger verify'>['what'],
   found: Found,
@@ -71,7 +81,7 @@ function verified(
       `[OK] The ${what} of ${found.size} entries verifies${depth}`,
       `Root: ${found.root}`,
       key === undefined
-        ? `Ledger key: ${found.key} (not confirmed: compare it with what its owner told you, or pass it with --key)`
+        ? `Ledger key: ${found.key} ${stdoutPainter()('alarm', `(NOT CONFIRMED: ${UNCONFIRMED[what]})`)}`
         : `Ledger key: ${found.key}`,
       kept.length === 0
         ? 'Kept heads: none (only a head that was kept elsewhere shows that nothing was cut off or rewritten)'

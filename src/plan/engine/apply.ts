@@ -151,5 +151,6 @@ export function requireFree(place: Place): void {
 }
 
 function missing(place: Place): never {
-  return refuse('FILE_NOT_FOUND', `${place.path} does not exist.`, { path: place.path });
+  // 004 section 12.2 prints the beginning of this message.
+  return refuse('FILE_NOT_FOUND', `File not found: ${place.path}`, { path: place.path });
 }

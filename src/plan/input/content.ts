@@ -54,7 +54,8 @@ export function requireContent(findings: readonly Finding[]): void {
   const found = findings.find(({ severity }) => severity === 'refuse');
   if (!found) return;
   const { code, path, line, message, action_id } = found;
-  refuse(code ?? 'CONTENT_CREDENTIAL', `${path}, line ${line}: ${message}.`, { action_id, path, line });
+  const sentence = `${path}, line ${line}: ${message.replace(/\.$/, '')}.`;
+  refuse(code ?? 'CONTENT_CREDENTIAL', sentence, { action_id, path, line });
 }
 
 interface Added {

@@ -109,13 +109,16 @@ export function lay(root: string, files: Readonly<Record<string, string>>, mode 
   }
 }
 
-/** Every path of the project, with what it is: content, mode and time. The reports are not part of it. */
+/** What Keyturn keeps for itself in a project. */
+const OWN = ['.keyturn', 'agent_outputs', 'agent_logs'];
+
+/** Every path of the project, with what it is: content, mode and time. Store, reports and logs are not part of it. */
 export function picture(root: string, with_times = true): Record<string, string> {
   const found: Record<string, string> = {};
   const walk = (folder: string) => {
     for (const name of readdirSync(join(root, folder)).sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      if (path === 'agent_outputs') continue;
+      if (OWN.includes(path)) continue;
       const stats = lstatSync(join(root, path));
       const mode = (stats.mode & 0o7777).toString(8);
       if (stats.isDirectory()) {

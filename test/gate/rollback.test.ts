@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eligible } from '../../src/gate/eligible.ts';
+import { type IntentEvent, next } from '../../src/gate/next.ts';
+import type { Approval, IntentState, IntentStatus } from '../../src/gate/state.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import {
+  AT,
+  claimed,
+  finished,
+  fold,
+  granted,
+  HASH,
+  proposed,
+  RUN,
+  RUN_2,
+  resolved,
+  retried,
+  undoing,
+  undone,
+} from './story.ts';
+
+const NOW = new Date('2026-01-15T12:30:00.000Z');
+const FOLDER = 'agent_outputs/reports/x';
+const begun = [proposed({ effect: 'plan' }), granted(), claimed(1, RUN, FOLDER)];
+const having = (...events: IntentEvent[]) => fold(...begun, ...events);
+const verdict = (state: IntentState, isLive: (approval: Approval) => boolean = () => true) => {
+  const answer = eligible(state, HASH, NOW, AT, isLive);
+  return answer.eligible ? 'ELIGIBLE' : answer.code;
+};
+
+describe('a rollback', () => {
+  it('takes back a success for good', () => {
+    const state = having(finished('success'), undoing(), undone('complete'));
+    expect(state).toMatchObject({ status: 'undone', rollback: { from: 'succeeded', result: 'complete' } });
+    expect(verdict(state)).toBe('ALREADY_EXECUTED');
+  });
+
+  it.each([
+    ['a failure', [finished('failure')]],
+    ['a run that was killed half way', [finished('partial')]],
+    ['a run in doubt', []],
+  ] as const)('mends %s, which may then be tried again', (_, end) => {
+    const state = having(...end, undoing(), undone('complete'));
+    expect(state.status).toBe('rolled_back');
+    expect(verdict(state)).toBe('RUN_FAILED');
+    const again = next(state, retried(), AT);
+    expect(again).toMatchObject({ status: 'approved', attempt: 2, rollback: null });
+    expect(verdict(again)).toBe('ELIGIBLE');
+  });
+
+  it('under way blocks like a run in doubt, and cannot be retried', async () => {
+    const state = having(finished('failure'), undoing());
+    expect(verdict(state)).toBe('RUN_IN_DOUBT');
+    await expectRefusal('RETRY_NOT_DUE', () => next(state, retried(), AT));
+    await expectRefusal('RUN_IN_DOUBT', () => next(state, claimed(2, RUN_2, FOLDER), AT));
+  });
+
+  it('that is stuck blocks, until a later round restores the rest', async () => {
+    const stuck = having(finished('success'), undoing(), undone('stuck'));
+    expect(stuck.status).toBe('stuck');
+    expect(verdict(stuck)).toBe('ROLLBACK_STUCK');
+    await expectRefusal('ROLLBACK_STUCK', () => next(stuck, claimed(1, RUN_2, FOLDER), AT));
+    await expectRefusal('RETRY_NOT_DUE', () => next(stuck, retried(), AT));
+    const done = fold(
+      ...begun,
+      finished('success'),
+      undoing(),
+      undone('stuck'),
+      undoing(2),
+      undone('complete', 2),
+    );
+    expect(done).toMatchObject({ status: 'undone', rollback: { round: 2, from: 'succeeded' } });
+  });
+
+  it('that was killed is taken up by the next round, which remembers what it undoes', () => {
+    const state = having(finished('success'), undoing(), undoing(2), undone('complete', 2));
+    expect(state).toMatchObject({ status: 'undone', rollback: { round: 2, from: 'succeeded' } });
+  });
+
+  it('of some checkpoints leaves the status as it was', () => {
+    expect(having(finished('success'), undoing(), undone('partial')).status).toBe('succeeded');
+    expect(having(finished('failure'), undoing(), undone('partial')).status).toBe('failed');
+    expect(having(undoing(), undone('partial')).status).toBe('claimed');
+    const rest = having(finished('success'), undoing(), undone('partial'), undoing(2), undone('complete', 2));
+    expect(rest.status).toBe('undone');
+  });
+
+  it('has one round at a time, counted from one', async () => {
+    const ended = having(finished('success'));
+    await expectRefusal('TRANSITION_ILLEGAL', () => next(ended, undoing(2), AT));
+    const first = next(ended, undoing(), AT);
+    await expectRefusal('TRANSITION_ILLEGAL', () => next(first, undoing(1), AT));
+    await expectRefusal('TRANSITION_ILLEGAL', () => next(first, undone('complete', 2), AT));
+  });
+
+  it('belongs to the last run', async () => {
+    const again = having(finished('failure'), retried(), claimed(2, RUN_2, FOLDER));
+    await expectRefusal('EXECUTION_NOT_FOUND', () => next(again, undoing(), AT));
+  });
+
+  it('is not due where nothing ran, a tool ran, or it is over', async () => {
+    const states: IntentState[] = [
+      fold(proposed({ effect: 'plan' })),
+      fold(proposed({ effect: 'plan' }), granted()),
+      fold(proposed(), granted(), claimed(), finished('success')),
+      having(resolved('happened')),
+      having(finished('success'), undoing(), undone('complete')),
+    ];
+    for (const state of states) await expectRefusal('ROLLBACK_NOT_DUE', () => next(state, undoing(), AT));
+    await expectRefusal('ROLLBACK_NOT_DUE', () => next(having(finished('success')), undone('complete'), AT));
+  });
+
+  it('never makes a run possible that was not, whatever the order of events', () => {
+    const steps: IntentEvent[] = [
+      ...begun,
+      claimed(2, RUN_2, FOLDER),
+      finished('success'),
+      finished('failure'),
+      finished('partial'),
+      finished('rolled_back'),
+      retried(),
+      ...[1, 2, 3].flatMap((round) => [
+        undoing(round),
+        undone('complete', round),
+        undone('partial', round),
+        undone('stuck', round),
+      ]),
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...steps), { maxLength: 40 }), (events) => {
+        let state: IntentState | null = null;
+        let retries = 0;
+        for (const event of events) {
+          const before: IntentStatus | null = state?.status ?? null;
+          try {
+            state = next(state, event, AT);
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error;
+            continue;
+          }
+          if (event.kind === 'retry.authorised') {
+            retries += 1;
+            expect(['failed', 'rolled_back']).toContain(before);
+          }
+          // A success that was ever taken back, and one that was not, is never run again.
+          if (before === 'undone' || before === 'succeeded') expect(state.status).not.toBe('approved');
+        }
+        if (state) expect(state.runs.length).toBeLessThanOrEqual(retries + 1);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a quorum of two', () => {
+  const wanted = () => proposed({ effect: 'plan', approvals_needed: 2 });
+  const by = (name: string, over: { expires_at?: string } = {}): IntentEvent => {
+    const event = granted(over) as Extract<IntentEvent, { kind: 'approval.granted' }>;
+    return { ...event, body: { ...event.body, by: name } };
+  };
+
+  it('is not reached by one human, however often they sign', async () => {
+    const state = fold(wanted(), by('ada'), by('ada'), by('ada'));
+    expect(state.status).toBe('proposed');
+    expect(verdict(state)).toBe('APPROVAL_MISSING');
+    await expectRefusal('APPROVAL_MISSING', () => next(state, claimed(1, RUN, FOLDER), AT));
+  });
+
+  it('is reached by two different humans', () => {
+    const state = fold(wanted(), by('ada'), by('bob'));
+    expect(state.status).toBe('approved');
+    expect(verdict(state)).toBe('ELIGIBLE');
+  });
+
+  it('is lost when the approval of one expires, and won back by a new one', () => {
+    const stale = { expires_at: '2026-01-15T12:10:00.000Z' };
+    expect(verdict(fold(wanted(), by('ada', stale), by('bob')))).toBe('APPROVAL_EXPIRED');
+    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('ada')))).toBe('ELIGIBLE');
+    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('eve')))).toBe('ELIGIBLE');
+  });
+
+  it('is lost when one of the two is revoked', () => {
+    const state = fold(wanted(), by('ada'), by('bob'));
+    expect(verdict(state, (approval) => approval.by !== 'bob')).toBe('APPROVER_REVOKED');
+  });
+
+  it('one no is enough, before and after the second yes', () => {
+    const no: IntentEvent = {
+      kind: 'approval.denied',
+      subject: proposed().subject,
+      body: { ...(by('eve').body as never as object), hash: HASH, reason: 'no' } as never,
+    };
+    for (const state of [fold(wanted(), by('ada'), no), fold(wanted(), by('ada'), by('bob'), no)])
+      expect(verdict(state)).toBe('INTENT_REJECTED');
+  });
+});

@@ -1,0 +1,167 @@
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import type { Signer } from '../../src/identity/act.ts';
+import type { RunRequest } from '../../src/journey/run.ts';
+import { Keyturn, type PlanSpec, type Report } from '../../src/keyturn.ts';
+import type { ChangeLog, ExecutionReport } from '../../src/plan/report/schema.ts';
+import type { RollbackManifest } from '../../src/plan/rollback/manifest.ts';
+import { lay } from '../plan/engine/story.ts';
+import { PASSPHRASE, type Project, TOOLS, writeRegistry } from '../support/project.ts';
+import { scratch } from '../support/scratch.ts';
+
+/** A plan on the whole road, in a real project. */
+
+export const yes = async () => true;
+
+export interface Intent {
+  readonly intent_id: string;
+  readonly hash: string;
+}
+
+type Files = Readonly<Record<string, string>>;
+
+/** One project for a whole test file; each test works on a copy of it. Its one human, ada, is unlocked once. */
+export function planProjects(): (files?: Files, registry?: string) => Promise<Project> {
+  const model = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-plans-'));
+  let ada: Signer;
+  beforeAll(async () => {
+    const created = await Keyturn.init({ at: model, name: 'ada', passphrase: PASSPHRASE });
+    ada = created.unlock('ada', PASSPHRASE);
+    await created.close();
+  });
+  afterAll(() => rmSync(model, { recursive: true, force: true }));
+  return async (files = {}, registry = TOOLS) => {
+    const root = scratch();
+    cpSync(model, root, { recursive: true });
+    writeRegistry(root, registry);
+    lay(root, files);
+    const keyturn = await Keyturn.open({ at: root });
+    onTestFinished(() => keyturn.close());
+    return { root, keyturn, ada };
+  };
+}
+
+/** A second human. From now on a proposer must be named, and nobody approves their own proposal. */
+export async function enrolled({ keyturn, ada }: Project, name: string): Promise<Signer> {
+  const signer = keyturn.createKey(name, PASSPHRASE);
+  await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, signer: ada });
+  return signer;
+}
+
+export const create = (action_id: string, target: string, content = `new ${target}\n`, more = {}) => ({
+  action_id,
+  action_type: 'FILE_CREATE',
+  target,
+  operation: { type: 'create', content },
+  ...more,
+});
+export const replace = (
+  action_id: string,
+  target: string,
+  pattern: string,
+  replacement: string,
+  more = {},
+) => ({
+  action_id,
+  action_type: 'FILE_MODIFY',
+  target,
+  operation: { type: 'text_replace', pattern, replacement },
+  ...more,
+});
+export const remove = (action_id: string, target: string) => ({
+  action_id,
+  action_type: 'FILE_DELETE',
+  target,
+  operation: { type: 'delete' },
+});
+export const rename = (action_id: string, target: string, new_path: string) => ({
+  action_id,
+  action_type: 'FILE_RENAME',
+  target,
+  operation: { type: 'rename', new_path },
+});
+
+export function planOf(actions: readonly object[], instructions: object = {}, more: object = {}): string {
+  const plan = { plan_id: 'plan-001', action_plan: actions, execution_instructions: instructions, ...more };
+  return JSON.stringify(plan);
+}
+
+/** Reads a plan as the command line does; one with problems fails the test. */
+export function specOf({ keyturn }: Project, plan: string, config: string | null = null): PlanSpec {
+  const read = keyturn.readPlan({
+    plan: Buffer.from(plan),
+    config: config === null ? null : Buffer.from(config),
+  });
+  return 'spec' in read ? read.spec : expect.fail(JSON.stringify(read.problems));
+}
+
+/** The codes of what is wrong with a plan. */
+export function problemsOf({ keyturn }: Project, plan: string): string[] {
+  const read = keyturn.readPlan({ plan: Buffer.from(plan), config: null });
+  return 'problems' in read ? read.problems.map(({ code }) => code) : [];
+}
+
+export async function proposed(p: Project, plan: string, draft: object = {}): Promise<Intent> {
+  const effect = { kind: 'plan', ...specOf(p, plan) };
+  const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Change files', effect, ...draft });
+  return { intent_id, hash };
+}
+
+export async function approved(p: Project, plan: string, draft: object = {}): Promise<Intent> {
+  const intent = await proposed(p, plan, draft);
+  await p.keyturn.approve({ ...intent, signer: p.ada });
+  return intent;
+}
+
+type RunOptions = Partial<Pick<RunRequest, 'abort' | 'onProgress' | 'confirm'>>;
+
+export const run = (p: Project, intent: Intent, options: RunOptions = {}): Promise<Report> =>
+  p.keyturn.run({ ...intent, confirm: yes, ...options });
+
+/** Approves a plan and runs it to its end. */
+export async function ran(
+  p: Project,
+  plan: string,
+  options: RunOptions = {},
+): Promise<Intent & { report: Report }> {
+  const intent = await approved(p, plan);
+  return { ...intent, report: await run(p, intent, options) };
+}
+
+/** Does something when the run comes to this action: what somebody else does meanwhile. */
+export function when(action_id: string, act: () => void) {
+  return { onProgress: ({ what }: { what: string }) => void (what === action_id && act()) };
+}
+
+export const undo = (p: Project, { execution_id }: Report, checkpoints: readonly string[] = []) =>
+  p.keyturn.rollback({ execution_id, checkpoints, reason: 'not wanted', signer: p.ada });
+
+export const statusOf = async (p: Project, { intent_id }: Intent) =>
+  (await p.keyturn.intent(intent_id)).status;
+
+export const kindsOf = async (p: Project, { intent_id }: Intent) =>
+  (await p.keyturn.story(intent_id)).map(({ kind }) => kind);
+
+export interface Reports {
+  readonly execution_report: ExecutionReport;
+  readonly change_log: ChangeLog;
+  readonly rollback_manifest: RollbackManifest;
+}
+
+/** The three records of 004 section 4, as they are on the disk. */
+export function reportsOf({ root }: Project, { folder }: Report): Reports {
+  const read = (name: string) => JSON.parse(readFileSync(join(root, folder!, `${name}.json`), 'utf8'));
+  return {
+    execution_report: read('execution_report'),
+    change_log: read('change_log'),
+    rollback_manifest: read('rollback_manifest'),
+  };
+}
+
+/** Whatever a test did: the whole ledger verifies, and the projections are what it says. */
+export async function expectProvable({ keyturn }: Project): Promise<void> {
+  await keyturn.verify({ deep: true });
+  expect(await keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+}
