@@ -14,14 +14,13 @@ import { type Context, requireIntent } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
 import * as erasing from './journey/erase.ts';
 import * as looking from './journey/look.ts';
-import * as planning from './journey/plan.ts';
 import { propose } from './journey/propose.ts';
 import { review } from './journey/review.ts';
-import * as undoing from './journey/rollback.ts';
+import type { RollbackRequest } from './journey/rollback.ts';
 import * as running from './journey/run.ts';
 import * as settling from './journey/settle.ts';
 import { limits } from './limits.ts';
-import { type PlanSource, type PlanSpec, readPlanSpec } from './plan/spec.ts';
+import type { PlanSource, PlanSpec } from './plan/spec.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { createHumanKey, createLedgerKey, openHumanKey, readLedgerKey } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
@@ -139,7 +138,7 @@ export class Keyturn {
 
   // What may be proposed. The registry is looked at here; only a locked one is ever run from.
   tools = (): Tool[] => [
-    ...loadRegistry(this.config.registry_path, { requireReadOnly: false }).tools.values(),
+    ...loadRegistry(this.config.registry_path, { root: this.layout.root, requireReadOnly: false }).tools.values(),
   ];
   argumentsOf = (tool: string, texts: ReadonlyMap<string, string>) =>
     looking.readArguments(this.#context, tool, texts);
@@ -151,12 +150,23 @@ export class Keyturn {
   list = (page: Page) => this.#context.store.intents(page);
   intent = (intent_id: string) => requireIntent(this.#context, intent_id);
   review = (intent_id: string, colour = false) => review(this.#context, intent_id, colour);
-  readPlan = (source: Pick<PlanSource, 'plan' | 'config'>) =>
-    readPlanSpec({ ...source, registries: planning.registriesOf(this.#context), now: this.#context.clock() });
-  previewPlan = (spec: PlanSpec, colour = false) => planning.previewPlan(this.#context, spec, colour);
-  previewRollback = (execution_id: string, checkpoints: readonly string[] = []) =>
-    undoing.previewRollback(this.#context, execution_id, checkpoints);
-  rollback = (request: undoing.RollbackRequest) => undoing.rollback(this.#context, request);
+  // Plans and their undo. The executor is large, so it is loaded by whoever needs it.
+  readPlan = async (source: Pick<PlanSource, 'plan' | 'config'>) => {
+    const { readPlan } = await import('./journey/plan.ts');
+    return readPlan(this.#context, source);
+  };
+  previewPlan = async (spec: PlanSpec, colour = false) => {
+    const { previewPlan } = await import('./journey/plan.ts');
+    return previewPlan(this.#context, spec, colour);
+  };
+  previewRollback = async (execution_id: string, checkpoints: readonly string[] = []) => {
+    const { previewRollback } = await import('./journey/rollback.ts');
+    return previewRollback(this.#context, execution_id, checkpoints);
+  };
+  rollback = async (request: RollbackRequest) => {
+    const { rollback } = await import('./journey/rollback.ts');
+    return rollback(this.#context, request);
+  };
   approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
   check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
@@ -188,9 +198,10 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     clock,
     root: layout.root,
     registry_path: config.registry_path,
-    registry: registryOf(config.registry_path),
+    registry: registryOf(config.registry_path, layout.root),
     digests: createDigests(),
     machine: machineInspector(),
+    runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
     protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
     intent_ttl_s: config.intent_ttl_s,
@@ -199,10 +210,10 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
 }
 
 /** Looks at the file every time, and parses it only when its bytes changed. */
-function registryOf(path: string): () => Registry {
+function registryOf(path: string, root: string): () => Registry {
   let known: Registry | undefined;
   return () => {
-    known = loadRegistry(path, known ? { known } : {});
+    known = loadRegistry(path, { root, ...(known && { known }) });
     return known;
   };
 }

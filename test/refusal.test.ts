@@ -126,7 +126,9 @@ function bareThrowsIn(file: Source): string[] {
 }
 
 describe('every code is alive', () => {
-  const src = sourcesIn(['src']).filter(({ path }) => path !== 'src/refusal.ts' && !path.startsWith('src/reason/'));
+  const src = sourcesIn(['src']).filter(
+    ({ path }) => path !== 'src/refusal.ts' && !path.startsWith('src/reason/'),
+  );
   const tests = sourcesIn(['test']).filter((file) => !/refusal(\.test)?\.ts$/.test(file.path));
 
   it('each code is used by the program', () => {

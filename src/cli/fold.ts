@@ -58,7 +58,7 @@ export function folded(line: string, columns: number, hang = 2): string[] {
   let used = 0;
   for (const token of line.match(TOKEN) ?? []) {
     const taken = widthOf(token);
-    if (false) {
+    if (used + taken > width) {
       rows.push(margin);
       used = hang;
     }

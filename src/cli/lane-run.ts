@@ -7,7 +7,6 @@ import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
 import type { Claimed } from '../lane/verify.ts';
 import { jsonLine } from '../lane/visible.ts';
 import { explain, Refusal, refuse } from '../refusal.ts';
-import type { Effect } from '../tool/effect.ts';
 import type { LaneAnswer } from './lane-schema.ts';
 import { painter } from './paint.ts';
 import { present } from './present.ts';
@@ -75,7 +74,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 interface Asked {
   readonly id: string;
-  readonly effect: Effect;
+  readonly effect: Parameters<RunSetting['confirm']>[0];
   readonly options: LaneRunOptions;
   readonly abort: AbortSignal;
 }

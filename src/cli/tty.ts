@@ -7,7 +7,7 @@ import { isatty } from 'node:tty';
  */
 export function isControllingTerminal(fd: number): boolean {
   const device = deviceOf(fd);
-  return device !== null;
+  return device !== null && (device === DEV_TTY || device === controllingDevice());
 }
 
 /** /dev/tty is always the controlling terminal, under a number of its own. */

@@ -25,6 +25,8 @@ export interface Context {
   /** Keyturn's own files: no tool sees the first, no tool writes the second. */
   readonly hidden_paths: readonly string[];
   readonly protected_paths: readonly string[];
+  /** A lock file for each run without a sandbox: it tells whether the tool outlived the process that started it. */
+  readonly runs_folder: string;
   readonly intent_ttl_s: number;
   readonly approval_ttl_s: number;
 }

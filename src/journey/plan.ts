@@ -22,7 +22,7 @@ import { CHANGE_LOG_NAME, expiryOf, REPORT_NAME, reportsFolder } from '../plan/r
 import { appendLog, logOf } from '../plan/report/log.ts';
 import { writeReports, writeRollbackScript } from '../plan/report/write.ts';
 import { MANIFEST_NAME } from '../plan/rollback/manifest.ts';
-import { openPlanSpec, type PlanSpec } from '../plan/spec.ts';
+import { openPlanSpec, type PlanSource, type PlanSpec, type ReadSpec, readPlanSpec } from '../plan/spec.ts';
 import { isReasonCode, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Ended, RunOptions } from './derived.ts';
@@ -77,6 +77,18 @@ export async function simulate(
   return { effect, rules };
 }
 
+/** The same for a plan that was proposed: refuses when it would no longer do what was proposed. */
+export async function previewSamePlan(
+  context: Context,
+  spec: PlanSpec,
+  proposed: PlanEffect,
+  colour: boolean,
+): Promise<string> {
+  const { effect, text } = await previewPlan(context, spec, colour);
+  requireSamePlan(proposed, effect);
+  return text;
+}
+
 /** What a plan would do to the files as they are now, as a person reads it. */
 export async function previewPlan(context: Context, spec: PlanSpec, colour: boolean) {
   const collector = new Collector();
@@ -84,8 +96,12 @@ export async function previewPlan(context: Context, spec: PlanSpec, colour: bool
   return { effect, text: renderPreview(effect, collector, { colour }), findings: collector.findings };
 }
 
+export function readPlan(context: Context, source: Pick<PlanSource, 'plan' | 'config'>): ReadSpec {
+  return readPlanSpec({ ...source, registries: registriesOf(context), now: context.clock() });
+}
+
 /** The registry, as a plan would name it: no plan may change it. */
-export function registriesOf({ root, registry_path }: Context): string[] {
+function registriesOf({ root, registry_path }: Context): string[] {
   const path = relative(root, registry_path);
   return path.startsWith('..') ? [] : [path];
 }
@@ -96,7 +112,7 @@ function runnersOf({ root, registry, hidden_paths, protected_paths, digests, mac
 }
 
 /** Drift is found here, before anything is touched: some file is not what the approver saw. */
-export function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
+function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
   if (sha256(canonicalBytes(approved)) === sha256(canonicalBytes(now))) return;
   const states = ({ actions }: PlanEffect) =>
     new Map(actions.flatMap((a) => a.changes).map((c) => [c.path, c.before]));

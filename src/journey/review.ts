@@ -1,12 +1,9 @@
 import type { IntentState } from '../gate/state.ts';
 import { type Envelope, openEnvelope } from '../intent/envelope.ts';
-import { Collector } from '../plan/preview/collect.ts';
-import { renderPreview } from '../plan/preview/render.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import type { Effect } from './derived.ts';
 import { openEffect } from './effect.ts';
-import { requireSamePlan, simulate } from './plan.ts';
 
 /** Everything a human sees before turning the key, read from the bytes that the hash covers. */
 export interface Review {
@@ -36,13 +33,11 @@ async function previewOf(
   colour: boolean,
 ): Promise<string | null> {
   if (envelope.effect.kind !== 'plan' || effect.kind !== 'plan') return null;
-  const collector = new Collector();
+  const { previewSamePlan } = await import('./plan.ts');
   try {
-    const now = await simulate(context, envelope.effect, collector);
-    requireSamePlan(effect, now.effect);
+    return await previewSamePlan(context, envelope.effect, effect, colour);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return `The changes cannot be shown. ${error.message} (${error.code})\n`;
   }
-  return renderPreview(effect, collector, { colour });
 }

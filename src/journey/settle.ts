@@ -1,10 +1,12 @@
 import { isAlive } from '../effect/process.ts';
+import { isRunLocked } from '../effect/run-lock.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
+import { runLock } from './tool.ts';
 
 export interface ResolveRequest {
   readonly execution_id: string;
@@ -27,6 +29,8 @@ export async function resolve(
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
   if (state.status === 'claimed') requireDead(run.executor, request.host_is_dead ?? false);
+  if (isRunLocked(runLock(context, execution_id)))
+    refuse('RUN_STILL_ALIVE', 'The tool outlived the process that started it, and is still running.');
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
   const resolved = signAct(
     context.origin,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Json } from '../canonical/json.ts';
 import type { Outcome } from '../effect/child.ts';
 import type { ReasonCode } from '../refusal.ts';
@@ -33,14 +34,21 @@ export async function deriveToolCall(
     prepare() {
       const { hidden_paths: hidden, protected_paths } = context;
       const machine = context.machine();
-      const prepared = prepareRun(effect, { hidden, protected: protected_paths, machine, digests });
+      const lock = runLock(context, 'next');
+      const prepared = prepareRun(effect, { hidden, protected: protected_paths, machine, digests, lock });
       return {
         reports: null,
-        run: async ({ abort }) => ended(await prepared.run(abort ? { abort } : {})),
+        run: async ({ execution_id, abort }) =>
+          ended(await prepared.run({ lock: runLock(context, execution_id), ...(abort && { abort }) })),
         close: prepared.close,
       };
     },
   };
+}
+
+/** The lock that every process of one run holds, as long as it lives. */
+export function runLock({ runs_folder }: Context, execution_id: string): string {
+  return join(runs_folder, `${execution_id}.lock`);
 }
 
 function ended(outcome: Outcome): Ended {

@@ -43,12 +43,12 @@ export async function requirePreconditions(request: RunRequest): Promise<Ready> 
 
 /** Where the request comes from. A registry that lies in a project is the project's, wherever it is named from. */
 function foldersOf({ queue, working_folder, registry_path }: RunRequest): string[] {
-  return [queue.folder, working_folder];
+  return [queue.folder, working_folder, ...(registry_path === null ? [] : [dirname(registry_path)])];
 }
 
 /** Where the tool would work. Only known when the registry was read. */
 function foldersTouched({ cwd, sandbox }: Effect): string[] {
-  return [];
+  return sandbox === 'none' ? [cwd] : [cwd, ...sandbox.read, ...sandbox.write];
 }
 
 /** What decides about runs is written by no tool: the queue, the registry, and the files of a project. */

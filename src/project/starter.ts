@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDurably } from '../durable/file.ts';
+import { createDurably, makeFolderDurably } from '../durable/file.ts';
 import type { Layout } from './layout.ts';
 
 const CONFIG = `# Keyturn's configuration. Every line shows the default.
@@ -39,6 +39,9 @@ tools:
 export function writeStarterFiles(layout: Layout): void {
   writeOnce(layout.config, CONFIG, 0o644);
   writeOnce(join(layout.root, 'tools.yaml'), REGISTRY, 0o444);
+  // They are guarded from every tool, and only what exists can be guarded without a trace.
+  for (const folder of [layout.policies, layout.simulations])
+    if (!existsSync(folder)) makeFolderDurably(folder, 0o755);
 }
 
 function writeOnce(path: string, text: string, mode: number): void {

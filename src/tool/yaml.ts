@@ -57,7 +57,8 @@ function refuseDoubleKeys(node: Node, lines: LineCounter): void {
   const seen = new Set<unknown>();
   for (const { key } of node.items) {
     const name = isScalar(key) ? key.value : key;
-    if (seen.has(name)) malformed('a key stands here twice', placeAt(lines, (key as Node | null)?.range?.[0] ?? 0));
+    if (seen.has(name))
+      malformed('a key stands here twice', placeAt(lines, (key as Node | null)?.range?.[0] ?? 0));
     seen.add(name);
   }
 }

@@ -88,7 +88,7 @@ describe('a prompt', () => {
 describe('what the question of a run is about', () => {
   it('is shown at the terminal that answers, also when standard output is another terminal', async () => {
     const set = await stage();
-    const other = openPty();
+    const other = await openPty();
     try {
       const words = ['-c', `exec "$0" "$@" >'${other.path}'`, process.execPath, cliPath(), ...set.words];
       const session = inTerminal(words, { cwd: set.folder, program: '/bin/sh' });
@@ -145,8 +145,9 @@ describe('what the question of a run is about', () => {
 });
 
 /** A terminal that nobody looks at. */
-function openPty(): { path: string; close: () => void } {
+async function openPty(): Promise<{ path: string; close: () => void }> {
   const pty = spawn('/bin/sleep', ['60'], {});
-  const path = readlinkSync(`/proc/${pty.pid}/fd/0`);
-  return { path, close: () => pty.kill('SIGKILL') };
+  const path = () => readlinkSync(`/proc/${pty.pid}/fd/0`);
+  await until(() => path().startsWith('/dev/pts/'));
+  return { path: path(), close: () => pty.kill('SIGKILL') };
 }

@@ -8,6 +8,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
   claimed,
+  denied,
   finished,
   fold,
   granted,
@@ -187,12 +188,7 @@ describe('a quorum of two', () => {
   });
 
   it('one no is enough, before and after the second yes', () => {
-    const no: IntentEvent = {
-      kind: 'approval.denied',
-      subject: proposed().subject,
-      body: { ...(by('eve').body as never as object), hash: HASH, reason: 'no' } as never,
-    };
-    for (const state of [fold(wanted(), by('ada'), no), fold(wanted(), by('ada'), by('bob'), no)])
+    for (const state of [fold(wanted(), by('ada'), denied()), fold(wanted(), by('ada'), by('bob'), denied())])
       expect(verdict(state)).toBe('INTENT_REJECTED');
   });
 });

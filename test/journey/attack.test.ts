@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { signAct } from '../../src/identity/act.ts';
 import { Inspector } from '../../src/journey/inspect.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { PASSPHRASE, type Project, project, TOOLS } from '../support/project.ts';
+import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const yes = async () => true;
@@ -167,3 +169,52 @@ describe('an erased argument', () => {
     await p.keyturn.verify({ deep: true });
   });
 });
+
+describe('a tool without a sandbox that outlives its executor', () => {
+  it('blocks the settling of its run for as long as it lives', async () => {
+    const p = await project(`${TOOLS}  - name: linger
+    summary: Ignores signals and stays.
+    executable: ./linger.sh
+    sandbox: none
+    undo: none
+`);
+    writeFileSync(
+      join(p.root, 'linger.sh'),
+      '#!/bin/sh\nsetsid sh -c \'trap "" TERM HUP; echo $$ > pid; exec sleep 30\' &\nwait\n',
+      { mode: 0o755 },
+    );
+    const effect = { kind: 'tool', tool: 'linger', arguments: {} };
+    const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Stay', effect });
+    await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+    const executor = racer(p.root, intent_id, hash);
+    await executor.ready;
+    executor.go();
+    const pid = await until(() => readFileSync(join(p.root, 'pid'), 'utf8').trim());
+    executor.child.kill('SIGKILL');
+    await executor.answer;
+    const { runs } = await p.keyturn.intent(intent_id);
+    const settle = {
+      execution_id: runs[0]!.execution_id,
+      outcome: 'did_not_happen',
+      reason: 'it died',
+      signer: p.ada,
+    } as const;
+    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.resolve(settle));
+    process.kill(Number(pid), 'SIGKILL');
+    await until(() => p.keyturn.resolve(settle));
+    expect(await p.keyturn.intent(intent_id)).toMatchObject({ status: 'failed' });
+  });
+});
+
+/** Tries until it works: the other process needs a moment. */
+async function until<T>(act: () => T | Promise<T>): Promise<T> {
+  for (let left = 200; ; left--) {
+    try {
+      const found = await act();
+      if (found !== '') return found;
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -102,7 +102,7 @@ describe('a protected file', () => {
     const p = await planProject();
     const config = 'execution_constraints:\n  protected_files: { important: ["db/**"] }\n';
     const needed = async (path: string) => {
-      const spec = specOf(p, planOf([create('1', path)]), config);
+      const spec = await specOf(p, planOf([create('1', path)]), config);
       const { intent_id } = await p.keyturn.propose({
         declared_goal: 'x',
         effect: { kind: 'plan', ...spec },
@@ -142,7 +142,7 @@ describe("Keyturn's own files", () => {
         operation: { type: 'sql_execute', query: 'SELECT 1', readable: [path] },
       },
     ];
-    for (const action of actions) expect(problemsOf(p, planOf([action]))).toEqual(['PLAN_PATH_OWN']);
+    for (const action of actions) expect(await problemsOf(p, planOf([action]))).toEqual(['PLAN_PATH_OWN']);
   });
 
   it('are refused by propose itself, which parses the plan again', async () => {
@@ -159,7 +159,7 @@ describe("Keyturn's own files", () => {
     writeFileSync(config, readFileSync(config, 'utf8').replace(/^registry: .*$/m, 'registry: my/tools.yml'));
     const again = await Keyturn.open({ at: p.root });
     try {
-      expect(problemsOf({ ...p, keyturn: again }, planOf([create('1', 'my/tools.yml')]))).toEqual([
+      expect(await problemsOf({ ...p, keyturn: again }, planOf([create('1', 'my/tools.yml')]))).toEqual([
         'PLAN_PATH_OWN',
       ]);
     } finally {
@@ -215,7 +215,7 @@ describe('a task envelope', () => {
     ['for somebody else', 'SHAPE_INVALID', { envelope: { target_agent: 'agent_inspector' } }],
   ])('%s is refused', async (_, code, over) => {
     const p = await planProject();
-    expect(problemsOf(p, envelopeOf(over))).toEqual([code]);
+    expect(await problemsOf(p, envelopeOf(over))).toEqual([code]);
   });
 });
 
@@ -249,14 +249,8 @@ describe('what a plan may not contain', () => {
     const p = await planProject();
     const config =
       'execution_constraints:\n  allowed_operations: [FILE_CREATE]\n  forbidden_globs: ["keep/**"]\n';
-    const read = p.keyturn.readPlan({
-      plan: Buffer.from(planOf([remove('1', 'a'), create('2', 'keep/n')])),
-      config: Buffer.from(config),
-    });
-    expect('problems' in read && read.problems.map(({ code }) => code)).toEqual([
-      'PLAN_OPERATION_FORBIDDEN',
-      'PLAN_PATH_FORBIDDEN',
-    ]);
+    const codes = await problemsOf(p, planOf([remove('1', 'a'), create('2', 'keep/n')]), config);
+    expect(codes).toEqual(['PLAN_OPERATION_FORBIDDEN', 'PLAN_PATH_FORBIDDEN']);
   });
 
   it('a file that is missing, or in the way, is refused when it is proposed', async () => {
@@ -275,7 +269,7 @@ describe('the config of a plan', () => {
   it('is part of what is approved', async () => {
     const p: Project = await planProject({ a: 'x' });
     const plan = planOf([replace('1', 'a', 'x', 'y')]);
-    const effect = { kind: 'plan', ...specOf(p, plan, 'workflow_configuration: { timeout: 30 }\n') };
+    const effect = { kind: 'plan', ...(await specOf(p, plan, 'workflow_configuration: { timeout: 30 }\n')) };
     const { intent_id, hash, ...proposal } = await p.keyturn.propose({ declared_goal: 'x', effect });
     expect(proposal.effect).toMatchObject({
       config_digest: expect.any(String),
@@ -291,11 +285,12 @@ describe('the config of a plan', () => {
   it('cannot do without the approval of a human', async () => {
     const p = await planProject({ a: 'x' });
     const before = picture(p.root);
-    const read = p.keyturn.readPlan({
-      plan: Buffer.from(planOf([remove('1', 'a')])),
-      config: Buffer.from('workflow_configuration: { requires_approval: false }\n'),
-    });
-    expect('problems' in read && read.problems.map(({ code }) => code)).toEqual(['APPROVAL_NOT_OPTIONAL']);
+    const codes = await problemsOf(
+      p,
+      planOf([remove('1', 'a')]),
+      'workflow_configuration: { requires_approval: false }\n',
+    );
+    expect(codes).toEqual(['APPROVAL_NOT_OPTIONAL']);
     const intent = await proposed(p, planOf([remove('1', 'a')]));
     await expectRefusal('APPROVAL_MISSING', () => run(p, intent));
     expect(await statusOf(p, intent)).toBe('proposed');

@@ -89,8 +89,12 @@ export function planOf(actions: readonly object[], instructions: object = {}, mo
 }
 
 /** Reads a plan as the command line does; one with problems fails the test. */
-export function specOf({ keyturn }: Project, plan: string, config: string | null = null): PlanSpec {
-  const read = keyturn.readPlan({
+export async function specOf(
+  { keyturn }: Project,
+  plan: string,
+  config: string | null = null,
+): Promise<PlanSpec> {
+  const read = await keyturn.readPlan({
     plan: Buffer.from(plan),
     config: config === null ? null : Buffer.from(config),
   });
@@ -98,13 +102,13 @@ export function specOf({ keyturn }: Project, plan: string, config: string | null
 }
 
 /** The codes of what is wrong with a plan. */
-export function problemsOf({ keyturn }: Project, plan: string): string[] {
-  const read = keyturn.readPlan({ plan: Buffer.from(plan), config: null });
+export async function problemsOf({ keyturn }: Project, plan: string): Promise<string[]> {
+  const read = await keyturn.readPlan({ plan: Buffer.from(plan), config: null });
   return 'problems' in read ? read.problems.map(({ code }) => code) : [];
 }
 
 export async function proposed(p: Project, plan: string, draft: object = {}): Promise<Intent> {
-  const effect = { kind: 'plan', ...specOf(p, plan) };
+  const effect = { kind: 'plan', ...(await specOf(p, plan)) };
   const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Change files', effect, ...draft });
   return { intent_id, hash };
 }

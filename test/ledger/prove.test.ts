@@ -62,7 +62,15 @@ describe('a proof bundle', () => {
 
   it('is canonical JSON of the documented form', () => {
     const bundle = JSON.parse(Buffer.from(WITH_KEPT).toString());
-    expect(Object.keys(bundle)).toEqual(['complete', 'consistency', 'entries', 'format', 'head', 'key', 'subject']);
+    expect(Object.keys(bundle)).toEqual([
+      'complete',
+      'consistency',
+      'entries',
+      'format',
+      'head',
+      'key',
+      'subject',
+    ]);
     expect(bundle).toMatchObject({ format: 'keyturn-proof/1', consistency: { from: 29 }, subject: SUBJECT });
     expect(JSON.parse(Buffer.from(PLAIN).toString()).consistency).toBe(null);
   });

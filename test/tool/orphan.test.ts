@@ -42,6 +42,7 @@ describe('a tool without a sandbox whose Keyturn was killed', () => {
       folder,
       `trap '' TERM HUP INT; setsid sh -c '${inner}' & echo $$ > ${first}; while :; do sleep 1; done`,
     );
+    onTestFinished(() => [first, moved].map(pidIn).filter(isRunning).forEach(kill));
     const keyturn = runElsewhere(folder, lock);
     await until(() => pidIn(first) > 0 && pidIn(moved) > 0);
     expect(isRunLocked(lock)).toBe(true);
@@ -52,7 +53,7 @@ describe('a tool without a sandbox whose Keyturn was killed', () => {
     expect(isRunning(pidIn(moved))).toBe(true);
     expect(isRunLocked(lock)).toBe(true);
 
-    process.kill(pidIn(moved), 'SIGKILL');
+    kill(pidIn(moved));
     await until(() => !isRunLocked(lock));
   });
 });
@@ -114,6 +115,10 @@ describe('the lock of a run', () => {
 
 function pidIn(path: string): number {
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+}
+
+function kill(pid: number): void {
+  process.kill(pid, 'SIGKILL');
 }
 
 function isRunning(pid: number): boolean {

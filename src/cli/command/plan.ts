@@ -13,7 +13,7 @@ import { atTerminal } from '../terminal.ts';
 export function validate(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const read = keyturn.readPlan(planSource(file, call.options));
+    const read = await keyturn.readPlan(planSource(file, call.options));
     if ('problems' in read) return problemsOf(file, read.problems);
     const { effect } = await keyturn.previewPlan(read.spec);
     const result: Result<'plan validate'> = {
@@ -55,14 +55,14 @@ export function preview(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
     const colour = process.stdout.isTTY === true && !process.env.NO_COLOR && call.options.json !== true;
-    const { effect, text } = await keyturn.previewPlan(planFrom(keyturn, file, call.options), colour);
+    const { effect, text } = await keyturn.previewPlan(await planFrom(keyturn, file, call.options), colour);
     const result: Result<'plan preview'> = { plan_id: effect.plan_id, effect: { ...effect }, preview: text };
     return { result, lines: text.trimEnd().split('\n') };
   });
 }
 
-export function planFrom(keyturn: Keyturn, file: string, options: Options): PlanSpec {
-  const read = keyturn.readPlan(planSource(file, options));
+export async function planFrom(keyturn: Keyturn, file: string, options: Options): Promise<PlanSpec> {
+  const read = await keyturn.readPlan(planSource(file, options));
   if ('spec' in read) return read.spec;
   const [first] = read.problems;
   const more =

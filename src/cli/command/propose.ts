@@ -20,7 +20,7 @@ export function propose(call: Call): Promise<Answer> {
       intent_id,
       hash,
       envelope: frozen,
-    } = await keyturn.propose(envelope ?? draftOf(keyturn, options));
+    } = await keyturn.propose(envelope ?? (await draftOf(keyturn, options)));
     const result: Result<'propose'> = {
       intent_id,
       hash,
@@ -46,14 +46,14 @@ function requireOneSource({ tool, plan, config, envelope, arg, goal, by, ttl }: 
     refuse('USAGE', 'An envelope says everything itself: --arg, --goal, --by and --ttl do not go with it.');
 }
 
-function draftOf(keyturn: Keyturn, options: Options): object {
+async function draftOf(keyturn: Keyturn, options: Options): Promise<object> {
   const { tool = '', plan, arg = [], goal, by, ttl } = options;
   return {
     declared_goal: goal ?? (plan === undefined ? `Run ${tool}.` : `Carry out ${plan}.`),
     effect:
       plan === undefined
         ? { kind: 'tool', tool, arguments: keyturn.argumentsOf(tool, pairsOf(arg)) }
-        : { kind: 'plan', ...planFrom(keyturn, plan, options) },
+        : { kind: 'plan', ...(await planFrom(keyturn, plan, options)) },
     ...(by === undefined ? {} : { issuer: by }),
     ...(ttl === undefined ? {} : { expiry: new Date(Date.now() + parseDuration(ttl) * 1000).toISOString() }),
   };

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { limits } from '../../limits.ts';
@@ -37,7 +38,7 @@ export async function connect(
     });
     return closedOnFailure(db, () => {
       db.exec(CAREFUL);
-      return databaseOf(db, access, busy_ms);
+      return databaseOf(db, path, access, busy_ms);
     });
   });
 }
@@ -72,7 +73,9 @@ export function makeDurable(db: Database): void {
   `);
 }
 
-function databaseOf(db: DatabaseSyncInstance, access: Access, busy_ms: number): Database {
+function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy_ms: number): Database {
+  const file = identityOf(path);
+  let wal: string | null = null;
   const statements = new Map<string, StatementSyncInstance>();
   const sql = (text: string): StatementSyncInstance => {
     const known = statements.get(text);
@@ -92,7 +95,9 @@ function databaseOf(db: DatabaseSyncInstance, access: Access, busy_ms: number): 
     mapped(() => sql(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run());
     try {
       const result = act();
+      wal ??= identityOf(`${path}-wal`);
       sql('COMMIT').run();
+      if (kind === 'write') requireInPlace();
       return result;
     } catch (error) {
       const refusal = refusalOf(error);
@@ -100,6 +105,13 @@ function databaseOf(db: DatabaseSyncInstance, access: Access, busy_ms: number): 
       rollback();
       throw refusal;
     }
+  }
+
+  /** A file that was removed or replaced takes every commit and keeps none: nobody who opens the store will see it. */
+  function requireInPlace(): void {
+    if (identityOf(path) === file && (wal === null || identityOf(`${path}-wal`) === wal)) return;
+    failed = new Refusal('WRITE_FAILED', 'The store was removed or replaced while it was open.');
+    throw failed;
   }
 
   function rollback(): void {
@@ -155,4 +167,9 @@ function closedOnFailure<T>(db: DatabaseSyncInstance, act: () => T): T {
     db.close();
     throw error;
   }
+}
+
+function identityOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : null;
 }
