@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -121,6 +121,24 @@ describe('--json', () => {
 
     await ok(['object', 'erase', intent.hash, '--reason', 'a secret'], ASKED);
     await ok(['show', intent.id]);
+  });
+
+  it('plans answer in JSON', async () => {
+    const path = join(project.folder, 'plan.json');
+    const create = {
+      action_id: 'a1',
+      action_type: 'FILE_CREATE',
+      target: 'notes.txt',
+      operation: { type: 'create', content: 'x' },
+    };
+    writeFileSync(path, JSON.stringify({ plan_id: 'p1', action_plan: [create] }));
+    await ok(['plan', 'validate', path]);
+    await ok(['plan', 'preview', path]);
+    const { intent_id = '', hash = '' } = await ok(['propose', '--plan', path, '--by', 'bot']);
+    await ok(['approve', intent_id], ['exact id to approve it: ', intent_id], ASKED);
+    const { execution_id = '' } = await ok(['run', intent_id, hash], YES);
+    await ok(['rollback', execution_id, '--preview']);
+    await ok(['rollback', execution_id, '--reason', 'not wanted'], ASKED);
   });
 
   it('the ledger answers in JSON, and now every command has answered', async () => {

@@ -164,10 +164,12 @@ describe('object erase', () => {
     const shown = answerOf(await project.run('show', intent.id, '--output', '--json')) as never as Shown;
     expect(shown.result.output.stdout).toBe('Hello, Secret!\n');
     const { effect_digest } = shown.result.intent;
-    for (const digest of [intent.hash, effect_digest, shown.result.outputs[0]!.stdout]) {
+    for (const digest of [intent.hash, shown.result.outputs[0]!.stdout]) {
       const erased = await project.talk(['object', 'erase', digest, '--reason', 'it was a secret'], ASKED);
       expect(erased.stdout).toBe(`[OK] alice erased ${digest}. The ledger keeps its digest\n`);
     }
+    const gone = await project.talk(['object', 'erase', effect_digest, '--reason', 'too'], ASKED);
+    expect(gone.stderr).toContain('(OBJECT_MISSING 2026)');
     const after = await project.run('show', intent.id, '--output');
     expect(after.stdout).not.toContain('Secret');
     expect(after.stdout).toContain('What was asked for was erased.');

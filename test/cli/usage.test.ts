@@ -73,7 +73,9 @@ describe('a command line that makes no sense', () => {
     ['ledger'],
     ['ledger', 'nonsense'],
     ['identity', 'add'],
-    ['propose', '--plan', 'plan.json'],
+    ['propose', '--plan', 'plan.json', '--tool', 'greet'],
+    ['propose', '--tool', 'greet', '--config', 'config.yaml'],
+    ['propose', '--plan', 'plan.json', '--arg', 'a=b'],
     ['evil\u001b[2J\nsecond line'],
   ];
   it.each(lines.map((words) => [words]))('%j is one line with the code USAGE', async (words) => {

@@ -102,8 +102,15 @@ export async function specOf(
 }
 
 /** The codes of what is wrong with a plan. */
-export async function problemsOf({ keyturn }: Project, plan: string): Promise<string[]> {
-  const read = await keyturn.readPlan({ plan: Buffer.from(plan), config: null });
+export async function problemsOf(
+  { keyturn }: Project,
+  plan: string,
+  config: string | null = null,
+): Promise<string[]> {
+  const read = await keyturn.readPlan({
+    plan: Buffer.from(plan),
+    config: config === null ? null : Buffer.from(config),
+  });
   return 'problems' in read ? read.problems.map(({ code }) => code) : [];
 }
 

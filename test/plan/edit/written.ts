@@ -3,24 +3,10 @@ import type { Json } from '../../../src/canonical/json.ts';
 
 /** Random JSON documents in random writing, for the properties of the edits. */
 
+/** Not `__proto__`: a value with that key is refused before it reaches an edit. */
 const key = fc.oneof(
   fc.string({ maxLength: 4, unit: 'grapheme' }),
-  fc.constantFrom(
-    'a',
-    'b',
-    'id',
-    '__proto__',
-    'toString',
-    '0',
-    '1',
-    'a.b',
-    '"',
-    '\\',
-    'é',
-    '😀',
-    '// no',
-    '/* no */',
-  ),
+  fc.constantFrom('a', 'b', 'id', 'toString', '0', '1', 'a.b', '"', '\\', 'é', '😀', '// no', '/* no */'),
 );
 const scalar = fc.oneof(
   fc.string({ maxLength: 8, unit: 'grapheme' }),
@@ -54,7 +40,7 @@ function noNul(text: string): boolean {
   return !text.includes('\\u0000');
 }
 
-/** `__proto__` must become a key like any other, as in a file. */
+/** Keys as in a file, whatever they are called. */
 function objectOf(entries: readonly (readonly [string, Json])[]): Record<string, Json> {
   const object: Record<string, Json> = {};
   for (const [name, value] of entries) {
