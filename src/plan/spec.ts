@@ -23,7 +23,12 @@ export interface PlanSource {
   readonly now: Date;
 }
 
-export type ReadSpec = { readonly spec: PlanSpec } | { readonly problems: readonly Problem[] };
+/** A problem, and which of the two files it stands in. */
+export interface PlacedProblem extends Problem {
+  readonly source: 'plan' | 'config';
+}
+
+export type ReadSpec = { readonly spec: PlanSpec } | { readonly problems: readonly PlacedProblem[] };
 
 /** Reads what an agent hands over, or says everything that is wrong with it. */
 export function readPlanSpec(source: PlanSource): ReadSpec {
@@ -41,16 +46,26 @@ function isEnvelope(bytes: Uint8Array): boolean {
 
 function fromPlan({ plan: bytes, config: yaml, registries }: PlanSource): ReadSpec {
   const config = yaml === null ? null : readSystemConfig(yaml);
-  if (config !== null && 'problems' in config) return config;
-  const parsed = parsePlan(bytes, { config: config?.config ?? null, registries });
-  if ('problems' in parsed) return parsed;
+  const broken = config !== null && 'problems' in config ? config.problems : [];
+  // A broken config does not hide what is wrong with the plan, which is then read without it.
+  const parsed = parsePlan(bytes, {
+    config: config && 'config' in config ? config.config : null,
+    registries,
+  });
+  const wrong = 'problems' in parsed ? parsed.problems : [];
+  if (broken.length > 0 || 'problems' in parsed)
+    return { problems: [...placed('config', broken), ...placed('plan', wrong)] };
   const value = yaml === null ? null : (parseYaml(yaml).value as JsonObject);
   return { spec: { plan: parseJson(bytes) as JsonObject, config: value, task_id: parsed.plan.task_id } };
 }
 
+function placed(source: PlacedProblem['source'], problems: readonly Problem[]): PlacedProblem[] {
+  return problems.map((problem) => ({ ...problem, source }));
+}
+
 function fromEnvelope({ plan: bytes, registries, now }: PlanSource): ReadSpec {
   const opened = openTaskEnvelope(bytes, { registries, now_ms: now.getTime() });
-  if ('problems' in opened) return opened;
+  if ('problems' in opened) return { problems: placed('plan', opened.problems) };
   const { content } = (parseJson(bytes) as { payload: { content: JsonObject } }).payload;
   const wrapped = Object.hasOwn(content, 'task_plan');
   const given = wrapped ? content.system_config : undefined;

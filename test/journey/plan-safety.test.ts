@@ -282,6 +282,20 @@ describe('the config of a plan', () => {
     );
   });
 
+  it('that is broken does not hide what is wrong with the plan, and each problem says where it is', async () => {
+    const p = await planProject();
+    const read = await p.keyturn.readPlan({
+      plan: Buffer.from(planOf([create('1', '../out')])),
+      config: Buffer.from('surprise: 1\n'),
+    });
+    expect('problems' in read && read.problems.map(({ source, code, line }) => [source, code, line])).toEqual(
+      [
+        ['config', 'SHAPE_INVALID', 1],
+        ['plan', 'PATH_ESCAPES', 1],
+      ],
+    );
+  });
+
   it('cannot do without the approval of a human', async () => {
     const p = await planProject({ a: 'x' });
     const before = picture(p.root);

@@ -240,8 +240,16 @@ function outcomeOf(run: Run): PlanOutcome {
     changes: run.changes,
     manifest: run.manifest,
     rollback: run.rollback,
+    left_behind: leftBehind(run),
     escalate: run.escalate,
   };
+}
+
+/** What cannot be undone counts from the moment it began: a pipeline that was killed may have done half of its work. */
+function leftBehind({ manifest, rollback, must_roll_back, touched, begun }: Run): boolean {
+  if (!manifest) return false;
+  if (rollback) return rollback.status !== 'rolled_back' || rollback.not_undone.length > 0;
+  return must_roll_back || touched.size > 0 || manifest.irreversible.some((id) => begun.has(id));
 }
 
 function withRecovery(outcome: ActionOutcome, run: Run): ActionOutcome {

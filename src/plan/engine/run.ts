@@ -26,6 +26,8 @@ export class Run {
   readonly changes: AppliedChange[] = [];
   /** Paths that may have been changed; all others are as somebody else left them. */
   readonly touched = new Set<string>();
+  /** Actions that leave no trace at a path and have begun. */
+  readonly begun = new Set<string>();
   /** What each changed path must be now. */
   readonly expected = new Map<string, FileState | null>();
   manifest: RollbackManifest | null = null;
@@ -51,6 +53,7 @@ export class Run {
 
   say(line: JournalLine): void {
     if (!this.journal) refuse('INTERNAL', 'The journal is not open.');
+    if (line.kind === 'started') this.begun.add(line.action_id);
     this.journal.append(line);
   }
 

@@ -37,8 +37,7 @@ describe('a plan that succeeds', () => {
         remove('a4', 'gone.txt'),
       ]),
     );
-    expect(outcome.status).toBe('SUCCESS');
-    expect(outcome.errors).toEqual([]);
+    expect(outcome).toMatchObject({ status: 'SUCCESS', left_behind: true, errors: [] });
     expect(text(root, 'a.txt')).toBe('goodbye\n');
     expect(text(root, 'deep/er/new.txt')).toBe('fresh\n');
     expect(text(root, 'deep/moved.txt')).toBe('old\n');
@@ -171,7 +170,7 @@ const FILES = { a: 'x', b: 'x', c: 'x' };
 describe('a plan that fails', () => {
   it('the example of 004 section 12.2: the file vanishes during the run, and the rest is rolled back', async () => {
     const { root, outcome } = await disturbed(THREE, FILES, 'a002', (root) => rmSync(join(root, 'b')));
-    expect(outcome.status).toBe('ROLLED_BACK');
+    expect(outcome).toMatchObject({ status: 'ROLLED_BACK', left_behind: false });
     expect(statuses(outcome)).toEqual(['SUCCESS', 'FAILED', 'SKIPPED']);
     expect(outcome.errors).toHaveLength(1);
     expect(outcome.errors[0]).toMatchObject({
@@ -246,7 +245,7 @@ describe('a plan that fails', () => {
     writeFileSync(join(root, 'c'), 'changed');
     const before = picture(root);
     const outcome = await execute(root, effect);
-    expect(outcome.status).toBe('FAILED');
+    expect(outcome).toMatchObject({ status: 'FAILED', left_behind: false });
     expect(outcome.errors[0]?.error_type).toBe('PLAN_DRIFT');
     expect(outcome.manifest).toBeNull();
     expect(statuses(outcome)).toEqual(['SKIPPED', 'SKIPPED', 'SKIPPED']);
@@ -427,9 +426,22 @@ describe('a pipeline', () => {
     const outcome = await deriveAndExecute(root, made, { runners });
     expect(outcome.errors[0]?.error_type).toBe('PIPELINE_FAILED');
     expect(outcome.rollback?.not_undone).toEqual(['p']);
-    expect(outcome.status).toBe('PARTIAL');
+    expect(outcome).toMatchObject({ status: 'PARTIAL', left_behind: true });
     expect(existsSync(join(root, 'n'))).toBe(false);
   });
+
+  it.each([true, false])(
+    'that fails alone may have left something behind, rollback %s',
+    async (rollback_on_failure) => {
+      const run = async () => ({ ok: false, output: 'broken' });
+      const alone = plan(made.actions.slice(1), { rollback_on_failure });
+      const runners = { pipelines: { resolve: () => [digest], run } };
+      expect(await deriveAndExecute(scratch(), alone, { runners })).toMatchObject({
+        changes: [],
+        left_behind: true,
+      });
+    },
+  );
 
   it('that breaks in an unknown way is escalated', async () => {
     const root = scratch();
