@@ -27,6 +27,7 @@ async function rowsOf(figure: Figure, workshop: Workshop, sizes: Sizes): Promise
 const workshop = await openWorkshop();
 const rows: Row[] = [];
 for (const figure of wanted) rows.push(...(await rowsOf(figure, workshop, sizes)));
-console.log(
-  `\n${tableOf(rows)}\n\nTimes are lower quartiles of interleaved rounds: what else the machine does can only add to a time.`,
-);
+console.log(`\n${tableOf(rows)}
+
+Times are lower quartiles of interleaved rounds, and the better of two passes for verify: what else the machine does can
+only add to a time. Commits are measured once the WAL has its full length.`);

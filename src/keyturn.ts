@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine, machineInspector } from './effect/machine.ts';
+import { thisProcess } from './effect/process.ts';
 import { createDigests } from './effect/program.ts';
 import type { Signer } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
@@ -138,7 +139,10 @@ export class Keyturn {
 
   // What may be proposed. The registry is looked at here; only a locked one is ever run from.
   tools = (): Tool[] => [
-    ...loadRegistry(this.config.registry_path, { root: this.layout.root, requireReadOnly: false }).tools.values(),
+    ...loadRegistry(this.config.registry_path, {
+      root: this.layout.root,
+      requireReadOnly: false,
+    }).tools.values(),
   ];
   argumentsOf = (tool: string, texts: ReadonlyMap<string, string>) =>
     looking.readArguments(this.#context, tool, texts);
@@ -201,6 +205,8 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     registry: registryOf(config.registry_path, layout.root),
     digests: createDigests(),
     machine: machineInspector(),
+    verified: new Set(),
+    process: thisProcess(),
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
     protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],

@@ -146,7 +146,7 @@ async function proveState(
   intent_id: string,
   about: readonly SealedEntry[],
 ): Promise<IntentState | null> {
-  const inspector = new Inspector();
+  const inspector = new Inspector(context.verified);
   for (const { bytes } of await withSigners(context.store, about)) inspector.inspect(openEntry(bytes));
   if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
   return inspector.intent(intent_id);

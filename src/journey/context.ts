@@ -1,6 +1,7 @@
+import type { Digest } from '../canonical/digest.ts';
 import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
-import type { Event } from '../event/event.ts';
+import type { Body, Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -20,6 +21,10 @@ export interface Context {
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
+  /** Entries whose signatures this process has verified, by hash. */
+  readonly verified: Set<Digest>;
+  /** This process, as its claims name it. */
+  readonly process: Body<'execution.claimed'>['executor'];
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
   readonly machine: () => Machine;
   /** Keyturn's own files: no tool sees the first, no tool writes the second. */

@@ -1,9 +1,10 @@
+import type { Digest } from '../canonical/digest.ts';
 import { type Event, isSigned, parseEvent } from '../event/event.ts';
 import { movesIntent, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
 import { originOf, verifyAct } from '../identity/act.ts';
 import { movesPrincipal, nextPrincipal, type Principal, requireHuman } from '../identity/principal.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { type Entry, sealEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 
 /**
@@ -18,6 +19,12 @@ export class Inspector {
   #genesis: { readonly origin: string; readonly ledger_key: string } | null = null;
   readonly #principals = new Map<string, Principal>();
   readonly #intents = new Map<string, IntentState>();
+  readonly #verified: Set<Digest>;
+
+  /** `verified` remembers entries, by hash, whose signature was found good: the same bytes are not verified again. */
+  constructor(verified: Set<Digest> = new Set()) {
+    this.#verified = verified;
+  }
 
   get origin(): string {
     return this.#begun().origin;
@@ -55,14 +62,18 @@ export class Inspector {
     this.#genesis = { origin: originOf(body.project_id, tenant), ledger_key: body.ledger_key };
   }
 
-  #requireSigned(event: Extract<Event, { body: { signature: string } }>, { seq }: Entry): void {
+  #requireSigned(event: Extract<Event, { body: { signature: string } }>, entry: Entry): void {
+    const { seq } = entry;
     // Only the second entry may vouch for itself: everything else rests on that key. A later one that does is a forgery.
     const founding = seq === 1 && event.kind === 'key.enrolled';
     if (founding && (event.body.by !== event.subject || event.body.key !== event.body.public_key)) {
       refuse('SIGNATURE_INVALID', 'The first key is not signed by itself.');
     }
     if (!founding) requireHuman(this.#principals.get(event.body.by) ?? null, event.body.key);
+    const { hash } = sealEntry(entry);
+    if (this.#verified.has(hash)) return;
     verifyAct(this.origin, event);
+    this.#verified.add(hash);
   }
 }
 

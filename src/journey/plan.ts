@@ -43,6 +43,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     // Protected files want a second pair of eyes.
     approvals_needed: effect.elevated.length > 0 ? 2 : 1,
     requireSame: (approved) => requireSamePlan(approved as PlanEffect, effect),
+    requireReady: () => {},
     prepare() {
       const reports = reportsFolder(context.clock(), effect.task_id);
       return {

@@ -1,6 +1,5 @@
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
-import { thisProcess } from '../effect/process.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
@@ -61,7 +60,7 @@ export async function rollback(context: Context, request: RollbackRequest): Prom
   requireIdle(state, run, request.host_is_dead ?? false);
 
   const round = (state.rollback?.round ?? 0) + 1;
-  const facts = { execution_id, round, checkpoints: [...checkpoints], executor: thisProcess(), reason };
+  const facts = { execution_id, round, checkpoints: [...checkpoints], executor: context.process, reason };
   const claimed = signAct(
     context.origin,
     'rollback.claimed',

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../canonical/digest.ts';
-import { thisProcess } from '../effect/process.ts';
 import type { Event } from '../event/event.ts';
 import type { Verdict } from '../gate/eligible.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -37,7 +36,7 @@ export interface Report extends Ended {
 export async function preview(context: Context, intent_id: string, hash: string): Promise<Preview> {
   const state = await requireEligible(context, intent_id, hash);
   const derived = await requireSameEffect(context, state);
-  derived.prepare().close();
+  derived.requireReady();
   return { state, effect: derived.effect };
 }
 
@@ -58,7 +57,7 @@ export async function run(context: Context, request: RunRequest): Promise<Report
     const prepared = derived.prepare();
     try {
       // 4. The claim is durable before the effect begins. At most once is this and nothing else.
-      const claimed = claim(state, derived, prepared);
+      const claimed = claim(context, state, derived, prepared);
       await take(context, claimed);
 
       // 5. The one effect, then its record, always.
@@ -82,7 +81,12 @@ function requireYes(verdict: Verdict): IntentState {
   );
 }
 
-function claim(state: IntentState, derived: Derived, prepared: Prepared): Event<'execution.claimed'> {
+function claim(
+  context: Context,
+  state: IntentState,
+  derived: Derived,
+  prepared: Prepared,
+): Event<'execution.claimed'> {
   return {
     kind: 'execution.claimed',
     subject: state.intent_id,
@@ -94,7 +98,7 @@ function claim(state: IntentState, derived: Derived, prepared: Prepared): Event<
       registry_digest: derived.registry_digest,
       tool: derived.name,
       reports: prepared.reports,
-      executor: thisProcess(),
+      executor: context.process,
     },
   };
 }

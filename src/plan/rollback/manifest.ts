@@ -5,8 +5,8 @@ import { readFileBeneath } from '../../durable/beneath.ts';
 import { closePlace, openPlace, putOver, syncFolderOf } from '../../durable/beneath-write.ts';
 import { describeIssue } from '../../event/event.ts';
 import { refuse } from '../../refusal.ts';
-import type { PlanEffect } from '../model.ts';
-import { sameState } from '../state/see.ts';
+import type { FileState, PathChange, PlanEffect } from '../model.ts';
+import { isPin, sameState } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
 
 /**
@@ -75,7 +75,11 @@ export function parseManifest(bytes: Uint8Array): RollbackManifest {
 
 export function loadManifest(root: string, reports_folder: string): RollbackManifest {
   const { bytes } = readFileBeneath(root, `${reports_folder}/${MANIFEST_NAME}`, MANIFEST_BYTES);
-  return parseManifest(bytes);
+  const manifest = parseManifest(bytes);
+  // It is written again when it was executed, and must not be led elsewhere.
+  if (manifest.reports_folder !== reports_folder)
+    refuse('MANIFEST_CORRUPT', `It belongs to ${manifest.reports_folder}.`);
+  return manifest;
 }
 
 /** Writes the manifest whole and durably, over the one that was there. */
@@ -95,25 +99,46 @@ export async function saveManifest(root: string, manifest: RollbackManifest): Pr
 }
 
 /**
- * The manifest must be the one of this approved plan. The attacker changed manifest and backup together, to have the
- * rollback write something: the before-states were approved, and the manifest may hold no other.
+ * The manifest must be the one of this approved plan, whole. The attacker changed manifest and backup together, to have the
+ * rollback write something, spare something or call it done: before and after were approved, and it may hold nothing else.
  */
 export function requireManifestOf(manifest: RollbackManifest, effect: PlanEffect): void {
   if (manifest.plan_digest !== effect.plan_digest) refuse('MANIFEST_CORRUPT', 'It belongs to another plan.');
-  const before = new Map(
-    effect.actions
-      .flatMap((action) => action.changes)
-      .reverse()
-      .map((change) => [change.path, change.before]),
-  );
-  for (const checkpoint of manifest.checkpoints) {
-    const approved = before.get(checkpoint.file_path);
-    if (approved === undefined || approved === 'unknown' || !sameState(approved, originalOf(checkpoint)))
-      refuse('MANIFEST_CORRUPT', `${checkpoint.file_path} is not what was approved.`);
-  }
+  const changes = changesByPath(effect);
+  const paths = new Set(manifest.checkpoints.map(({ file_path }) => file_path));
+  if (paths.size !== manifest.checkpoints.length || paths.size !== changes.size)
+    refuse('MANIFEST_CORRUPT', 'It does not have one checkpoint for each path of the plan.');
+  for (const checkpoint of manifest.checkpoints)
+    requireCheckpointOf(checkpoint, changes.get(checkpoint.file_path));
   for (const folder of manifest.folders_created) {
     if (!effect.folders.includes(folder)) refuse('MANIFEST_CORRUPT', `The plan makes no folder ${folder}.`);
   }
+  const lasting = effect.actions.filter(({ undo }) => undo === 'none').map(({ action_id }) => action_id);
+  if (lasting.join() !== manifest.irreversible.join())
+    refuse('MANIFEST_CORRUPT', 'It says something else about what can be undone.');
+}
+
+/** All that the plan does to each path, in order. */
+export function changesByPath(effect: PlanEffect): Map<string, PathChange[]> {
+  const changes = new Map<string, PathChange[]>();
+  for (const change of effect.actions.flatMap((action) => action.changes)) {
+    if (!isPin(change)) changes.set(change.path, [...(changes.get(change.path) ?? []), change]);
+  }
+  return changes;
+}
+
+function requireCheckpointOf(checkpoint: Checkpoint, changes: readonly PathChange[] = []): void {
+  const { file_path, states } = checkpoint;
+  const before = changes[0]?.before ?? null;
+  const same =
+    changes.length === states.length &&
+    sameOutcome(before, originalOf(checkpoint)) &&
+    changes.every(({ after }, i) => sameOutcome(after, states[i]!));
+  if (!same) refuse('MANIFEST_CORRUPT', `${file_path} is not what was approved.`);
+}
+
+function sameOutcome(a: FileState | null | 'unknown', b: FileState | null | 'unknown'): boolean {
+  return a === 'unknown' || b === 'unknown' ? a === b : sameState(a, b);
 }
 
 /** The state before the run. */

@@ -1,19 +1,12 @@
 import { dirname } from 'node:path/posix';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
-import type { PlanEffect } from '../model.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/see.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
 import { type Journal, type JournalLine, openJournal, readJournal } from './journal.ts';
 import { removeLeftovers } from './leftovers.ts';
-import {
-  type Checkpoint,
-  originalOf,
-  type RollbackManifest,
-  requireManifestOf,
-  saveManifest,
-} from './manifest.ts';
+import { type Checkpoint, originalOf, type RollbackManifest, saveManifest } from './manifest.ts';
 import {
   isTheOriginal,
   moveBack,
@@ -22,16 +15,11 @@ import {
   type Scene,
   verifyRestored,
 } from './restore.ts';
-import { scopeOf } from './scope.ts';
+import { requireRollBack, type ScopeOptions } from './scope.ts';
 
-export interface RollBackOptions {
-  readonly root: string;
-  /** Ids of checkpoints; all of them when left out. */
-  readonly checkpoints?: readonly string[];
+export interface RollBackOptions extends ScopeOptions {
   /** Only says what would be done. */
   readonly preview?: boolean;
-  /** The approved effect: the manifest must be its own. Left out only where the manifest was made a moment ago. */
-  readonly effect?: PlanEffect;
   readonly clock?: () => Date;
 }
 
@@ -66,19 +54,33 @@ export async function rollBack(
   options: RollBackOptions,
 ): Promise<RollBackOutcome> {
   const { root, preview = false } = options;
-  if (options.effect) requireManifestOf(manifest, options.effect);
-  const scope = scopeOf(manifest, options.checkpoints);
+  const scope = requireRollBack(manifest, options);
   const run = await inspectRun(manifest, root);
   const scene: Scene = { root, manifest, second_names: run.second_names };
   const steps = await planSteps(scene, scope, run);
   if (preview) return summary('preview', steps.map(previewOf), [], run, manifest);
-  await removeLeftovers(root, manifest);
-  const paths = await takeAll(scene, steps);
-  const folders_removed = await removeFolders(root, manifest);
-  await syncFolders(root, [...scope.map(({ file_path }) => file_path), ...folders_removed]);
-  const status = paths.every(({ done }) => done) ? 'rolled_back' : 'stuck';
-  await record(manifest, options, status, paths);
-  return summary(status, paths, folders_removed, run, manifest);
+  const paths: RolledBackPath[] = [];
+  const folders_removed: string[] = [];
+  try {
+    await removeLeftovers(root, manifest);
+    paths.push(...(await takeAll(scene, steps)));
+    folders_removed.push(...(await removeFolders(root, manifest)));
+    await syncFolders(root, [...scope.map(({ file_path }) => file_path), ...folders_removed]);
+    const status = paths.every(({ done }) => done) ? 'rolled_back' : 'stuck';
+    await record(manifest, options, status, paths);
+    return summary(status, paths, folders_removed, run, manifest);
+  } catch (error) {
+    // From the first change on nothing is thrown: half a rollback is a state that a human must see.
+    return withReason(summary('stuck', paths, folders_removed, run, manifest), error);
+  }
+}
+
+function withReason(outcome: RollBackOutcome, error: unknown): RollBackOutcome {
+  const why = error instanceof Error ? error.message : String(error);
+  return {
+    ...outcome,
+    instructions: [...outcome.instructions, `${why} Correct this, then roll back again.`],
+  };
 }
 
 interface Step {

@@ -1,8 +1,46 @@
 import { refuse } from '../../refusal.ts';
-import type { Checkpoint, RollbackManifest } from './manifest.ts';
+import type { PlanEffect } from '../model.ts';
+import { sameState, see } from '../state/see.ts';
+import { readJournal } from './journal.ts';
+import { type Checkpoint, changesByPath, type RollbackManifest, requireManifestOf } from './manifest.ts';
+
+export interface ScopeOptions {
+  readonly root: string;
+  /** Ids of checkpoints; all of them when left out. */
+  readonly checkpoints?: readonly string[];
+  /** The approved effect: the manifest must be its own. Left out only where the manifest was made a moment ago. */
+  readonly effect?: PlanEffect;
+}
+
+/**
+ * Everything that refuses a rollback before it touches anything: a manifest of another plan, a checkpoint that is none, a
+ * journal that cannot be read. Returns what would be restored, the last change first.
+ */
+export function requireRollBack(
+  manifest: RollbackManifest,
+  { root, effect, checkpoints }: ScopeOptions,
+): Checkpoint[] {
+  if (effect) requireManifestOf(manifest, effect);
+  readJournal(root, manifest.reports_folder);
+  return scopeOf(manifest, checkpoints);
+}
+
+/**
+ * A run without a manifest has changed nothing, because the manifest is there before the first change. Or somebody removed it:
+ * the files themselves tell which, and only when all of them are as they were is there nothing to undo.
+ */
+export async function requireUntouched(effect: PlanEffect, root: string): Promise<void> {
+  for (const [path, [first]] of changesByPath(effect)) {
+    const before = first!.before === 'unknown' ? null : first!.before;
+    if (!sameState(before, (await see(root, path))?.state ?? null))
+      refuse('MANIFEST_CORRUPT', `There is no manifest, and ${path} is not as it was before the run.`, {
+        path,
+      });
+  }
+}
 
 /** The checkpoints to restore, the last change first. A part of a chain is refused: half of a move loses a file. */
-export function scopeOf(manifest: RollbackManifest, chosen: readonly string[] | undefined): Checkpoint[] {
+function scopeOf(manifest: RollbackManifest, chosen: readonly string[] | undefined): Checkpoint[] {
   const by_id = new Map(manifest.checkpoints.map((checkpoint) => [checkpoint.checkpoint_id, checkpoint]));
   const ordered = manifest.rollback_order.map(
     (id) => by_id.get(id) ?? refuse('MANIFEST_CORRUPT', `The order names ${id}, which is no checkpoint.`),

@@ -15,6 +15,7 @@ import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
 import { readJournal } from '../../../src/plan/rollback/journal.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest } from '../../../src/plan/rollback/manifest.ts';
 import { type RollBackOptions, rollBack } from '../../../src/plan/rollback/roll-back.ts';
+import { requireUntouched } from '../../../src/plan/rollback/scope.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
@@ -181,6 +182,20 @@ describe('a rollback', () => {
   });
 });
 
+describe('a rollback that breaks half way', () => {
+  it('is stuck and says why, and the next one finishes it', async () => {
+    const { root, before, back } = await done();
+    const clock = () => {
+      throw new Error('The clock is gone.');
+    };
+    const outcome = await back({ clock });
+    expect(outcome.status).toBe('stuck');
+    expect(outcome.instructions).toEqual(['The clock is gone. Correct this, then roll back again.']);
+    expect(await back()).toMatchObject({ status: 'rolled_back', instructions: [] });
+    expect(picture(root)).toEqual(before);
+  });
+});
+
 describe('a part of a rollback', () => {
   it('restores only the named checkpoint', async () => {
     const { root, back, id } = await done();
@@ -228,6 +243,11 @@ describe('a manifest that was changed', () => {
     ['a folder that the plan did not make', (m: Forged) => m.folders_created.push('theirs')],
     ['another plan', (m: Forged) => Object.assign(m, { plan_digest: 'f'.repeat(64) })],
     ['an order that leaves one out', (m: Forged) => m.rollback_order.pop()],
+    ['no checkpoint at all', (m: Forged) => Object.assign(m, { checkpoints: [], rollback_order: [] })],
+    ['one checkpoint twice', (m: Forged) => Object.assign(m.checkpoints[1]!, m.checkpoints[0])],
+    ['another result', (m: Forged) => Object.assign(m.checkpoints[0]!, { states: [null] })],
+    ['something else that cannot be undone', (m: Forged) => Object.assign(m, { irreversible: ['1'] })],
+    ['another folder of reports', (m: Forged) => Object.assign(m, { reports_folder: 'agent_outputs' })],
     ['a field that nobody knows', (m: Forged) => Object.assign(m, { extra: 1 })],
   ])('with %s is refused, and nothing is touched', async (_what, change) => {
     const { root, back } = await done();
@@ -236,6 +256,19 @@ describe('a manifest that was changed', () => {
     const after = picture(root);
     await expectRefusal('MANIFEST_CORRUPT', async () => back());
     expect(picture(root)).toEqual(after);
+  });
+});
+
+describe('a run without a manifest', () => {
+  it('has changed nothing when all its files are as they were', async () => {
+    const root = scratch();
+    lay(root, { a: 'one', b: 'bee', gone: 'gone' });
+    await requireUntouched(await derive(root, MADE), root);
+  });
+
+  it('is refused when one of them is not: somebody removed the manifest', async () => {
+    const { root, effect } = await done();
+    await expectRefusal('MANIFEST_CORRUPT', () => requireUntouched(effect, root));
   });
 });
 
