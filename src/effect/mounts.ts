@@ -13,6 +13,8 @@ export interface MountRequest {
   readonly protected: readonly Guard[];
   /** Paths that get a mount of their own later, and must not be moved away under it. */
   readonly pinned: readonly string[];
+  /** Folders of the system that every tool sees anyway. */
+  readonly system: readonly string[];
 }
 
 export interface MountPlan {
@@ -45,7 +47,7 @@ export function mountPlan(request: MountRequest): MountPlan {
   for (const { path, absent } of request.protected) {
     if (inWritable(path)) kinds.set(path, absent ? 'hidden-folder' : 'read');
   }
-  for (const guard of request.hidden) hide(kinds, guard);
+  for (const guard of request.hidden) hide(kinds, guard, request.system);
   for (const path of pins([...kinds.keys(), ...request.pinned], kinds)) kinds.set(path, 'write');
 
   const binds = [...kinds].map(([path, kind]) => ({ path, kind })).sort(byPath);
@@ -78,8 +80,8 @@ function isWithinAny(guards: readonly Guard[], path: string): boolean {
   return guards.some((guard) => contains(guard.path, path));
 }
 
-function hide(kinds: Map<string, Kind>, guard: Guard): void {
-  const visible = kindAbove(kinds, guard.path) !== null;
+function hide(kinds: Map<string, Kind>, guard: Guard, system: readonly string[]): void {
+  const visible = kindAbove(kinds, guard.path) !== null || system.some((path) => contains(path, guard.path));
   // A bind of something hidden goes, however the profile names it.
   for (const path of [...kinds.keys()]) if (contains(guard.path, path)) kinds.delete(path);
   if (visible) kinds.set(guard.path, guard.folder ? 'hidden-folder' : 'hidden-file');

@@ -122,6 +122,7 @@ function bwrapOptions(
     hidden: c.hidden,
     protected: c.protected,
     pinned: c.programs.map((program) => program.path),
+    system: shown.map((s) => s.path),
   });
   const system = shown.map((s) => s.path);
   const covered = [...system, ...mounts.binds.map((b) => b.path)];

@@ -172,9 +172,15 @@ describe('requireSandbox', () => {
 
 describe('mountPlan', () => {
   const plan = (request: Partial<Parameters<typeof mountPlan>[0]>) =>
-    mountPlan({ read: [], write: [], hidden: [], protected: [], pinned: [], ...request }).binds.map(
-      ({ path, kind }) => `${path} ${kind}`,
-    );
+    mountPlan({
+      read: [],
+      write: [],
+      hidden: [],
+      protected: [],
+      pinned: [],
+      system: ['/usr'],
+      ...request,
+    }).binds.map(({ path, kind }) => `${path} ${kind}`);
   const folder = (path: string) => ({ path, folder: true });
   const file = (path: string) => ({ path, folder: false });
 
@@ -199,6 +205,12 @@ describe('mountPlan', () => {
     expect(plan({ write: ['/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([]);
     expect(plan({ write: ['/p/.k'], hidden: [folder('/p/.k')] })).toEqual(['/p/.k hidden-folder']);
     expect(plan({ read: ['/q'], hidden: [folder('/p/.k')] })).toEqual(['/q read']);
+  });
+
+  it('masks what is hidden inside a folder of the system, too', () => {
+    expect(plan({ hidden: [folder('/usr/local/p/.keyturn')] })).toEqual([
+      '/usr/local/p/.keyturn hidden-folder',
+    ]);
   });
 
   it('binds what is protected again, read-only, and lets no narrower bind make it writable', () => {
