@@ -19,6 +19,7 @@ export const FIGURES: readonly Figure[] = [
   { name: 'commits', rows: commits },
   { name: 'governed run', rows: governedRun },
   { name: 'check and verify', rows: ledgers },
+  { name: 'plans', rows: plans },
 ];
 
 const verdict = (ok: boolean): Row['verdict'] => (ok ? 'ok' : 'MISSED');
@@ -87,6 +88,53 @@ async function governedRun({ folder, ask }: Workshop, { runs }: Sizes): Promise<
       baseline: `${time.governed_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 2 commits of ${time.commit_ms.toFixed(2)} ms + 3 ms`,
     },
   ];
+}
+
+async function plans({ folder, ask }: Workshop, { plan_rounds, plan_file_bytes }: Sizes): Promise<Row[]> {
+  const time = await ask('measurePlans', {
+    root: join(folder, 'plans'),
+    rounds: plan_rounds,
+    bytes: 100_000,
+  });
+  const edit = await ask('measureEdit', { rounds: plan_rounds });
+  const { peak_mb } = await ask('measurePlanMemory', {
+    root: join(folder, 'plan-memory'),
+    bytes: plan_file_bytes,
+  });
+  const against = (ms: number) =>
+    `${ms.toFixed(0)} ms against ${time.bare_ms.toFixed(0)} ms for the bare loop`;
+  return [
+    ratioRow(
+      'plan, 100 files of 100 KB, from the y to the record',
+      time.run_ms / time.bare_ms,
+      1.6,
+      against(time.run_ms),
+    ),
+    ratioRow('its rollback', time.rollback_ms / time.bare_ms, 1.3, against(time.rollback_ms)),
+    ratioRow(
+      `one JSON edit in ${edit.mb.toFixed(1)} MB`,
+      edit.edit_ms / edit.parse_ms,
+      8,
+      `${edit.edit_ms.toFixed(0)} ms against ${edit.parse_ms.toFixed(0)} ms for JSON.parse + JSON.stringify`,
+    ),
+    {
+      figure: `plan, 100 files of ${count(plan_file_bytes / 1e6)} MB, peak memory`,
+      measured: `${peak_mb.toFixed(0)} MB`,
+      asked: '< 256 MB',
+      verdict: verdict(peak_mb < 256),
+      baseline: 'the whole process, node included',
+    },
+  ];
+}
+
+function ratioRow(figure: string, ratio: number, most: number, baseline: string): Row {
+  return {
+    figure,
+    measured: `${ratio.toFixed(2)} x`,
+    asked: `<= ${most}`,
+    verdict: verdict(ratio <= most),
+    baseline,
+  };
 }
 
 /** How many intents `check` is asked about, evenly across each ledger. */

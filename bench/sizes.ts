@@ -12,6 +12,8 @@ export interface Sizes {
   readonly check_rounds: number;
   readonly checks: number;
   readonly runs: number;
+  readonly plan_rounds: number;
+  readonly plan_file_bytes: number;
 }
 
 export const FULL: Sizes = {
@@ -26,6 +28,8 @@ export const FULL: Sizes = {
   check_rounds: 200,
   checks: 250,
   runs: 100,
+  plan_rounds: 12,
+  plan_file_bytes: 5_000_000,
 };
 
 /** To see that the bench works. Its figures are not the ones that are asked for. */

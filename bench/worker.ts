@@ -2,9 +2,20 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
+import { measureEdit, measurePlanMemory, measurePlans } from './plan.ts';
 
 /** What is measured in a process of its own, so that nothing that ran before disturbs it. */
-const jobs = { measureCommits, commitOnly, fill, measureChecks, measureVerify, measureRuns };
+const jobs = {
+  measureCommits,
+  commitOnly,
+  fill,
+  measureChecks,
+  measureVerify,
+  measureRuns,
+  measurePlans,
+  measurePlanMemory,
+  measureEdit,
+};
 
 export type Jobs = typeof jobs;
 

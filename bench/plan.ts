@@ -1,0 +1,163 @@
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { applyEdit } from '../src/plan/edit/apply.ts';
+import { parseEditOperation } from '../src/plan/edit/operation.ts';
+import { createProject, type Project } from './project.ts';
+import { timed, usual } from './timing.ts';
+
+export interface PlanTimes {
+  readonly bare_ms: number;
+  readonly run_ms: number;
+  readonly rollback_ms: number;
+}
+
+const FILES = 100;
+
+/** The bare loop, a governed plan over the same files, and its rollback, in turn. */
+export async function measurePlans({
+  root,
+  rounds,
+  bytes,
+}: {
+  root: string;
+  rounds: number;
+  bytes: number;
+}): Promise<PlanTimes> {
+  const project = await createProject(root);
+  writeFiles(root, bytes);
+  const times: { bare: number; run: number; rollback: number }[] = [];
+  for (let i = 0; i <= rounds; i++) {
+    const bare = await timed(() => bareLoop(root, i));
+    const { run, execution_id } = await runPlan(project, i);
+    const request = { execution_id, reason: 'bench', signer: project.ada };
+    const rollback = await timed(async () => {
+      const { status } = await project.keyturn.rollback(request);
+      if (status !== 'rolled_back') throw new Error(`the rollback is ${status}`);
+    });
+    if (i > 0) times.push({ bare, run, rollback });
+  }
+  await project.keyturn.close();
+  return {
+    bare_ms: usual(times.map(({ bare }) => bare)),
+    run_ms: usual(times.map(({ run }) => run)),
+    rollback_ms: usual(times.map(({ rollback }) => rollback)),
+  };
+}
+
+/** The most memory that a process needs for a plan over large files, from its start to its end. */
+export async function measurePlanMemory({
+  root,
+  bytes,
+}: {
+  root: string;
+  bytes: number;
+}): Promise<{ peak_mb: number }> {
+  const project = await createProject(root);
+  writeFiles(root, bytes);
+  await runPlan(project, 1);
+  await project.keyturn.close();
+  return { peak_mb: process.resourceUsage().maxRSS / 1024 };
+}
+
+export interface EditTimes {
+  readonly parse_ms: number;
+  readonly edit_ms: number;
+  readonly mb: number;
+}
+
+/** One JSON edit in a large file against parsing and writing it. */
+export async function measureEdit({ rounds }: { rounds: number }): Promise<EditTimes> {
+  const items = Array.from({ length: 45_000 }, (_, id) => ({
+    id,
+    name: `item ${id}`,
+    tags: ['a', 'b'],
+    price: id / 7,
+  }));
+  const text = JSON.stringify({ version: 1, settings: { mode: 'x' }, items }, null, 2);
+  const bytes = Buffer.from(text);
+  const operation = parseEditOperation({ type: 'json_update_value', path: '$.settings.mode', value: 'y' });
+  const times: { parse: number; edit: number }[] = [];
+  for (let i = 0; i < rounds + 2; i++) {
+    const parse = await timed(() => JSON.stringify(JSON.parse(text)));
+    const edit = await timed(() => applyEdit(bytes, operation, { path: 'large.json' }));
+    if (i > 1) times.push({ parse, edit });
+  }
+  return {
+    parse_ms: usual(times.map((t) => t.parse)),
+    edit_ms: usual(times.map((t) => t.edit)),
+    mb: bytes.length / 1e6,
+  };
+}
+
+const nameOf = (i: number) => `data/file-${i}.txt`;
+
+function writeFiles(root: string, bytes: number): void {
+  mkdirSync(join(root, 'data'), { recursive: true });
+  const line = 'The quick brown fox jumps over the lazy dog, again and again.\n';
+  const text = `marker\n${line.repeat(Math.ceil(bytes / line.length))}`.slice(0, bytes);
+  for (let i = 0; i < FILES; i++) writeFileSync(join(root, nameOf(i)), text);
+}
+
+/** What anybody would write: a copy that is safe, a new file that is safe, then the rename. */
+function bareLoop(root: string, round: number): void {
+  const backups = join(root, `bare-${round}`);
+  mkdirSync(backups);
+  for (let i = 0; i < FILES; i++) {
+    const path = join(root, nameOf(i));
+    const backup = join(backups, String(i));
+    copyFileSync(path, backup);
+    sync(backup);
+    const fd = openSync(`${path}.new`, 'w');
+    writeSync(fd, readFileSync(path));
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(`${path}.new`, path);
+  }
+}
+
+function sync(path: string): void {
+  const fd = openSync(path, 'r+');
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
+/** Timed from the y to the record: what comes before it waits for a human anyway. */
+async function runPlan(
+  { keyturn, ada: signer }: Project,
+  round: number,
+): Promise<{ run: number; execution_id: string }> {
+  const operation = { type: 'text_replace', pattern: 'marker', replacement: 'changed' };
+  const action_plan = Array.from({ length: FILES }, (_, i) => ({
+    action_id: `a${i}`,
+    action_type: 'FILE_MODIFY',
+    target: nameOf(i),
+    operation,
+  }));
+  const plan = Buffer.from(JSON.stringify({ plan_id: `bench-${round}`, action_plan }));
+  const read = await keyturn.readPlan({ plan, config: null });
+  if ('problems' in read) throw new Error(read.problems[0]?.message);
+  const { intent_id, hash } = await keyturn.propose({
+    issuer: 'planner',
+    declared_goal: 'bench',
+    effect: { kind: 'plan', ...read.spec },
+  });
+  await keyturn.approve({ intent_id, hash, signer });
+  let from = 0n;
+  const confirm = async () => {
+    from = process.hrtime.bigint();
+    return true;
+  };
+  const report = await keyturn.run({ intent_id, hash, confirm });
+  if (report.result !== 'success') throw new Error(`the plan ended with ${report.reason_code}`);
+  return { run: Number(process.hrtime.bigint() - from) / 1e6, execution_id: report.execution_id };
+}
