@@ -4,5 +4,5 @@ import { build } from './build.mjs';
 import { run, setup } from './setup.mjs';
 
 await setup();
-await build({ types: false });
+await build();
 process.exit(await run(process.execPath, ['demo/demo.mjs', ...process.argv.slice(2)]));

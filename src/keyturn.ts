@@ -159,6 +159,10 @@ export class Keyturn {
     const { readPlan } = await import('./journey/plan.ts');
     return readPlan(this.#context, source);
   };
+  validatePlan = async (source: Pick<PlanSource, 'plan' | 'config'>) => {
+    const { validatePlan } = await import('./journey/plan.ts');
+    return validatePlan(this.#context, source);
+  };
   previewPlan = async (spec: PlanSpec, colour = false) => {
     const { previewPlan } = await import('./journey/plan.ts');
     return previewPlan(this.#context, spec, colour);

@@ -43,6 +43,10 @@ const STATUSES = [
   'failed',
   'partial',
   'happened',
+  'rolled_back',
+  'rolling_back',
+  'undone',
+  'stuck',
 ];
 
 const id: Operand = { name: '<id>', about: 'the id of the intent' };

@@ -249,6 +249,8 @@ const results = {
         state: z.enum(['alive', 'dead', 'other-host', 'killed']),
       }),
     ),
+    /** Executions whose rollback is not complete. */
+    stuck: z.array(id),
     failed: z.array(id),
     waiting: z.array(id),
     approval_expired: z.array(id),

@@ -1,3 +1,5 @@
+import { refuse } from '../refusal.ts';
+
 /** A file or folder of Keyturn's own. Its path is real. */
 export interface Guard {
   readonly path: string;
@@ -42,7 +44,11 @@ type Kind = 'read' | 'write' | 'hidden-folder' | 'hidden-file';
 export function mountPlan(request: MountRequest): MountPlan {
   const kinds = new Map<string, Kind>();
   for (const path of request.read) kinds.set(path, 'read');
-  for (const path of request.write) kinds.set(path, isWithinAny(request.protected, path) ? 'read' : 'write');
+  for (const path of request.write) {
+    if (isWithinAny(request.protected, path))
+      refuse('SANDBOX_PATH_PROTECTED', `No tool may write ${path}.`, { path });
+    kinds.set(path, 'write');
+  }
   const inWritable = (path: string) => kindAbove(kinds, path) === 'write';
   for (const { path, absent } of request.protected) {
     if (inWritable(path)) kinds.set(path, absent ? 'hidden-folder' : 'read');

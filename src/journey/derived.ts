@@ -17,9 +17,7 @@ export interface Derived {
   readonly approvals_needed: number;
   /** Refuses, with the reason, an effect that is not the approved one. */
   requireSame(approved: Effect): void;
-  /** Refuses what this machine cannot do, before anybody is asked. */
-  requireReady(): void;
-  /** Everything else that can be refused before the claim. What is opened here stays open until `close`. */
+  /** Everything that can be refused before the claim. What is opened here stays open until `close`. */
   prepare(): Prepared;
 }
 

@@ -9,9 +9,10 @@ import { executePlan } from '../plan/engine/execute.ts';
 import type { Runners } from '../plan/engine/handler/handlers.ts';
 import type { PlanOutcome, Progress as PlanProgress } from '../plan/engine/outcome.ts';
 import { requireContent } from '../plan/input/content.ts';
+import { type Problem, Problems } from '../plan/input/problem.ts';
 import { protectionOf } from '../plan/input/protection.ts';
 import { type PlanRules, standingOf } from '../plan/input/rules.ts';
-import type { PlanEffect } from '../plan/model.ts';
+import type { Action, PlanEffect } from '../plan/model.ts';
 import { registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
 import { renderPreview } from '../plan/preview/render.ts';
@@ -22,8 +23,15 @@ import { CHANGE_LOG_NAME, expiryOf, REPORT_NAME, reportsFolder } from '../plan/r
 import { appendLog, logOf } from '../plan/report/log.ts';
 import { writeReports, writeRollbackScript } from '../plan/report/write.ts';
 import { MANIFEST_NAME } from '../plan/rollback/manifest.ts';
-import { openPlanSpec, type PlanSource, type PlanSpec, type ReadSpec, readPlanSpec } from '../plan/spec.ts';
-import { isReasonCode, refuse } from '../refusal.ts';
+import {
+  actionsIn,
+  openPlanSpec,
+  type PlanSource,
+  type PlanSpec,
+  type ReadSpec,
+  readPlanSpec,
+} from '../plan/spec.ts';
+import { isReasonCode, type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Ended, RunOptions } from './derived.ts';
 
@@ -43,7 +51,6 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     // Protected files want a second pair of eyes.
     approvals_needed: effect.elevated.length > 0 ? 2 : 1,
     requireSame: (approved) => requireSamePlan(approved as PlanEffect, effect),
-    requireReady: () => {},
     prepare() {
       const reports = reportsFolder(context.clock(), effect.task_id);
       return {
@@ -65,6 +72,7 @@ export async function simulate(
   context: Context,
   spec: PlanSpec,
   collector: Collector | null,
+  onProblem?: (action: Action, refusal: Refusal) => void,
 ): Promise<Simulated> {
   const { plan, config, rules } = openPlanSpec(spec, registriesOf(context));
   const effect = await derivePlan({
@@ -74,6 +82,7 @@ export async function simulate(
     protection: (path) => standingOf(path, rules),
     runners: runnersOf(context),
     ...(collector && { visit: collector.visit }),
+    ...(onProblem && { onProblem }),
   });
   return { effect, rules };
 }
@@ -95,6 +104,45 @@ export async function previewPlan(context: Context, spec: PlanSpec, colour: bool
   const collector = new Collector();
   const { effect } = await simulate(context, spec, collector);
   return { effect, text: renderPreview(effect, collector, { colour }), findings: collector.findings };
+}
+
+export interface Validation {
+  readonly plan_id: string | null;
+  readonly actions: number;
+  readonly problems: readonly Problem[];
+}
+
+/** Everything that is wrong with a plan: its form, and then what the files as they are now do not allow. */
+export async function validatePlan(
+  context: Context,
+  source: Pick<PlanSource, 'plan' | 'config'>,
+): Promise<Validation> {
+  const read = readPlan(context, source);
+  if ('problems' in read) return { plan_id: null, actions: 0, problems: read.problems };
+  const { plan } = openPlanSpec(read.spec, registriesOf(context));
+  const { file, base } = actionsIn(source.plan);
+  const problems = new Problems();
+  const tell = (action_id: string, code: ReasonCode, message: string) => {
+    const index = plan.actions.findIndex((action) => action.action_id === action_id);
+    problems.at(
+      file,
+      index < 0 ? base : [...base, index],
+      code,
+      index < 0 ? message : `${action_id}: ${message}`,
+    );
+  };
+  const collector = new Collector();
+  try {
+    await simulate(context, read.spec, collector, (action, { code, message }) =>
+      tell(action.action_id, code, message),
+    );
+    for (const { action_id, severity, code, message } of collector.findings)
+      if (severity === 'refuse') tell(action_id, code ?? 'CONTENT_CREDENTIAL', message);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    tell('', error.code, error.message);
+  }
+  return { plan_id: plan.plan_id, actions: plan.actions.length, problems: problems.list() };
 }
 
 export function readPlan(context: Context, source: Pick<PlanSource, 'plan' | 'config'>): ReadSpec {

@@ -36,7 +36,7 @@ export interface Report extends Ended {
 export async function preview(context: Context, intent_id: string, hash: string): Promise<Preview> {
   const state = await requireEligible(context, intent_id, hash);
   const derived = await requireSameEffect(context, state);
-  derived.requireReady();
+  derived.prepare().close();
   return { state, effect: derived.effect };
 }
 

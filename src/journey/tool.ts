@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Json } from '../canonical/json.ts';
 import type { Outcome } from '../effect/child.ts';
-import { requireSandbox } from '../effect/sandbox.ts';
 import type { ReasonCode } from '../refusal.ts';
 import { compareEffects, deriveEffect, type Effect } from '../tool/effect.ts';
 import { prepareRun } from '../tool/run.ts';
@@ -32,7 +31,6 @@ export async function deriveToolCall(
     name: tool.name,
     approvals_needed: 1,
     requireSame: (approved) => compareEffects(approved as Effect, effect),
-    requireReady: () => requireSandbox(effect.sandbox, effect.limits, context.machine()),
     prepare() {
       const { hidden_paths: hidden, protected_paths } = context;
       const machine = context.machine();

@@ -31,7 +31,9 @@ export async function requirePreconditions(request: RunRequest): Promise<Ready> 
   await requireEligible(request);
 
   // Check 2: the registry, read-only.
-  const path = request.registry_path ?? withLine(REGISTRY_LINE, () => refuse('REGISTRY_MISSING'));
+  const path =
+    request.registry_path ??
+    withLine(REGISTRY_LINE, () => refuse('REGISTRY_MISSING', 'No registry is named: use --registry FILE.'));
   const registry = withLine(REGISTRY_LINE, () => loadRegistry(path));
 
   // Checks 3, 4 and 5: one binding, one tool, its arguments, its executable.

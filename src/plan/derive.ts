@@ -1,5 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Simulated } from './engine/handler/handler.ts';
 import { createHandlers, type Runners } from './engine/handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
@@ -19,6 +19,8 @@ export interface DeriveOptions {
   readonly runners?: Runners;
   /** Sees each change with its contents: for previews. Nothing that it does is part of the effect. */
   readonly visit?: (visited: Visited) => Promise<void> | void;
+  /** With it, an action that cannot be simulated is told here and left out, and the others are looked at all the same. */
+  readonly onProblem?: (action: Action, refusal: Refusal) => void;
 }
 
 export interface Visited {
@@ -46,7 +48,8 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
   try {
     const actions: ActionEffect[] = [];
     for (const action of ordered) {
-      actions.push(await simulate(action, overlay, options));
+      const simulated = await simulateOrTell(action, overlay, options);
+      if (simulated) actions.push(simulated);
       // Checked as it goes: a plan of a thousand files is refused after the first hundred.
       requireLimits(actions);
     }
@@ -66,6 +69,20 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
     };
   } finally {
     overlay.close();
+  }
+}
+
+async function simulateOrTell(
+  action: Action,
+  overlay: Overlay,
+  options: DeriveOptions,
+): Promise<ActionEffect | null> {
+  try {
+    return await simulate(action, overlay, options);
+  } catch (error) {
+    if (!(error instanceof Refusal) || !options.onProblem) throw error;
+    options.onProblem(action, error);
+    return null;
   }
 }
 

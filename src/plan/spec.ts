@@ -1,9 +1,10 @@
 import { canonicalText, type JsonObject, parseJson } from '../canonical/json.ts';
 import { parseYaml } from '../tool/yaml.ts';
 import { readSystemConfig, type SystemConfig } from './input/config.ts';
+import { openJson } from './input/document.ts';
 import { openTaskEnvelope } from './input/envelope.ts';
 import { parsePlan, requirePlan } from './input/parse.ts';
-import { type Problem, refuseProblems } from './input/problem.ts';
+import { type Path, type Placed, type Problem, Problems, refuseProblems } from './input/problem.ts';
 import { type PlanRules, rulesOf } from './input/rules.ts';
 import type { Plan } from './model.ts';
 
@@ -77,6 +78,16 @@ function fromEnvelope({ plan: bytes, registries, now }: PlanSource): ReadSpec {
       task_id: opened.task.task_id,
     },
   };
+}
+
+/** Where the actions of a plan stand in what was handed over. */
+export function actionsIn(bytes: Uint8Array): { readonly file: Placed; readonly base: Path } {
+  const problems = new Problems();
+  const file = openJson(bytes, problems) ?? refuseProblems(problems.list());
+  if (!isEnvelope(bytes)) return { file, base: ['action_plan'] };
+  const { content } = (file.value as { payload: { content: object } }).payload;
+  const inner = Object.hasOwn(content, 'task_plan') ? ['task_plan'] : [];
+  return { file, base: ['payload', 'content', ...inner, 'action_plan'] };
 }
 
 export interface OpenedSpec {

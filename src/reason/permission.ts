@@ -117,4 +117,9 @@ export const permissionReasons = {
     'A statement reached for a file, the network or a setting that it may not have.',
     'Use only the tables of the database and the folders that were made readable.',
   ],
+  SANDBOX_PATH_PROTECTED: [
+    3299,
+    'The sandbox profile would let the tool write what belongs to Keyturn.',
+    'Correct the registry: let the tool write somewhere else.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -213,17 +213,16 @@ describe('mountPlan', () => {
     ]);
   });
 
-  it('binds what is protected again, read-only, and lets no narrower bind make it writable', () => {
+  it('binds what is protected again, read-only, and refuses a narrower bind that would make it writable', async () => {
     const guards = [file('/p/tools.yaml'), folder('/p/policies')];
     expect(plan({ write: ['/p'], protected: guards })).toEqual([
       '/p write',
       '/p/policies read',
       '/p/tools.yaml read',
     ]);
-    expect(plan({ write: ['/p/policies/sub', '/p/tools.yaml'], protected: guards })).toEqual([
-      '/p/policies/sub read',
-      '/p/tools.yaml read',
-    ]);
+    for (const path of ['/p/policies/sub', '/p/tools.yaml']) {
+      await expectRefusal('SANDBOX_PATH_PROTECTED', () => plan({ write: [path], protected: guards }));
+    }
   });
 
   it('keeps the place of what is protected and does not exist yet', () => {

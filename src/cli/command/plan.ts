@@ -13,19 +13,12 @@ import { atTerminal } from '../terminal.ts';
 export function validate(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const read = await keyturn.readPlan(planSource(file, call.options));
-    if ('problems' in read) return problemsOf(file, read.problems);
-    const { effect } = await keyturn.previewPlan(read.spec);
-    const result: Result<'plan validate'> = {
-      plan_id: effect.plan_id,
-      actions: effect.actions.length,
-      problems: [],
-    };
+    const { plan_id, actions, problems } = await keyturn.validatePlan(planSource(file, call.options));
+    if (problems.length > 0) return problemsOf(file, problems);
+    const result: Result<'plan validate'> = { plan_id, actions, problems: [] };
     return {
       result,
-      lines: [
-        `[OK] ${visible(effect.plan_id)}: ${effect.actions.length} action(s), nothing is wrong with it`,
-      ],
+      lines: [`[OK] ${visible(plan_id ?? '')}: ${actions} action(s), nothing is wrong with it`],
     };
   });
 }

@@ -17,6 +17,9 @@ export function status(call: Call): Promise<Answer> {
     const standing = (wanted: string) => (state: IntentState) => standingOf(state, now) === wanted;
     const result: Result<'status'> = {
       in_doubt: doubts.map(doubtOf),
+      stuck: [...(await intents(keyturn, 'stuck')), ...(await intents(keyturn, 'rolling_back'))].map(
+        executionOf,
+      ),
       failed: (await intents(keyturn, 'failed')).map(({ intent_id }) => intent_id),
       waiting: proposed.filter(standing('waiting')).map(({ intent_id }) => intent_id),
       approval_expired: approved.filter(standing('approval expired')).map(({ intent_id }) => intent_id),
@@ -28,6 +31,10 @@ export function status(call: Call): Promise<Answer> {
 
 function intents(keyturn: Keyturn, wanted: IntentState['status']): Promise<IntentState[]> {
   return keyturn.list({ status: wanted, limit: MOST });
+}
+
+function executionOf({ runs }: IntentState): string {
+  return runs.at(-1)?.execution_id ?? '';
 }
 
 function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][number] {
@@ -43,9 +50,13 @@ function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][nu
 }
 
 function told(result: Result<'status'>, paint: Paint): string[] {
-  const { in_doubt, failed, waiting, approval_expired, approved } = result;
+  const { in_doubt, stuck, failed, waiting, approval_expired, approved } = result;
   const lines = [
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
+    ...section(
+      paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
+      stuck.map((id) => `keyturn rollback ${id} --reason …`),
+    ),
     ...section('Failed; a human may authorise one more attempt with `keyturn retry`', failed),
     ...section('Waiting for a human; see `keyturn review`', waiting),
     ...section('Approved too long ago; see `keyturn review`', approval_expired),

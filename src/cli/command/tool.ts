@@ -47,12 +47,20 @@ export function lint(call: Call): Promise<Answer> {
     const faults = keyturn.lintTools();
     const result: Result<'tool lint'> = { registry: keyturn.config.registry_path, faults };
     if (faults.length === 0) return { result, lines: ['[OK] The registry can be used'] };
-    return {
-      result,
-      lines: faultLines(keyturn, faults),
-      refusal: new Refusal(faults[0]!.code, faults[0]!.message),
-    };
+    const [first, ...others] = faults.filter(({ code }) => code !== 'REGISTRY_WRITABLE');
+    // Whoever edits the file can write it. That is for `tool lock` to end, and no mistake.
+    if (!first)
+      return { result, lines: ['[OK] Nothing is wrong with the registry. Next: keyturn tool lock'] };
+    const refusal = new Refusal(
+      first.code,
+      `${first.message}${others.length > 0 ? ` And ${others.length} more.` : ''}`,
+    );
+    return { result, lines: faultLines(keyturn, [first, ...others].toSorted(byPlace)), refusal };
   });
+}
+
+function byPlace(a: Fault, b: Fault): number {
+  return a.line - b.line || a.column - b.column;
 }
 
 function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {

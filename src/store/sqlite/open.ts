@@ -107,6 +107,14 @@ function requireCurrent(db: Database): Database {
 
 /** SQLite follows links. One at the store or at a file beside it would take the ledger somewhere else. */
 function requireFile(path: string): void {
+  try {
+    requireRealFile(path);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function requireRealFile(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) {
     const beside = lstatSync(path + suffix, { throwIfNoEntry: false });
     if (beside?.isSymbolicLink()) refuse('FILE_IS_SYMLINK', `${path}${suffix} is a symbolic link.`, { path });
