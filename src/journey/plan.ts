@@ -16,6 +16,7 @@ import type { Action, PlanEffect } from '../plan/model.ts';
 import { registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
 import { renderPreview } from '../plan/preview/render.ts';
+import { archiveRecords } from '../plan/report/archive.ts';
 import { buildChangeLog } from '../plan/report/change-log.ts';
 import { compareChanges } from '../plan/report/compare.ts';
 import { buildExecutionReport } from '../plan/report/execution-report.ts';
@@ -109,7 +110,8 @@ export async function previewPlan(context: Context, spec: PlanSpec, colour: bool
 export interface Validation {
   readonly plan_id: string | null;
   readonly actions: number;
-  readonly problems: readonly Problem[];
+  /** Those of the form name the file that they are in. */
+  readonly problems: readonly (Problem & { readonly source: 'plan' | 'config' })[];
 }
 
 /** Everything that is wrong with a plan: its form, and then what the files as they are now do not allow. */
@@ -136,13 +138,15 @@ export async function validatePlan(
     await simulate(context, read.spec, collector, (action, { code, message }) =>
       tell(action.action_id, code, message),
     );
-    for (const { action_id, severity, code, message } of collector.findings)
-      if (severity === 'refuse') tell(action_id, code ?? 'CONTENT_CREDENTIAL', message);
+    for (const { action_id, severity, code, path, line, message } of collector.findings)
+      if (severity === 'refuse')
+        tell(action_id, code ?? 'CONTENT_CREDENTIAL', `${path}, line ${line}: ${message}`);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     tell('', error.code, error.message);
   }
-  return { plan_id: plan.plan_id, actions: plan.actions.length, problems: problems.list() };
+  const found = problems.list().map((problem) => ({ ...problem, source: 'plan' as const }));
+  return { plan_id: plan.plan_id, actions: plan.actions.length, problems: found };
 }
 
 export function readPlan(context: Context, source: Pick<PlanSource, 'plan' | 'config'>): ReadSpec {
@@ -231,6 +235,7 @@ async function report(
     change_log: buildChangeLog(outcome, log, await compareChanges(outcome, { root, hides })),
   });
   await appendLog(root, clock(), logOf(outcome, execution_id));
+  if (outcome.status === 'SUCCESS') await archiveRecords(root, reports);
 }
 
 function ended(root: string, outcome: PlanOutcome, reports: string): Ended {
@@ -261,10 +266,9 @@ function whole(bytes: Uint8Array) {
   return { bytes, total: bytes.length, truncated: false };
 }
 
-/** What was changed and not taken back is half done, whatever the plan calls it: that blocks like in doubt. */
-function resultOf({ status, changes, rollback }: PlanOutcome): Ended['result'] {
+/** What was done and not taken back is half done, whatever the plan calls it: that blocks like in doubt. */
+function resultOf({ status, left_behind }: PlanOutcome): Ended['result'] {
   if (status === 'SUCCESS') return 'success';
   if (status === 'ROLLED_BACK' || status === 'CANCELLED') return 'rolled_back';
-  const restored = rollback?.status === 'rolled_back' && rollback.not_undone.length === 0;
-  return changes.length === 0 || restored ? 'failure' : 'partial';
+  return left_behind ? 'partial' : 'failure';
 }

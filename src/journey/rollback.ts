@@ -7,6 +7,7 @@ import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { loadManifest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
+import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import { openEffect } from './effect.ts';
@@ -58,6 +59,9 @@ export async function rollback(context: Context, request: RollbackRequest): Prom
   const { state, run, effect, manifest } = await undoable(context, execution_id);
   if (state.status === 'undone' || state.status === 'rolled_back') return NOTHING;
   requireIdle(state, run, request.host_is_dead ?? false);
+  const options = optionsOf(context, effect, checkpoints);
+  // What is refused is refused before the claim: after it, only the end of this process would let another one in.
+  if (manifest !== null) requireRollBack(manifest, options);
 
   const round = (state.rollback?.round ?? 0) + 1;
   const facts = { execution_id, round, checkpoints: [...checkpoints], executor: context.process, reason };
@@ -71,8 +75,7 @@ export async function rollback(context: Context, request: RollbackRequest): Prom
   );
   await context.store.commit({ claims: [`rollback:${execution_id}:${round}`], events: [claimed] });
 
-  const outcome =
-    manifest === null ? NOTHING : await rollBack(manifest, optionsOf(context, effect, checkpoints));
+  const outcome = manifest === null ? NOTHING : await rollBack(manifest, options);
   const report = canonicalBytes(outcome);
   const finished: Event<'rollback.finished'> = {
     kind: 'rollback.finished',
@@ -94,10 +97,19 @@ async function undoable(context: Context, execution_id: string): Promise<Undoabl
     refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback: its undo is declared in the registry.');
   const effect = openEffect(await context.store.object(state.effect_digest));
   if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
-  return { state, run: { ...run, reports }, effect, manifest: manifestOf(context, reports) };
+  const manifest = manifestOf(context, reports);
+  if (manifest === null && state.status !== 'rolled_back') await requireNothingDone(context, run, effect);
+  return { state, run: { ...run, reports }, effect, manifest };
 }
 
-/** The manifest is durable before the first change, so a run without one has changed nothing. */
+/** A run that did something had a manifest. Where it is gone, nobody may call the run undone. */
+async function requireNothingDone({ root }: Context, { result }: Run, effect: PlanEffect): Promise<void> {
+  if (result === 'success' || result === 'partial')
+    refuse('MANIFEST_CORRUPT', 'The manifest of this run is gone.');
+  await requireUntouched(effect, root);
+}
+
+/** The manifest is durable before the first change, so a run that never had one has changed nothing. */
 function manifestOf({ root }: Context, reports: string): RollbackManifest | null {
   try {
     return loadManifest(root, reports);

@@ -128,14 +128,51 @@ describe('plan validate', () => {
     expect(await project.size()).toBe(before);
   });
 
-  it('a plan that the files do not allow is refused', async () => {
-    const plan = write('nowhere.plan.json', {
+  it('a config that is wrong is named, and so is content that no approval opens', async () => {
+    const { plan } = edit('named');
+    const config = write('named.yaml', 'surprise: 1\n');
+    const wrong = await project.run('plan', 'validate', plan, '--config', config);
+    expect(wrong.stdout).toMatch(/^named\.yaml:1:\d+: SHAPE_INVALID /);
+    const proposal = await project.run('propose', '--plan', plan, '--config', config, '--by', 'bot');
+    expect(proposal.stderr).toContain('named.yaml:1:');
+    const broken = write('content.plan.json', {
       plan_id: 'p',
       action_plan: [
-        { action_id: '1', action_type: 'FILE_DELETE', target: 'nowhere', operation: { type: 'delete' } },
+        {
+          action_id: '1',
+          action_type: 'FILE_CREATE',
+          target: 'new.json',
+          operation: { type: 'create', content: '{' },
+        },
       ],
     });
-    expectError('FILE_NOT_FOUND', await project.run('plan', 'validate', plan));
+    const unfit = await project.run('plan', 'validate', broken);
+    expect(unfit).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /content\.plan\.json:\d+:\d+: CONTENT_SYNTAX_BROKEN 1: new\.json, line 1: /,
+      ),
+    });
+    answerOf(await project.run('plan', 'validate', broken, '--json'));
+  });
+
+  it('everything that the files do not allow is told, each with the place of its action', async () => {
+    const remove = (action_id: string, target: string) => ({
+      action_id,
+      action_type: 'FILE_DELETE',
+      target,
+      operation: { type: 'delete' },
+    });
+    const plan = write('nowhere.plan.json', {
+      plan_id: 'p',
+      action_plan: [remove('1', 'nowhere'), remove('2', 'elsewhere')],
+    });
+    const { code, stdout } = await project.run('plan', 'validate', plan);
+    expect(code).toBe(1);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/:\d+:\d+: FILE_NOT_FOUND 1: .*nowhere.* \(\/action_plan\/0\)$/),
+      expect.stringMatching(/:\d+:\d+: FILE_NOT_FOUND 2: .*elsewhere.* \(\/action_plan\/1\)$/),
+    ]);
     expectError('FILE_NOT_FOUND', await project.run('plan', 'validate', 'no-such-plan.json'));
   });
 });

@@ -237,6 +237,15 @@ describe('a registered pipeline in a plan', () => {
     await expectProvable(p);
   });
 
+  it('that fails or is cancelled alone is half done, and is not simply tried again', async () => {
+    const p = await plant();
+    const failed = await ran(p, planOf([pipeline('broken')]));
+    expect(failed.report).toMatchObject({ result: 'partial', reason_code: 'PIPELINE_FAILED' });
+    await expectRefusal('RUN_IN_DOUBT', () =>
+      p.keyturn.retry({ intent_id: failed.intent_id, reason: 'again', signer: p.ada }),
+    );
+  });
+
   it.each<[string, (root: string) => void]>([
     ['a tool of it', (root) => appendFileSync(join(root, 'mark.sh'), '# harmless?\n')],
     ['an argument of it', (root) => writeRegistry(root, PIPELINES.replace('file: marks', 'file: others'))],

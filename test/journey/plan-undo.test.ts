@@ -212,7 +212,7 @@ describe('a rollback that is stuck', () => {
 
   it('a manifest that somebody changed is refused, and no file is touched', async () => {
     const p = await planProject(FILES);
-    const { report } = await ran(p, PLAN);
+    const { report, ...intent } = await ran(p, PLAN);
     const path = join(p.root, report.folder!, 'rollback_manifest.json');
     const { rollback_manifest } = reportsOf(p, report);
     const [first, ...rest] = rollback_manifest.checkpoints;
@@ -225,6 +225,21 @@ describe('a rollback that is stuck', () => {
     await expectRefusal('MANIFEST_CORRUPT', () => p.keyturn.previewRollback(report.execution_id));
     await expectRefusal('MANIFEST_CORRUPT', () => undo(p, report));
     expect(picture(p.root)).toEqual(found);
+    expect(await statusOf(p, intent), 'a refusal claims nothing').toBe('succeeded');
+    writeFileSync(path, JSON.stringify(rollback_manifest));
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    expect(await statusOf(p, intent)).toBe('undone');
+  });
+
+  it('a manifest that somebody removed leaves nothing to roll back with, and that is said', async () => {
+    const p = await planProject(FILES);
+    const { report, ...intent } = await ran(p, PLAN);
+    rmSync(join(p.root, 'agent_outputs'), { recursive: true });
+    const found = picture(p.root);
+    await expectRefusal('MANIFEST_CORRUPT', () => p.keyturn.previewRollback(report.execution_id));
+    await expectRefusal('MANIFEST_CORRUPT', () => undo(p, report));
+    expect(picture(p.root)).toEqual(found);
+    expect(await statusOf(p, intent)).toBe('succeeded');
   });
 });
 

@@ -99,6 +99,15 @@ describe('a plan on the whole road', () => {
     expect(JSON.stringify(await p.keyturn.newest(100))).not.toContain('sauce');
   });
 
+  it('a success is archived, and everything that a rollback needs stays', async () => {
+    const p = await planProject({ a: 'x' });
+    const { report } = await ran(p, planOf([replace('1', 'a', 'x', 'y')]));
+    const archive = report.folder!.replace('reports', 'archive');
+    for (const name of NAMES)
+      expect(text(p.root, `${archive}/${name}.json`)).toBe(text(p.root, `${report.folder}/${name}.json`));
+    expect((await undo(p, report)).status).toBe('rolled_back');
+  });
+
   it('leaves its story in the log of the executor', async () => {
     const p = await planProject({ a: 'x' });
     const { report } = await ran(p, planOf([replace('1', 'a', 'x', 'y')]));

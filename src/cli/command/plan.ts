@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Keyturn, type PlanSpec, type Problem, planBytesMax } from '../../keyturn.ts';
+import { type Keyturn, type PlanSpec, planBytesMax } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
@@ -14,7 +14,7 @@ export function validate(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
     const { plan_id, actions, problems } = await keyturn.validatePlan(planSource(file, call.options));
-    if (problems.length > 0) return problemsOf(file, problems);
+    if (problems.length > 0) return problemsOf(file, call.options, problems);
     const result: Result<'plan validate'> = { plan_id, actions, problems: [] };
     return {
       result,
@@ -23,11 +23,13 @@ export function validate(call: Call): Promise<Answer> {
   });
 }
 
-function problemsOf(file: string, problems: readonly Problem[]): Answer {
-  const lines = problems.map(
-    ({ line, column, pointer, code, message }) =>
-      `${visible(file)}:${line}:${column}: ${code} ${visible(message)} (${visible(pointer || '/')})`,
-  );
+type Problems = Awaited<ReturnType<Keyturn['validatePlan']>>['problems'];
+
+function problemsOf(file: string, { config = '' }: Options, problems: Problems): Answer {
+  const lines = problems.map(({ source, line, column, code, message, pointer }) => {
+    const place = `${source === 'config' ? config : file}:${line}:${column}`;
+    return `${visible(place)}: ${code} ${visible(message)} (${visible(pointer || '/')})`;
+  });
   const result: Result<'plan validate'> = {
     plan_id: null,
     actions: 0,
@@ -60,7 +62,8 @@ export async function planFrom(keyturn: Keyturn, file: string, options: Options)
   const [first] = read.problems;
   const more =
     read.problems.length > 1 ? ` and ${read.problems.length - 1} more; see keyturn plan validate` : '';
-  return refuse(first!.code, `${file}:${first!.line}:${first!.column}: ${first!.message}${more}`);
+  const name = first!.source === 'config' ? options.config : file;
+  return refuse(first!.code, `${name}:${first!.line}:${first!.column}: ${first!.message}${more}`);
 }
 
 function planSource(file: string, { config }: Options) {
