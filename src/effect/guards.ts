@@ -97,6 +97,8 @@ function statsOf(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    return refuse('FILE_UNREADABLE', `${path}: ${(error as NodeJS.ErrnoException).code}`, { path });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') return undefined; // a bind of one file has nothing beneath it
+    return refuse('FILE_UNREADABLE', `${path}: ${code}`, { path });
   }
 }

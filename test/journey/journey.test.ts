@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
@@ -170,6 +170,34 @@ describe('a run that failed', () => {
     await p.keyturn.retry({ intent_id, reason: 'the disk was full', signer: p.ada });
     expect(await p.keyturn.run({ intent_id, hash, confirm: yes })).toMatchObject({ result: 'failure' });
     await expectRefusal('RUN_FAILED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('before it started is a failure with its own reason, and may be retried', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await approved(p, say('x'));
+    // Without a sandbox a run needs its lock; a file in the place of the folder for locks gives it none.
+    writeFileSync(join(p.root, '.keyturn', 'runs'), '');
+    const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
+    expect(report.reason_code).toBe('TOOL_NOT_STARTED');
+    expect(report.result).toBe('failure');
+    rmSync(join(p.root, '.keyturn', 'runs'));
+    await p.keyturn.retry({ intent_id, reason: 'the folder is back', signer: p.ada });
+    expect(await p.keyturn.run({ intent_id, hash, confirm: yes })).toMatchObject({ result: 'success' });
+  });
+
+  it('is not that of a tool whose sandbox shows it a single file', async () => {
+    const p = await project(`${TOOLS}  - name: one
+    summary: Sees one file.
+    executable: /bin/cat
+    args: [note.txt]
+    sandbox: { read: [note.txt] }
+    undo: none
+`);
+    writeFileSync(join(p.root, 'note.txt'), 'seen');
+    const effect = { kind: 'tool', tool: 'one', arguments: {} };
+    const { intent_id, hash } = await approved(p, { declared_goal: 'Read it', effect });
+    const { stdout } = await p.keyturn.run({ intent_id, hash, confirm: yes });
+    expect(Buffer.from(stdout.bytes).toString()).toBe('seen');
   });
 
   it('can be retried only after a failure', async () => {
