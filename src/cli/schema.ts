@@ -104,7 +104,14 @@ const intent = z
   .meta({ id: 'intent' });
 
 const approval = z
-  .strictObject({ intent_id: id, hash: digest, by: name, expires_at: time })
+  .strictObject({
+    intent_id: id,
+    hash: digest,
+    by: name,
+    expires_at: time,
+    /** How many more humans must approve it. */
+    missing: z.int(),
+  })
   .meta({ id: 'approval' });
 const rejection = z
   .strictObject({ intent_id: id, hash: digest, by: name, reason: z.string() })

@@ -92,6 +92,12 @@ function planFields(effect: PlanEffect, approvals_needed: number): Field[] {
   const found: Field[] = [
     ['Plan', visible(effect.plan_id)],
     ['Actions', `${effect.actions.length} on ${paths.size} path(s)`],
+    ...effect.actions.map(
+      ({ action_id, action_type, target }): Field => [
+        'Action',
+        visible(`${action_id} ${action_type} ${target}`),
+      ],
+    ),
   ];
   if (effect.elevated.length > 0) {
     found.push(['Protected', [['yellow', effect.elevated.map(visible).join(' ')]]]);

@@ -38,6 +38,42 @@ function mostSpecific(issue: Issue): { path: readonly PropertyKey[]; message: st
 
 /** What the schema cannot see: names used twice, templates and constraints that make no sense. */
 export function meaningFaults(file: RegistryFile, document: YamlDocument): Fault[] {
+  return [...toolFaults(file, document), ...pipelineFaults(file, document)];
+}
+
+/** A pipeline that is listed twice, or whose step nobody knows, would be found only when it runs. */
+function pipelineFaults({ pipelines, tools }: RegistryFile, document: YamlDocument): Fault[] {
+  return pipelines.flatMap(({ name, steps }, i) => {
+    const twice = pipelines.findIndex((other) => other.name === name) !== i;
+    const unknown = steps.flatMap((step, at) =>
+      'tool' in step && !tools.some((tool) => tool.name === step.tool) ? [{ at, tool: step.tool }] : [],
+    );
+    return [
+      ...(twice
+        ? [
+            fault(
+              'TOOL_DUPLICATE',
+              `The pipeline "${name}" is listed twice.`,
+              document.place(['pipelines', i]),
+            ),
+          ]
+        : []),
+      ...unknown.map(({ at, tool }) =>
+        fault(
+          'REGISTRY_MALFORMED',
+          `The pipeline "${name}" names the tool "${tool}", which is not registered.`,
+          document.place(['pipelines', i, 'steps', at]),
+        ),
+      ),
+    ];
+  });
+}
+
+function fault(code: ReasonCode, message: string, place: { line: number; column: number }): Fault {
+  return { code, message, ...place };
+}
+
+function toolFaults(file: RegistryFile, document: YamlDocument): Fault[] {
   return file.tools.flatMap((tool, i) => {
     const at = (path: readonly PropertyKey[]) => document.place(['tools', i, ...path]);
     const faults = problemsOf(tool).map(

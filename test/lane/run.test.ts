@@ -835,9 +835,13 @@ describe('inside a project', () => {
         body: 'echo x >> "$QUEUE/approved.jsonl"; echo x >> "$QUEUE/executed.jsonl"; echo x > "$QUEUE/new"; chmod 666 "$REGISTRY"; exit 0',
       });
       const content = readRegistry(set.registry);
-      const sandbox = { write: [set.queue, join(set.registry, '..')] };
       const env = { QUEUE: set.queue, REGISTRY: set.registry };
-      writeRegistry(set.registry, { ...content, tools: [{ ...content.tools[0], sandbox, env }] });
+      const confine = (sandbox: object) =>
+        writeRegistry(set.registry, { ...content, tools: [{ ...content.tools[0], sandbox, env }] });
+      // Naming the queue itself is refused before anybody is asked; a folder around it shows it read-only.
+      confine({ write: [set.queue] });
+      expect((await keyturn([...set.words, '--dry-run'])).stderr).toMatch(/^SANDBOX_PATH_PROTECTED: /);
+      confine({ write: [join(set.registry, '..')] });
       const seen = await at(set, YES);
       expect(seen.code).toBe(0);
       expect(linesOf(set.queue, 'approved')).toEqual([approval()]);

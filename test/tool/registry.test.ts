@@ -268,3 +268,24 @@ describe('lockRegistry', () => {
     await expectRefusal('REGISTRY_MISSING', () => lockRegistry(join(folder, 'none')));
   });
 });
+
+describe('pipelines', () => {
+  it('that are listed twice, or name a tool that nobody registered, are faults with their place', async () => {
+    const folder = scratch();
+    const path = join(folder, 'tools.yaml');
+    writeFileSync(
+      path,
+      `version: 1
+tools: []
+pipelines:
+  - { name: nightly, summary: Loads., steps: [{ tool: ghost }] }
+  - { name: nightly, summary: Loads., steps: [{ sql: a.sql, database: a.duckdb }] }
+`,
+    );
+    expect(lintRegistry(path).map(({ code, line }) => [code, line])).toEqual([
+      ['REGISTRY_WRITABLE', 1],
+      ['REGISTRY_MALFORMED', 4],
+      ['TOOL_DUPLICATE', 5],
+    ]);
+  });
+});

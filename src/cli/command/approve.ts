@@ -52,16 +52,18 @@ export async function sign(
   const signer = await unlock(keyturn, terminal, signing.name);
   const ttl = signing.ttl_s === undefined ? {} : { ttl_s: signing.ttl_s };
   const { body } = await keyturn.approve({ intent_id, hash, signer, ...ttl });
-  return { intent_id, hash, by: body.by, expires_at: body.expires_at };
+  const { approvals, approvals_needed } = await keyturn.intent(intent_id);
+  const missing = Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
+  return { intent_id, hash, by: body.by, expires_at: body.expires_at, missing };
 }
 
-export function approvedLines({ intent_id, hash, by, expires_at }: Result<'approve'>): string[] {
+export function approvedLines({ intent_id, hash, by, expires_at, missing }: Result<'approve'>): string[] {
   return [
     `[OK] ${by} approved ${intent_id}`,
     ...fields([
       ['Hash', hash],
       ['Approved until', expires_at],
-      ['Next', `keyturn run ${intent_id} ${hash}`],
+      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : `keyturn run ${intent_id} ${hash}`],
     ]),
   ];
 }

@@ -78,7 +78,7 @@ function outputsOf(story: readonly Entry[]): Output[] {
   });
 }
 
-function historyLines({ approvals, runs }: IntentState, outputs: readonly Output[]): string[] {
+function historyLines({ approvals, runs, rollback }: IntentState, outputs: readonly Output[]): string[] {
   return [
     ...approvals.map(
       ({ by, signed_at, expires_at }) => `Approved by ${by} at ${signed_at}, until ${expires_at}`,
@@ -91,6 +91,11 @@ function historyLines({ approvals, runs }: IntentState, outputs: readonly Output
         ...(kept ? [`  stdout ${kept.stdout}`, `  stderr ${kept.stderr}`] : []),
       ];
     }),
+    ...(rollback
+      ? [
+          `Rolled back by ${rollback.by} at ${rollback.claimed_at}: ${rollback.result ?? 'NO END IS RECORDED'}`,
+        ]
+      : []),
   ];
 }
 
