@@ -16,7 +16,7 @@ import type { Action, PlanEffect } from '../plan/model.ts';
 import { registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
 import { renderPreview } from '../plan/preview/render.ts';
-import { archiveRecords } from '../plan/report/archive.ts';
+import { archiveRecords, expireManifests } from '../plan/report/archive.ts';
 import { buildChangeLog } from '../plan/report/change-log.ts';
 import { compareChanges } from '../plan/report/compare.ts';
 import { buildExecutionReport } from '../plan/report/execution-report.ts';
@@ -40,6 +40,8 @@ const EXECUTOR_VERSION = '1.0.0';
 
 /** A plan: parsed, simulated over the files as they are now, and checked for what no plan may contain. */
 export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
+  // Before a new plan begins, old ones whose time is up are marked; they are kept all the same.
+  if (look) await expireManifests(context.root, context.clock());
   const collector = new Collector();
   const { effect, rules } = await simulate(context, spec, look ? collector : null);
   requireContent(collector.findings);

@@ -5,7 +5,6 @@ import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
-import { expireManifests } from '../plan/report/archive.ts';
 import { loadManifest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
@@ -55,8 +54,6 @@ export async function previewRollback(
  * run in doubt and a rollback that got stuck. Only what the plan itself left is replaced.
  */
 export async function rollback(context: Context, request: RollbackRequest): Promise<RollBackOutcome> {
-  // Whose time is up is marked, and kept all the same: an old undo is better than none.
-  await expireManifests(context.root, context.clock());
   const { execution_id, checkpoints = [], reason, signer } = request;
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   const { state, run, effect, manifest } = await undoable(context, execution_id);

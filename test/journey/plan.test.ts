@@ -6,6 +6,7 @@ import { changeLogSchema, executionReportSchema } from '../../src/plan/report/sc
 import { parseManifest } from '../../src/plan/rollback/manifest.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { EXAMPLE } from '../plan/input/plan.ts';
+import { project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   approved,
@@ -340,5 +341,33 @@ describe('Ctrl-C', () => {
     const { report } = await ran(p, planOf([replace('1', 'a', 'x', 'z')]), { abort: AbortSignal.abort() });
     expect(reportsOf(p, report).execution_report.status).toBe('CANCELLED');
     expect(picture(p.root)).toEqual(before);
+  });
+});
+
+describe('a manifest whose time is up', () => {
+  it('is marked when the next plan is proposed, is kept, and still undoes its run', async () => {
+    let now = new Date();
+    const p = await project(TOOLS, () => now);
+    writeFileSync(join(p.root, 'a.txt'), 'one');
+    const plan = (plan_id: string, target: string) =>
+      JSON.stringify({
+        plan_id,
+        action_plan: [
+          { action_id: '1', action_type: 'FILE_CREATE', target, operation: { type: 'create', content: 'x' } },
+        ],
+      });
+    const intent = await proposed(p, plan('first', 'b.txt'));
+    await p.keyturn.approve({ ...intent, signer: p.ada });
+    const { execution_id, folder } = await p.keyturn.run({ ...intent, confirm: async () => true });
+    const status = () =>
+      JSON.parse(readFileSync(join(p.root, folder!, 'rollback_manifest.json'), 'utf8')).status;
+    expect(status()).toBe('ACTIVE');
+    now = new Date(now.getTime() + 31 * 24 * 3600 * 1000);
+    await proposed(p, plan('second', 'c.txt'));
+    expect(status()).toBe('EXPIRED');
+    expect(await p.keyturn.rollback({ execution_id, reason: 'late', signer: p.ada })).toMatchObject({
+      status: 'rolled_back',
+    });
+    expect(existsSync(join(p.root, 'b.txt'))).toBe(false);
   });
 });
