@@ -1,4 +1,5 @@
 import type { Act } from './answer.ts';
+import { STATUSES } from './statuses.ts';
 
 /** One command as the person sees it. What it does is loaded only when it is called. */
 export interface Spec {
@@ -33,21 +34,6 @@ export const GROUPS: Readonly<Record<string, string>> = {
   tool: 'the registry of tools',
   ledger: 'what happened, provably',
 };
-
-const STATUSES = [
-  'proposed',
-  'rejected',
-  'approved',
-  'claimed',
-  'succeeded',
-  'failed',
-  'partial',
-  'happened',
-  'rolled_back',
-  'rolling_back',
-  'undone',
-  'stuck',
-];
 
 const id: Operand = { name: '<id>', about: 'the id of the intent' };
 const hash: Operand = { name: '<hash>', about: 'the hash of the intent' };

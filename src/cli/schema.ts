@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STATUSES } from './statuses.ts';
 
 /** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
 
@@ -25,20 +26,7 @@ const kind = z.enum(['human', 'agent']);
 
 const executor = z.strictObject({ host: z.string(), boot_id: z.string(), pid: z.int(), started: z.string() });
 
-const status = z.enum([
-  'proposed',
-  'rejected',
-  'approved',
-  'claimed',
-  'succeeded',
-  'failed',
-  'partial',
-  'happened',
-  'rolled_back',
-  'rolling_back',
-  'undone',
-  'stuck',
-]);
+const status = z.enum(STATUSES);
 
 const intent = z
   .strictObject({
