@@ -58,7 +58,7 @@ export const COMMANDS: readonly Spec[] = [
     about: 'enrol a human with a new key, or an agent without one',
     operands: [{ name: '<name>', about: 'a to z, 0 to 9, dot, dash and underscore' }],
     options: [{ flags: '--agent', about: 'enrol an agent: it may propose and nothing else' }, as],
-    examples: ['keyturn identity add bob', 'keyturn identity add claude --agent'],
+    examples: ['keyturn identity add bob', 'keyturn identity add scout --agent'],
     load: async () => (await import('./command/identity.ts')).add,
   },
   {
@@ -102,8 +102,8 @@ export const COMMANDS: readonly Spec[] = [
       { flags: '--envelope <file>', about: 'a whole envelope as JSON instead, or - for standard input' },
     ],
     examples: [
-      'keyturn propose --tool greet --arg name=Ada --goal "Say hello" --by claude',
-      'keyturn propose --plan plan.json --goal "Add a field" --by claude',
+      'keyturn propose --tool greet --arg name=Ada --goal "Say hello" --by scout',
+      'keyturn propose --plan plan.json --goal "Add a field" --by scout',
       'keyturn propose --envelope intent.json',
     ],
     load: async () => (await import('./command/propose.ts')).propose,

@@ -77,11 +77,11 @@ describe('identity', () => {
 
   it('an agent is enrolled with the signature of a human and gets no key', async () => {
     const added = await project.talk(
-      ['identity', 'add', 'claude', '--agent'],
+      ['identity', 'add', 'scout', '--agent'],
       ['Passphrase of alice: ', PASSPHRASE],
     );
-    expect(added).toMatchObject({ code: 0, stdout: '[OK] claude is enrolled as an agent\n', stderr: '' });
-    expect(existsSync(join(folder, '.keyturn', 'keys', 'claude.json'))).toBe(false);
+    expect(added).toMatchObject({ code: 0, stdout: '[OK] scout is enrolled as an agent\n', stderr: '' });
+    expect(existsSync(join(folder, '.keyturn', 'keys', 'scout.json'))).toBe(false);
   });
 
   it('a wrong passphrase enrols nobody and leaves no key file', async () => {
@@ -108,15 +108,15 @@ describe('identity', () => {
 
     expectError('USAGE', await project.talk(['identity', 'add', 'dora', '--agent']));
     const revoked = await project.talk(
-      ['identity', 'revoke', 'claude', '--reason', 'no longer used', '--as', 'bob'],
+      ['identity', 'revoke', 'scout', '--reason', 'no longer used', '--as', 'bob'],
       ['Passphrase of bob: ', 'another passphrase'],
     );
-    expect(revoked).toMatchObject({ code: 0, stdout: '[OK] claude is revoked\n' });
+    expect(revoked).toMatchObject({ code: 0, stdout: '[OK] scout is revoked\n' });
     const { stdout } = await project.run('identity', 'list');
     expect(stdout).toMatch(/^NAME +KIND +STATUS +ENROLLED +BY\n/);
     expect(stdout).toMatch(/^alice +human +active +\S+ +alice$/m);
     expect(stdout).toMatch(/^bob +human +active +\S+ +alice$/m);
-    expect(stdout).toMatch(/^claude +agent +revoked +\S+ +alice$/m);
+    expect(stdout).toMatch(/^scout +agent +revoked +\S+ +alice$/m);
   });
 
   it('a name that is taken, an unknown name and an agent as signer are refused', async () => {

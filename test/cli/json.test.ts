@@ -67,9 +67,9 @@ describe('--json', () => {
     expect(answerOf(made)).toMatchObject({ ok: true, command: 'init', result: { name: 'ada' } });
     answered.add('init');
 
-    await ok(['identity', 'add', 'claude', '--agent'], ASKED);
+    await ok(['identity', 'add', 'scout', '--agent'], ASKED);
     await ok(['identity', 'list']);
-    await ok(['identity', 'revoke', 'claude', '--reason', 'not used'], ASKED);
+    await ok(['identity', 'revoke', 'scout', '--reason', 'not used'], ASKED);
     await ok(['explain', 'USAGE']);
     await ok(['tool', 'list']);
     await ok(['tool', 'lint']);
