@@ -83,6 +83,8 @@ function whyNotWritten(path: string, error: unknown): [ReasonCode, string] {
   if (code === 'ENOSPC') return ['DISK_FULL', `${path}: the disk is full.`];
   return [
     'WRITE_FAILED',
-    code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be written (${code}).`,
+    code === 'EEXIST'
+      ? `${path} exists already. It is never overwritten: choose another name.`
+      : `${path} cannot be written (${code}).`,
   ];
 }
