@@ -20,10 +20,15 @@ export function proposal(entries = 1): Commit {
       approvals_needed: 1,
       proposer: 'planner',
       proposer_kind: 'agent',
+      proposer_signature: null,
+      actions: ['tool:deploy'],
+      alternates: [],
+      replaces: null,
       expires_at: '2100-01-15T12:00:00.000Z',
     },
   };
-  const refused: Event = { kind: 'intent.refused', subject, body: { reason_code: 'HASH_MISMATCH' } };
+  const body = { reason_code: 'HASH_MISMATCH', decision: null } as const;
+  const refused: Event = { kind: 'intent.refused', subject, body };
   return { claims: [`intent:${subject}`], events: [event, ...Array(entries - 1).fill(refused)] };
 }
 

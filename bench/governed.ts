@@ -8,13 +8,17 @@ import type { Keyturn } from '../src/keyturn.ts';
 import type { Effect } from '../src/tool/effect.ts';
 import { WARM_UP as COMMITS } from './commit.ts';
 import { commitInTurn, openStore } from './facts.ts';
-import { type Asked, approvedIntent, createProject } from './project.ts';
+import { type Asked, createProject, readyIntent } from './project.ts';
 import { timed, usual } from './timing.ts';
 
 export interface RunTimes {
   readonly bare_ms: number;
   readonly governed_ms: number;
   readonly commit_ms: number;
+  /** From the proposal to the record. */
+  readonly journey_ms: number;
+  /** What the ledger says about a capability: one read of its intent. */
+  readonly lookup_us: number;
 }
 
 const WARM_UP = 10;
@@ -27,16 +31,18 @@ export async function measureRuns({ root, runs }: { root: string; runs: number }
   const own = await openStore(project.keyturn.layout.store, 'write');
   for (const each of [store, own]) await commitInTurn(each, COMMITS);
   const asked: Asked[] = [];
-  for (let i = 0; i < runs + WARM_UP; i++) asked.push(await approvedIntent(project));
+  for (let i = 0; i < runs + WARM_UP; i++) asked.push(await readyIntent(project));
   const { effect } = await project.keyturn.preview(asked[0]!.intent_id, asked[0]!.hash);
   if (effect.kind !== 'tool') throw new Error('The bench runs a tool.');
 
-  const times: { bare: number; commit: number; governed: number }[] = [];
+  const times: { bare: number; commit: number; governed: number; journey: number; lookup: number }[] = [];
   for (const [i, intent] of asked.entries()) {
     const time = {
       bare: await bare(effect),
       commit: await timed(() => commitInTurn(store, 1)),
       governed: await timed(() => runGoverned(project.keyturn, intent)),
+      journey: await timed(async () => runGoverned(project.keyturn, await readyIntent(project))),
+      lookup: await timed(() => project.keyturn.intent(intent.intent_id)),
     };
     if (i >= WARM_UP) times.push(time);
   }
@@ -47,6 +53,8 @@ export async function measureRuns({ root, runs }: { root: string; runs: number }
     bare_ms: usual(times.map(({ bare }) => bare)),
     governed_ms: usual(times.map(({ governed }) => governed)),
     commit_ms: usual(times.map(({ commit }) => commit)),
+    journey_ms: usual(times.map(({ journey }) => journey)),
+    lookup_us: usual(times.map(({ lookup }) => lookup)) * 1000,
   };
 }
 

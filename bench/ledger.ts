@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { Keyturn } from '../src/keyturn.ts';
 import type { Commit, Store } from '../src/store/store.ts';
 import { openStore, proposal } from './facts.ts';
-import { type Asked, approvedIntent, createProject, openProject, type Project } from './project.ts';
+import { type Asked, createProject, openProject, type Project, readyIntent } from './project.ts';
 import { timed, usual } from './timing.ts';
 
 /** As many as the store writes in one transaction. */
 const BATCH = 512;
 /** Entries of an intent that nobody asks about. */
 const ENTRIES = 4;
-/** The proposal, the submission and the approval. */
-const ENTRIES_OF_ASKED = 3;
+/** The proposal, the submission, the approval and the capability. */
+const ENTRIES_OF_ASKED = 4;
 const WARM_UP = 4_000;
 
 export interface FillOptions {
@@ -39,7 +39,7 @@ async function grow(project: Project, store: Store, { root, size, every }: FillO
     const { size: now } = await store.tip();
     if (now === size) break;
     const next = Math.min(asked.length * every, size);
-    if (now >= next && now + ENTRIES_OF_ASKED <= size) asked.push(await approvedIntent(project));
+    if (now >= next && now + ENTRIES_OF_ASKED <= size) asked.push(await readyIntent(project));
     else await addStories(store, Math.min(BATCH * ENTRIES, (now < next ? next : size) - now));
   }
   writeFileSync(join(root, 'asked.json'), JSON.stringify(asked));

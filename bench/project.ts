@@ -21,7 +21,7 @@ tools:
     summary: Does nothing.
     executable: /bin/true
     sandbox: {}
-    undo: none
+    undo: exact
 `;
 
 /** A real project with one human, one agent, and a tool that does nothing in the default sandbox. */
@@ -37,15 +37,21 @@ export async function createProject(root: string): Promise<Project> {
   return { keyturn, ada };
 }
 
+/** A capability that lives as long as the approval: a large ledger takes a while to fill. */
+export async function grant({ keyturn, ada }: Project, { intent_id, hash }: Asked): Promise<void> {
+  await keyturn.grant({ intent_id, hash, signer: ada, ttl_s: 3600 });
+}
+
 export async function openProject(root: string): Promise<Project> {
   const keyturn = await Keyturn.open({ at: root });
   return { keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
 }
 
-/** An intent that may run: proposed by the agent, approved by the human. Three entries. */
-export async function approvedIntent({ keyturn, ada }: Project): Promise<Asked> {
+/** An intent that may run: proposed by the agent, approved by the human and granted. Four entries. */
+export async function readyIntent({ keyturn, ada }: Project): Promise<Asked> {
   const effect = { kind: 'tool', tool: 'nothing', arguments: {} };
   const { intent_id, hash } = await keyturn.propose({ issuer: 'planner', declared_goal: 'Measure.', effect });
   await keyturn.approve({ intent_id, hash, signer: ada });
+  await grant({ keyturn, ada }, { intent_id, hash });
   return { intent_id, hash };
 }

@@ -1,4 +1,5 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
@@ -12,6 +13,7 @@ const jobs = {
   measureChecks,
   measureVerify,
   measureRuns,
+  measureCapabilities,
   measurePlans,
   measurePlanMemory,
   measureEdit,

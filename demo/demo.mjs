@@ -3,7 +3,15 @@
  * types your part into a real pseudo-terminal, and says so each time.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,6 +55,13 @@ const plan = {
     },
   ],
 };
+
+const forbidden = `
+@id("no-secrets") @version("1") @scope("intent")
+@rationale("Secrets are not for agents.")
+forbid (principal, action == Keyturn::Action::"submit", resource)
+when { context.goal like "*secret*" };
+`;
 
 const colour = (style, text) =>
   process.stdout.isTTY && !process.env.NO_COLOR ? styleText(style, text) : text;
@@ -195,14 +210,22 @@ title(
   'Approving means typing the exact id, and your passphrase.',
 );
 await ask(['approve', id], [['exact id', id], key]);
+run(['check', id, hash], { fails: true });
+
+title(
+  6,
+  'You grant a capability',
+  'Policies decide. It is good for one run of this effect, for two minutes, and can be taken back.',
+);
+await ask(['grant', id, '--ttl', '2m'], [key]);
 run(['check', id, hash]);
 
-title(6, 'It runs, once', 'You say y at the terminal. No flag and no variable can say it for you.');
+title(7, 'It runs, once', 'You say y at the terminal. No flag and no variable can say it for you.');
 await ask(['run', id, hash], [['(y/n)', 'y']]);
 say(`\n   backups/report.txt now says: ${readFileSync(join(folder, 'backups/report.txt'), 'utf8').trim()}`);
 await ask(['run', id, hash], [], { fails: true });
 
-title(7, 'The agent smuggles', 'A path that leads out, and an option dressed as a file name.');
+title(8, 'The agent smuggles', 'A path that leads out, and an option dressed as a file name.');
 run(['propose', '--by', 'bot', '--tool', 'backup', '--arg', 'file=../../etc/passwd', '--goal', 'Back up'], {
   fails: true,
 });
@@ -222,7 +245,7 @@ run(
 );
 
 title(
-  8,
+  9,
   'The agent swaps the tool after your approval',
   'You approved one script. Another one must not run.',
 );
@@ -239,33 +262,66 @@ run([
 ]);
 const [second, second_hash] = lastIntent();
 await ask(['approve', second], [['exact id', second], key]);
+await ask(['grant', second], [key]);
 chmodSync(join(folder, 'show.sh'), 0o755);
 writeFileSync(join(folder, 'show.sh'), '#!/bin/sh\necho stolen\n');
 say('\n   … the agent overwrites show.sh …');
 await ask(['run', second, second_hash], [], { fails: true });
 
 title(
-  9,
+  10,
+  'A policy says no',
+  'You forbid what touches secrets. From now on nobody, you included, can approve it.',
+);
+appendFileSync(join(folder, 'policies/keyturn.cedar'), forbidden);
+say(`\n   policies/keyturn.cedar now also says:\n${forbidden}`);
+run(['policy', 'diff']);
+await ask(['policy', 'activate', '--reason', 'Secrets stay where they are'], [key]);
+run([
+  'propose',
+  '--by',
+  'bot',
+  '--tool',
+  'show',
+  '--arg',
+  'file=data/report.txt',
+  '--goal',
+  'Print the secret',
+]);
+const [refused] = lastIntent();
+await ask(['approve', refused], [['exact id', refused], key], { fails: true });
+
+title(
+  11,
+  'You freeze everything',
+  'Nothing runs until a human says so, whatever was approved and granted before.',
+);
+await ask(['freeze', '--reason', 'Something is odd'], [key]);
+run(['status']);
+await ask(['unfreeze', '--reason', 'It was nothing'], [key]);
+
+title(
+  12,
   'The agent edits a file, and you undo it',
   'A plan is many changes, or none. You approve the diff; the backup is made before the first byte changes.',
 );
 run(['plan', 'preview', 'plan.json']);
 run(['propose', '--by', 'bot', '--plan', 'plan.json', '--goal', 'Give every customer an e-mail address']);
-const [third, third_hash] = lastIntent();
-await ask(['approve', third], [['exact id', third], key]);
-await ask(['run', third, third_hash], [['(y/n)', 'y']]);
+const [third] = lastIntent();
+await ask(['turn', third], [['(y/n)', 'y'], key]);
 say(`\n   schemas/customer.json now says:\n${readFileSync(join(folder, 'schemas/customer.json'), 'utf8')}`);
 const execution = JSON.parse(quietly(['show', third, '--json'])).result.intent.runs.at(-1).execution_id;
 await ask(['rollback', execution, '--reason', 'We have no consent for that'], [key]);
 say(`\n   schemas/customer.json is back:\n${readFileSync(join(folder, 'schemas/customer.json'), 'utf8')}`);
 
 title(
-  10,
+  13,
   'Anyone can prove what happened',
   'The ledger verifies from its bytes; a small file proves one intent to somebody far away.',
 );
 run(['ledger', 'verify', '--deep']);
 run(['show', id]);
+run(['replay', JSON.parse(quietly(['show', id, '--json'])).result.intent.runs.at(-1).execution_id]);
 writeFileSync(join(folder, 'head.txt'), run(['ledger', 'head']));
 const proof = spawnSync(process.execPath, [cli, 'ledger', 'prove', id], { cwd: folder });
 prompt(['ledger', 'prove', id, '>', 'proof.json']);

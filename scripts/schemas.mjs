@@ -10,6 +10,7 @@ const { answerJsonSchema } = await import('../src/cli/schema.ts');
 const { laneJsonSchema } = await import('../src/cli/lane-schema.ts');
 const { inputJsonSchemas } = await import('../src/plan/input/json-schema.ts');
 const { reportJsonSchemas } = await import('../src/plan/report/json-schema.ts');
+const { CEDAR_SCHEMA } = await import('../src/policy/schema.ts');
 
 const schemas = {
   'cli.json': answerJsonSchema(),
@@ -20,3 +21,4 @@ const schemas = {
 mkdirSync(join(root, 'schemas'), { recursive: true });
 for (const [name, schema] of Object.entries(schemas))
   writeFileSync(join(root, 'schemas', name), `${JSON.stringify(schema, null, 2)}\n`);
+writeFileSync(join(root, 'schemas', 'keyturn.cedarschema'), CEDAR_SCHEMA);

@@ -1,30 +1,55 @@
-import { randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { publicKeyOf } from './canonical/ed25519.ts';
+import type { Narrower } from './capability/attenuate.ts';
+import { parseConditions } from './capability/conditions.ts';
+import type { Holder } from './capability/proof.ts';
+import { canonicalScope } from './capability/scope.ts';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine, machineInspector } from './effect/machine.ts';
 import { thisProcess } from './effect/process.ts';
 import { createDigests } from './effect/program.ts';
-import type { Signer } from './identity/act.ts';
+import { type Signer, signerOf } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
 import { check } from './journey/check.ts';
 import { type Context, requireIntent } from './journey/context.ts';
+import { addControlKey } from './journey/control.ts';
+import * as delegating from './journey/delegate.ts';
 import * as enrolling from './journey/enrol.ts';
 import * as erasing from './journey/erase.ts';
+import * as freezing from './journey/freeze.ts';
+import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
+import { type GrantRequest, grant } from './journey/grant.ts';
 import * as looking from './journey/look.ts';
+import { type OfferRequest, offer } from './journey/offer.ts';
+import type { Presented } from './journey/present.ts';
 import { propose } from './journey/propose.ts';
 import { review } from './journey/review.ts';
+import { type RevokeCapabilityRequest, revokeCapability } from './journey/revoke.ts';
 import type { RollbackRequest } from './journey/rollback.ts';
 import * as running from './journey/run.ts';
 import * as settling from './journey/settle.ts';
+import { type SubmitRequest, submit } from './journey/submit.ts';
 import { limits } from './limits.ts';
 import type { PlanSource, PlanSpec } from './plan/spec.ts';
+import type { Engine } from './policy/engine.ts';
 import { type Config, readConfig } from './project/config.ts';
-import { createHumanKey, createLedgerKey, openHumanKey, readLedgerKey } from './project/keys.ts';
+import {
+  createAgentKey,
+  createControlKey,
+  createHumanKey,
+  createLedgerKey,
+  openHumanKey,
+  readAgentKey,
+  readControlKey,
+  readLedgerKey,
+} from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
+import { readPolicyFiles, readPolicyTable } from './project/policies.ts';
 import { writeStarterFiles } from './project/starter.ts';
 import { Refusal, refuse } from './refusal.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
@@ -102,6 +127,11 @@ export class Keyturn {
       });
       const context = await contextOf(layout, config, store, clock);
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
+      const { public_key } = createControlKey(layout);
+      await addControlKey(context, { public_key, reason: 'The first one.', signer });
+      const table = readPolicyTable(layout);
+      const { activatePolicies } = await import('./journey/policy.ts');
+      await activatePolicies(context, { reason: 'The first ones.', signer, table });
     } finally {
       await store.close();
     }
@@ -117,6 +147,20 @@ export class Keyturn {
   static requireName = enrolling.requireName;
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
+
+  /** The key of an agent, in a file that only its owner may read; and what it can do without the control plane. */
+  static createAgentKey = createAgentKey;
+  static agentSigner = (name: string, path: string): Signer => {
+    const { public_key, seed } = readAgentKey(path);
+    return signerOf(name, public_key, seed);
+  };
+  static attenuate = async (text: string, holder: Holder, narrower: Narrower, at: Date = now()) =>
+    (await import('./capability/attenuate.ts')).attenuate(text, holder, narrower, at);
+  /** What a capability says, for whoever holds it. That the control plane signed it is the executor's to verify. */
+  static readCapability = async (text: string) =>
+    (await import('./capability/chain.ts')).openChain(text, null);
+  static scopeOf = canonicalScope;
+  static conditionsOf = parseConditions;
 
   /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
   static verifyExport = auditing.verifyExportFile;
@@ -134,6 +178,7 @@ export class Keyturn {
 
   // Who may speak.
   enrol = (request: enrolling.EnrolRequest) => enrolling.enrol(this.#context, request);
+  assign = (request: enrolling.AssignRequest) => enrolling.assign(this.#context, request);
   revoke = (request: enrolling.RevokeRequest) => enrolling.revoke(this.#context, request);
   principals = (): Promise<Principal[]> => this.#context.store.principals();
 
@@ -150,7 +195,7 @@ export class Keyturn {
   lockTools = (): boolean => lockRegistry(this.config.registry_path);
 
   // The journey, in order.
-  propose = (draft: unknown) => propose(this.#context, draft);
+  propose = (draft: unknown, signer?: Signer) => propose(this.#context, draft, signer);
   list = (page: Page) => this.#context.store.intents(page);
   intent = (intent_id: string) => requireIntent(this.#context, intent_id);
   review = (intent_id: string, colour = false) => review(this.#context, intent_id, colour);
@@ -177,13 +222,47 @@ export class Keyturn {
   };
   approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
+  submit = (request: SubmitRequest) => submit(this.#context, request);
+  offer = (request: OfferRequest) => offer(this.#context, request);
+  grant = (request: GrantRequest) => grant(this.#context, request);
+  capability = (capability_id: string) => this.#context.store.capability(capability_id);
+  revokeCapability = (request: RevokeCapabilityRequest) => revokeCapability(this.#context, request);
+  freeze = (request: freezing.FreezeRequest) => freezing.freeze(this.#context, request);
+  unfreeze = (request: freezing.FreezeRequest) => freezing.unfreeze(this.#context, request);
+  breakGlass = (request: BreakGlassRequest) => breakGlass(this.#context, request);
+  delegate = (request: delegating.DelegateRequest) => delegating.delegate(this.#context, request);
+  revokeDelegation = (request: delegating.RevokeDelegationRequest) =>
+    delegating.revokeDelegation(this.#context, request);
+  delegations = () => this.#context.store.delegations();
+  /** Control keys, active policies, what is frozen. */
+  system = () => this.#context.store.system();
+
+  // The rules. Decisions are made by the ones that a human activated, not by the files.
+  // Cedar is large, so it is loaded by whoever needs it.
+  checkPolicies = async () => (await import('./journey/policy.ts')).checkPolicies(this.#context);
+  testPolicies = async () =>
+    (await import('./journey/policy.ts')).testPolicies(this.#context, readPolicyTable(this.layout));
+  diffPolicies = async (recent = 1000) =>
+    (await import('./journey/policy.ts')).diffPolicies(this.#context, recent);
+  activatePolicies = async (request: { reason: string; signer: Signer; snapshot?: string }) => {
+    const { activatePolicies } = await import('./journey/policy.ts');
+    return activatePolicies(this.#context, { ...request, table: readPolicyTable(this.layout) });
+  };
+  /** A new key signs capabilities from now on. */
+  rotateControlKey = ({ reason, signer }: { reason: string; signer: Signer }) =>
+    addControlKey(this.#context, { public_key: createControlKey(this.layout).public_key, reason, signer });
+
   check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
-  preview = (intent_id: string, hash: string) => running.preview(this.#context, intent_id, hash);
+  preview = (intent_id: string, hash: string, capability?: Presented) =>
+    running.preview(this.#context, intent_id, hash, capability);
   run = (request: running.RunRequest) => running.run(this.#context, request);
   resolve = (request: settling.ResolveRequest) => settling.resolve(this.#context, request);
   retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
   inDoubt = () => looking.inDoubt(this.#context);
   object = (digest: string): Promise<Uint8Array> => this.#context.store.object(digest);
+  /** A stored decision of the policies: the question, the answer, and which policies gave it. */
+  decision = async (digest: string) =>
+    (await import('./policy/replay.ts')).openDecision(await this.#context.store.object(digest));
   erase = (request: erasing.EraseRequest) => erasing.erase(this.#context, request);
 
   // What happened, provably.
@@ -194,15 +273,18 @@ export class Keyturn {
   export = () => auditing.exportLedger(this.#context, readLedgerKey(this.layout));
   prove = (intent_id: string, kept_head?: string) =>
     auditing.prove(this.#context, readLedgerKey(this.layout), intent_id, kept_head);
+  replay = async (execution_id: string) =>
+    (await import('./journey/replay.ts')).replay(this.#context, execution_id);
   rebuild = (options: { write: boolean }) => this.#context.store.rebuild(options);
 
   close = () => this.#context.store.close();
 }
 
 async function contextOf(layout: Layout, config: Config, store: Store, clock: () => Date): Promise<Context> {
+  const { origin } = await auditing.genesisOf(store);
   return {
     store,
-    origin: (await auditing.genesisOf(store)).origin,
+    origin,
     clock,
     root: layout.root,
     registry_path: config.registry_path,
@@ -210,13 +292,46 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     digests: createDigests(),
     machine: machineInspector(),
     verified: new Set(),
+    memory: { proven: null, asked: null },
+    public_key: importedOnce(),
     process: thisProcess(),
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
     protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
     intent_ttl_s: config.intent_ttl_s,
     approval_ttl_s: config.approval_ttl_s,
+    capability_ttl_s: config.capability_ttl_s,
+    audience: `${origin}/${config.executor}`,
+    environment: config.environment,
+    control_key: (public_key) => readControlKey(layout, public_key),
+    policy_files: () => readPolicyFiles(layout),
+    rules: rulesOf(store),
   };
+}
+
+function importedOnce(): Context['public_key'] {
+  const known = new Map<string, KeyObject>();
+  return (key) => {
+    const found = known.get(key) ?? publicKeyOf(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** The policies of the latest snapshot that was asked for stay ready: parsing them is most of the work of a decision. */
+function rulesOf(store: Store): Context['rules'] {
+  let known: { readonly snapshot: string; readonly engine: Promise<Engine> } | null = null;
+  return (snapshot) => {
+    if (known?.snapshot !== snapshot) known = { snapshot, engine: openRules(store, snapshot) };
+    return known.engine;
+  };
+}
+
+async function openRules(store: Store, snapshot: string): Promise<Engine> {
+  const bytes = await store.object(snapshot);
+  const { openPolicySet } = await import('./policy/set.ts');
+  const { openEngine } = await import('./policy/engine.ts');
+  return openEngine(await openPolicySet(bytes));
 }
 
 /** Looks at the file every time, and parses it only when its bytes changed. */
@@ -228,16 +343,26 @@ function registryOf(path: string, root: string): () => Registry {
   };
 }
 
+export type { Conditions } from './capability/conditions.ts';
+export type { ResourceScope } from './capability/scope.ts';
+export type { Body, EventKind } from './event/event.ts';
+export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts';
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
-export type { IntentState, IntentStatus } from './gate/state.ts';
+export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
+export type { Delegation } from './identity/delegation.ts';
 export type { Progress } from './journey/derived.ts';
 export type { InDoubt } from './journey/look.ts';
+export type { Offer } from './journey/offer.ts';
+export type { PolicyDiff } from './journey/policy.ts';
+export type { UsableCapability } from './journey/present.ts';
 export type { Proposal } from './journey/propose.ts';
 export type { Review } from './journey/review.ts';
 export type { Preview, Report } from './journey/run.ts';
 export type { Entry } from './ledger/entry.ts';
 export type { Problem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
+export type { Problem as PolicyProblem } from './policy/problem.ts';
+export type { TableResult } from './policy/table.ts';
 export { parseDuration } from './project/duration.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export type { Effect as ToolEffect } from './tool/effect.ts';

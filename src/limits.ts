@@ -43,6 +43,16 @@ export const limits = {
   intent_ttl_s: 30 * 24 * 3600,
   approval_ttl_s_default: 3600,
   approval_ttl_s: 7 * 24 * 3600,
+  /** How long a capability lives when nobody says otherwise, and at most. It never outlives its intent. */
+  capability_ttl_s_default: 5 * 60,
+  capability_ttl_s: 3600,
+  /** How long a delegation holds at most, and how often it can be passed on. */
+  delegation_ttl_s: 90 * 24 * 3600,
+  delegation_depth: 4,
+  /** Policies in one set: a human must be able to read them. */
+  policies: 500,
+  /** How long a freeze, a revocation or a violation can go unseen by a run. */
+  watch_ms: 200,
   /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
   clock_skew_ms: 5_000,
   passphrase_chars_min: 8,

@@ -55,6 +55,10 @@ const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'CLAIM_TAKEN',
   'ROLLBACK_STUCK',
   'CLOCK_BEHIND',
+  'FROZEN',
+  'CAPABILITY_MISSING',
+  'CAPABILITY_EXPIRED',
+  'CAPABILITY_REVOKED',
 ]);
 
 const UNAVAILABLE = 'Tool registry unavailable';

@@ -10,24 +10,37 @@ export interface Call {
 
 /** Every option of every command. Which command takes which is said in commands.ts. */
 export interface Options {
+  readonly action?: readonly string[];
   readonly after?: string;
-  readonly agent?: boolean;
+  /** `identity add --agent` says what is enrolled, `freeze --agent NAME` says who is stopped. */
+  readonly agent?: boolean | string;
+  readonly agentKey?: string;
+  readonly alternate?: string;
+  readonly approves?: boolean;
   readonly arg?: readonly string[];
   readonly as?: string;
+  readonly audience?: string;
   readonly bundle?: string;
   readonly by?: string;
+  readonly capability?: string;
+  readonly category?: string;
   readonly checkpoint?: readonly string[];
+  readonly condition?: readonly string[];
   readonly config?: string;
   readonly deep?: boolean;
+  readonly delegation?: string;
   readonly dryRun?: boolean;
   readonly envelope?: string;
   readonly file?: string;
   readonly goal?: string;
   readonly hash?: string;
   readonly head?: readonly string[];
+  readonly holder?: string;
+  readonly holderKey?: string;
   readonly hostIsDead?: boolean;
   readonly json?: boolean;
   readonly key?: string;
+  readonly keyOut?: string;
   readonly limit?: string;
   readonly name?: string;
   readonly out?: string;
@@ -37,9 +50,15 @@ export interface Options {
   readonly preview?: boolean;
   readonly project?: string;
   readonly reason?: string;
+  readonly recent?: string;
+  readonly replaces?: string;
+  readonly role?: readonly string[];
+  readonly scope?: readonly string[];
   readonly status?: string;
+  readonly tenant?: boolean;
   readonly tool?: string;
   readonly ttl?: string;
+  readonly withoutRoles?: boolean;
   readonly write?: boolean;
 }
 

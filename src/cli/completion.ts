@@ -70,6 +70,10 @@ function offer(values: readonly Known[], complete: (value: string, about: string
 const STATUSES: Readonly<Record<string, readonly IntentStatus[]>> = {
   approve: ['proposed'],
   reject: ['proposed', 'approved'],
+  submit: ['proposed'],
+  grant: ['approved'],
+  turn: ['proposed', 'approved'],
+  'break-glass': ['proposed', 'approved'],
   check: ['approved'],
   run: ['approved'],
   retry: ['failed'],
@@ -101,6 +105,8 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
   const intents = (await Promise.all(pages)).flat();
   const principals = await keyturn.principals();
   const named = intents.filter(({ intent_id }) => words.includes(intent_id));
+  const agents = principals.filter(({ kind }) => kind === 'agent').map(({ name }): Known => [name, 'agent']);
+  const delegations = await keyturn.delegations();
   return {
     id: intents.map(({ intent_id, tool, status }) => [intent_id, `${tool}, ${status}`]),
     hash: named.map(({ hash }) => [hash, '']),
@@ -111,5 +117,20 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
     as: principals.filter(({ kind }) => kind === 'human').map(({ name }) => [name, '']),
     by: principals.map(({ name, kind }) => [name, kind]),
     name: principals.map(({ name, kind }) => [name, kind]),
+    agent: agents,
+    holder: agents,
+    role: [...new Set(principals.flatMap(({ roles }) => roles))].map((role) => [role, '']),
+    delegation: delegations.map(({ delegation_id, delegate, status }) => [
+      delegation_id,
+      `${delegate}, ${status}`,
+    ]),
+    action: named.flatMap(({ actions }) => actions.map((action): Known => [action, ''])),
+    alternate: named.flatMap(({ choices }) => choices.map(({ tool }): Known => [tool, ''])),
+    replaces: intents.map(({ intent_id, tool, status }) => [intent_id, `${tool}, ${status}`]),
+    'capability-id': intents.flatMap(({ capabilities, tool }) =>
+      capabilities
+        .filter(({ status }) => status === 'issued')
+        .map(({ capability_id }): Known => [capability_id, tool]),
+    ),
   };
 }

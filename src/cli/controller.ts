@@ -28,8 +28,8 @@ async function requireEligible(at: string, intent_id: string, hash: string): Pro
   try {
     const verdict = await keyturn.check(intent_id, hash);
     if (verdict.eligible) return;
-    const { code, executed_at } = verdict;
-    refuse(code, undefined, executed_at === null ? {} : { executed_at });
+    const { code, executed_at, words } = verdict;
+    refuse(code, words, executed_at === null ? {} : { executed_at });
   } finally {
     await keyturn.close();
   }

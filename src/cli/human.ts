@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Keyturn, Principal, Signer } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import type { Terminal } from './terminal.ts';
+import { atTerminal, type Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
 export async function whoActs(keyturn: Keyturn, as: string | undefined): Promise<string> {
@@ -35,6 +35,23 @@ function keyNames(keyturn: Keyturn): string[] {
 /** Unlocks a key for one act. There is one try: whoever guesses has to start again. */
 export async function unlock(keyturn: Keyturn, terminal: Terminal, name: string): Promise<Signer> {
   return keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `));
+}
+
+/** One act of one human, at the terminal: what it is about, then the passphrase, then the act. */
+export function actAs<T>(
+  keyturn: Keyturn,
+  name: string,
+  act: (signer: Signer) => Promise<T>,
+  show: (columns: number) => readonly string[] = () => [],
+): Promise<T> {
+  return atTerminal(async (terminal) => {
+    terminal.write(
+      show(terminal.columns)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    return act(await unlock(keyturn, terminal, name));
+  });
 }
 
 export async function newPassphrase(terminal: Terminal, name: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeFileSync } from 'node:fs';
 import { type ReasonCode, refuse } from '../refusal.ts';
 
 /** The bytes of a file that the person named, or of standard input for `-`. Never more than `max_bytes`. */
@@ -73,6 +73,30 @@ export async function writeOutput(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     refuse(...whyNotWritten(path, error));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * A new file, taken before the content is made and gone again if that fails: whoever asked for a token in a file must not
+ * be granted one and then get nothing. Only its owner can read it.
+ */
+export async function writeSecret<T>(path: string, make: () => Promise<readonly [string, T]>): Promise<T> {
+  let fd: number;
+  try {
+    fd = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    return refuse(...whyNotWritten(path, error));
+  }
+  try {
+    const [text, made] = await make();
+    writeFileSync(fd, text);
+    return made;
+  } catch (error) {
+    unlinkSync(path);
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    return refuse(...whyNotWritten(path, error));
   } finally {
     closeSync(fd);
   }

@@ -7,6 +7,7 @@ import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
 import type { Claimed } from '../lane/verify.ts';
 import { jsonLine } from '../lane/visible.ts';
 import { explain, Refusal, refuse } from '../refusal.ts';
+import { requireNotFrozen } from './lane-freeze.ts';
 import type { LaneAnswer } from './lane-schema.ts';
 import { painter } from './paint.ts';
 import { present } from './present.ts';
@@ -45,6 +46,7 @@ function requestOf(claimed: Claimed, options: LaneRunOptions): RunRequest {
 
 async function dryRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
   const effect = await previewRun(request);
+  await requireNotFrozen(request, effect);
   const lines = [...screen(request.id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'];
   tell(
     options,
@@ -61,9 +63,13 @@ async function realRun(request: RunRequest, options: LaneRunOptions): Promise<nu
     // From here on a signal does not end us half way: at the question it is a no, and later the tool is killed with all
     // it started, and that is recorded.
     for (const signal of SIGNALS) process.on(signal, () => interrupt.abort());
-    return atTerminal((terminal) =>
+    await requireNotFrozen(request, effect);
+    const answer = await atTerminal((terminal) =>
       ask(terminal, { id: request.id, effect, options, abort: interrupt.signal }),
     );
+    // Again, because the human may have taken an hour.
+    await requireNotFrozen(request, effect);
+    return answer;
   };
   const finished = await runIntent(request, { confirm, clock: () => new Date(), abort: interrupt.signal });
   tell(options, report(finished), asJson(finished), reasonOfRun(finished));

@@ -1,14 +1,18 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { visible } from '../canonical/visible.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Answer, type Call, denied } from './answer.ts';
-import { COMMANDS, type Spec } from './commands.ts';
+import { COMMANDS } from './commands.ts';
 import { buildProgram, usageRefusal } from './program.ts';
 import { say } from './say.ts';
+import type { Spec } from './spec.ts';
 import { tell, tellError } from './tell.ts';
 
 /** Every command but `lane check`. Returns the exit code, which is 0 or 1. */
 export async function main(words: readonly string[]): Promise<number> {
+  // The policy engine is WebAssembly. To optimise it costs more time and memory than one command gets back.
+  setFlagsFromString('--liftoff-only');
   if (words[0] === '--version' || words[0] === '-V') return printVersion();
   if (words[0] === 'complete') return suggest(words);
   let code: number | null = null;

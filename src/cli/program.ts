@@ -1,8 +1,9 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Call, Options } from './answer.ts';
-import { COMMANDS, GROUPS, type Operand, type OptionSpec, type Spec } from './commands.ts';
+import { COMMANDS, GROUPS } from './commands.ts';
 import { say } from './say.ts';
+import type { Operand, OptionSpec, Spec } from './spec.ts';
 
 export type Serve = (spec: Spec, call: Call) => Promise<void>;
 
@@ -13,8 +14,10 @@ const JOURNEY = `
 The journey:
   keyturn init                                  make this folder a project
   keyturn propose --tool greet --arg name=Ada   anybody: what is wanted
-  keyturn review                                a human: look, and turn the key
+  keyturn review                                a human: look, and approve
+  keyturn grant ID                              a human: a capability, narrow and short, for one run
   keyturn run ID HASH                           once
+  keyturn turn ID                               all three, with one look and one passphrase
   keyturn ledger verify                         anybody: what happened`;
 
 /** The command parser, with every command declared and none loaded. */

@@ -1,167 +1,24 @@
 import { z } from 'zod';
-import { STATUSES } from './statuses.ts';
+import { authorityResults, freeze } from './schema-authority.ts';
+import {
+  approval,
+  code,
+  digest,
+  fingerprint,
+  id,
+  intent,
+  name,
+  rejection,
+  report,
+  time,
+  tool,
+} from './schema-parts.ts';
 
 /** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
 
-export const id = z
-  .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
-  .meta({ id: 'id' });
-export const digest = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .meta({ id: 'digest' });
-const time = z.iso.datetime({ precision: 3 }).meta({ id: 'time' });
-const fingerprint = z
-  .string()
-  .regex(/^sha256:[0-9a-f]{64}$/)
-  .meta({ id: 'fingerprint' });
-const name = z.string();
-/** `keyturn explain` lists them. */
-export const code = z
-  .string()
-  .regex(/^[A-Z][A-Z0-9_]+$/)
-  .meta({ id: 'code' });
-const kind = z.enum(['human', 'agent']);
-
-const executor = z.strictObject({ host: z.string(), boot_id: z.string(), pid: z.int(), started: z.string() });
-
-const status = z.enum(STATUSES);
-
-const intent = z
-  .strictObject({
-    intent_id: id,
-    status,
-    hash: digest,
-    effect_digest: digest,
-    registry_digest: digest,
-    effect: z.enum(['tool', 'plan']),
-    tool: name,
-    approvals_needed: z.int(),
-    proposer: name,
-    proposer_kind: kind,
-    proposed_at: time,
-    expires_at: time,
-    approvals: z
-      .array(z.strictObject({ by: name, key: z.string(), signed_at: time, expires_at: time }).readonly())
-      .readonly(),
-    attempt: z.int(),
-    runs: z
-      .array(
-        z
-          .strictObject({
-            execution_id: id,
-            attempt: z.int(),
-            claimed_at: time,
-            executor,
-            finished_at: time.nullable(),
-            result: z.enum(['success', 'failure', 'partial', 'rolled_back']).nullable(),
-            exit_code: z.int().nullable(),
-            reports: z.string().nullable(),
-          })
-          .readonly(),
-      )
-      .readonly(),
-    rollback: z
-      .strictObject({
-        round: z.int(),
-        from: status,
-        by: name,
-        claimed_at: time,
-        executor,
-        result: z.enum(['complete', 'partial', 'stuck']).nullable(),
-      })
-      .readonly()
-      .nullable(),
-    /** The status as it is now: the clock counts. */
-    standing: z.enum([
-      'waiting',
-      'expired',
-      'rejected',
-      'approved',
-      'approval expired',
-      'IN DOUBT',
-      'succeeded',
-      'failed',
-      'happened',
-      'rolled back',
-      'undone',
-      'STUCK',
-    ]),
-  })
-  .meta({ id: 'intent' });
-
-const approval = z
-  .strictObject({
-    intent_id: id,
-    hash: digest,
-    by: name,
-    expires_at: time,
-    /** How many more humans must approve it. */
-    missing: z.int(),
-  })
-  .meta({ id: 'approval' });
-const rejection = z
-  .strictObject({ intent_id: id, hash: digest, by: name, reason: z.string() })
-  .meta({ id: 'rejection' });
-
-const parameter = z
-  .looseObject({
-    type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
-    required: z.boolean(),
-    default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
-    description: z.string().optional(),
-    enum: z.array(z.union([z.string(), z.number()])).optional(),
-  })
-  .meta({ id: 'parameter' });
-
-const tool = z
-  .strictObject({
-    name,
-    summary: z.string(),
-    executable: z.string(),
-    sandbox: z.union([z.literal('none'), z.looseObject({})]),
-    undo: z.enum(['exact', 'compensating', 'none']),
-    timeout_s: z.int(),
-    parameters: z.record(z.string(), parameter),
-  })
-  .meta({ id: 'tool' });
-
-const report = z
-  .strictObject({
-    dry_run: z.literal(false),
-    execution_id: id,
-    intent_id: id,
-    tool: name,
-    outcome: z.enum(['success', 'failure', 'partial', 'rolled_back']),
-    exit_code: z.int().nullable(),
-    signal: z.string().nullable(),
-    finished_at: time,
-    stdout: z.string(),
-    stderr: z.string(),
-    /** Where the reports of a plan are; `null` for a tool. */
-    folder: z.string().nullable(),
-  })
-  .meta({ id: 'report' });
-
 const results = {
+  ...authorityResults,
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
-  'identity add': z.strictObject({ name, kind, public_key: z.string().nullable() }),
-  'identity list': z.strictObject({
-    principals: z.array(
-      z
-        .strictObject({
-          name,
-          kind,
-          public_key: z.string().nullable(),
-          status: z.enum(['active', 'revoked']),
-          enrolled_at: time,
-          enrolled_by: name,
-        })
-        .readonly(),
-    ),
-  }),
-  'identity revoke': z.strictObject({ name, reason: z.string(), by: name }),
   doctor: z.strictObject({
     checks: z.array(
       z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
@@ -186,6 +43,9 @@ const results = {
     tool: name,
     effect_digest: digest,
     proposer: name,
+    /** Whether the proposer's key signed it. */
+    signed: z.boolean(),
+    replaces: id.nullable(),
     expires_at: time,
   }),
   'plan validate': z.strictObject({
@@ -222,6 +82,38 @@ const results = {
     /** `null` when it was erased. */
     envelope: z.looseObject({ declared_goal: z.string() }).nullable(),
     effect: z.looseObject({ kind: z.enum(['tool', 'plan']) }).nullable(),
+    /** Everything that happened to it, oldest first, in words. */
+    story: z.array(
+      z.strictObject({
+        seq: z.int(),
+        at: time,
+        kind: z.string(),
+        words: z.string(),
+        /** What the policies said, where they were asked; `null` otherwise, and when it was erased. */
+        decision: z
+          .strictObject({
+            allowed: z.boolean(),
+            code: code.nullable(),
+            policies: z
+              .array(
+                z
+                  .strictObject({
+                    id: z.string(),
+                    version: z.string(),
+                    scope: z.string(),
+                    rationale: z.string(),
+                  })
+                  .readonly(),
+              )
+              .readonly(),
+            words: z.string(),
+            snapshot: digest,
+          })
+          .nullable(),
+      }),
+    ),
+    /** What it asks for differently than the intent that it replaces; empty when it replaces none. */
+    changes: z.array(z.string()),
     outputs: z.array(z.strictObject({ execution_id: id, stdout: digest, stderr: digest }).readonly()),
     output: z.strictObject({ stdout: z.string().nullable(), stderr: z.string().nullable() }).nullable(),
   }),
@@ -233,6 +125,7 @@ const results = {
   approve: approval,
   reject: rejection,
   status: z.strictObject({
+    frozen: z.array(freeze),
     in_doubt: z.array(
       z.strictObject({
         execution_id: id,
@@ -249,6 +142,8 @@ const results = {
     failed: z.array(id),
     waiting: z.array(id),
     approval_expired: z.array(id),
+    /** Approved, and without a capability that could be used now. */
+    ungranted: z.array(z.strictObject({ intent_id: id, hash: digest })),
     approved: z.array(z.strictObject({ intent_id: id, hash: digest })),
   }),
   check: z.strictObject({ intent_id: id, hash: digest, eligible: z.literal(true) }),
@@ -257,12 +152,20 @@ const results = {
       dry_run: z.literal(true),
       intent_id: id,
       hash: digest,
+      capability_id: id,
       tool: name,
       argv: z.array(z.string()),
     }),
     report,
   ]),
-  retry: z.strictObject({ intent_id: id, hash: digest, attempt: z.int(), by: name, reason: z.string() }),
+  retry: z.strictObject({
+    intent_id: id,
+    hash: digest,
+    attempt: z.int(),
+    tool: name,
+    by: name,
+    reason: z.string(),
+  }),
   resolve: z.strictObject({
     execution_id: id,
     intent_id: id,
@@ -310,6 +213,8 @@ const results = {
 } as const;
 
 export type Result<C extends keyof typeof results> = z.infer<(typeof results)[C]>;
+
+export { code, digest, id };
 
 /** The answer of a command that refused, or could not be understood. */
 export const problem = z

@@ -1,6 +1,7 @@
 import { visible } from '../canonical/visible.ts';
-import type { ToolEffect as Effect, IntentState, PlanEffect, Review } from '../keyturn.ts';
+import type { ToolEffect as Effect, IntentState, PlanEffect, Review, UsableCapability } from '../keyturn.ts';
 import { argument } from '../lane/visible.ts';
+import { capabilityFields, GLASS_LINE } from './capability-lines.ts';
 import { COLUMNS, type Field, fieldLines, folded, type Sheet, type Span } from './fold.ts';
 import { type Paint, stdoutPainter } from './paint.ts';
 import { standingOf, styleOf } from './standing.ts';
@@ -34,12 +35,13 @@ export function reviewScreen({ state, envelope, effect, preview }: Review, look:
         ['Asked by', askedBy(state)],
         ['Why', visible(envelope.declared_goal)],
         ['Expires', expiry(state.expires_at, now)],
+        ...namedFields(state, envelope),
         ...(effect.kind === 'tool' ? effectFields(effect) : planFields(effect, state.approvals_needed)),
       ],
       sheet,
     ),
     ...(effect.kind === 'tool' ? alarm(effect, paint) : []),
-    ...(claims.length === 0 ? [] : ['Claims (not enforced):', ...fieldLines(claims, sheet, '  ')]),
+    ...(claims.length === 0 ? [] : ['Constraints:', ...fieldLines(claims, sheet, '  ')]),
     ...(preview === null
       ? []
       : [
@@ -52,26 +54,65 @@ export function reviewScreen({ state, envelope, effect, preview }: Review, look:
   ];
 }
 
+/** What a yes covers beside the effect: what it replaces, what it requests, and what a human may turn to afterwards. */
+function namedFields(
+  { actions, replaces }: IntentState,
+  { effect, alternates }: Review['envelope'],
+): Field[] {
+  const plain = actions.length === 1 && (effect.kind === 'plan' || actions[0] === `tool:${effect.tool}`);
+  return [
+    ...(replaces === null ? [] : ([['Replaces', replaces]] as const)),
+    ...(plain ? [] : ([['Requests', actions.map(visible).join(', ')]] as const)),
+    ...alternates.map(
+      (call): Field => ['Alternate', [['yellow', call.tool], ` ${visible(JSON.stringify(call.arguments))}`]],
+    ),
+  ];
+}
+
 /** A name that nobody proved: whoever can write to the project can propose in any name. */
 export function askedBy({
   proposer,
   proposer_kind,
-}: Pick<IntentState, 'proposer' | 'proposer_kind'>): string {
+  proposer_verified,
+}: Pick<IntentState, 'proposer' | 'proposer_kind' | 'proposer_verified'>): string {
+  if (proposer_verified) return `${proposer} (${proposer_kind}, signed with its key)`;
   return proposer_kind === 'human' ? `says it is ${proposer} (human)` : `${proposer} (agent, by name only)`;
 }
 
-/** What the screen of 001 leaves out and a yes at the run depends on. */
+/** What the screen of 001 leaves out and a yes at the run depends on. The lane knows no capability. */
 export function confinementLines(
   effect: Effect,
   { paint, columns }: Pick<Look, 'paint' | 'columns'>,
+  capability: UsableCapability | null = null,
 ): string[] {
   const sheet: Sheet = { paint, columns, whole: 'the registry has all of it' };
   const found: Field[] = [
     ...programFields(effect),
     ['Folder', visible(effect.cwd)],
-    ['Sandbox', sandbox(effect)],
+    ...(capability ? capabilityFields(capability) : []),
+    ['Sandbox', sandbox(capability ? confinedBy(effect, capability) : effect)],
   ];
-  return [...fieldLines(found, sheet), ...alarm(effect, paint), ''];
+  return [...glassLines(capability, paint), ...fieldLines(found, sheet), ...alarm(effect, paint), ''];
+}
+
+/** For a plan, which has no sandbox of its own. */
+export function capabilityLines(
+  capability: UsableCapability,
+  { paint, columns }: Pick<Look, 'paint' | 'columns'>,
+): string[] {
+  const sheet: Sheet = { paint, columns, whole: 'the capability has all of it' };
+  return [...glassLines(capability, paint), ...fieldLines(capabilityFields(capability), sheet), ''];
+}
+
+function glassLines(capability: UsableCapability | null, paint: Paint): string[] {
+  return capability?.recorded.glass ? [paint('alarm', GLASS_LINE)] : [];
+}
+
+/** The sandbox that the run will get: it is made from the scope of the capability. */
+function confinedBy(effect: Effect, { held }: UsableCapability): Effect {
+  if (effect.sandbox === 'none') return effect;
+  const { network, read, write } = held.claims.scope;
+  return { ...effect, sandbox: { network, read: [...read], write: [...write] } };
 }
 
 const NO_SANDBOX = '!!! NO SANDBOX: this tool can reach everything that you can reach !!!';

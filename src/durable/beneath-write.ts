@@ -6,6 +6,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  open,
   openSync,
   readdirSync,
   renameSync,
@@ -122,9 +123,22 @@ export function statAt(place: Place, name = place.name): BigIntStats | null {
   );
 }
 
+const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+
 /** Creates a file that must not exist. */
 export function createAt(place: Place, name: string, mode = 0o600): number {
-  return openEntry(entry(place, name), place.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  return openEntry(entry(place, name), place.path, NEW_FILE, mode);
+}
+
+const openLater = promisify(open);
+
+/** The same off the main thread: a file system may look long for a free place. The place must stay open meanwhile. */
+export async function createLater(place: Place, name: string, mode = 0o600): Promise<number> {
+  try {
+    return await openLater(entry(place, name), NEW_FILE, mode);
+  } catch (error) {
+    return refuseErrno(error, place.path);
+  }
 }
 
 export function openToAppend(place: Place, mode = 0o600): number {

@@ -1,24 +1,27 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { type ReasonCode, reasonCodes, refuse } from '../refusal.ts';
+import { refuse } from '../refusal.ts';
+import { agentBodies } from './agent.ts';
+import {
+  action,
+  attempt,
+  decision,
+  digest,
+  key,
+  name,
+  prose,
+  reason_code,
+  roles,
+  signed,
+  time,
+  title,
+  uuid,
+} from './shape.ts';
 
 /**
  * The closed union of facts. An event says that something happened; it never says what a secret was: bodies hold
  * digests of arguments, outputs and envelopes, whose bytes are erasable objects in the store.
  */
-
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-const time = z.iso.datetime({ precision: 3 });
-const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
-const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
-const key = z.base64().length(44);
-const prose = z.string().min(1).max(limits.prose_chars);
-const attempt = z.int().min(1);
-const reason_code = z.enum(reasonCodes as [ReasonCode, ...ReasonCode[]]);
-
-/** What every act of a human carries: who, with which key, when, and the signature over the whole event. */
-const signed = { by: name, key, signed_at: time, signature: z.base64().length(88) };
 
 const capture = z.strictObject({ digest, bytes: z.int().min(0), truncated: z.boolean() });
 
@@ -30,15 +33,49 @@ const executor = z.strictObject({
   started: z.string().min(1).max(64),
 });
 
+/** What a freeze stops: everything here, one tenant, one proposer, or one tool. */
+const target = {
+  scope: z.enum(['system', 'tenant', 'agent', 'tool']),
+  name: z.string().max(128),
+};
+
 const bodies = {
   'system.initialised': z.strictObject({ project_id: uuid, ledger_key: key, version: z.string().max(32) }),
 
   'key.enrolled': z.strictObject({
     principal: z.enum(['human', 'agent']),
     public_key: key.nullable(),
+    roles,
     ...signed,
   }),
   'key.revoked': z.strictObject({ reason: prose, ...signed }),
+  'role.assigned': z.strictObject({ roles, reason: prose, ...signed }),
+
+  /** The key that signs capabilities from now on. Older ones still verify what they signed. */
+  'control_key.added': z.strictObject({ public_key: key, reason: prose, ...signed }),
+  'policy.activated': z.strictObject({
+    snapshot: digest,
+    policies: z.int().min(0).max(limits.policies),
+    reason: prose,
+    ...signed,
+  }),
+  'system.frozen': z.strictObject({ ...target, reason: prose, ...signed }),
+  'system.unfrozen': z.strictObject({ ...target, reason: prose, ...signed }),
+
+  'delegation.granted': z.strictObject({
+    delegate: name,
+    delegate_key: key,
+    /** Exact actions, or beginnings that end with `*`. */
+    actions: z.array(action).min(1).max(64),
+    /** Whether what is submitted under it counts as approved by the human at the root of the chain. */
+    approves: z.boolean(),
+    expires_at: time,
+    /** The delegation that this one passes on; none when a human gives it. */
+    delegation: uuid.nullable(),
+    reason: prose,
+    ...signed,
+  }),
+  'delegation.revoked': z.strictObject({ reason: prose, ...signed }),
 
   'intent.proposed': z.strictObject({
     hash: digest,
@@ -51,16 +88,77 @@ const bodies = {
     approvals_needed: z.int().min(1).max(9),
     proposer: name,
     proposer_kind: z.enum(['human', 'agent']),
+    /** The proposer's own signature over the hash; without it the name is only a claim. */
+    proposer_signature: z.base64().length(88).nullable(),
+    actions: z.array(action).min(1).max(64),
+    /** Other tools that a human may turn to after a failure, because the intent names them. */
+    alternates: z.array(z.strictObject({ tool: title, effect_digest: digest })).max(8),
+    /** The intent that this one is a changed form of. */
+    replaces: uuid.nullable(),
     expires_at: time,
   }),
-  'intent.refused': z.strictObject({ reason_code }),
-  'intent.submitted': z.strictObject({ hash: digest, by: name }),
+  'intent.refused': z.strictObject({ reason_code, decision: decision.nullable() }),
+  'intent.submitted': z.strictObject({ hash: digest, by: name, decision }),
+  /** The submission by somebody to whom a human delegated it. */
+  'intent.delegated': z.strictObject({
+    hash: digest,
+    effect_digest: digest,
+    delegation: uuid,
+    /** The human at the root, when the delegation stands for an approval. */
+    approver: z.strictObject({ by: name, key }).nullable(),
+    expires_at: time,
+    decision,
+    ...signed,
+  }),
 
-  'approval.granted': z.strictObject({ hash: digest, effect_digest: digest, expires_at: time, ...signed }),
+  'approval.granted': z.strictObject({
+    hash: digest,
+    effect_digest: digest,
+    expires_at: time,
+    /** How the human proved to be there. */
+    assurance: z.enum(['passphrase', 'passkey']),
+    decision,
+    ...signed,
+  }),
   'approval.denied': z.strictObject({ hash: digest, reason: prose, ...signed }),
+
+  'capability.issued': z.strictObject({
+    capability_id: uuid,
+    attempt,
+    hash: digest,
+    effect_digest: digest,
+    action,
+    /** The token itself is an object. */
+    token: digest,
+    audience: z.string().min(1).max(256),
+    holder: key.nullable(),
+    control_key: key,
+    expires_at: time,
+    policy: digest,
+    decision,
+    /** The how-manieth capability for this proposer: a rate limit that was judged on an older count is stale. */
+    ordinal: z.int().min(1),
+    /** Issued although it is frozen or a policy forbids it: two humans broke the glass. */
+    glass: z.boolean(),
+    delegation: uuid.nullable(),
+    ...signed,
+  }),
+  'capability.denied': z.strictObject({
+    hash: digest,
+    by: name,
+    reason_code,
+    decision: decision.nullable(),
+  }),
+  'capability.revoked': z.strictObject({ capability_id: uuid, reason: prose, ...signed }),
+  'glass.broken': z.strictObject({ attempt, hash: digest, decision, reason: prose, ...signed }),
 
   'execution.claimed': z.strictObject({
     execution_id: uuid,
+    capability_id: uuid,
+    /** What was presented: the token, or a chain that narrows it. */
+    presented: digest,
+    policy: digest,
+    decision,
     attempt,
     hash: digest,
     effect_digest: digest,
@@ -70,9 +168,22 @@ const bodies = {
     reports: z.string().min(1).max(512).nullable(),
     executor,
   }),
-  'execution.refused': z.strictObject({ hash: digest, reason_code }),
+  'execution.refused': z.strictObject({
+    hash: digest,
+    capability_id: uuid.nullable(),
+    reason_code,
+    decision: decision.nullable(),
+  }),
+  /** Something that had to hold while it ran no longer did. What is outstanding for the intent is revoked with it. */
+  'violation.detected': z.strictObject({
+    execution_id: uuid,
+    reason_code,
+    decision: decision.nullable(),
+    revoked: z.array(uuid).max(1000),
+  }),
   'execution.finished': z.strictObject({
     execution_id: uuid,
+    capability_id: uuid,
     attempt,
     tool: title,
     result: z.enum(['success', 'failure', 'partial', 'rolled_back']),
@@ -93,7 +204,16 @@ const bodies = {
     reason: prose,
     ...signed,
   }),
-  'retry.authorised': z.strictObject({ attempt, after: uuid, hash: digest, reason: prose, ...signed }),
+  'retry.authorised': z.strictObject({
+    attempt,
+    after: uuid,
+    hash: digest,
+    /** The same effect again, or that of an alternate that the intent names. */
+    effect_digest: digest,
+    tool: title,
+    reason: prose,
+    ...signed,
+  }),
 
   'rollback.claimed': z.strictObject({
     execution_id: uuid,
@@ -114,17 +234,22 @@ const bodies = {
   }),
 
   'object.erased': z.strictObject({ reason: prose, ...signed }),
+
+  ...agentBodies,
 } as const;
 
 export type EventKind = keyof typeof bodies;
 export type Body<K extends EventKind> = z.infer<(typeof bodies)[K]>;
 
-/** `subject` is what the fact is about: an intent id, a principal's name, an object digest, or `system`. */
+/**
+ * `subject` is what the fact is about: an intent id, a principal's name, an object digest, `agent:<correlation id>`,
+ * `simulation:<id>`, `intake:<fingerprint>`, or `system`.
+ */
 export type Event<K extends EventKind = EventKind> = {
   [P in K]: { readonly kind: P; readonly subject: string; readonly body: Body<P> };
 }[K];
 
-/** The events that a human signs. */
+/** The events that somebody signs: a human, or a delegate where the event names a delegation. */
 export type SignedKind = { [K in EventKind]: Body<K> extends { signature: string } ? K : never }[EventKind];
 
 export function isSigned(event: Event): event is Event<SignedKind> {

@@ -1,23 +1,48 @@
 import { limits } from '../limits.ts';
-import type { ReasonCode } from '../refusal.ts';
+import { type ReasonCode, Refusal } from '../refusal.ts';
+import { currentCapability } from './capability.ts';
+import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
-import type { Approval, IntentState } from './state.ts';
+import type { Approval, Capability, IntentState } from './state.ts';
 
 export type Verdict =
-  | { readonly eligible: true; readonly state: IntentState }
-  | { readonly eligible: false; readonly code: ReasonCode; readonly executed_at: string | null };
+  | { readonly eligible: true; readonly state: IntentState; readonly capability: Capability }
+  | Denial;
 
-/**
- * May this intent run now? Approval first, then history, as 000 section 4 orders it. `ledger_at` is the time of the
- * newest entry: a clock behind it cannot judge an expiry. `isLive` tells whether the key that signed is still good.
- */
-export function eligible(
-  state: IntentState | null,
-  hash: string,
-  now: Date,
-  ledger_at: string | null,
-  isLive: (approval: Approval) => boolean,
-): Verdict {
+export interface Denial {
+  readonly eligible: false;
+  readonly code: ReasonCode;
+  readonly executed_at: string | null;
+  /** More than the code says, such as who froze it. */
+  readonly words?: string;
+}
+
+/** What a verdict rests on besides the intent itself. */
+export interface Facts {
+  readonly now: Date;
+  /** The time of the newest entry: a clock behind it cannot judge an expiry. */
+  readonly ledger_at: string | null;
+  readonly tenant: string;
+  readonly freezes: readonly Freeze[];
+  /** Whether what an approval rests on is still good: the key, and the delegation if it is under one. */
+  readonly isLive: (approval: Approval) => boolean;
+}
+
+/** May this intent run now? Approval first, then history, as 000 section 4 orders it; then freeze and capability. */
+export function eligible(state: IntentState | null, hash: string, facts: Facts): Verdict {
+  const answer = approvedNow(state, hash, facts);
+  if ('eligible' in answer) return answer;
+  try {
+    return { eligible: true, state: answer, capability: currentCapability(answer, facts.now) };
+  } catch (error) {
+    if (error instanceof Refusal) return denied(error.code);
+    throw error;
+  }
+}
+
+/** The same question without the capability: may one be issued for it? */
+export function approvedNow(state: IntentState | null, hash: string, facts: Facts): IntentState | Denial {
+  const { now, ledger_at, isLive } = facts;
   if (state === null) return denied('INTENT_NOT_FOUND');
   if (state.hash !== hash) return denied('HASH_MISMATCH');
   const block = BLOCKS[state.status];
@@ -25,10 +50,15 @@ export function eligible(
   if (ledger_at !== null && now.getTime() < Date.parse(ledger_at) - limits.clock_skew_ms)
     return denied('CLOCK_BEHIND');
   if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
-  const valid = state.approvals.filter((approval) => Date.parse(approval.expires_at) > now.getTime());
+  const valid = validApprovals(state, now);
   if (signers(valid) < state.approvals_needed) return denied('APPROVAL_EXPIRED');
   if (signers(valid.filter(isLive)) < state.approvals_needed) return denied('APPROVER_REVOKED');
-  return { eligible: true, state };
+  const freeze = frozenFor(facts.freezes, facts.tenant, state);
+  return freeze ? { ...denied('FROZEN'), words: freezeWords(freeze) } : state;
+}
+
+export function validApprovals({ approvals }: IntentState, now: Date): Approval[] {
+  return approvals.filter(({ expires_at }) => Date.parse(expires_at) > now.getTime());
 }
 
 /** One who signs twice counts once. */
@@ -36,6 +66,6 @@ function signers(approvals: readonly Approval[]): number {
   return new Set(approvals.map(({ by }) => by)).size;
 }
 
-function denied(code: ReasonCode, executed_at: string | null = null): Verdict {
+function denied(code: ReasonCode, executed_at: string | null = null): Denial {
   return { eligible: false, code, executed_at };
 }

@@ -1,13 +1,19 @@
 import type { Event } from '../event/event.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
+import { issued, revoked, revokedAll, spent } from './capability.ts';
 import type { Approval, IntentState, IntentStatus, Run } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
 export type IntentEvent = Event<
   | 'intent.proposed'
+  | 'intent.delegated'
   | 'approval.granted'
   | 'approval.denied'
+  | 'capability.issued'
+  | 'capability.revoked'
+  | 'glass.broken'
   | 'execution.claimed'
+  | 'violation.detected'
   | 'execution.finished'
   | 'execution.resolved'
   | 'retry.authorised'
@@ -17,9 +23,14 @@ export type IntentEvent = Event<
 
 const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
   'intent.proposed',
+  'intent.delegated',
   'approval.granted',
   'approval.denied',
+  'capability.issued',
+  'capability.revoked',
+  'glass.broken',
   'execution.claimed',
+  'violation.detected',
   'execution.finished',
   'execution.resolved',
   'retry.authorised',
@@ -59,6 +70,10 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
   switch (event.kind) {
     case 'intent.proposed':
       return refuse('INTENT_EXISTS');
+    case 'intent.delegated':
+      from(state, ['proposed']);
+      sameHash(state, event.body.hash);
+      return delegated(state, event);
     case 'approval.granted':
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
@@ -67,12 +82,27 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
       return { ...state, status: 'rejected' };
+    case 'capability.issued':
+      from(state, ['approved']);
+      sameHash(state, event.body.hash);
+      return issued(state, event, at);
+    case 'capability.revoked':
+      return revoked(state, event.body.capability_id);
+    case 'glass.broken':
+      from(state, ['proposed', 'approved']);
+      sameHash(state, event.body.hash);
+      if (event.body.attempt !== state.attempt) refuse('TRANSITION_ILLEGAL', 'It is for another attempt.');
+      return { ...state, glass: [...new Set([...state.glass, event.body.by])].sort() };
     case 'execution.claimed':
       from(state, ['approved']);
       sameHash(state, event.body.hash);
-      if (event.body.attempt !== state.attempt)
+      if (event.body.attempt !== state.attempt || event.body.effect_digest !== state.effect_digest)
         refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
-      return { ...state, status: 'claimed', runs: [...state.runs, runOf(event, at)] };
+      return { ...spent(state, event, at), status: 'claimed', runs: [...state.runs, runOf(event, at)] };
+    case 'violation.detected':
+      from(state, ['claimed']);
+      sameRun(state, event.body.execution_id);
+      return revokedAll(state);
     case 'execution.finished':
       from(state, ['claimed']);
       return finished(state, event, at);
@@ -90,7 +120,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       sameRun(state, event.body.after);
       if (event.body.attempt !== state.attempt + 1)
         refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
-      return { ...state, status: 'approved', attempt: event.body.attempt, rollback: null };
+      return retried(state, event);
     case 'rollback.claimed':
       from(
         state,
@@ -116,9 +146,15 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     approvals_needed: body.approvals_needed,
     proposer: body.proposer,
     proposer_kind: body.proposer_kind,
+    proposer_verified: body.proposer_signature !== null,
+    actions: body.actions,
+    choices: [{ tool: body.tool, effect_digest: body.effect_digest }, ...body.alternates],
+    replaces: body.replaces,
     proposed_at: at,
     expires_at: body.expires_at,
     approvals: [],
+    capabilities: [],
+    glass: [],
     attempt: 1,
     runs: [],
     rollback: null,
@@ -131,6 +167,14 @@ const STATUS_OF = {
   partial: 'partial',
   rolled_back: 'rolled_back',
 } as const;
+
+/** The same effect again, or an alternate that the intent names. Whatever was granted before is for an older attempt. */
+function retried(state: IntentState, { body }: Event<'retry.authorised'>): IntentState {
+  const { attempt, tool, effect_digest } = body;
+  if (!state.choices.some((one) => one.tool === tool && one.effect_digest === effect_digest))
+    refuse('ALTERNATE_NOT_NAMED');
+  return { ...state, status: 'approved', attempt, tool, effect_digest, rollback: null, glass: [] };
+}
 
 /** Approved once enough different humans have signed: one who signs twice counts once. */
 function approved(state: IntentState, approval: Approval): IntentState {
@@ -180,14 +224,24 @@ function finished(state: IntentState, event: Event<'execution.finished'>, at: st
   };
 }
 
-function approvalOf({ body }: Event<'approval.granted'>) {
-  return { by: body.by, key: body.key, signed_at: body.signed_at, expires_at: body.expires_at };
+/** A delegation that says so counts as an approval by the human at its root. The store knows whether it says so. */
+function delegated(state: IntentState, { body }: Event<'intent.delegated'>): IntentState {
+  const { approver, signed_at, expires_at, delegation } = body;
+  if (approver === null) return state;
+  return approved(state, { ...approver, signed_at, expires_at, assurance: 'delegation', delegation });
+}
+
+function approvalOf({ body }: Event<'approval.granted'>): Approval {
+  const { by, key, signed_at, expires_at, assurance } = body;
+  return { by, key, signed_at, expires_at, assurance, delegation: null };
 }
 
 function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
-  const { execution_id, attempt, executor, reports } = body;
+  const { execution_id, capability_id, tool, attempt, executor, reports } = body;
   return {
     execution_id,
+    capability_id,
+    tool,
     attempt,
     claimed_at: at,
     executor,

@@ -27,10 +27,30 @@ export interface Approval {
   readonly key: string;
   readonly signed_at: string;
   readonly expires_at: string;
+  readonly assurance: Body<'approval.granted'>['assurance'] | 'delegation';
+  /** Under which delegation of theirs it stands; null when they signed it themselves. */
+  readonly delegation: string | null;
+}
+
+/** A capability as the ledger tells it: good for one run of one attempt. */
+export interface Capability {
+  readonly capability_id: string;
+  readonly attempt: number;
+  readonly action: string;
+  readonly effect_digest: Digest;
+  readonly token: Digest;
+  readonly holder: string | null;
+  readonly by: string;
+  readonly issued_at: string;
+  readonly expires_at: string;
+  readonly glass: boolean;
+  readonly status: 'issued' | 'spent' | 'revoked';
 }
 
 export interface Run {
   readonly execution_id: string;
+  readonly capability_id: string;
+  readonly tool: string;
   readonly attempt: number;
   readonly claimed_at: string;
   readonly executor: Body<'execution.claimed'>['executor'];
@@ -63,9 +83,18 @@ export interface IntentState {
   readonly approvals_needed: number;
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
+  /** The proposer signed the hash; otherwise the name is only a claim. */
+  readonly proposer_verified: boolean;
+  readonly actions: readonly string[];
+  /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
+  readonly choices: readonly { readonly tool: string; readonly effect_digest: Digest }[];
+  readonly replaces: string | null;
   readonly proposed_at: string;
   readonly expires_at: string;
   readonly approvals: readonly Approval[];
+  readonly capabilities: readonly Capability[];
+  /** The humans who broke the glass for the present attempt. */
+  readonly glass: readonly string[];
   /** The attempt that may run next, or that runs now. */
   readonly attempt: number;
   readonly runs: readonly Run[];

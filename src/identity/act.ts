@@ -50,3 +50,17 @@ export function verifyAct(origin: string, event: Event<SignedKind>): void {
 function statement(origin: string, kind: string, subject: string, body: object): Uint8Array {
   return canonicalBytes({ format: 'keyturn-act/1', origin, kind, subject, body });
 }
+
+/** A proposer's own signature over the hash of what they propose. It says who asks, and allows nothing. */
+export function signProposal(origin: string, hash: string, { key }: Pick<Signer, 'key'>): string {
+  return sign(proposal(origin, hash), key);
+}
+
+export function verifyProposal(origin: string, hash: string, signature: string, public_key: string): void {
+  if (!verify(proposal(origin, hash), signature, publicKeyOf(public_key)))
+    refuse('SIGNATURE_INVALID', 'The signature of the proposer does not verify.');
+}
+
+function proposal(origin: string, hash: string): Uint8Array {
+  return canonicalBytes({ format: 'keyturn-proposal/1', origin, hash });
+}

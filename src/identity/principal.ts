@@ -1,44 +1,68 @@
 import type { Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
+import { IDLE, type Pace } from './pace.ts';
 
-/** Who can speak: a human holds a key and authority; an agent has a name and may only propose. */
+/** Who can speak: a human holds a key and authority; an agent may only propose, and what a human delegates to its key. */
 export interface Principal {
   readonly name: string;
   readonly kind: 'human' | 'agent';
   readonly public_key: string | null;
+  readonly roles: readonly string[];
   readonly status: 'active' | 'revoked';
   readonly enrolled_at: string;
   readonly enrolled_by: string;
+  /** How many capabilities were issued for what they proposed. */
+  readonly pace: Pace;
 }
 
-export type PrincipalEvent = Event<'key.enrolled' | 'key.revoked'>;
+export type PrincipalEvent = Event<'key.enrolled' | 'key.revoked' | 'role.assigned'>;
+
+const MOVING: ReadonlySet<string> = new Set<PrincipalEvent['kind']>([
+  'key.enrolled',
+  'key.revoked',
+  'role.assigned',
+]);
 
 export function movesPrincipal(event: Event): event is PrincipalEvent {
-  return event.kind === 'key.enrolled' || event.kind === 'key.revoked';
+  return MOVING.has(event.kind);
 }
 
 /** Pure: the principal after this event. A name is used once, also after revocation. */
 export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at: string): Principal {
   if (event.kind === 'key.enrolled') {
     if (state !== null) refuse('PRINCIPAL_EXISTS', `"${event.subject}" is enrolled already.`);
-    const { principal, public_key, by } = event.body;
-    if ((principal === 'human') !== (public_key !== null))
-      refuse('NOT_HUMAN', 'A human has a key and an agent has none.');
+    const { principal, public_key, by, roles } = event.body;
+    if (principal === 'human' && public_key === null) refuse('NOT_HUMAN', 'A human has a key.');
     return {
       name: event.subject,
       kind: principal,
       public_key,
+      roles: sorted(roles),
       status: 'active',
       enrolled_at: at,
       enrolled_by: by,
+      pace: IDLE,
     };
   }
   if (state === null) refuse('PRINCIPAL_UNKNOWN', `"${event.subject}" is not enrolled.`);
   if (state.status === 'revoked') refuse('KEY_REVOKED');
+  if (event.kind === 'role.assigned') return { ...state, roles: sorted(event.body.roles) };
   return { ...state, status: 'revoked' };
 }
 
-/** Whether this key speaks for this principal now. */
+function sorted(roles: readonly string[]): string[] {
+  return [...new Set(roles)].sort();
+}
+
+/** One key speaks for one name: a second name would let one human count as two. */
+export function requireFreshKey(principals: Iterable<Principal>, event: PrincipalEvent): void {
+  if (event.kind !== 'key.enrolled' || event.body.public_key === null) return;
+  for (const { name, public_key } of principals)
+    if (public_key === event.body.public_key && name !== event.subject)
+      refuse('KEY_ENROLLED_TWICE', `The key is enrolled as "${name}".`);
+}
+
+/** Whether this key speaks for this human now. */
 export function isLive(principal: Principal | null, key: string): boolean {
   return principal?.kind === 'human' && principal.status === 'active' && principal.public_key === key;
 }

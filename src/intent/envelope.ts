@@ -46,6 +46,10 @@ const envelopeSchema = z.strictObject({
   requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64),
   /** `digest` covers what would really run; see tool/effect.ts. */
   effect: z.discriminatedUnion('kind', [toolCall.extend({ digest }), planRun.extend({ digest })]),
+  /** Other tool calls that a human may turn to after a failure. They are approved with the rest. */
+  alternates: z.array(toolCall.extend({ digest })).max(8),
+  /** The intent that this one is a changed form of. */
+  replaces: uuid.nullable(),
   created_at: time,
   expiry: time,
   /** Random, so that the hash of a guessable argument cannot be guessed back once the envelope is erased. */
@@ -66,6 +70,11 @@ const draftSchema = z.strictObject({
     toolCall.extend({ digest: digest.optional() }),
     planRun.extend({ digest: digest.optional() }),
   ]),
+  alternates: z
+    .array(toolCall.extend({ digest: digest.optional() }))
+    .max(8)
+    .default([]),
+  replaces: uuid.nullable().default(null),
   created_at: time.optional(),
   expiry: time.optional(),
   nonce: z.base64().length(24).optional(),
@@ -77,7 +86,7 @@ export type DraftInput = z.input<typeof draftSchema>;
 
 export function parseDraft(value: unknown): Draft {
   // Before the schema looks: it drops a key "__proto__" in silence, and what was asked would not be what is frozen.
-  for (const part of ['effect', 'constraints']) guardPart(value, part);
+  for (const part of ['effect', 'constraints', 'alternates']) guardPart(value, part);
   const draft = draftSchema.safeParse(value);
   if (!draft.success) refuse('SHAPE_INVALID', `The envelope is not valid: ${describeIssue(draft.error)}`);
   return draft.data;
@@ -97,14 +106,19 @@ export interface Frozen {
 
 export interface FreezeOptions {
   readonly issuer: string;
+  /** Of the effect, and of each alternate in its order. */
   readonly effect_digest: Digest;
+  readonly alternate_digests: readonly Digest[];
+  /** What the effects do: an intent that names no actions requests these. */
+  readonly actions: readonly string[];
   readonly nonce: string;
   readonly now: Date;
   readonly ttl_s: number;
 }
 
 /** Fills in a draft and fixes its hash. From here on a change is another intent. */
-export function freeze(draft: Draft, { issuer, effect_digest, nonce, now, ttl_s }: FreezeOptions): Frozen {
+export function freeze(draft: Draft, options: FreezeOptions): Frozen {
+  const { issuer, effect_digest, alternate_digests, actions, nonce, now, ttl_s } = options;
   const created_at = draft.created_at ?? now.toISOString();
   const envelope: Envelope = {
     format: 'keyturn-intent/1',
@@ -112,8 +126,13 @@ export function freeze(draft: Draft, { issuer, effect_digest, nonce, now, ttl_s 
     issuer,
     declared_goal: draft.declared_goal,
     constraints: draft.constraints,
-    requested_actions: draft.requested_actions ?? [actionOf(draft.effect)],
+    requested_actions: draft.requested_actions ?? [...new Set(actions)],
     effect: { ...draft.effect, digest: draft.effect.digest ?? effect_digest },
+    alternates: draft.alternates.map((call, i) => ({
+      ...call,
+      digest: call.digest ?? alternate_digests[i]!,
+    })),
+    replaces: draft.replaces,
     created_at,
     expiry: draft.expiry ?? new Date(now.getTime() + ttl_s * 1000).toISOString(),
     nonce,
@@ -123,10 +142,6 @@ export function freeze(draft: Draft, { issuer, effect_digest, nonce, now, ttl_s 
   const hash = sha256(bytes);
   if (draft.integrity_hash !== undefined && draft.integrity_hash !== hash) refuse('ENVELOPE_HASH_WRONG');
   return { envelope, bytes, hash };
-}
-
-function actionOf(effect: Draft['effect']): string {
-  return effect.kind === 'tool' ? `tool:${effect.tool}` : 'plan';
 }
 
 function requireLifetime({ created_at, expiry }: Envelope, now: Date): void {

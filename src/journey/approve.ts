@@ -1,10 +1,13 @@
 import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
 import type { Event } from '../event/event.ts';
+import type { IntentState } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { requireFormats } from './check.ts';
 import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
-import { requireSameEffect } from './effect.ts';
+import { openAsked, requireSameEffect } from './effect.ts';
+import { type Ruling, requireAllowed, rule } from './rules.ts';
+import { accept, refused } from './submit.ts';
 
 export interface ApproveRequest {
   readonly intent_id: string;
@@ -17,7 +20,7 @@ export interface ApproveRequest {
 export async function approve(context: Context, request: ApproveRequest): Promise<Event<'approval.granted'>> {
   const { intent_id, hash, signer } = request;
   requireFormats(intent_id, hash);
-  return recordingRefusal(context, refused(intent_id), async () => {
+  return recordingRefusal(context, refused(intent_id), async (keep) => {
     const now = await requireClock(context);
     const state = await requireIntent(context, intent_id);
     const approver = requireHuman(await context.store.principal(signer.name), signer.public_key);
@@ -31,7 +34,14 @@ export async function approve(context: Context, request: ApproveRequest): Promis
       now,
     });
     // An executable that changed since the proposal is found now, not when it is too late to look.
-    await requireSameEffect(context, state);
+    const asked = await openAsked(context, state);
+    await requireSameEffect(context, state, asked);
+
+    const matter = { principal: approver, state, ...asked, system: await context.store.system(), now };
+    const submission = state.approvals.length === 0 ? await accept(context, matter, keep) : null;
+    const ruling = await rule(context, { ...matter, action: 'approve' });
+    keep(ruling);
+    requireAllowed(ruling);
 
     const granted = signAct(
       context.origin,
@@ -41,12 +51,17 @@ export async function approve(context: Context, request: ApproveRequest): Promis
         hash,
         effect_digest: state.effect_digest,
         expires_at: approvalExpiry(now, request.ttl_s ?? context.approval_ttl_s, state.expires_at),
+        assurance: 'passphrase',
+        decision: ruling.digest,
       },
       signer,
       now,
     );
-    const first = state.status === 'proposed' && state.approvals.length === 0;
-    await context.store.commit({ events: first ? [submitted(intent_id, hash, signer), granted] : [granted] });
+    const submitted = submission ? [submittedBy(signer, state, submission)] : [];
+    await context.store.commit({
+      events: [...submitted, granted],
+      objects: [...(submission ? [submission.bytes] : []), ruling.bytes],
+    });
     return granted;
   });
 }
@@ -75,14 +90,10 @@ export async function reject(context: Context, request: RejectRequest): Promise<
   return denied;
 }
 
-function submitted(subject: string, hash: string, signer: Signer): Event<'intent.submitted'> {
-  return { kind: 'intent.submitted', subject, body: { hash, by: signer.name } };
-}
-
-function refused(subject: string) {
-  return (reason_code: Event<'intent.refused'>['body']['reason_code']): Event => ({
-    kind: 'intent.refused',
-    subject,
-    body: { reason_code },
-  });
+function submittedBy(
+  { name }: Signer,
+  { intent_id, hash }: IntentState,
+  { digest }: Ruling,
+): Event<'intent.submitted'> {
+  return { kind: 'intent.submitted', subject: intent_id, body: { hash, by: name, decision: digest } };
 }

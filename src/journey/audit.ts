@@ -1,8 +1,8 @@
 import type { KeyPair } from '../canonical/ed25519.ts';
 import { canonicalText } from '../canonical/json.ts';
 import { type Event, isSigned, parseEvent } from '../event/event.ts';
-import type { IntentState } from '../gate/state.ts';
 import { originOf } from '../identity/act.ts';
+import { delegationOf } from '../identity/authority.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { type VerifiedExport, verifyExport, writeExport } from '../ledger/export.ts';
 import { fingerprint, type Head, openHead, requireKey, signHead } from '../ledger/head.ts';
@@ -12,7 +12,7 @@ import { makeBundle, type VerifiedBundle, verifyBundle } from '../ledger/prove.t
 import { type VerifiedLedger, verifyLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
-import type { Context } from './context.ts';
+import type { Context, Proven } from './context.ts';
 import { Inspector } from './inspect.ts';
 
 /** The first entry names the project and the key that signs the heads of its ledger. */
@@ -129,15 +129,22 @@ export async function prove(
  * The state of an intent as its signed entries tell it, not as the projection does: whoever can write to the database file
  * can write a projection, and cannot write a signature. The two must agree.
  */
-export async function provenState(context: Context, intent_id: string): Promise<IntentState | null> {
+export async function provenState(context: Context, intent_id: string): Promise<Proven | null> {
   for (;;) {
+    const { size, last } = await context.store.tip();
+    const known = context.memory.proven;
+    if (known?.intent_id === intent_id && known.last === last) return known.value;
     const about = await context.store.entriesOf(intent_id);
     if (about.length === 0) return null;
     const proven = await proveState(context, intent_id, about);
-    const stored = await context.store.intent(intent_id);
-    if (canonicalText(proven) === canonicalText(stored)) return proven;
+    const stored = [await context.store.intent(intent_id), await context.store.system()];
+    const stood_still = (await context.store.tip()).size === size;
+    if (canonicalText([proven.state, proven.system]) === canonicalText(stored)) {
+      if (stood_still) context.memory.proven = { intent_id, last, value: proven };
+      return proven;
+    }
     // Another process may have written between the two reads. Only what stood still can be compared.
-    if ((await context.store.entriesOf(intent_id)).length === about.length) refuse('PROJECTION_DRIFT');
+    if (stood_still) refuse('PROJECTION_DRIFT');
   }
 }
 
@@ -145,19 +152,20 @@ async function proveState(
   context: Context,
   intent_id: string,
   about: readonly SealedEntry[],
-): Promise<IntentState | null> {
+): Promise<Proven> {
   const inspector = new Inspector(context.verified);
   for (const { bytes } of await withSigners(context.store, about)) inspector.inspect(openEntry(bytes));
   if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
-  return inspector.intent(intent_id);
+  const { system, authorities } = inspector;
+  return { state: inspector.intent(intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
 }
 
-/** Adds the initialisation and the keys of everybody who signed, back to the first human. */
-async function withSigners(store: Store, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
-  const found = new Map(about.map((sealed) => [sealed.seq, sealed]));
-  for (const sealed of await store.entriesOf('system')) if (sealed.seq === 0) found.set(0, sealed);
+/** Adds what holds for every intent, and the keys and delegations of everybody who signed, back to the first human. */
+export async function withSigners(store: Store, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
+  const system = await store.entriesOf('system');
+  const found = new Map([...about, ...system].map((sealed) => [sealed.seq, sealed]));
   const asked = new Set<string>();
-  let waiting = signersOf(about);
+  let waiting = signersOf([...about, ...system]);
   while (waiting.length > 0) {
     const name = waiting.pop()!;
     if (asked.has(name)) continue;
@@ -171,7 +179,12 @@ async function withSigners(store: Store, about: readonly SealedEntry[]): Promise
 
 function signersOf(entries: readonly SealedEntry[]): string[] {
   const events: Event[] = entries.map(({ bytes }) => parseEvent(openEntry(bytes)));
-  return events.filter(isSigned).map((event) => event.body.by);
+  return events.flatMap((event) => {
+    const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
+    const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
+    if (proposer) return [event.body.proposer];
+    return isSigned(event) ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate] : [];
+  });
 }
 
 /** Verifies an export with no database: bytes, chain, head; with `deep` also canonical form and every signature. */

@@ -1,23 +1,40 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
-import { eligible, type Verdict } from '../gate/eligible.ts';
-import type { IntentState } from '../gate/state.ts';
-import { isLive } from '../identity/principal.ts';
+import { type Denial, eligible, type Facts, type Verdict } from '../gate/eligible.ts';
+import type { System } from '../gate/system.ts';
+import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
-import type { Context } from './context.ts';
+import { isLiveApproval } from '../store/grounds.ts';
+import { authoritiesIn, type Context } from './context.ts';
 
 /** The controller of 000: reads, decides, writes nothing. */
 export async function check(context: Context, intent_id: string, hash: string): Promise<Verdict> {
   requireFormats(intent_id, hash);
-  const state = await context.store.intent(intent_id);
-  return judge(context, state, hash);
+  const { store } = context;
+  const facts = await factsOf(context, await store.system(), await authoritiesIn(context));
+  return eligible(await store.intent(intent_id), hash, facts);
 }
 
-/** The verdict on a state, wherever it was read from. */
-export async function judge(context: Context, state: IntentState | null, hash: string): Promise<Verdict> {
+/** What a verdict rests on, wherever keys and freezes were read from. */
+export async function factsOf(
+  context: Context,
+  { freezes }: System,
+  authorities: Authorities,
+): Promise<Facts> {
+  const now = context.clock();
   const { at } = await context.store.tip();
-  const principals = new Map((await context.store.principals()).map((one) => [one.name, one]));
-  return eligible(state, hash, context.clock(), at, ({ by, key }) => isLive(principals.get(by) ?? null, key));
+  return {
+    now,
+    ledger_at: at,
+    tenant: context.store.tenant,
+    freezes,
+    isLive: (approval) => isLiveApproval(authorities, approval, now.toISOString()),
+  };
+}
+
+/** A verdict that is a no, as a refusal. */
+export function refuseDenied({ code, words, executed_at }: Denial): never {
+  return refuse(code, words, executed_at === null ? {} : { executed_at });
 }
 
 export function requireFormats(intent_id: string, hash: string): void {

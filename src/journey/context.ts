@@ -1,12 +1,21 @@
+import type { KeyObject } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
+import type { KeyPair } from '../canonical/ed25519.ts';
 import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
 import type { Body, Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import type { Authorities } from '../identity/delegation.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Envelope } from '../intent/envelope.ts';
 import { limits } from '../limits.ts';
+import type { Engine } from '../policy/engine.ts';
+import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import type { Registry } from '../tool/registry.ts';
+import type { Effect } from './derived.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
@@ -23,6 +32,9 @@ export interface Context {
   readonly digests: Digests;
   /** Entries whose signatures this process has verified, by hash. */
   readonly verified: Set<Digest>;
+  readonly memory: Memory;
+  /** A public key, imported once. */
+  readonly public_key: (key: string) => KeyObject;
   /** This process, as its claims name it. */
   readonly process: Body<'execution.claimed'>['executor'];
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
@@ -34,6 +46,57 @@ export interface Context {
   readonly runs_folder: string;
   readonly intent_ttl_s: number;
   readonly approval_ttl_s: number;
+  readonly capability_ttl_s: number;
+  /** What capabilities for this project's executor are addressed to. */
+  readonly audience: string;
+  /** Such as `prod`; policies and conditions ask for it. */
+  readonly environment: string;
+  /** The secret half of a control key. Only a grant reads it. */
+  readonly control_key: (public_key: string) => KeyPair;
+  /** The files in policies/ as they are now. */
+  readonly policy_files: () => PolicySource & { readonly digest: Digest };
+  /** The policies of a snapshot, ready to decide. The latest one stays ready. */
+  readonly rules: (snapshot: Digest) => Promise<Engine>;
+}
+
+/**
+ * What this process has just read and verified, so that the look after the y need not read it again. Both hold while the
+ * ledger ends with the same entry.
+ */
+export interface Memory {
+  proven: { readonly intent_id: string; readonly last: Digest; readonly value: Proven } | null;
+  asked: {
+    readonly last: Digest;
+    readonly hash: Digest;
+    readonly effect_digest: Digest;
+    readonly value: Asked;
+  } | null;
+}
+
+/** An intent and what holds for all of them, from signed entries alone. */
+export interface Proven {
+  readonly state: IntentState;
+  readonly system: System;
+  readonly authorities: Authorities;
+}
+
+/** What was frozen: the envelope, and the effect of the present attempt. Read from the bytes that the hash covers. */
+export interface Asked {
+  readonly envelope: Envelope;
+  readonly effect: Effect;
+}
+
+/** Everybody who can be asked about, as the store has them now. */
+export async function authoritiesIn({
+  store,
+}: Context): Promise<Authorities & { principals: ReadonlyMap<string, Principal> }> {
+  const principals = new Map((await store.principals()).map((one) => [one.name, one]));
+  const delegations = new Map((await store.delegations()).map((one) => [one.delegation_id, one]));
+  return {
+    principals,
+    principal: (name) => principals.get(name) ?? null,
+    delegation: (id) => delegations.get(id) ?? null,
+  };
 }
 
 export async function requireIntent(context: Context, intent_id: string): Promise<IntentState> {
@@ -48,21 +111,48 @@ export async function requireClock(context: Context): Promise<Date> {
   return now;
 }
 
-/** Runs a step whose refusal is a fact: it is recorded once, then thrown on. */
+/** A decision of the policies that a step was given, to be kept with its refusal. */
+export interface Kept {
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Runs a step whose refusal is a fact: it is recorded once, then thrown on. The step hands over each decision that it
+ * asks for; the last one is recorded beside the refusal, since that is where it stopped.
+ */
 export async function recordingRefusal<T>(
   context: Context,
-  refusalEvent: (code: ReasonCode) => Event,
-  step: () => Promise<T>,
+  refusalEvent: (code: ReasonCode, decision: Digest | null) => Event,
+  step: (keep: (ruling: Kept) => void) => Promise<T>,
 ): Promise<T> {
+  let kept: Kept | null = null;
   try {
-    return await step();
+    return await step((ruling) => {
+      kept = ruling;
+    });
   } catch (error) {
     if (error instanceof Refusal && isDecision(error.code)) {
-      await context.store.commit({ events: [refusalEvent(error.code)] });
+      const { digest, bytes } = decisionOf(error.code, kept);
+      await context.store.commit({ events: [refusalEvent(error.code, digest)], objects: bytes });
     }
     throw error;
   }
 }
+
+/** Only what the policies said no to rests on their decision. */
+function decisionOf(code: ReasonCode, kept: Kept | null): { digest: Digest | null; bytes: Uint8Array[] } {
+  return kept && BY_POLICY.has(code)
+    ? { digest: kept.digest, bytes: [kept.bytes] }
+    : { digest: null, bytes: [] };
+}
+
+const BY_POLICY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'POLICY_DENIED',
+  'POLICY_NO_PERMIT',
+  'POLICY_ERROR',
+  'BREAK_GLASS_FORBIDDEN',
+]);
 
 /** A broken store cannot record, a run that may have happened is no refusal, and nobody said no where nobody was asked. */
 const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([

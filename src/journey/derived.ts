@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import type { ResourceScope } from '../capability/scope.ts';
 import type { Event } from '../event/event.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import type { ReasonCode } from '../refusal.ts';
@@ -17,8 +18,13 @@ export interface Derived {
   readonly approvals_needed: number;
   /** Refuses, with the reason, an effect that is not the approved one. */
   requireSame(approved: Effect): void;
-  /** Everything that can be refused before the claim. What is opened here stays open until `close`. */
-  prepare(): Prepared;
+  /** Whether deriving it again would give the same, where that can be told without doing it. */
+  isStillTrue?(): boolean;
+  /**
+   * Everything that can be refused before the claim. What is opened here stays open until `close`. The scope is that of the
+   * capability: a tool's sandbox is made from it.
+   */
+  prepare(scope: ResourceScope): Prepared;
 }
 
 export interface Prepared {

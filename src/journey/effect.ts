@@ -1,9 +1,10 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import type { IntentState } from '../gate/state.ts';
-import { type Draft, openEnvelope } from '../intent/envelope.ts';
+import { type Draft, type Envelope, openEnvelope } from '../intent/envelope.ts';
 import type { PlanSpec } from '../plan/spec.ts';
-import type { Context } from './context.ts';
+import { refuse } from '../refusal.ts';
+import type { Asked, Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { deriveToolCall } from './tool.ts';
 
@@ -16,15 +17,41 @@ export function derive(context: Context, asked: Draft['effect'], intent_id: stri
  * Derives the effect again from the world as it is now (registry, arguments, executable bytes, files) and refuses any
  * difference from what the hash covers. Checks 2 to 5 of 001, in their order.
  */
-export async function requireSameEffect(context: Context, state: IntentState): Promise<Derived> {
-  const envelope = openEnvelope(await context.store.object(state.hash));
-  const { effect } = envelope;
+export async function requireSameEffect(
+  context: Context,
+  state: IntentState,
+  { envelope, effect }: Asked,
+  earlier?: { readonly state: IntentState; readonly derived: Derived },
+): Promise<Derived> {
+  // The effect that was compared then is still the approved one, and would be derived again.
+  if (earlier?.state.effect_digest === state.effect_digest && earlier.derived.isStillTrue?.())
+    return earlier.derived;
+  const call = callOf(envelope, state);
   const derived =
-    effect.kind === 'tool'
-      ? await deriveToolCall(context, effect, state.intent_id)
-      : await derivePlan(context, effect, false);
-  derived.requireSame(openEffect(await context.store.object(state.effect_digest)));
+    call.kind === 'tool'
+      ? await deriveToolCall(context, call, state.intent_id)
+      : await derivePlan(context, call, false);
+  derived.requireSame(effect);
   return derived;
+}
+
+export async function openAsked({ store, memory }: Context, state: IntentState): Promise<Asked> {
+  const { hash, effect_digest } = state;
+  const { last } = await store.tip();
+  const known = memory.asked;
+  // An erasure is an entry: while the ledger ends as it did, what was there is there.
+  if (known?.last === last && known.hash === hash && known.effect_digest === effect_digest)
+    return known.value;
+  const envelope = openEnvelope(await store.object(hash));
+  if (callOf(envelope, state).digest !== effect_digest) refuse('EFFECT_CHANGED');
+  const value = { envelope, effect: openEffect(await store.object(effect_digest)) };
+  memory.asked = { last, hash, effect_digest, value };
+  return value;
+}
+
+/** The call of the present attempt: the one that was asked for, or an alternate that a human turned to. */
+function callOf({ effect, alternates }: Envelope, { effect_digest }: IntentState): Envelope['effect'] {
+  return alternates.find(({ digest }) => digest === effect_digest) ?? effect;
 }
 
 /**

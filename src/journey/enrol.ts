@@ -18,24 +18,42 @@ export interface EnrolRequest {
   readonly name: string;
   readonly principal: 'human' | 'agent';
   readonly public_key: string | null;
+  readonly roles?: readonly string[];
   /** An enrolled human. Only the very first key of a project signs for itself. */
   readonly signer: Signer;
 }
 
 export async function enrol(context: Context, request: EnrolRequest): Promise<Event<'key.enrolled'>> {
-  const { name, principal, public_key, signer } = request;
+  const { name, principal, public_key, roles = [], signer } = request;
   requireName(name);
   if (await context.store.principal(name)) refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
   const enrolled = signAct(
     context.origin,
     'key.enrolled',
     name,
-    { principal, public_key },
+    { principal, public_key, roles: [...roles] },
     signer,
     context.clock(),
   );
   await context.store.commit({ claims: [`principal:${name}`], events: [enrolled] });
   return enrolled;
+}
+
+export interface AssignRequest {
+  readonly name: string;
+  /** All of them from now on. */
+  readonly roles: readonly string[];
+  readonly reason: string;
+  readonly signer: Signer;
+}
+
+/** Says which roles somebody has. Policies ask for them. */
+export async function assign(context: Context, request: AssignRequest): Promise<Event<'role.assigned'>> {
+  const { name, roles, reason, signer } = request;
+  const now = context.clock();
+  const assigned = signAct(context.origin, 'role.assigned', name, { roles: [...roles], reason }, signer, now);
+  await context.store.commit({ events: [assigned] });
+  return assigned;
 }
 
 export interface RevokeRequest {

@@ -5,6 +5,7 @@ import { openEntry } from '../ledger/entry.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { decisionOf } from './decision.ts';
 
 export interface EraseRequest {
   readonly digest: string;
@@ -17,7 +18,7 @@ export async function erase(context: Context, request: EraseRequest): Promise<Ev
   const { digest, reason, signer } = request;
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   await context.store.object(digest);
-  const digests = [digest, ...(await effectsOf(context, digest))];
+  const digests = [...new Set([digest, ...(await sameWords(context, digest))])];
   const events = digests.map((each) =>
     signAct(context.origin, 'object.erased', each, { reason }, signer, context.clock()),
   );
@@ -25,16 +26,27 @@ export async function erase(context: Context, request: EraseRequest): Promise<Ev
   return events[0]!;
 }
 
-/** An envelope and its effect hold the same arguments: who erases the one means the other, too. */
-async function effectsOf({ store }: Context, hash: string): Promise<string[]> {
+/** An envelope, its effects and what policies were asked about it hold the same words: who erases the one means all. */
+async function sameWords({ store }: Context, hash: string): Promise<string[]> {
+  const proposed = await proposalOf(store, hash);
+  if (!proposed) return [];
+  const { effect_digest, alternates } = proposed.body;
+  const story = (await store.entriesOf(proposed.subject)).map(({ bytes }) => parseEvent(openEntry(bytes)));
+  const decisions = story.map(decisionOf).filter((digest) => digest !== null);
+  const named = [effect_digest, ...alternates.map((one) => one.effect_digest), ...decisions];
+  const held: string[] = [];
+  for (const digest of new Set(named)) if (await holds(store, digest)) held.push(digest);
+  return held;
+}
+
+async function proposalOf(store: Store, hash: string): Promise<Event<'intent.proposed'> | null> {
   for await (const batch of store.entries()) {
     for (const { bytes } of batch) {
       const event = parseEvent(openEntry(bytes));
-      if (event.kind !== 'intent.proposed' || event.body.hash !== hash) continue;
-      return (await holds(store, event.body.effect_digest)) ? [event.body.effect_digest] : [];
+      if (event.kind === 'intent.proposed' && event.body.hash === hash) return event;
     }
   }
-  return [];
+  return null;
 }
 
 async function holds(store: Store, digest: string): Promise<boolean> {

@@ -1,11 +1,22 @@
 import type { Digest } from '../canonical/digest.ts';
 import { type Event, isSigned, parseEvent } from '../event/event.ts';
+import { isDispatch } from '../gate/agent-move.ts';
 import { movesIntent, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
-import { originOf, verifyAct } from '../identity/act.ts';
-import { movesPrincipal, nextPrincipal, type Principal, requireHuman } from '../identity/principal.ts';
+import { movesSystem, newSystem, nextSystem, type System } from '../gate/system.ts';
+import { originOf, verifyAct, verifyProposal } from '../identity/act.ts';
+import { requireAuthority } from '../identity/authority.ts';
+import {
+  type Authorities,
+  covers,
+  type Delegation,
+  movesDelegation,
+  nextDelegation,
+} from '../identity/delegation.ts';
+import { movesPrincipal, nextPrincipal, type Principal, requireFreshKey } from '../identity/principal.ts';
 import { type Entry, sealEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
+import { AgentInspector } from './inspect-agent.ts';
 
 /**
  * What a deep verification asks of each entry, in the order of the ledger: that it is a fact of the closed union, that
@@ -17,7 +28,9 @@ import { refuse } from '../refusal.ts';
  */
 export class Inspector {
   #genesis: { readonly origin: string; readonly ledger_key: string } | null = null;
+  #system: System | null = null;
   readonly #principals = new Map<string, Principal>();
+  readonly #delegations = new Map<string, Delegation>();
   readonly #intents = new Map<string, IntentState>();
   readonly #verified: Set<Digest>;
 
@@ -38,19 +51,43 @@ export class Inspector {
     return this.#intents.get(intent_id) ?? null;
   }
 
+  /** Keys, policies and freezes, as their signed entries tell it. */
+  get system(): System {
+    return this.#system ?? refuse('LEDGER_BROKEN', 'The ledger does not begin with its initialisation.');
+  }
+
+  readonly authorities: Authorities = {
+    principal: (name) => this.#principals.get(name) ?? null,
+    delegation: (id) => this.#delegations.get(id) ?? null,
+  };
+
+  readonly #agents = new AgentInspector({
+    authorities: this.authorities,
+    intent: (intent_id) => this.intent(intent_id),
+  });
+
   readonly inspect = (entry: Entry): void => {
     const event = parseEvent(entry);
     if (event.kind === 'system.initialised') this.#begin(event, entry);
     if (isSigned(event)) this.#requireSigned(event, entry);
     requireClaims(event, entry);
+    if (movesSystem(event)) this.#system = nextSystem(this.system, event, entry.at);
     if (movesPrincipal(event)) {
       const before = this.#principals.get(event.subject) ?? null;
+      requireFreshKey(this.#principals.values(), event);
       this.#principals.set(event.subject, nextPrincipal(before, event, entry.at));
     }
+    if (movesDelegation(event)) {
+      const before = this.#delegations.get(event.subject) ?? null;
+      this.#delegations.set(event.subject, nextDelegation(before, event, entry.at, this.authorities));
+    }
+    if (event.kind === 'intent.proposed') this.#requireProposer(event);
+    if (event.kind === 'intent.delegated') this.#requireDelegated(event);
     if (movesIntent(event)) {
       const before = this.#intents.get(event.subject) ?? null;
       this.#intents.set(event.subject, next(before, event, entry.at));
     }
+    this.#agents.inspect(event, entry.at);
   };
 
   #begun() {
@@ -60,6 +97,23 @@ export class Inspector {
   #begin({ body }: Event<'system.initialised'>, { seq, tenant }: Entry): void {
     if (seq !== 0) refuse('LEDGER_BROKEN', 'The ledger begins twice.');
     this.#genesis = { origin: originOf(body.project_id, tenant), ledger_key: body.ledger_key };
+    this.#system = newSystem(this.#genesis.origin);
+  }
+
+  #requireProposer({ body }: Event<'intent.proposed'>): void {
+    const { proposer, proposer_signature, hash } = body;
+    if (proposer_signature === null) return;
+    const key = this.#principals.get(proposer)?.public_key ?? refuse('PRINCIPAL_UNKNOWN');
+    verifyProposal(this.origin, hash, proposer_signature, key);
+  }
+
+  #requireDelegated({ subject, body }: Event<'intent.delegated'>): void {
+    const held = this.#delegations.get(body.delegation) ?? refuse('DELEGATION_UNKNOWN');
+    const { approver } = body;
+    if (!covers(held, this.#intents.get(subject)?.actions ?? refuse('INTENT_NOT_FOUND')))
+      refuse('DELEGATION_OUT_OF_SCOPE');
+    if (approver && (!held.approves || approver.by !== held.root.by || approver.key !== held.root.key))
+      refuse('DELEGATION_WIDENED');
   }
 
   #requireSigned(event: Extract<Event, { body: { signature: string } }>, entry: Entry): void {
@@ -69,7 +123,7 @@ export class Inspector {
     if (founding && (event.body.by !== event.subject || event.body.key !== event.body.public_key)) {
       refuse('SIGNATURE_INVALID', 'The first key is not signed by itself.');
     }
-    if (!founding) requireHuman(this.#principals.get(event.body.by) ?? null, event.body.key);
+    if (!founding) requireAuthority(this.authorities, event, entry.at);
     const { hash } = sealEntry(entry);
     if (this.#verified.has(hash)) return;
     verifyAct(this.origin, event);
@@ -77,16 +131,23 @@ export class Inspector {
   }
 }
 
-/** Without its claim an entry could stand twice, and nothing would be unique about it. */
-function requireClaims({ kind, subject, body }: Event, { claims }: Entry): void {
-  const claim =
-    kind === 'intent.proposed'
-      ? `intent:${subject}`
-      : kind === 'execution.claimed'
-        ? `execution:${subject}:${body.attempt}`
-        : kind === 'rollback.claimed'
-          ? `rollback:${body.execution_id}:${body.round}`
-          : null;
-  if (claim !== null && !claims.includes(claim))
-    refuse('LEDGER_BROKEN', `It did not take the claim ${claim}.`);
+/** Without its claims an entry could stand twice, and nothing would be unique about it. */
+function requireClaims(event: Event, { claims }: Entry): void {
+  for (const claim of claimsOf(event))
+    if (!claims.includes(claim)) refuse('LEDGER_BROKEN', `It did not take the claim ${claim}.`);
+}
+
+function claimsOf({ kind, subject, body }: Event): string[] {
+  switch (kind) {
+    case 'intent.proposed':
+      return [`intent:${subject}`];
+    case 'execution.claimed':
+      return [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
+    case 'rollback.claimed':
+      return [`rollback:${body.execution_id}:${body.round}`];
+    case 'agent.moved':
+      return isDispatch(body) ? [`idempotency:${body.idempotency_key}`] : [];
+    default:
+      return [];
+  }
 }

@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
-import { canonicalBytes } from '../canonical/json.ts';
+import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
 import { limits } from '../limits.ts';
-import { derivePlan } from '../plan/derive.ts';
+import { type DeriveOptions, derivePlan } from '../plan/derive.ts';
 import { executePlan } from '../plan/engine/execute.ts';
 import type { Runners } from '../plan/engine/handler/handlers.ts';
 import type { PlanOutcome, Progress as PlanProgress } from '../plan/engine/outcome.ts';
 import { requireContent } from '../plan/input/content.ts';
 import { type Problem, Problems } from '../plan/input/problem.ts';
-import { protectionOf } from '../plan/input/protection.ts';
-import { type PlanRules, standingOf } from '../plan/input/rules.ts';
-import type { Action, PlanEffect } from '../plan/model.ts';
+import { standingOf } from '../plan/input/rules.ts';
+import type { PlanEffect } from '../plan/model.ts';
 import { registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
 import { renderPreview } from '../plan/preview/render.ts';
 import { archiveRecords, expireManifests } from '../plan/report/archive.ts';
 import { buildChangeLog } from '../plan/report/change-log.ts';
 import { compareChanges } from '../plan/report/compare.ts';
+import type { DiffSummary } from '../plan/report/diff-summary.ts';
+import { EditDiffs } from '../plan/report/edit-diffs.ts';
 import { buildExecutionReport } from '../plan/report/execution-report.ts';
 import { CHANGE_LOG_NAME, expiryOf, REPORT_NAME, reportsFolder } from '../plan/report/folder.ts';
 import { appendLog, logOf } from '../plan/report/log.ts';
@@ -32,6 +33,7 @@ import {
   type ReadSpec,
   readPlanSpec,
 } from '../plan/spec.ts';
+import { Sight } from '../plan/state/sight.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Ended, RunOptions } from './derived.ts';
@@ -43,7 +45,8 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   // Before a new plan begins, old ones whose time is up are marked; they are kept all the same.
   if (look) await expireManifests(context.root, context.clock());
   const collector = new Collector();
-  const { effect, rules } = await simulate(context, spec, look ? collector : null);
+  const sight = new Sight(context.root);
+  const effect = await simulate(context, spec, { ...(look && { visit: collector.visit }), sight });
   requireContent(collector.findings);
   const registry = context.registry();
   return {
@@ -54,40 +57,37 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     // Protected files want a second pair of eyes.
     approvals_needed: effect.elevated.length > 0 ? 2 : 1,
     requireSame: (approved) => requireSamePlan(approved as PlanEffect, effect),
+    // A pipeline is more than the files of the project, so it is always looked at whole.
+    isStillTrue: () =>
+      effect.actions.every(({ action_type }) => action_type !== 'PIPELINE_RUN') &&
+      context.registry().digest === registry.digest &&
+      sight.isUnchanged(),
     prepare() {
       const reports = reportsFolder(context.clock(), effect.task_id);
       return {
         reports,
-        run: (options) => execute(context, effect, rules, reports, options),
+        run: (options) => execute(context, effect, reports, options),
         close: () => {},
       };
     },
   };
 }
 
-export interface Simulated {
-  readonly effect: PlanEffect;
-  readonly rules: PlanRules;
-}
-
-/** What a plan would do. Touches nothing. The collector keeps the diffs and findings that a person wants to see. */
-export async function simulate(
+/** What a plan would do. Touches nothing. */
+async function simulate(
   context: Context,
   spec: PlanSpec,
-  collector: Collector | null,
-  onProblem?: (action: Action, refusal: Refusal) => void,
-): Promise<Simulated> {
+  onlookers: Pick<DeriveOptions, 'visit' | 'sight' | 'onProblem'>,
+): Promise<PlanEffect> {
   const { plan, config, rules } = openPlanSpec(spec, registriesOf(context));
-  const effect = await derivePlan({
+  return derivePlan({
     plan,
     root: context.root,
     config_digest: config?.digest ?? null,
     protection: (path) => standingOf(path, rules),
     runners: runnersOf(context),
-    ...(collector && { visit: collector.visit }),
-    ...(onProblem && { onProblem }),
+    ...onlookers,
   });
-  return { effect, rules };
 }
 
 /** The same for a plan that was proposed: refuses when it would no longer do what was proposed. */
@@ -105,7 +105,7 @@ export async function previewSamePlan(
 /** What a plan would do to the files as they are now, as a person reads it. */
 export async function previewPlan(context: Context, spec: PlanSpec, colour: boolean) {
   const collector = new Collector();
-  const { effect } = await simulate(context, spec, collector);
+  const effect = await simulate(context, spec, { visit: collector.visit });
   return { effect, text: renderPreview(effect, collector, { colour }), findings: collector.findings };
 }
 
@@ -137,9 +137,10 @@ export async function validatePlan(
   };
   const collector = new Collector();
   try {
-    await simulate(context, read.spec, collector, (action, { code, message }) =>
-      tell(action.action_id, code, message),
-    );
+    await simulate(context, read.spec, {
+      visit: collector.visit,
+      onProblem: ({ action_id }, { code, message }) => tell(action_id, code, message),
+    });
     for (const { action_id, severity, code, path, line, message } of collector.findings)
       if (severity === 'refuse')
         tell(action_id, code ?? 'CONTENT_CREDENTIAL', `${path}, line ${line}: ${message}`);
@@ -172,10 +173,9 @@ function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
   const states = ({ actions }: PlanEffect) =>
     new Map(actions.flatMap((a) => a.changes).map((c) => [c.path, c.before]));
   const before = states(approved);
-  const drifted = [...states(now)].filter(
-    ([path, state]) => JSON.stringify(before.get(path)) !== JSON.stringify(state),
+  const [first] = [...states(now)].filter(
+    ([path, state]) => canonicalText(before.get(path) ?? null) !== canonicalText(state),
   );
-  const [first] = drifted;
   if (first)
     refuse('PLAN_DRIFT', `${first[0]} is not what it was when the plan was proposed.`, { path: first[0] });
   refuse('EFFECT_CHANGED', 'The plan would do something else than what was approved.');
@@ -184,12 +184,14 @@ function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
 async function execute(
   context: Context,
   effect: PlanEffect,
-  rules: PlanRules,
   reports: string,
   { execution_id, abort, onProgress }: RunOptions,
 ): Promise<Ended> {
   const { root, clock } = context;
   const script = await writeRollbackScript(root, reports, execution_id);
+  // What is protected is shown in no report.
+  const hides = (path: string) => effect.elevated.includes(path);
+  const edits = new EditDiffs(hides);
   const outcome = await executePlan(effect, {
     root,
     reports_folder: reports,
@@ -197,10 +199,12 @@ async function execute(
     clock,
     expires_at: expiryOf(clock()),
     auto_rollback_script: script,
+    onEdit: edits.see,
     ...(abort && { abort }),
     ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
   });
-  await report(context, outcome, effect, rules, reports, execution_id);
+  const diffs = await compareChanges(outcome, { root, hides, edits });
+  await report(context, outcome, diffs, { reports, execution_id, task_id: effect.task_id });
   return ended(root, outcome, reports);
 }
 
@@ -218,14 +222,11 @@ function tell(
 async function report(
   { root, clock }: Context,
   outcome: PlanOutcome,
-  effect: PlanEffect,
-  rules: PlanRules,
-  reports: string,
-  execution_id: string,
+  diffs: ReadonlyMap<string, DiffSummary>,
+  { reports, execution_id, task_id }: { reports: string; execution_id: string; task_id: string },
 ): Promise<void> {
   const report_id = randomUUID();
-  const identity = { report_id, execution_id, task_id: effect.task_id, executor_version: EXECUTOR_VERSION };
-  const hides = (path: string) => protectionOf(path, rules.protection) !== null;
+  const identity = { report_id, execution_id, task_id, executor_version: EXECUTOR_VERSION };
   const log = {
     log_id: randomUUID(),
     execution_report_id: report_id,
@@ -234,7 +235,7 @@ async function report(
   };
   await writeReports(root, reports, {
     report: buildExecutionReport(outcome, identity),
-    change_log: buildChangeLog(outcome, log, await compareChanges(outcome, { root, hides })),
+    change_log: buildChangeLog(outcome, log, diffs),
   });
   await appendLog(root, clock(), logOf(outcome, execution_id));
   if (outcome.status === 'SUCCESS') await archiveRecords(root, reports);

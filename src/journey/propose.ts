@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { type Signer, signProposal } from '../identity/act.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { derive, sealEffect } from './effect.ts';
+import { actionOf } from './reach.ts';
 
 export interface Proposal {
   readonly intent_id: string;
@@ -15,40 +17,67 @@ export interface Proposal {
   readonly effect: Effect;
 }
 
-/** Step 0 of 002: writes a draft and fixes its hash. An agent may do this; nothing is allowed by it. */
-export async function propose(context: Context, input: unknown): Promise<Proposal> {
+/**
+ * Step 0 of 002: writes a draft and fixes its hash. An agent may do this; nothing is allowed by it. With the proposer's key
+ * the name is proven, without it the name is a claim.
+ */
+export async function propose(context: Context, input: unknown, signer?: Signer): Promise<Proposal> {
   const draft = parseDraft(input);
-  const proposer = await proposerOf(context, draft.issuer);
+  const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
+  if (signer) requireOwnKey(proposer, signer);
+  if (draft.replaces !== null && !(await context.store.intent(draft.replaces)))
+    refuse('INTENT_NOT_FOUND', 'There is no intent that it could replace.');
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
-  const derived = await derive(context, draft.effect, draft.intent_id ?? null);
   const nonce = draft.nonce ?? randomBytes(16).toString('base64');
-  const sealed = sealEffect(derived.effect, nonce);
+  const intent_id = draft.intent_id ?? null;
+  const derived = await derive(context, draft.effect, intent_id);
+  const alternates: Derived[] = [];
+  for (const call of draft.alternates) alternates.push(await derive(context, call, intent_id));
+  const choices = [derived, ...alternates];
+  const sealed = choices.map(({ effect }) => sealEffect(effect, nonce));
   const { envelope, bytes, hash } = freeze(draft, {
     issuer: proposer.name,
-    effect_digest: sealed.digest,
+    effect_digest: sealed[0]!.digest,
+    alternate_digests: sealed.slice(1).map(({ digest }) => digest),
+    actions: choices.map(({ effect }) => actionOf(effect)),
     nonce,
     now: context.clock(),
     ttl_s: context.intent_ttl_s,
   });
-  if (envelope.effect.digest !== sealed.digest)
-    refuse('EFFECT_CHANGED', 'The envelope names another effect.');
+  requireNamed(envelope, choices, sealed);
   // The claim below decides between two at once; this one says it in the right words.
   if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
 
+  const signature = signer ? signProposal(context.origin, hash, signer) : null;
   await context.store.commit({
     claims: [`intent:${envelope.intent_id}`],
-    events: [proposed(envelope, hash, derived, proposer)],
-    objects: [bytes, sealed.bytes, derived.registry_bytes],
+    events: [proposed(envelope, hash, choices, proposer, signature)],
+    objects: [bytes, ...sealed.map((one) => one.bytes), derived.registry_bytes],
   });
   return { intent_id: envelope.intent_id, hash, envelope, effect: derived.effect };
+}
+
+/** The envelope must name what would really run, and request what that does. */
+function requireNamed(
+  { effect, alternates, requested_actions }: Envelope,
+  choices: readonly Derived[],
+  sealed: readonly { readonly digest: Digest }[],
+): void {
+  const named = [effect, ...alternates];
+  if (named.some(({ digest }, i) => digest !== sealed[i]!.digest))
+    refuse('EFFECT_CHANGED', 'The envelope names another effect.');
+  const missing = choices.map((one) => actionOf(one.effect)).find((one) => !requested_actions.includes(one));
+  if (missing !== undefined)
+    refuse('ACTION_NOT_REQUESTED', `The effect does "${missing}", which the envelope does not request.`);
 }
 
 function proposed(
   envelope: Envelope,
   hash: Digest,
-  derived: Derived,
+  [first, ...alternates]: readonly Derived[],
   proposer: Principal,
+  proposer_signature: string | null,
 ): Event<'intent.proposed'> {
   return {
     kind: 'intent.proposed',
@@ -56,18 +85,30 @@ function proposed(
     body: {
       hash,
       effect_digest: envelope.effect.digest,
-      registry_digest: derived.registry_digest,
+      registry_digest: first!.registry_digest,
       effect: envelope.effect.kind,
-      tool: derived.name,
-      approvals_needed: derived.approvals_needed,
+      tool: first!.name,
+      approvals_needed: first!.approvals_needed,
       proposer: proposer.name,
       proposer_kind: proposer.kind,
+      proposer_signature,
+      actions: envelope.requested_actions,
+      alternates: alternates.map(({ name }, i) => ({
+        tool: name,
+        effect_digest: envelope.alternates[i]!.digest,
+      })),
+      replaces: envelope.replaces,
       expires_at: envelope.expiry,
     },
   };
 }
 
-/** Who proposes. Left unsaid it can only be the one principal there is. A proposer's name is a claim, not a proof. */
+function requireOwnKey({ name, public_key }: Principal, signer: Signer): void {
+  if (name !== signer.name || public_key !== signer.public_key)
+    refuse('KEY_FILE_INVALID', `The key is not that of "${name}".`);
+}
+
+/** Who proposes. Left unsaid it can only be the one principal there is. */
 async function proposerOf(context: Context, name: string | undefined): Promise<Principal> {
   if (name !== undefined) return requireActive(await context.store.principal(name), name);
   const principals = (await context.store.principals()).filter((principal) => principal.status === 'active');

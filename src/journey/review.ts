@@ -1,9 +1,9 @@
 import type { IntentState } from '../gate/state.ts';
-import { type Envelope, openEnvelope } from '../intent/envelope.ts';
-import { Refusal, refuse } from '../refusal.ts';
+import type { Envelope } from '../intent/envelope.ts';
+import { Refusal } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import type { Effect } from './derived.ts';
-import { openEffect } from './effect.ts';
+import { openAsked } from './effect.ts';
 
 /** Everything a human sees before turning the key, read from the bytes that the hash covers. */
 export interface Review {
@@ -17,9 +17,7 @@ export interface Review {
 export async function review(context: Context, intent_id: string, colour = false): Promise<Review> {
   const state = await requireIntent(context, intent_id);
   // The store checks content against digest, so what is shown is what was hashed.
-  const envelope = openEnvelope(await context.store.object(state.hash));
-  const effect = openEffect(await context.store.object(state.effect_digest));
-  if (envelope.effect.digest !== state.effect_digest) refuse('EFFECT_CHANGED');
+  const { envelope, effect } = await openAsked(context, state);
   const waiting = state.status === 'proposed' || state.status === 'approved';
   const preview = waiting ? await previewOf(context, envelope, effect, colour) : null;
   return { state, envelope, effect, preview };

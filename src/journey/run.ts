@@ -1,23 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { sha256 } from '../canonical/digest.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { isUuid } from '../canonical/uuid.ts';
 import type { Event } from '../event/event.ts';
-import type { Verdict } from '../gate/eligible.ts';
+import { isGlassBroken } from '../gate/capability.ts';
+import { approvedNow, type Denial } from '../gate/eligible.ts';
+import { freezeOf, freezeWords } from '../gate/freeze.ts';
 import type { IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import type { Authorities } from '../identity/delegation.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
-import { check, judge, requireFormats } from './check.ts';
-import { type Context, recordingRefusal } from './context.ts';
+import { factsOf, refuseDenied, requireFormats } from './check.ts';
+import { type Context, type Kept, recordingRefusal } from './context.ts';
 import type { Captured, Derived, Effect, Ended, Prepared, Progress } from './derived.ts';
-import { requireSameEffect } from './effect.ts';
+import { openAsked, requireSameEffect } from './effect.ts';
+import { type Presented, requireCapability, type UsableCapability } from './present.ts';
+import { toolsOf } from './reach.ts';
+import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
+import { type Violation, violationEvent, watchRun } from './watch.ts';
 
 export interface Preview {
   readonly state: IntentState;
   readonly effect: Effect;
+  readonly capability: UsableCapability;
 }
 
 export interface RunRequest {
   readonly intent_id: string;
   readonly hash: string;
+  /** A capability from elsewhere, such as one that was made narrower; without it the one that a human granted. */
+  readonly capability?: Presented;
   /** Asks the human at the terminal, and is true only for an explicit yes. There is no default. */
   readonly confirm: (preview: Preview) => Promise<boolean>;
   readonly abort?: AbortSignal;
@@ -27,71 +39,120 @@ export interface RunRequest {
 export interface Report extends Ended {
   readonly execution_id: string;
   readonly intent_id: string;
+  readonly capability_id: string;
   readonly tool: string;
   /** Where the reports of a plan are. */
   readonly folder: string | null;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
-export async function preview(context: Context, intent_id: string, hash: string): Promise<Preview> {
-  const state = await requireEligible(context, intent_id, hash);
-  const derived = await requireSameEffect(context, state);
-  derived.prepare().close();
-  return { state, effect: derived.effect };
+export async function preview(
+  context: Context,
+  intent_id: string,
+  hash: string,
+  presented: Presented = {},
+): Promise<Preview> {
+  requireFormats(intent_id, hash);
+  const ready = await makeReady(context, { intent_id, hash, capability: presented }, () => {});
+  ready.prepared.close();
+  const { state, capability } = ready;
+  return { state, capability, effect: ready.derived.effect };
 }
 
-/** The adapter of 001: check, look again, claim, run once, record, stop. */
+/** The adapter of 001, step 5 and 6 of 002: check, look again, claim, run once, record, stop. */
 export async function run(context: Context, request: RunRequest): Promise<Report> {
   const { intent_id, hash } = request;
   requireFormats(intent_id, hash);
-  return recordingRefusal(context, refused(intent_id, hash), async () => {
-    // 1. The controller, the registry, the tool, its arguments, the sandbox.
-    const seen = await preview(context, intent_id, hash);
+  return recordingRefusal(context, refused(intent_id, hash, request), async (keep) => {
+    // 1. The controller, the capability, the policies, the registry, the tool, its arguments, the sandbox.
+    const seen = await makeReady(context, request, keep);
+    seen.prepared.close();
 
     // 2. The human at the terminal.
-    if (!(await request.confirm(seen))) refuse('CONFIRMATION_DECLINED');
+    const { state, capability, derived } = seen;
+    if (!(await request.confirm({ state, capability, effect: derived.effect })))
+      refuse('CONFIRMATION_DECLINED');
 
-    // 3. All of it again, because the human may have taken an hour, and from the signed entries: a row can be forged.
-    const state = requireYes(await judge(context, await provenState(context, intent_id), hash));
-    const derived = await requireSameEffect(context, state);
-    const prepared = derived.prepare();
+    // 3. All of it again, because the human may have taken an hour.
+    const ready = await makeReady(context, request, keep, seen);
     try {
-      // 4. The claim is durable before the effect begins. At most once is this and nothing else.
-      const claimed = claim(context, state, derived, prepared);
-      await take(context, claimed);
+      // 4. The claim is durable before the effect begins, and it spends the capability. At most once is this alone.
+      const claimed = claim(context, ready);
+      await take(context, claimed, ready.ruling);
 
-      // 5. The one effect, then its record, always.
-      return await record(context, claimed, await effectOf(prepared, claimed, request));
+      // 5. The one effect, watched, then its record, always.
+      return await record(context, claimed, ready, await effectOf(context, ready, claimed, request));
     } finally {
-      prepared.close();
+      ready.prepared.close();
     }
   });
 }
 
-async function requireEligible(context: Context, intent_id: string, hash: string): Promise<IntentState> {
-  return requireYes(await check(context, intent_id, hash));
+/** A run that only has to be claimed. */
+interface Ready {
+  readonly state: IntentState;
+  readonly capability: UsableCapability;
+  readonly ruling: Ruling;
+  readonly matter: Omit<Matter, 'action' | 'system' | 'now'>;
+  readonly derived: Derived;
+  readonly prepared: Prepared;
 }
 
-function requireYes(verdict: Verdict): IntentState {
-  if (verdict.eligible) return verdict.state;
-  return refuse(
-    verdict.code,
-    undefined,
-    verdict.executed_at === null ? {} : { executed_at: verdict.executed_at },
+/** Every question that can be asked before the claim, in the order of 000, 001 and 002, from the signed entries. */
+async function makeReady(
+  context: Context,
+  { intent_id, hash, capability: presented }: Pick<RunRequest, 'intent_id' | 'hash' | 'capability'>,
+  keep: (ruling: Kept) => void,
+  earlier?: Ready,
+): Promise<Ready> {
+  // A row can be forged; a signature cannot.
+  const proven = await provenState(context, intent_id);
+  const facts = await factsOf(
+    context,
+    proven?.system ?? (await context.store.system()),
+    proven?.authorities ?? NOBODY,
   );
+  const state = approvedNow(proven?.state ?? null, hash, facts);
+  if (proven === null || 'eligible' in state) return refuseDenied(state as Denial);
+  const { system } = proven;
+  const asked = await openAsked(context, state);
+  const capability = await requireCapability(context, { state, system }, asked.effect, presented ?? {});
+  requireToolsFree(context, state, system, asked.effect);
+
+  const principal = (await context.store.principal(capability.recorded.by)) ?? refuse('PRINCIPAL_UNKNOWN');
+  const matter = { principal, delegated: principal.kind === 'agent', state, ...asked };
+  const ruling = await rule(context, { ...matter, action: 'execute', system, now: facts.now });
+  keep(ruling);
+  if (!capability.recorded.glass) requireAllowed(ruling);
+
+  const derived = await requireSameEffect(context, state, asked, earlier);
+  const prepared = derived.prepare(capability.held.claims.scope);
+  return { state, capability, ruling, matter, derived, prepared };
+}
+
+const NOBODY: Authorities = { principal: () => null, delegation: () => null };
+
+/** A plan can use more tools than the one that it is named after. */
+function requireToolsFree(context: Context, state: IntentState, { freezes }: System, effect: Effect): void {
+  if (freezes.length === 0 || isGlassBroken(state)) return;
+  const tools = toolsOf(effect, context.registry);
+  const freeze = freezeOf(freezes, { tenant: context.store.tenant, agent: state.proposer, tools });
+  if (freeze) refuse('FROZEN', freezeWords(freeze));
 }
 
 function claim(
   context: Context,
-  state: IntentState,
-  derived: Derived,
-  prepared: Prepared,
+  { state, capability, ruling, derived, prepared }: Ready,
 ): Event<'execution.claimed'> {
   return {
     kind: 'execution.claimed',
     subject: state.intent_id,
     body: {
       execution_id: randomUUID(),
+      capability_id: capability.recorded.capability_id,
+      presented: capability.held.digest,
+      policy: ruling.snapshot,
+      decision: ruling.digest,
       attempt: state.attempt,
       hash: state.hash,
       effect_digest: state.effect_digest,
@@ -104,10 +165,15 @@ function claim(
 }
 
 /** Whoever comes second is told when the first one came. */
-async function take({ store }: Context, claimed: Event<'execution.claimed'>): Promise<void> {
+async function take(
+  { store }: Context,
+  claimed: Event<'execution.claimed'>,
+  { bytes }: Ruling,
+): Promise<void> {
   const { subject, body } = claimed;
+  const claims = [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
   try {
-    await store.commit({ claims: [`execution:${subject}:${body.attempt}`], events: [claimed] });
+    await store.commit({ claims, events: [claimed], objects: [bytes] });
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
     const first = (await store.intent(subject))?.runs.at(-1);
@@ -115,22 +181,52 @@ async function take({ store }: Context, claimed: Event<'execution.claimed'>): Pr
   }
 }
 
+interface WatchedEnd {
+  readonly ended: Ended;
+  readonly violation: Violation | null;
+}
+
 /** From the claim on nothing is a refusal any more: whatever goes wrong may have happened, and stays in doubt. */
 async function effectOf(
-  prepared: Prepared,
+  context: Context,
+  { matter, capability, prepared }: Ready,
   { body }: Event<'execution.claimed'>,
   { abort, onProgress }: RunRequest,
-): Promise<Ended> {
+): Promise<WatchedEnd> {
   const { execution_id } = body;
+  const watch = watchRun(context, { ...matter, capability, abort });
   try {
-    return await prepared.run({ execution_id, ...(abort && { abort }), ...(onProgress && { onProgress }) });
+    const ended = await prepared.run({
+      execution_id,
+      abort: watch.signal,
+      ...(onProgress && { onProgress }),
+    });
+    return withViolation(ended, watch.violation());
   } catch (error) {
     return inDoubt(execution_id, error);
+  } finally {
+    watch.stop();
   }
 }
 
-async function record(context: Context, claimed: Event<'execution.claimed'>, ended: Ended): Promise<Report> {
-  const { execution_id, attempt, tool, reports: folder } = claimed.body;
+/** What drifted under a running plan is a violation, too; the plan found it by itself and rolled back. */
+function withViolation(ended: Ended, found: Violation | null): WatchedEnd {
+  const { result, reason_code } = ended;
+  if (result === 'success') return { ended, violation: null };
+  if (found) return { ended: { ...ended, reason_code: found.refusal.code }, violation: found };
+  const drifted = reason_code !== null && DRIFTED.has(reason_code);
+  return { ended, violation: drifted ? { refusal: new Refusal(reason_code), ruling: null } : null };
+}
+
+const DRIFTED: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['PLAN_DRIFT', 'EFFECT_CHANGED']);
+
+async function record(
+  context: Context,
+  claimed: Event<'execution.claimed'>,
+  { state }: Ready,
+  { ended, violation }: WatchedEnd,
+): Promise<Report> {
+  const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
   const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
   const reports = Object.entries(ended.reports);
   const finished: Event<'execution.finished'> = {
@@ -138,6 +234,7 @@ async function record(context: Context, claimed: Event<'execution.claimed'>, end
     subject: claimed.subject,
     body: {
       execution_id,
+      capability_id,
       attempt,
       tool,
       result,
@@ -153,11 +250,15 @@ async function record(context: Context, claimed: Event<'execution.claimed'>, end
   };
   const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
   try {
-    await context.store.commit({ events: [finished], objects });
+    const known = violation ? ((await context.store.intent(state.intent_id)) ?? state) : state;
+    await context.store.commit({
+      events: violation ? [violationEvent(known, execution_id, violation), finished] : [finished],
+      objects: violation?.ruling ? [...objects, violation.ruling.bytes] : objects,
+    });
   } catch (error) {
     inDoubt(execution_id, error);
   }
-  return { ...ended, execution_id, intent_id: claimed.subject, tool, folder };
+  return { ...ended, execution_id, intent_id: claimed.subject, capability_id, tool, folder };
 }
 
 function inDoubt(execution_id: string, error: unknown): never {
@@ -169,10 +270,21 @@ function captured({ bytes, total, truncated }: Captured) {
   return { digest: sha256(bytes), bytes: total, truncated };
 }
 
-function refused(subject: string, hash: string) {
-  return (reason_code: ReasonCode): Event => ({
+/** F3 of 002: the refused attempt is recorded, with the capability that was presented if it can be named. */
+function refused(subject: string, hash: string, { capability }: RunRequest) {
+  return (reason_code: ReasonCode, decision: Digest | null): Event => ({
     kind: 'execution.refused',
     subject,
-    body: { hash, reason_code },
+    body: { hash, capability_id: nameOf(capability?.text), reason_code, decision },
   });
+}
+
+/** The id that a token claims to have. It is only a name in a record: the token may be forged. */
+function nameOf(text: string | undefined): string | null {
+  try {
+    const payload = JSON.parse(Buffer.from(text?.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    return typeof payload.jti === 'string' && isUuid(payload.jti) ? payload.jti : null;
+  } catch {
+    return null;
+  }
 }

@@ -60,6 +60,8 @@ export interface RetryRequest {
   readonly intent_id: string;
   readonly reason: string;
   readonly signer: Signer;
+  /** Another tool that the frozen intent names, instead of the one that failed. */
+  readonly alternate?: string;
 }
 
 /** Authorises exactly one new attempt after a failure. */
@@ -70,8 +72,21 @@ export async function retry(context: Context, request: RetryRequest): Promise<Ev
   const run = state.runs.at(-1);
   if (isInDoubt(state)) refuse('RUN_IN_DOUBT');
   if (!['failed', 'rolled_back'].includes(state.status) || run === undefined) refuse('RETRY_NOT_DUE');
-  const facts = { attempt: state.attempt + 1, after: run.execution_id, hash: state.hash, reason };
+  const { tool, effect_digest } = choiceOf(state, request.alternate);
+  const facts = {
+    attempt: state.attempt + 1,
+    after: run.execution_id,
+    hash: state.hash,
+    effect_digest,
+    tool,
+    reason,
+  };
   const authorised = signAct(context.origin, 'retry.authorised', intent_id, facts, signer, context.clock());
   await context.store.commit({ events: [authorised] });
   return authorised;
+}
+
+function choiceOf({ tool, effect_digest, choices }: IntentState, alternate: string | undefined) {
+  if (alternate === undefined) return { tool, effect_digest };
+  return choices.find((choice) => choice.tool === alternate) ?? refuse('ALTERNATE_NOT_NAMED');
 }

@@ -7,6 +7,7 @@ import { prepareRun } from '../tool/run.ts';
 import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
 import type { Derived, Ended } from './derived.ts';
+import { confinedTo } from './reach.ts';
 
 export interface ToolCall {
   readonly tool: string;
@@ -31,11 +32,17 @@ export async function deriveToolCall(
     name: tool.name,
     approvals_needed: 1,
     requireSame: (approved) => compareEffects(approved as Effect, effect),
-    prepare() {
+    prepare(scope) {
       const { hidden_paths: hidden, protected_paths } = context;
       const machine = context.machine();
       const lock = runLock(context, 'next');
-      const prepared = prepareRun(effect, { hidden, protected: protected_paths, machine, digests, lock });
+      const prepared = prepareRun(confinedTo(effect, scope), {
+        hidden,
+        protected: protected_paths,
+        machine,
+        digests,
+        lock,
+      });
       return {
         reports: null,
         run: async ({ execution_id, abort }) =>

@@ -9,6 +9,7 @@ import type { Action, ActionEffect, PathChange, Plan, PlanEffect } from './model
 import { foldersAbove } from './state/folders.ts';
 import { Overlay } from './state/overlay.ts';
 import { isPin } from './state/see.ts';
+import type { Sight } from './state/sight.ts';
 
 export interface DeriveOptions {
   readonly plan: Plan;
@@ -19,6 +20,8 @@ export interface DeriveOptions {
   readonly runners?: Runners;
   /** Sees each change with its contents: for previews. Nothing that it does is part of the effect. */
   readonly visit?: (visited: Visited) => Promise<void> | void;
+  /** Remembers what was seen of the project. */
+  readonly sight?: Sight;
   /** With it, an action that cannot be simulated is told here and left out, and the others are looked at all the same. */
   readonly onProblem?: (action: Action, refusal: Refusal) => void;
 }
@@ -44,6 +47,7 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
     root,
     preserve_permissions: plan.instructions.preserve_permissions,
     keep: (path) => options.visit !== undefined || again.has(path),
+    sight: options.sight,
   });
   try {
     const actions: ActionEffect[] = [];

@@ -18,6 +18,15 @@ const configSchema = z.strictObject({
   registry: z.string().min(1).default('tools.yaml'),
   intent_ttl: z.string().default('24h'),
   approval_ttl: z.string().default('1h'),
+  capability_ttl: z.string().default('5m'),
+  environment: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+    .default('default'),
+  executor: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+    .default('executor'),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
 });
 
@@ -26,6 +35,11 @@ export interface Config {
   readonly registry_path: string;
   readonly intent_ttl_s: number;
   readonly approval_ttl_s: number;
+  readonly capability_ttl_s: number;
+  /** Where this is, such as `prod`: policies and conditions ask for it. */
+  readonly environment: string;
+  /** The name of what runs here: capabilities are addressed to it. */
+  readonly executor: string;
   readonly lane_allowed: boolean;
 }
 
@@ -42,12 +56,15 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     registry_path: resolve(layout.root, file.registry),
     intent_ttl_s: bounded(file.intent_ttl, 'intent_ttl', limits.intent_ttl_s),
     approval_ttl_s: bounded(file.approval_ttl, 'approval_ttl', limits.approval_ttl_s),
+    capability_ttl_s: bounded(file.capability_ttl, 'capability_ttl', limits.capability_ttl_s),
+    environment: file.environment,
+    executor: file.executor,
     lane_allowed: file.lane.allow,
   };
 }
 
 function bounded(text: string, key: string, most_s: number): number {
   const seconds = parseDuration(text);
-  if (seconds > most_s) refuse('TIME_MALFORMED', `keyturn.yaml: ${key} is ${most_s / 86_400} days at most.`);
+  if (seconds > most_s) refuse('TIME_MALFORMED', `keyturn.yaml: ${key} is ${most_s} seconds at most.`);
   return seconds;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sha256 } from '../canonical/digest.ts';
 import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed25519.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably } from '../durable/file.ts';
@@ -11,16 +12,52 @@ import type { Layout } from './layout.ts';
 /** The key that signs heads of the ledger. It proves which machine kept the log; it holds no authority over intents. */
 export function createLedgerKey(layout: Layout): KeyPair {
   const pair = generateKeyPair();
-  createDurably(layout.ledger_key, Buffer.from(`${Buffer.from(pair.seed).toString('base64')}\n`), 0o600);
+  writeSeed(layout.ledger_key, pair);
   return pair;
 }
 
 export function readLedgerKey(layout: Layout): KeyPair {
-  const text = Buffer.from(readKeyFile(layout.ledger_key)).toString('utf8').trimEnd();
+  return readSeed(layout.ledger_key, 'ledger key');
+}
+
+function readSeed(path: string, what: string): KeyPair {
+  const text = Buffer.from(readKeyFile(path)).toString('utf8').trimEnd();
   const seed = Buffer.from(text, 'base64');
   if (seed.length !== 32 || seed.toString('base64') !== text)
-    refuse('KEY_FILE_INVALID', 'The ledger key is damaged.');
+    refuse('KEY_FILE_INVALID', `The ${what} is damaged.`);
   return keyPairFromSeed(seed);
+}
+
+function writeSeed(path: string, { seed }: KeyPair): void {
+  createDurably(path, Buffer.from(`${Buffer.from(seed).toString('base64')}\n`), 0o600);
+}
+
+/** The key that signs capabilities. Each has a file of its own, so that a rotation never replaces one. */
+export function createControlKey(layout: Layout): KeyPair {
+  const pair = generateKeyPair();
+  writeSeed(controlKeyPath(layout, pair.public_key), pair);
+  return pair;
+}
+
+export function readControlKey(layout: Layout, public_key: string): KeyPair {
+  const pair = readSeed(controlKeyPath(layout, public_key), 'control key');
+  if (pair.public_key !== public_key) refuse('KEY_FILE_INVALID', 'The control key is another one.');
+  return pair;
+}
+
+function controlKeyPath(layout: Layout, public_key: string): string {
+  return join(layout.keys, `control-${sha256(public_key).slice(0, 16)}.seed`);
+}
+
+/** The key of an agent. The agent's own program reads it, unattended, so no passphrase can protect it: its mode does. */
+export function createAgentKey(path: string): KeyPair {
+  const pair = generateKeyPair();
+  writeSeed(path, pair);
+  return pair;
+}
+
+export function readAgentKey(path: string): KeyPair {
+  return readSeed(path, 'agent key');
 }
 
 /** A new human key, sealed with the passphrase. */

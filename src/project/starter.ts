@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDurably, makeFolderDurably } from '../durable/file.ts';
+import { STARTER_POLICIES, STARTER_QUORUMS, STARTER_TESTS } from '../policy/starter.ts';
 import type { Layout } from './layout.ts';
 
 const CONFIG = `# Keyturn's configuration. Every line shows the default.
@@ -10,6 +11,12 @@ registry: tools.yaml
 # How long an intent and an approval live.
 intent_ttl: 24h
 approval_ttl: 1h
+# How long a capability lives, from its grant to the run.
+capability_ttl: 5m
+# Where this is, such as prod. Policies can ask for it.
+environment: default
+# The name of what runs here. Capabilities are addressed to it.
+executor: executor
 # The plain-file lane asks for no signature, so it is closed inside a project.
 lane:
   allow: false
@@ -42,7 +49,14 @@ export function writeStarterFiles(layout: Layout): void {
   // They are guarded from every tool, and only what exists can be guarded without a trace.
   for (const folder of [layout.policies, layout.simulations])
     if (!existsSync(folder)) makeFolderDurably(folder, 0o755);
+  for (const [name, text] of STARTERS) writeOnce(join(layout.policies, name), text, 0o644);
 }
+
+const STARTERS = [
+  ['keyturn.cedar', STARTER_POLICIES],
+  ['quorums.yaml', STARTER_QUORUMS],
+  ['tests.yaml', STARTER_TESTS],
+] as const;
 
 function writeOnce(path: string, text: string, mode: number): void {
   if (!existsSync(path)) createDurably(path, Buffer.from(text), mode);

@@ -78,4 +78,9 @@ export const dependencyReasons = {
     'There is nothing here that could run an action of this type.',
     'Register the pipeline, or remove the action.',
   ],
+  IDEMPOTENCY_VIOLATION: [
+    4200,
+    'This step was dispatched before, under the same idempotency key.',
+    'Nothing was done. `keyturn agent status` shows what came of it.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -50,6 +50,11 @@ export const fileSystemReasons = {
     'The store cannot be written.',
     'Check the permissions of .keyturn and of the disk.',
   ],
+  STORE_UNREACHABLE: [
+    2023,
+    'The server of the store does not answer.',
+    'Check the address in the URL, the network, and that the server runs.',
+  ],
   STORE_NEWER: [2024, 'The store was written by a newer Keyturn.', 'Use that version or a later one.'],
   STORE_BUSY: [2025, 'Another process holds the store for too long.', 'Try again when it has finished.'],
   OBJECT_MISSING: [
@@ -58,6 +63,16 @@ export const fileSystemReasons = {
     'The ledger still proves its digest. What needs its content can no longer be done.',
   ],
   OBJECT_CORRUPT: [2027, 'A stored object is not what its digest says.', 'Restore a backup of the store.'],
+  STORE_DENIED: [
+    2028,
+    'The server of the store does not let this role in, or not do this.',
+    'Check user and password, and what the role was granted (docs/postgres.md).',
+  ],
+  STORE_TLS: [
+    2029,
+    'The connection to the server of the store is not protected as it must be.',
+    'Check `sslmode` and `sslrootcert` in the URL, and the certificate of the server (docs/postgres.md).',
+  ],
   LEDGER_BROKEN: [
     2030,
     'An entry of the ledger is not what it was when it was written.',

@@ -52,4 +52,19 @@ export const internalReasons = {
     'The process that runs SQL could not be started, or died.',
     'Nothing was changed. Read the message; a statement may have crashed DuckDB.',
   ],
+  REPLAY_DIFFERS: [
+    5300,
+    'A decision that was recorded cannot be reproduced.',
+    'Do not rely on it. Verify the ledger, and find out what changed.',
+  ],
+  AGENT_REPLAY_DIFFERS: [
+    5301,
+    'A decision of the agent core, made again from what it was made from, comes out differently.',
+    'Do not rely on it. Verify the ledger, and find out what changed.',
+  ],
+  STEP_TIMED_OUT: [
+    5302,
+    'A step of the agent core took longer than its timeout.',
+    'Find out how far it came. Nothing is tried again.',
+  ],
 } as const satisfies Record<string, Reason>;

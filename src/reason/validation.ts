@@ -328,4 +328,29 @@ export const validationReasons = {
     'The task envelope is past its time to live, or comes from the future.',
     'Ask its sender for a new one, and check the clocks.',
   ],
+  POLICY_INVALID: [
+    1301,
+    'The policies cannot be used as they are.',
+    'Correct the place that the message names, then run `keyturn policy check`.',
+  ],
+  CLARIFICATION_NEEDED: [
+    1302,
+    'It is not clear what is wanted, and nothing is guessed.',
+    'Say exactly what the message asks for.',
+  ],
+  CAPABILITY_MALFORMED: [
+    1303,
+    'This is not a capability.',
+    'Use the file that `keyturn grant` or `keyturn attenuate` wrote, unchanged.',
+  ],
+  SIMULATION_INVALID: [
+    1401,
+    'The simulation cannot be used as it is written.',
+    'Correct the place that the message names.',
+  ],
+  FINDER_PACKET_INVALID: [
+    1402,
+    'The finder answered with something that is not one whole packet of the four kinds.',
+    'Correct the finder. Nothing was dispatched.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -5,7 +5,10 @@ import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { fold, overlay, type Row, type Rows } from './projection.ts';
+import { agentTableRows } from './agent-rows.ts';
+import type { AgentTableRows } from './agent-tables.ts';
+import { fold } from './projection.ts';
+import { overlay, type Row, type Rows } from './row.ts';
 import type { Commit, Tip } from './store.ts';
 
 /** A commit whose shape is right and that no longer depends on the caller's memory. */
@@ -34,6 +37,8 @@ export interface Plan {
   readonly first_seq: number;
   readonly entries: readonly PlannedEntry[];
   readonly rows: readonly PlannedRow[];
+  /** What the entries add to the tables of the agent core. */
+  readonly agent_rows: readonly AgentTableRows[];
   readonly tip: Tip;
 }
 
@@ -111,9 +116,12 @@ function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, le
   for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
   const changes = overlay(ledger);
   const entries: PlannedEntry[] = [];
+  const agent_rows: AgentTableRows[] = [];
   let end = tip;
   for (const event of commit.events) {
     for (const row of fold(changes, event, end.size, at)) changes.put(row);
+    const added = agentTableRows(event, { tenant, seq: end.size, at });
+    if (added) agent_rows.push(added);
     const { kind, subject, body } = event;
     const claims = entries.length === 0 ? commit.claims : [];
     const facts = { seq: end.size, tenant, at, kind, subject, claims, body: body as JsonObject };
@@ -122,7 +130,7 @@ function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, le
     entries.push({ seq, bytes, hash, subject, peak: end.frontier.at(-1)! });
   }
   const rows = Array.from(changes.changed(), plannedRow);
-  return { commit, at, first_seq: tip.size, entries, rows, tip: end };
+  return { commit, at, first_seq: tip.size, entries, rows, agent_rows, tip: end };
 }
 
 export function plannedRow(row: Row): PlannedRow {

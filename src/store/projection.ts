@@ -1,78 +1,61 @@
 import type { Event, SignedKind } from '../event/event.ts';
 import { isSigned } from '../event/event.ts';
+import { type AgentEvent, correlationOf, movesAgent, nextAgent } from '../gate/agent.ts';
+import type { AgentState } from '../gate/agent-state.ts';
+import { nextDispatch } from '../gate/dispatch.ts';
+import { fingerprintOf, type IntakeEvent, movesIntake, nextIntake } from '../gate/intake.ts';
 import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
+import { movesSimulation, nextSimulation, type SimulationEvent } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
+import { movesSystem, newSystem, nextSystem, type SystemEvent } from '../gate/system.ts';
 import { originOf, verifyAct } from '../identity/act.ts';
+import { requireAuthority } from '../identity/authority.ts';
+import { type DelegationEvent, movesDelegation, nextDelegation } from '../identity/delegation.ts';
+import { nextPace } from '../identity/pace.ts';
 import {
-  isLive,
   movesPrincipal,
   nextPrincipal,
-  type Principal,
   type PrincipalEvent,
-  requireHuman,
+  requireFreshKey,
 } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
-import type { Execution } from './store.ts';
-
-/** What each projection holds. All of it follows from the ledger, so all of it can be thrown away and folded again. */
-export interface States {
-  readonly intent: IntentState;
-  readonly execution: Execution;
-  readonly principal: Principal;
-  readonly system: { readonly origin: string };
-}
-
-export type RowName = keyof States;
-
-export interface Row<N extends RowName = RowName> {
-  readonly name: N;
-  readonly key: string;
-  /** The entry that brought this row into being. An entry brings at most one, so this names the row, too. */
-  readonly seq: number;
-  readonly state: States[N];
-}
-
-/** What the fold may look at: the rows as they are just before the event. */
-export interface Rows {
-  readonly tenant: string;
-  row<N extends RowName>(name: N, key: string): Row<N> | null;
-  principals(): readonly Principal[];
-}
+import { requireGrounds } from './grounds.ts';
+import { authoritiesOf, type Row, type Rows } from './row.ts';
 
 /** Pure: the rows that this event changes, or a refusal. Commit and rebuild use this one function. */
 export function fold(rows: Rows, event: Event, seq: number, at: string): readonly Row[] {
-  if (isSigned(event)) requireSigner(rows, event);
-  if (event.kind === 'execution.claimed') requireLiveApprovals(rows, event);
+  if (isSigned(event)) requireSigner(rows, event, at);
+  requireGrounds(rows, event, at);
   if (event.kind === 'system.initialised') return [systemOf(rows, event, seq)];
+  if (movesSystem(event)) return [foldSystem(rows, event, at)];
   if (movesIntent(event)) return foldIntent(rows, event, seq, at);
   if (movesPrincipal(event)) return [foldPrincipal(rows, event, seq, at)];
+  if (movesDelegation(event)) return [foldDelegation(rows, event, seq, at)];
+  if (movesAgent(event)) return foldAgent(rows, event, seq, at);
+  if (movesSimulation(event)) return [foldSimulation(rows, event, seq, at)];
+  if (movesIntake(event)) return [foldIntake(rows, event, seq, at)];
   return [];
 }
 
 /**
- * Only an enrolled, active human acts, and the signature is verified here: whoever can call the store is not yet the human
- * they name. The first key of a ledger has nobody to vouch for it and signs for itself.
+ * Only an enrolled, active human acts, or a delegate of one, and the signature is verified here: whoever can call the
+ * store is not yet the human they name. The first key of a ledger has nobody to vouch for it and signs for itself.
  */
-function requireSigner(rows: Rows, event: Event<SignedKind>): void {
-  const { by, key } = event.body;
+function requireSigner(rows: Rows, event: Event<SignedKind>, at: string): void {
   const founding = isSelfSigned(event) && rows.principals().length === 0;
-  if (!founding) requireHuman(rows.row('principal', by)?.state ?? null, key);
+  if (!founding) requireAuthority(authoritiesOf(rows), event, at);
   verifyAct(rows.row('system', 'system')?.state.origin ?? originOf('none', rows.tenant), event);
 }
 
 function systemOf(rows: Rows, { body }: Event<'system.initialised'>, seq: number): Row {
   if (rows.row('system', 'system')) refuse('TRANSITION_ILLEGAL', 'The ledger was initialised before.');
-  return { name: 'system', key: 'system', seq, state: { origin: originOf(body.project_id, rows.tenant) } };
+  const origin = originOf(body.project_id, rows.tenant);
+  return { name: 'system', key: 'system', seq, state: newSystem(origin) };
 }
 
-/** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
-function requireLiveApprovals(rows: Rows, { subject }: Event<'execution.claimed'>): void {
-  const intent = rows.row('intent', subject)?.state;
-  if (!intent) return;
-  const live = intent.approvals.filter(({ by, key }) =>
-    isLive(rows.row('principal', by)?.state ?? null, key),
-  );
-  if (new Set(live.map(({ by }) => by)).size < intent.approvals_needed) refuse('APPROVER_REVOKED');
+function foldSystem(rows: Rows, event: SystemEvent, at: string): Row {
+  const before = rows.row('system', 'system') ?? refuse('TRANSITION_ILLEGAL', 'There is no ledger yet.');
+  return { ...before, state: nextSystem(before.state, event, at) };
 }
 
 function isSelfSigned({ kind, subject, body }: Event<SignedKind>): boolean {
@@ -83,7 +66,23 @@ function foldIntent(rows: Rows, event: IntentEvent, seq: number, at: string): re
   const before = rows.row('intent', event.subject);
   const state = next(before?.state ?? null, event, at);
   const intent: Row = { name: 'intent', key: event.subject, seq: before?.seq ?? seq, state };
-  return event.kind === 'execution.claimed' ? [intent, executionOf(rows, event, seq)] : [intent];
+  if (event.kind === 'execution.claimed') return [intent, executionOf(rows, event, seq)];
+  if (event.kind === 'capability.issued')
+    return [intent, capabilityOf(rows, event, seq), pacedOf(rows, state, at)];
+  return [intent];
+}
+
+function capabilityOf(rows: Rows, { subject, body }: Event<'capability.issued'>, seq: number): Row {
+  const { capability_id, control_key } = body;
+  if (rows.row('capability', capability_id))
+    refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
+  const state = { capability_id, intent_id: subject, control_key };
+  return { name: 'capability', key: capability_id, seq, state };
+}
+
+function pacedOf(rows: Rows, { proposer }: IntentState, at: string): Row {
+  const before = rows.row('principal', proposer) ?? refuse('PRINCIPAL_UNKNOWN');
+  return { ...before, state: { ...before.state, pace: nextPace(before.state.pace, at) } };
 }
 
 function executionOf(rows: Rows, { subject, body }: Event<'execution.claimed'>, seq: number): Row {
@@ -95,30 +94,51 @@ function executionOf(rows: Rows, { subject, body }: Event<'execution.claimed'>, 
 function foldPrincipal(rows: Rows, event: PrincipalEvent, seq: number, at: string): Row {
   const before = rows.row('principal', event.subject);
   const state = nextPrincipal(before?.state ?? null, event, at);
+  requireFreshKey(rows.principals(), event);
   if (event.kind === 'key.revoked' && isLastHuman(rows, event.subject)) refuse('LAST_HUMAN');
   return { name: 'principal', key: event.subject, seq: before?.seq ?? seq, state };
+}
+
+function foldDelegation(rows: Rows, event: DelegationEvent, seq: number, at: string): Row {
+  const before = rows.row('delegation', event.subject);
+  const state = nextDelegation(before?.state ?? null, event, at, authoritiesOf(rows));
+  return { name: 'delegation', key: event.subject, seq: before?.seq ?? seq, state };
+}
+
+/** The first turn brings the correlation into being, and a dispatch the row of its key: never both in one entry. */
+function foldAgent(rows: Rows, event: AgentEvent, seq: number, at: string): readonly Row[] {
+  const key = correlationOf(event.subject);
+  const before = rows.row('agent', key);
+  const state = nextAgent(before?.state ?? null, event, at);
+  const agent: Row = { name: 'agent', key, seq: before?.seq ?? seq, state };
+  const dispatch = event.kind === 'agent.moved' ? dispatchOf(rows, event, state, seq) : null;
+  return dispatch ? [agent, dispatch] : [agent];
+}
+
+function dispatchOf(rows: Rows, event: Event<'agent.moved'>, after: AgentState, seq: number): Row | null {
+  const key = event.body.idempotency_key;
+  if (key === null) return null;
+  const before = rows.row('dispatch', key);
+  const state = nextDispatch(before?.state ?? null, event, after);
+  return state ? { name: 'dispatch', key, seq: before?.seq ?? seq, state } : null;
+}
+
+function foldSimulation(rows: Rows, event: SimulationEvent, seq: number, at: string): Row {
+  const key = event.body.simulation;
+  const before = rows.row('simulation', key);
+  const state = nextSimulation(before?.state ?? null, event, at);
+  return { name: 'simulation', key, seq: before?.seq ?? seq, state };
+}
+
+function foldIntake(rows: Rows, event: IntakeEvent, seq: number, at: string): Row {
+  const key = fingerprintOf(event);
+  const before = rows.row('intake', key);
+  const state = nextIntake(before?.state ?? null, event, at);
+  return { name: 'intake', key, seq: before?.seq ?? seq, state };
 }
 
 /** Judged here and not only by callers: two humans who revoke each other at the same moment would leave nobody. */
 function isLastHuman(rows: Rows, name: string): boolean {
   const humans = rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active');
   return humans.length === 1 && humans[0]!.name === name;
-}
-
-/** The same rows with changes laid over them, for the later events of one commit. */
-export function overlay(rows: Rows): Rows & { put(row: Row): void; changed(): Iterable<Row> } {
-  const changes = new Map<string, Row>();
-  return {
-    tenant: rows.tenant,
-    row: <N extends RowName>(name: N, key: string) =>
-      (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
-    principals: () => {
-      const names = new Map(rows.principals().map((principal) => [principal.name, principal]));
-      for (const { name, key, state } of changes.values())
-        if (name === 'principal') names.set(key, state as Principal);
-      return [...names.values()];
-    },
-    put: (row) => void changes.set(`${row.name} ${row.key}`, row),
-    changed: () => changes.values(),
-  };
 }

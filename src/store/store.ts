@@ -1,8 +1,14 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import type { AgentState, Dispatch } from '../gate/agent-state.ts';
+import type { Intake } from '../gate/intake.ts';
+import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import type { Delegation } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
+import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
 /** What one commit asks for: all of it, or none. */
 export interface Commit {
@@ -33,11 +39,29 @@ export interface Execution {
   readonly attempt: number;
 }
 
+/** Where a capability belongs. Everything else about it is part of its intent. */
+export interface IssuedCapability {
+  readonly capability_id: string;
+  readonly intent_id: string;
+  readonly control_key: string;
+}
+
 export interface Page {
   readonly status?: IntentStatus;
   readonly limit: number;
   /** Continue after this intent id. */
   readonly after?: string;
+}
+
+/** Rows of `agent_execution_ledger`, oldest first. */
+export interface AgentPage {
+  readonly correlation_id?: string;
+  readonly plan_id?: string;
+  /** At this time or later. */
+  readonly since?: string;
+  readonly limit: number;
+  /** Continue after this row. */
+  readonly after?: Pick<AgentLedgerRow, 'created_at' | 'seq' | 'part'>;
 }
 
 /** The outcome of folding the ledger again and comparing it with what is stored. */
@@ -52,9 +76,9 @@ export interface Rebuild {
  * What survives a crash. One verb writes, and it returns only when everything is durable.
  *
  * `commit` runs in one transaction: it takes every claim or refuses with CLAIM_TAKEN, folds each event through the
- * pure state machines (`next`, `nextPrincipal`) or refuses with their code, checks that a signed event names an
- * active human and their enrolled key, appends the entries, and updates the projections. Only the first key of a
- * ledger signs for itself, and the last human cannot be revoked (LAST_HUMAN). Signatures are verified by callers.
+ * pure state machines (`next`, `nextPrincipal`, …) or refuses with their code, verifies every signature and that its
+ * key may sign, looks again at what a grant and a claim rest on (grounds.ts), appends the entries, and updates the
+ * projections. Only the first key of a ledger signs for itself, and the last human cannot be revoked (LAST_HUMAN).
  *
  * Commits that are asked for in one turn of the event loop share one sync; a refused one does not touch the others. A
  * commit that fails for any other reason than a refusal of its own is not acknowledged, but what it wrote may be found
@@ -71,6 +95,26 @@ export interface Store {
   execution(execution_id: string): Promise<Execution | null>;
   principal(name: string): Promise<Principal | null>;
   principals(): Promise<Principal[]>;
+  delegation(delegation_id: string): Promise<Delegation | null>;
+  /** All of them, oldest first. */
+  delegations(): Promise<Delegation[]>;
+  capability(capability_id: string): Promise<IssuedCapability | null>;
+  agent(correlation_id: string): Promise<AgentState | null>;
+  /** What an idempotency key was spent on. */
+  dispatch(idempotency_key: string): Promise<Dispatch | null>;
+  simulation(id: string): Promise<Simulation | null>;
+  /** All of them, in the order of their registration. */
+  simulations(): Promise<Simulation[]>;
+  intake(fingerprint: string): Promise<Intake | null>;
+  /** All of them, in the order in which they were first asked for. */
+  intakes(): Promise<Intake[]>;
+  agentLedger(page: AgentPage): Promise<AgentLedgerRow[]>;
+  /** The plans and steps of a correlation, or one plan with its steps. */
+  agentCurrent(
+    of: { readonly correlation_id: string } | { readonly plan_id: string },
+  ): Promise<AgentCurrentRow[]>;
+  /** STORE_CORRUPT when the ledger has not begun. */
+  system(): Promise<System>;
   /** The bytes, checked against their digest; OBJECT_MISSING when erased, OBJECT_CORRUPT when not the same. */
   object(digest: Digest): Promise<Uint8Array>;
 
@@ -84,5 +128,10 @@ export interface Store {
    * LEDGER_BROKEN when an entry is not one that `commit` could have written.
    */
   rebuild(options: { write: boolean }): Promise<Rebuild>;
+  /**
+   * Calls the listener soon after the ledger grew, whoever wrote. A hint that can be late or missing: look now and then
+   * all the same. Resolves to what stops it. Absent where a store has no such word from others.
+   */
+  changes?(listener: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

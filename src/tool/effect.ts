@@ -19,6 +19,8 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const effectSchema = z.strictObject({
   kind: z.literal('tool'),
   tool: z.string(),
+  action: z.string(),
+  category: z.string().nullable(),
   /** argv[0] is the executable as the registry names it. */
   argv: z.array(z.string()).min(1),
   /** The executable, then its interpreters. `called` may be a link, `path` is the real file. */
@@ -68,6 +70,8 @@ export function deriveEffect(request: EffectRequest): Effect {
   return {
     kind: 'tool',
     tool: tool.name,
+    action: tool.action ?? `tool:${tool.name}`,
+    category: tool.category ?? null,
     argv: [executables[0]!.called, ...args],
     executables,
     env: environmentOf(tool),

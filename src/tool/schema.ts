@@ -99,6 +99,10 @@ const tool = z.strictObject({
     .regex(/^sha256:[0-9a-f]{64}$/, 'is not sha256: and 64 hexadecimal characters')
     .optional(),
   undo: z.enum(['exact', 'compensating', 'none']),
+  /** What the tool does, in words that several tools can share, such as `deploy`; `tool:NAME` unless told. */
+  action: name.optional(),
+  /** A capability can be limited to one category of tools. */
+  category: name.optional(),
 });
 
 const binding = z.strictObject({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ApprovalRequest, approvalExpiry, requireMayApprove } from '../../src/approval/approval.ts';
+import { IDLE } from '../../src/identity/pace.ts';
 import type { Principal } from '../../src/identity/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -8,9 +9,11 @@ const human = (name: string, over: Partial<Principal> = {}): Principal => ({
   name,
   kind: 'human',
   public_key: 'k',
+  roles: [],
   status: 'active',
   enrolled_at: now.toISOString(),
   enrolled_by: 'ada',
+  pace: IDLE,
   ...over,
 });
 const request = (over: Partial<ApprovalRequest> = {}): ApprovalRequest => ({

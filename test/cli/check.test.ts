@@ -14,6 +14,7 @@ import {
   DAY_S,
   ENDLESS,
   filesOf,
+  grant,
   inside,
   inTurn,
   ledgerOf,
@@ -61,7 +62,10 @@ function expectUsage(answer: Finished): void {
 
 describe('the controller of 000', () => {
   it('an approved intent that never ran prints [OK] Intent eligible for execution and exits 0', async () => {
-    const set = await stage();
+    const set = await stage({ verdict: 'approved' });
+    // 002: besides the approval there must be a capability for the run.
+    await denied(set, NOT_APPROVED, 'CAPABILITY_MISSING');
+    await grant(set);
     expect(await check(set)).toEqual({ stdout: OK, stderr: '', code: 0 });
     const elsewhere = await keyturn(['check', set.id, set.hash, '--project', set.folder], { cwd: scratch() });
     expect(elsewhere).toEqual({ stdout: OK, stderr: '', code: 0 });
@@ -98,6 +102,8 @@ describe('the controller of 000', () => {
     await inside(late, ({ approve }) =>
       approve({ intent_id: late.id, hash: late.hash, signer: late.signer }),
     );
+    await denied(late, NOT_APPROVED, 'CAPABILITY_EXPIRED');
+    await grant(late);
     expect(await check(late)).toEqual({ stdout: OK, stderr: '', code: 0 });
     // A clock that was set back must not make anything young again.
     await denied(await stage({ age_s: -DAY_S }), VERIFIER_ERROR, 'CLOCK_BEHIND');
@@ -132,6 +138,8 @@ describe('the controller of 000', () => {
     await inside(set, ({ resolve }) => resolve({ execution_id, outcome: 'did_not_happen', reason, signer }));
     await denied(set, await executedLine(set), 'RUN_FAILED');
     await inside(set, ({ retry }) => retry({ intent_id, reason, signer }));
+    await denied(set, NOT_APPROVED, 'CAPABILITY_MISSING');
+    await grant(set);
     expect(await check(set)).toEqual({ stdout: OK, stderr: '', code: 0 });
     await play(set);
     const second = (await stateOf(set)).runs[1]!.execution_id;
@@ -315,7 +323,12 @@ describe('what check never does', () => {
         VERIFIER_ERROR,
         'STORE_CORRUPT',
       ],
-      [(store) => sqlite(store, (db) => db.exec('DELETE FROM projection')), NOT_APPROVED, 'INTENT_NOT_FOUND'],
+      [(store) => sqlite(store, (db) => db.exec('DELETE FROM projection')), VERIFIER_ERROR, 'STORE_CORRUPT'],
+      [
+        (store) => sqlite(store, (db) => db.exec("DELETE FROM projection WHERE name = 'intent'")),
+        NOT_APPROVED,
+        'INTENT_NOT_FOUND',
+      ],
       [
         (_, folder) => writeFileSync(join(folder, 'keyturn.yaml'), 'version: 2'),
         VERIFIER_ERROR,

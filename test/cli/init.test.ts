@@ -113,10 +113,10 @@ describe('identity', () => {
     );
     expect(revoked).toMatchObject({ code: 0, stdout: '[OK] scout is revoked\n' });
     const { stdout } = await project.run('identity', 'list');
-    expect(stdout).toMatch(/^NAME +KIND +STATUS +ENROLLED +BY\n/);
-    expect(stdout).toMatch(/^alice +human +active +\S+ +alice$/m);
-    expect(stdout).toMatch(/^bob +human +active +\S+ +alice$/m);
-    expect(stdout).toMatch(/^scout +agent +revoked +\S+ +alice$/m);
+    expect(stdout).toMatch(/^NAME +KIND +STATUS +KEY +ROLES +ENROLLED +BY\n/);
+    expect(stdout).toMatch(/^alice +human +active +yes +- +\S+ +alice$/m);
+    expect(stdout).toMatch(/^bob +human +active +yes +- +\S+ +alice$/m);
+    expect(stdout).toMatch(/^scout +agent +revoked +none +- +\S+ +alice$/m);
   });
 
   it('a name that is taken, an unknown name and an agent as signer are refused', async () => {

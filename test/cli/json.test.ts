@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -88,6 +88,11 @@ describe('--json', () => {
     expect(answerOf(await project.run('--json', 'list'))).toMatchObject({ ok: true, command: 'list' });
     await ok(['show', id]);
     await ok(['approve', id], ['approve it: ', id], ASKED);
+    expect(await ok(['grant', id], ASKED)).toMatchObject({
+      intent_id: id,
+      action: 'tool:greet',
+      by: 'alice',
+    });
     await ok(['check', id, hash]);
     await ok(['run', id, hash, '--dry-run']);
     expect(await ok(['run', id, hash], YES)).toMatchObject({ outcome: 'success', stdout: 'Hello, Ada!\n' });
@@ -101,6 +106,7 @@ describe('--json', () => {
     expect(await ok(['review'], ['q to stop: ', third.id], ASKED)).toMatchObject({
       approved: [{ by: 'alice' }],
     });
+    await project.grant(third);
     const failed = answerOf(await project.talk(['run', third.id, third.hash, '--json'], YES));
     expect(failed).toMatchObject({
       ok: false,
@@ -111,7 +117,7 @@ describe('--json', () => {
     await ok(['retry', third.id, '--reason', 'again'], ASKED);
 
     const hurry = await project.propose('hurry');
-    await project.approve(hurry);
+    await project.ready(hurry);
     const killed = answerOf(
       await project.talk(['run', hurry.id, hurry.hash, '--json'], YES),
     ) as never as Killed;
@@ -136,9 +142,55 @@ describe('--json', () => {
     await ok(['plan', 'preview', path]);
     const { intent_id = '', hash = '' } = await ok(['propose', '--plan', path, '--by', 'bot']);
     await ok(['approve', intent_id], ['exact id to approve it: ', intent_id], ASKED);
+    await ok(['grant', intent_id], ASKED);
     const { execution_id = '' } = await ok(['run', intent_id, hash], YES);
     await ok(['rollback', execution_id, '--preview']);
     await ok(['rollback', execution_id, '--reason', 'not wanted'], ASKED);
+  });
+
+  it('what an agent may do with its key answers in JSON', async () => {
+    const [key, wide, narrow] = ['helper.key', 'wide.jws', 'narrow.jws'].map((name) => join(folder, name));
+    await ok(['identity', 'add', 'helper', '--agent', '--key-out', key!], ASKED);
+    await ok(['identity', 'assign', 'helper', '--role', 'ops', '--reason', 'joined'], ASKED);
+    const add = ['delegation', 'add', 'helper', '--action', 'tool:greet', '--ttl', '1h', '--approves'];
+    const { delegation_id = '' } = await ok([...add, '--reason', 'harmless'], ASKED);
+    await ok(['delegation', 'list']);
+    const propose = ['propose', '--tool', 'greet', '--arg', 'name=Bo', '--by', 'helper', '--agent-key', key!];
+    const { intent_id = '' } = await ok(propose);
+    const delegate = ['--delegation', delegation_id, '--agent-key', key!];
+    await ok(['submit', intent_id, ...delegate]);
+    const bound = ['--holder', 'helper', '--out', wide!];
+    const { capability_id = '' } = await ok(['grant', intent_id, ...delegate, ...bound]);
+    const held = ['--capability', wide!, '--holder-key', key!];
+    expect(await ok(['attenuate', ...held, '--ttl', '30s', '--out', narrow!])).toMatchObject({
+      capability_id,
+    });
+    await ok(['revoke', capability_id, '--reason', 'granted by mistake'], ASKED);
+    await ok(['delegation', 'revoke', delegation_id, '--reason', 'over'], ASKED);
+  });
+
+  it('freezes, policies and control keys answer in JSON', async () => {
+    await ok(['freeze', '--reason', 'incident 12'], ASKED);
+    await ok(['unfreeze', '--reason', 'it is over'], ASKED);
+    await ok(['control', 'rotate', '--reason', 'every quarter'], ASKED);
+    await ok(['policy', 'check']);
+    await ok(['policy', 'test']);
+    const policies = (name: string) => join(folder, 'policies', name);
+    rmSync(policies('tests.yaml'));
+    appendFileSync(policies('keyturn.cedar'), GLASS);
+    expect(await ok(['policy', 'diff'])).toMatchObject({ added: ['break-the-glass'] });
+    expect(await ok(['policy', 'activate', '--reason', 'for emergencies'], ASKED)).toMatchObject({
+      by: 'alice',
+    });
+    const { id } = await project.propose('greet', { name: 'Eve' });
+    await ok(['break-glass', id, '--reason', 'the site is down'], ASKED);
+  });
+
+  it('the short way, and the replay of what it decided, answer in JSON', async () => {
+    const { id } = await project.propose('greet', { name: 'Cy' });
+    const turned = await ok(['turn', id], ['Turn the key? (y/n) ', 'y'], ASKED);
+    const { execution_id } = turned.run as never as { execution_id: string };
+    await ok(['replay', execution_id]);
   });
 
   it('the ledger answers in JSON, and now every command has answered', async () => {
@@ -181,6 +233,14 @@ describe('--json', () => {
     expect(again).toMatchObject({ code: 'ALREADY_EXECUTED', details: { executed_at: expect.any(String) } });
   });
 });
+
+const GLASS = `
+@id("break-the-glass")
+@version("1")
+@scope("emergency")
+@rationale("In an emergency.")
+permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", resource);
+`;
 
 interface Killed {
   readonly details: { readonly execution_id: string };

@@ -25,7 +25,7 @@ beforeAll(async () => {
   project = await makeProject(folder);
   expect((await project.run('ledger', 'head', '--out', 'early.txt')).code).toBe(0);
   intent = await project.propose('greet', { name: 'Ada' });
-  await project.approve(intent);
+  await project.ready(intent);
   const exported = await project.run('ledger', 'export', '--out', 'ledger.jsonl');
   key = /^Ledger key: (sha256:\S+)$/m.exec(exported.stdout)![1]!;
   expect(
@@ -41,11 +41,12 @@ describe('ledger show', () => {
       'intent.proposed',
       'intent.submitted',
       'approval.granted',
+      'capability.issued',
     ]);
     expect(story.stdout).not.toContain('Ada');
     const newest = answerOf(await project.run('ledger', 'show', '--limit', '2', '--json'));
     expect(newest).toMatchObject({
-      result: { entries: [{ kind: 'intent.submitted' }, { kind: 'approval.granted' }] },
+      result: { entries: [{ kind: 'approval.granted' }, { kind: 'capability.issued' }] },
     });
     expectError('INTENT_NOT_FOUND', await project.run('ledger', 'show', UNKNOWN_ID));
   });
@@ -64,7 +65,7 @@ describe('ledger verify', () => {
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^\[OK\] The ledger of 6 entries verifies, every signature included\nRoot: [0-9a-f]{64}\n/,
+      /^\[OK\] The ledger of 9 entries verifies, every signature included\nRoot: [0-9a-f]{64}\n/,
     );
     expect(stdout).toContain(`Ledger key: ${key}\nKept heads: 1, and the ledger goes through it\n`);
     const bare = await project.run('ledger', 'verify');
@@ -82,12 +83,12 @@ describe('ledger verify', () => {
       cwd,
     });
     expect(exported).toMatchObject({ code: 0, stderr: '' });
-    expect(exported.stdout).toContain('[OK] The export of 6 entries verifies');
+    expect(exported.stdout).toContain('[OK] The export of 9 entries verifies');
     const words = ['ledger', 'verify', '--bundle', 'proof.json', '--key', key, '--head', 'early.txt'];
     const proven = await keyturn(words, { cwd });
     expect(proven).toMatchObject({ code: 0, stderr: '' });
     expect(proven.stdout).toContain(`It tells of ${intent.id}:\n`);
-    expect(proven.stdout).toMatch(/approval\.granted\n$/);
+    expect(proven.stdout).toMatch(/approval\.granted\n.*capability\.issued\n$/);
   });
 
   it('a FIFO is refused at once, and standard input is read as -', async () => {
@@ -97,7 +98,7 @@ describe('ledger verify', () => {
     expectError('FILE_NOT_REGULAR', await project.run('ledger', 'verify', '--bundle', pipe, '--key', key));
     const stdin = readFileSync(file('ledger.jsonl'));
     const piped = await keyturn(['ledger', 'verify', '--file', '-', '--key', key], { cwd: folder, stdin });
-    expect(piped).toMatchObject({ code: 0, stdout: expect.stringContaining('[OK] The export of 6 entries') });
+    expect(piped).toMatchObject({ code: 0, stdout: expect.stringContaining('[OK] The export of 9 entries') });
   });
 
   it('a proof needs a key, and the right one', async () => {
@@ -125,13 +126,13 @@ describe('ledger verify', () => {
     writeFileSync(file('changed.jsonl'), changed);
     const export_ = await project.run('ledger', 'verify', '--file', 'changed.jsonl');
     expectError('LEDGER_BROKEN', export_);
-    expect(export_.stderr).toContain('Entry 3');
+    expect(export_.stderr).toContain('Entry 5');
     writeFileSync(file('changed.json'), readFileSync(file('proof.json'), 'utf8').replace('"bot"', '"bob"'));
     expectError(
       'PROOF_INVALID',
       await project.run('ledger', 'verify', '--bundle', 'changed.json', '--key', key),
     );
-    writeFileSync(file('changed.txt'), readFileSync(file('early.txt'), 'utf8').replace('\n3\n', '\n4\n'));
+    writeFileSync(file('changed.txt'), readFileSync(file('early.txt'), 'utf8').replace('\n5\n', '\n6\n'));
     expectError('HEAD_SIGNATURE_INVALID', await project.run('ledger', 'verify', '--head', 'changed.txt'));
     expectError('HEAD_MALFORMED', await project.run('ledger', 'verify', '--head', 'proof.json'));
     expectError(
@@ -169,7 +170,7 @@ describe('ledger head, prove and export', () => {
     expect(proof.stdout.trimEnd()).toBe(readFileSync(file('proof.json'), 'utf8').trimEnd());
     for (const words of [['head'], ['prove', intent.id], ['export']])
       expectError('WRITE_FAILED', await project.run('ledger', ...words, '--out', 'early.txt'));
-    expect(readFileSync(file('early.txt'), 'utf8')).toContain('\n3\n');
+    expect(readFileSync(file('early.txt'), 'utf8')).toContain('\n5\n');
     expectError('WRITE_FAILED', await project.run('ledger', 'head', '--out', 'no/such/folder'));
   });
 
@@ -190,12 +191,12 @@ describe('ledger head, prove and export', () => {
 describe('ledger rebuild', () => {
   it('compares the stored state with the ledger, and puts it right only when told', async () => {
     const same = await project.run('ledger', 'rebuild');
-    expect(same.stdout).toMatch(/^\[OK\] \d+ rows are what 6 entries say\n$/);
+    expect(same.stdout).toMatch(/^\[OK\] \d+ rows are what 9 entries say\n$/);
     tamper();
     expectError('PROJECTION_DRIFT', await project.run('ledger', 'rebuild'));
     const written = await project.run('ledger', 'rebuild', '--write');
     expect(written).toMatchObject({ code: 0 });
-    expect(written.stdout).toMatch(/^\[OK\] Rebuilt \d+ rows from 6 entries\n/);
+    expect(written.stdout).toMatch(/^\[OK\] Rebuilt \d+ rows from 9 entries\n/);
     expect((await project.run('ledger', 'rebuild')).code).toBe(0);
   });
 });

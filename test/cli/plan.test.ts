@@ -59,15 +59,15 @@ async function proposedFrom(plan: string, ...more: string[]): Promise<Intent> {
   return { id: result.intent_id, hash: result.hash };
 }
 
-async function approvedFrom(plan: string): Promise<Intent> {
+async function readyFrom(plan: string): Promise<Intent> {
   const intent = await proposedFrom(plan);
-  await project.approve(intent);
+  await project.ready(intent);
   return intent;
 }
 
 /** Runs a plan to its end with the library; for tests about what comes after. */
 async function ranFrom(plan: string): Promise<Intent & { execution: string }> {
-  const intent = await approvedFrom(plan);
+  const intent = await readyFrom(plan);
   const { execution_id } = await project.inside((keyturn) =>
     keyturn.run({ intent_id: intent.id, hash: intent.hash, confirm: async () => true }),
   );
@@ -227,6 +227,10 @@ describe('a plan at the command line', () => {
     expect(approval.screen).toContain('-old line\n+new line\n');
     expect(approval.stdout).toContain(`[OK] alice approved ${id}\n`);
 
+    const grant = await project.talk(['grant', id], ASKED);
+    expect(grant).toMatchObject({ code: 0, stderr: '' });
+    expect(grant.stdout).toContain(`keyturn run ${id} ${hash}\n`);
+
     const run = await project.talk(['run', id, hash], YES);
     expect(run.code).toBe(0);
     expect(run.stdout).toContain(
@@ -272,7 +276,7 @@ describe('a plan at the command line', () => {
 
   it('a dry run shows the screen, starts nothing and records nothing', async () => {
     const { file, plan } = edit('dry');
-    const { id, hash } = await approvedFrom(plan);
+    const { id, hash } = await readyFrom(plan);
     const before = await project.size();
     const { code, stdout } = await project.run('run', id, hash, '--dry-run');
     expect(code).toBe(0);
@@ -285,7 +289,7 @@ describe('a plan at the command line', () => {
 
   it('answering n, or no terminal, runs nothing', async () => {
     const { file, plan } = edit('declined');
-    const { id, hash } = await approvedFrom(plan);
+    const { id, hash } = await readyFrom(plan);
     const declined = await project.talk(['run', id, hash], ['Proceed? (y/n) ', 'n']);
     expect(declined.code).toBe(1);
     expect((await project.run('run', id, hash)).code).toBe(1);
@@ -294,7 +298,7 @@ describe('a plan at the command line', () => {
 
   it('a file that changed since the approval is said, and nothing runs', async () => {
     const { file, plan } = edit('drift');
-    const { id, hash } = await approvedFrom(plan);
+    const { id, hash } = await readyFrom(plan);
     write(file, 'first\nold line\nlast\nand more\n');
     const run = await project.talk(['run', id, hash]);
     expect(run.code).toBe(1);
@@ -304,7 +308,7 @@ describe('a plan at the command line', () => {
 
   it('--json of run, show and rollback is what the schema says', async () => {
     const { plan } = edit('machine');
-    const { id, hash } = await approvedFrom(plan);
+    const { id, hash } = await readyFrom(plan);
     const run = answerOf(await project.talk(['run', id, hash, '--json'], YES)) as never as {
       result: { execution_id: string };
     };
@@ -378,7 +382,7 @@ describe('rollback', () => {
 
   it('of a tool call is not due', async () => {
     const intent = await project.propose('reach', { count: 1 });
-    await project.approve(intent);
+    await project.ready(intent);
     const { execution_id } = await project.inside((keyturn) =>
       keyturn.run({ intent_id: intent.id, hash: intent.hash, confirm: async () => true }),
     );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
+import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { converse, type Finished, keyturn, type Where } from '../support/pty.ts';
@@ -82,6 +83,10 @@ export interface Project {
   inside<T>(act: (keyturn: Keyturn) => Promise<T>): Promise<T>;
   propose(tool: string, args?: Record<string, string | number>, goal?: string): Promise<Intent>;
   approve(intent: Intent): Promise<unknown>;
+  /** A capability for the attempt that may run next. */
+  grant(intent: Intent): Promise<unknown>;
+  /** Approved and granted: it may run now. */
+  ready(intent: Intent): Promise<unknown>;
   /** How many entries the ledger has. */
   size(): Promise<number>;
 }
@@ -105,6 +110,8 @@ function projectAt(folder: string): Project {
       await opened.close();
     }
   };
+  const signing = (act: (keyturn: Keyturn, signer: Signer) => Promise<unknown>) =>
+    inside((keyturn) => act(keyturn, keyturn.unlock('alice', PASSPHRASE)));
   return {
     folder,
     inside,
@@ -116,10 +123,13 @@ function projectAt(folder: string): Project {
         const { intent_id, hash } = await keyturn.propose({ issuer: 'bot', declared_goal, effect });
         return { id: intent_id, hash };
       }),
-    approve: ({ id, hash }) =>
-      inside((keyturn) =>
-        keyturn.approve({ intent_id: id, hash, signer: keyturn.unlock('alice', PASSPHRASE) }),
-      ),
+    approve: ({ id, hash }) => signing((keyturn, signer) => keyturn.approve({ intent_id: id, hash, signer })),
+    grant: ({ id, hash }) => signing((keyturn, signer) => keyturn.grant({ intent_id: id, hash, signer })),
+    ready: ({ id, hash }) =>
+      signing(async (keyturn, signer) => {
+        await keyturn.approve({ intent_id: id, hash, signer });
+        await keyturn.grant({ intent_id: id, hash, signer });
+      }),
     size: () => inside(async (keyturn) => (await keyturn.newest(1)).at(-1)!.seq + 1),
   };
 }

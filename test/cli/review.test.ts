@@ -40,9 +40,7 @@ describe('review', () => {
       [PASSPHRASE_QUESTION, PASSPHRASE],
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toBe(
-      `[OK] Reviewed: 1 approved, 1 rejected, 1 skipped\nkeyturn run ${approved.id} ${approved.hash}\n`,
-    );
+    expect(stdout).toBe(`[OK] Reviewed: 1 approved, 1 rejected, 1 skipped\nkeyturn grant ${approved.id}\n`);
     expect(await Promise.all([skipped, rejected, approved].map(status))).toEqual([
       'proposed',
       'rejected',
@@ -163,7 +161,7 @@ describe('the screen', () => {
     const screen = await seen(['approve', intent_id], 100);
     expect(screen).toMatch(/^Asked by: +says it is alice \(human\)$/m);
     expect(screen).toMatch(
-      /^Claims \(not enforced\):\n {2}Scope: +only logs\n {2}Limits: +\{"files":3\}\n {2}Prohibited: +no network$/m,
+      /^Constraints:\n {2}Scope: +only logs\n {2}Limits: +\{"files":3\}\n {2}Prohibited: +no network$/m,
     );
     const agent = await project.run('show', (await propose('bot')).intent_id);
     expect(agent.stdout).toMatch(/^Asked by: +bot \(agent, by name only\)$/m);

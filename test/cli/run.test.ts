@@ -46,6 +46,7 @@ import {
   crash,
   DAY_S,
   filesOf,
+  grant,
   inside,
   inTurn,
   kindsOf,
@@ -74,6 +75,8 @@ describe('the preconditions of 001', () => {
     await refused(set, await executed(set), 'ALREADY_EXECUTED');
     const cases: [Play, string, ReasonCode][] = [
       [{ verdict: 'none' }, NOT_APPROVED, 'APPROVAL_MISSING'],
+      [{ verdict: 'approved' }, NOT_APPROVED, 'CAPABILITY_MISSING'],
+      [{ age_s: 600 }, NOT_APPROVED, 'CAPABILITY_EXPIRED'],
       [{ verdict: 'rejected' }, NOT_APPROVED, 'INTENT_REJECTED'],
       [{ age_s: 2 * DAY_S }, NOT_APPROVED, 'INTENT_EXPIRED'],
       [{ age_s: DAY_S / 8 }, NOT_APPROVED, 'APPROVAL_EXPIRED'],
@@ -228,7 +231,12 @@ describe('the preconditions of 001', () => {
     chmodSync(set.registry, 0o644);
     await refused(set, precondition('Tool registry must be read-only'), 'REGISTRY_WRITABLE');
     const [refusal, ...more] = (await ledgerOf(set)).slice(size);
-    expect(refusal!.body).toEqual({ hash: set.hash, reason_code: 'REGISTRY_WRITABLE' });
+    expect(refusal!.body).toEqual({
+      hash: set.hash,
+      capability_id: null,
+      reason_code: 'REGISTRY_WRITABLE',
+      decision: null,
+    });
     expect(more).toEqual([]);
     const after = rowsOf(set);
     for (const table of ['tenant', 'projection', 'object']) expect(after[table]).toEqual(before[table]);
@@ -544,6 +552,8 @@ describe('once', () => {
     await refused(set, await executed(set), 'RUN_FAILED');
     expect((await signing(set, ...retry)).code).toBe(0);
     expect(runs(set)).toBe(1);
+    await refused(set, NOT_APPROVED, 'CAPABILITY_MISSING');
+    await grant(set);
     const second = await saysYes(set);
     expect(second.stdout).toContain('Tool output:\n  second\nStatus: ');
     expect(runs(set)).toBe(2);
@@ -559,6 +569,7 @@ describe('once', () => {
     await refused(set, await executed(set), 'RUN_FAILED');
     expect((await signing(set, ...retry)).code).toBe(0);
     expectError('RETRY_NOT_DUE', await signing(set, ...retry));
+    await grant(set);
     expect((await saysYes(set)).code).toBe(0);
     await refused(set, await executed(set), 'ALREADY_EXECUTED');
     expectError('RETRY_NOT_DUE', await signing(set, ...retry));
@@ -567,6 +578,9 @@ describe('once', () => {
     const bodies = (wanted: string) =>
       ledger.filter(({ kind }) => kind === wanted).map(({ body }) => body as Record<string, unknown>);
     expect(bodies('execution.claimed').map(({ attempt }) => attempt)).toEqual([1, 2]);
+    const capabilities = (kind: string) => bodies(kind).map(({ capability_id }) => capability_id);
+    expect(capabilities('execution.claimed')).toEqual(capabilities('capability.issued'));
+    expect(new Set(capabilities('capability.issued')).size).toBe(2);
     expect(bodies('execution.finished').map(({ result }) => result)).toEqual(['failure', 'success']);
     expect(bodies('retry.authorised')).toMatchObject([
       { by: 'alice', attempt: 2, after: bodies('execution.claimed')[0]!.execution_id },

@@ -24,7 +24,7 @@ const YES: [string, string] = ['Proceed? (y/n) ', 'y'];
 
 async function ready(tool: string, args = {}): Promise<Intent> {
   const intent = await project.propose(tool, args);
-  await project.approve(intent);
+  await project.ready(intent);
   return intent;
 }
 
@@ -137,9 +137,13 @@ describe('a run that failed', () => {
     const retry = ['retry', intent.id, '--reason', 'it was the weather'];
     const retried = await project.talk(retry, ASKED);
     expect(retried.stdout).toBe(
-      `[OK] alice authorised attempt 2 of ${intent.id}\nNext: keyturn run ${intent.id} ${intent.hash}\n`,
+      `[OK] alice authorised attempt 2 of ${intent.id}\nNext: keyturn grant ${intent.id}\n`,
     );
     expect((await project.talk(retry, ASKED)).stderr).toContain('(RETRY_NOT_DUE 4004)');
+    const early = await project.run('run', intent.id, intent.hash);
+    expect(early.stderr).toMatch(/^CAPABILITY_MISSING: /);
+    const granted = await project.talk(['grant', intent.id], ASKED);
+    expect(granted.stdout).toContain(`keyturn run ${intent.id} ${intent.hash}\n`);
     expect((await project.talk(['run', intent.id, intent.hash], YES)).code).toBe(1);
     const { stdout } = await project.run('show', intent.id, '--output');
     expect(stdout.match(/^Run \S+ at \S+ on \S+: failure$/gm)).toHaveLength(2);

@@ -22,7 +22,7 @@ import { scratch } from '../support/scratch.ts';
 import { QUESTION } from '../support/transcript.ts';
 import { fileFolder, PASSPHRASE, type Talk } from './project.ts';
 
-/** A project of its own with one approved intent, whose tool is a script. */
+/** A project of its own with one intent that may run, whose tool is a script. */
 export interface Stage {
   readonly folder: string;
   readonly registry: string;
@@ -41,8 +41,8 @@ export interface Play {
   readonly tool?: Record<string, unknown>;
   readonly more_tools?: readonly Record<string, unknown>[];
   readonly arguments?: Record<string, unknown>;
-  /** What is done with the intent after it was proposed. */
-  readonly verdict?: 'approved' | 'rejected' | 'none';
+  /** What is done with the intent after it was proposed: `ready` is approved and granted. */
+  readonly verdict?: 'ready' | 'approved' | 'rejected' | 'none';
   /** How long ago it was proposed and judged. */
   readonly age_s?: number;
 }
@@ -94,9 +94,11 @@ async function judged(opened: Keyturn, signer: Signer, play: Play): Promise<{ id
   const effect = { kind: 'tool', tool: TOOL.name, arguments: play.arguments ?? {} };
   const declared_goal = 'Keep the photos safe.';
   const { intent_id, hash } = await opened.propose({ issuer: 'bot', declared_goal, effect });
-  const { verdict = 'approved' } = play;
-  if (verdict === 'approved') await opened.approve({ intent_id, hash, signer });
-  if (verdict === 'rejected') await opened.reject({ intent_id, hash, reason: 'No.', signer });
+  const { verdict = 'ready' } = play;
+  const asked = { intent_id, hash, signer };
+  if (verdict === 'ready' || verdict === 'approved') await opened.approve(asked);
+  if (verdict === 'ready') await opened.grant(asked);
+  if (verdict === 'rejected') await opened.reject({ ...asked, reason: 'No.' });
   return { id: intent_id, hash };
 }
 
@@ -134,6 +136,12 @@ export async function runOf(set: Stage): Promise<Run & { ended_at: string | null
   const ended = ledger.findLast(({ kind }) => kind === 'execution.finished');
   const { finished_at = null } = (ended?.body ?? {}) as { finished_at?: string };
   return { ...state.runs.at(-1)!, ended_at: finished_at };
+}
+
+/** A capability for the next attempt. */
+export function grant(set: Stage): Promise<unknown> {
+  const { id: intent_id, hash, signer } = set;
+  return inside(set, (keyturn) => keyturn.grant({ intent_id, hash, signer }));
 }
 
 /** Runs the intent to its end, as the command would after a y. For tests about what comes after. */

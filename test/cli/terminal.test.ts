@@ -119,9 +119,12 @@ describe('what the question of a run is about', () => {
     const set = await stage();
     const { screen, stdout } = await answering(set, 'n\r');
     const script = sha256(readFileSync(set.script));
+    const { capability_id, expires_at } = (await stateOf(set)).capabilities[0]!;
     expect(screen).toMatch(
       new RegExp(
-        `\\nExecutable: +${set.script}\\nSHA-256: +${script}\\nInterpreter: +/\\S+\\nSHA-256: +[0-9a-f]{64}\\nFolder: +${set.folder}\\nSandbox: +NONE\\n!!! NO SANDBOX`,
+        `\\nExecutable: +${set.script}\\nSHA-256: +${script}\\nInterpreter: +/\\S+\\nSHA-256: +[0-9a-f]{64}\\nFolder: +${set.folder}\\n` +
+          `Capability: +${capability_id}\\nGranted by: +alice\\nGood until: +${expires_at}\\n` +
+          'Scope: +EVERYTHING, without a sandbox\\nSandbox: +NONE\\n!!! NO SANDBOX',
       ),
     );
     expect(stdout).not.toContain('Sandbox');

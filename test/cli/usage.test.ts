@@ -123,7 +123,7 @@ describe('in a project', () => {
   it('doctor looks at the machine and the project and names what is bad', async () => {
     const well = await project.run('doctor');
     expect(well.stdout).toMatch(/^ok {3}project: /m);
-    expect(well.stdout).toMatch(/^ok {3}ledger: 3 entries, and its key is here$/m);
+    expect(well.stdout).toMatch(/^ok {3}ledger: 5 entries, and its key is here$/m);
     expect(well.stdout).toMatch(/^ok {3}registry: \d tools, locked$/m);
     const outside = await nowhere('doctor');
     expect(outside.code).toBe(1);

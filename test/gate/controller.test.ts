@@ -1,18 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eligible, type Verdict } from '../../src/gate/eligible.ts';
+import { eligible, type Facts, type Verdict } from '../../src/gate/eligible.ts';
+import type { Freeze } from '../../src/gate/freeze.ts';
 import { BLOCKS, type IntentEvent, next } from '../../src/gate/next.ts';
 import type { IntentState, IntentStatus } from '../../src/gate/state.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
+  broken,
+  CAP,
   claimed,
   denied,
   finished,
   fold,
   granted,
   HASH,
+  issued,
   proposed,
   RUN,
   RUN_2,
@@ -20,36 +24,50 @@ import {
   retried,
   undoing,
   undone,
+  violated,
+  withdrawn,
 } from './story.ts';
 
 const now = new Date('2026-01-15T12:30:00.000Z');
+const facts: Facts = { now, ledger_at: AT, tenant: 'default', freezes: [], isLive: () => true };
 const check = (state: IntentState | null, hash = HASH, at = now): Verdict =>
-  eligible(state, hash, at, AT, () => true);
+  eligible(state, hash, { ...facts, now: at });
 const code = (verdict: Verdict) => (verdict.eligible ? 'ELIGIBLE' : verdict.code);
 
-const planned = [proposed({ effect: 'plan' }), granted(), claimed(1, RUN, 'agent_outputs/reports/x')];
+const ready = [proposed(), granted(), issued()];
+const planned = [
+  proposed({ effect: 'plan' }),
+  granted(),
+  issued(),
+  claimed(1, RUN, 'agent_outputs/reports/x'),
+];
 
 /** One state for every status: the compiler sees to it that none is missing. */
 const states: Record<IntentStatus, IntentState> = {
   proposed: fold(proposed()),
   rejected: fold(proposed(), denied()),
-  approved: fold(proposed(), granted()),
-  claimed: fold(proposed(), granted(), claimed()),
-  succeeded: fold(proposed(), granted(), claimed(), finished('success')),
-  failed: fold(proposed(), granted(), claimed(), finished('failure')),
-  partial: fold(proposed(), granted(), claimed(), finished('partial')),
-  happened: fold(proposed(), granted(), claimed(), resolved('happened')),
+  approved: fold(...ready),
+  claimed: fold(...ready, claimed()),
+  succeeded: fold(...ready, claimed(), finished('success')),
+  failed: fold(...ready, claimed(), finished('failure')),
+  partial: fold(...ready, claimed(), finished('partial')),
+  happened: fold(...ready, claimed(), resolved('happened')),
   rolled_back: fold(...planned, finished('rolled_back')),
   rolling_back: fold(...planned, finished('success'), undoing()),
   undone: fold(...planned, finished('success'), undoing(), undone('complete')),
   stuck: fold(...planned, finished('success'), undoing(), undone('stuck')),
 };
 
+const CAP_3 = '5d1c7c0e-3b52-4c38-8d0f-6a0f0c1e7a03';
 const events: Record<string, IntentEvent> = {
   propose: proposed(),
   approve: granted(),
   reject: denied(),
+  issue: issued(1, { capability_id: CAP_3 }),
+  withdraw: withdrawn(),
+  glass: broken('ada'),
   claim: claimed(),
+  violate: violated(),
   finish: finished('success'),
   resolve: resolved('happened'),
   retry: retried(),
@@ -59,8 +77,13 @@ const events: Record<string, IntentEvent> = {
 
 describe('eligibility', () => {
   it('an approved intent that never ran is eligible', () => {
-    expect(check(states.approved)).toEqual({ eligible: true, state: states.approved });
+    const [capability] = states.approved.capabilities;
+    expect(capability).toMatchObject({ capability_id: CAP, status: 'issued' });
+    expect(check(states.approved)).toEqual({ eligible: true, state: states.approved, capability });
   });
+
+  it('an approved intent without a capability is denied', () =>
+    expect(code(check(fold(proposed(), granted())))).toBe('CAPABILITY_MISSING'));
 
   it('an unknown intent is denied', () => expect(code(check(null))).toBe('INTENT_NOT_FOUND'));
 
@@ -83,15 +106,16 @@ describe('eligibility', () => {
   });
 
   it('an expired intent and an expired approval are denied', () => {
-    const short = fold(proposed({ expires_at: '2026-01-15T12:30:00.000Z' }), granted());
+    const soon = '2026-01-15T12:30:00.000Z';
+    const short = fold(proposed({ expires_at: soon }), granted(), issued(1, { expires_at: soon }));
     expect(code(check(short))).toBe('INTENT_EXPIRED');
-    const stale = fold(proposed(), granted({ expires_at: '2026-01-15T12:30:00.000Z' }));
+    const stale = fold(proposed(), granted({ expires_at: soon }), issued());
     expect(code(check(stale))).toBe('APPROVAL_EXPIRED');
     expect(code(check(stale, HASH, new Date('2026-01-15T12:29:59.999Z')))).toBe('ELIGIBLE');
   });
 
   it('an approval signed again after it expired counts again', () => {
-    const twice = fold(proposed(), granted({ expires_at: '2026-01-15T12:01:00.000Z' }), granted());
+    const twice = fold(proposed(), granted({ expires_at: '2026-01-15T12:01:00.000Z' }), granted(), issued());
     expect(code(check(twice))).toBe('ELIGIBLE');
   });
 
@@ -109,7 +133,10 @@ describe('eligibility', () => {
 
   it('a run that failed denies until a human authorises a retry', async () => {
     expect(code(check(states.failed))).toBe('RUN_FAILED');
-    const again = next(states.failed, retried(), AT);
+    const authorised = next(states.failed, retried(), AT);
+    expect(code(check(authorised))).toBe('CAPABILITY_MISSING');
+    await expectRefusal('CAPABILITY_UNKNOWN', () => next(authorised, claimed(2, RUN_2), AT));
+    const again = next(authorised, issued(2), AT);
     expect(code(check(again))).toBe('ELIGIBLE');
     expect(again.attempt).toBe(2);
     await expectRefusal('TRANSITION_ILLEGAL', () => next(again, claimed(1, RUN_2), AT));
@@ -153,6 +180,29 @@ describe('eligibility', () => {
     }
   });
 
+  it('the verdict depends on the tool, the proposer and the tenant where one of them is frozen', () => {
+    const frozen = (scope: Freeze['scope'], name: string) =>
+      eligible(states.approved, HASH, {
+        ...facts,
+        freezes: [{ scope, name, by: 'ada', at: AT, reason: 'looking into it' }],
+      });
+    expect(frozen('system', '')).toMatchObject({ code: 'FROZEN', words: expect.stringContaining('ada') });
+    expect(code(frozen('tool', 'backup'))).toBe('FROZEN');
+    expect(code(frozen('agent', 'bot'))).toBe('FROZEN');
+    expect(code(frozen('tenant', 'default'))).toBe('FROZEN');
+    for (const scope of ['tool', 'agent', 'tenant'] as const)
+      expect(code(frozen(scope, 'other'))).toBe('ELIGIBLE');
+  });
+
+  it('only two humans who broke the glass go past a freeze', () => {
+    const freezes: Freeze[] = [{ scope: 'system', name: '', by: 'ada', at: AT, reason: 'stop' }];
+    const verdict = (...glass: IntentEvent[]) =>
+      code(eligible(fold(...ready, ...glass), HASH, { ...facts, freezes }));
+    expect(verdict(broken('ada'))).toBe('FROZEN');
+    expect(verdict(broken('ada'), broken('ada'))).toBe('FROZEN');
+    expect(verdict(broken('ada'), broken('bob'))).toBe('ELIGIBLE');
+  });
+
   it('the same state, hash and clock give the same verdict and leave the state as it was', () => {
     for (const state of Object.values(states)) {
       const before = structuredClone(state);
@@ -164,10 +214,10 @@ describe('eligibility', () => {
 
 describe('the state machine', () => {
   const legal: Record<IntentStatus, readonly string[]> = {
-    proposed: ['approve', 'reject'],
+    proposed: ['approve', 'reject', 'glass'],
     rejected: [],
-    approved: ['approve', 'reject', 'claim'],
-    claimed: ['finish', 'resolve'],
+    approved: ['approve', 'reject', 'issue', 'withdraw', 'glass', 'claim'],
+    claimed: ['withdraw', 'violate', 'finish', 'resolve'],
     succeeded: [],
     failed: ['retry'],
     partial: ['resolve'],
@@ -202,10 +252,14 @@ describe('the state machine', () => {
     await expectRefusal('EXECUTION_NOT_FOUND', () => next(states.failed, retried(2, RUN_2), AT));
   });
 
-  it('no order of events claims one attempt twice, or runs without an approval', () => {
+  it('no order of events claims one attempt or one capability twice, or runs without an approval and a capability', () => {
     const step = fc.constantFrom(
       ...Object.values(events),
+      issued(),
+      issued(2),
+      claimed(1, RUN, null, { capability_id: CAP_3 }),
       claimed(2, RUN_2),
+      claimed(2, RUN_2, null, { capability_id: CAP }),
       finished('failure'),
       resolved('did_not_happen'),
     );
@@ -213,6 +267,9 @@ describe('the state machine', () => {
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         let state: IntentState | null = null;
         const attempts: number[] = [];
+        const spent: string[] = [];
+        const given = new Map<string, number>();
+        const taken_back = new Set<string>();
         for (const event of steps) {
           const before: IntentState | null = state;
           try {
@@ -221,11 +278,20 @@ describe('the state machine', () => {
             if (!(error instanceof Refusal)) throw error;
             continue;
           }
+          if (event.kind === 'capability.issued') given.set(event.body.capability_id, event.body.attempt);
+          if (event.kind === 'capability.revoked') taken_back.add(event.body.capability_id);
+          if (event.kind === 'violation.detected') for (const id of given.keys()) taken_back.add(id);
           if (event.kind !== 'execution.claimed') continue;
+          const { capability_id, attempt } = event.body;
+          // What was given is remembered here, not read from the state that is judged.
+          expect(given.get(capability_id)).toBe(attempt);
+          expect(taken_back).not.toContain(capability_id);
+          spent.push(capability_id);
           expect(before?.status).toBe('approved');
           expect(BLOCKS[state.status]).toBe('RUN_IN_DOUBT');
-          attempts.push(event.body.attempt);
+          attempts.push(attempt);
         }
+        expect(new Set(spent).size).toBe(spent.length);
         expect(new Set(attempts).size).toBe(attempts.length);
         if (attempts.length > 0) expect(state?.approvals.length).toBeGreaterThan(0);
         if (state && state.runs.length > 0) expect(state.runs[0]?.execution_id).toBe(RUN);

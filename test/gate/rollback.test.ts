@@ -13,6 +13,7 @@ import {
   fold,
   granted,
   HASH,
+  issued,
   proposed,
   RUN,
   RUN_2,
@@ -24,10 +25,10 @@ import {
 
 const NOW = new Date('2026-01-15T12:30:00.000Z');
 const FOLDER = 'agent_outputs/reports/x';
-const begun = [proposed({ effect: 'plan' }), granted(), claimed(1, RUN, FOLDER)];
+const begun = [proposed({ effect: 'plan' }), granted(), issued(), claimed(1, RUN, FOLDER)];
 const having = (...events: IntentEvent[]) => fold(...begun, ...events);
 const verdict = (state: IntentState, isLive: (approval: Approval) => boolean = () => true) => {
-  const answer = eligible(state, HASH, NOW, AT, isLive);
+  const answer = eligible(state, HASH, { now: NOW, ledger_at: AT, tenant: 'default', freezes: [], isLive });
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };
 
@@ -48,7 +49,8 @@ describe('a rollback', () => {
     expect(verdict(state)).toBe('RUN_FAILED');
     const again = next(state, retried(), AT);
     expect(again).toMatchObject({ status: 'approved', attempt: 2, rollback: null });
-    expect(verdict(again)).toBe('ELIGIBLE');
+    expect(verdict(again)).toBe('CAPABILITY_MISSING');
+    expect(verdict(next(again, issued(2), AT))).toBe('ELIGIBLE');
   });
 
   it('under way blocks like a run in doubt, and cannot be retried', async () => {
@@ -97,7 +99,7 @@ describe('a rollback', () => {
   });
 
   it('belongs to the last run', async () => {
-    const again = having(finished('failure'), retried(), claimed(2, RUN_2, FOLDER));
+    const again = having(finished('failure'), retried(), issued(2), claimed(2, RUN_2, FOLDER));
     await expectRefusal('EXECUTION_NOT_FOUND', () => next(again, undoing(), AT));
   });
 
@@ -105,7 +107,7 @@ describe('a rollback', () => {
     const states: IntentState[] = [
       fold(proposed({ effect: 'plan' })),
       fold(proposed({ effect: 'plan' }), granted()),
-      fold(proposed(), granted(), claimed(), finished('success')),
+      fold(proposed(), granted(), issued(), claimed(), finished('success')),
       having(resolved('happened')),
       having(finished('success'), undoing(), undone('complete')),
     ];
@@ -116,6 +118,7 @@ describe('a rollback', () => {
   it('never makes a run possible that was not, whatever the order of events', () => {
     const steps: IntentEvent[] = [
       ...begun,
+      issued(2),
       claimed(2, RUN_2, FOLDER),
       finished('success'),
       finished('failure'),
@@ -172,18 +175,18 @@ describe('a quorum of two', () => {
   it('is reached by two different humans', () => {
     const state = fold(wanted(), by('ada'), by('bob'));
     expect(state.status).toBe('approved');
-    expect(verdict(state)).toBe('ELIGIBLE');
+    expect(verdict(next(state, issued(), AT))).toBe('ELIGIBLE');
   });
 
   it('is lost when the approval of one expires, and won back by a new one', () => {
     const stale = { expires_at: '2026-01-15T12:10:00.000Z' };
-    expect(verdict(fold(wanted(), by('ada', stale), by('bob')))).toBe('APPROVAL_EXPIRED');
-    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('ada')))).toBe('ELIGIBLE');
-    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('eve')))).toBe('ELIGIBLE');
+    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), issued()))).toBe('APPROVAL_EXPIRED');
+    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('ada'), issued()))).toBe('ELIGIBLE');
+    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('eve'), issued()))).toBe('ELIGIBLE');
   });
 
   it('is lost when one of the two is revoked', () => {
-    const state = fold(wanted(), by('ada'), by('bob'));
+    const state = fold(wanted(), by('ada'), by('bob'), issued());
     expect(verdict(state, (approval) => approval.by !== 'bob')).toBe('APPROVER_REVOKED');
   });
 

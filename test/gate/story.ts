@@ -1,4 +1,4 @@
-import type { Event } from '../../src/event/event.ts';
+import type { Body } from '../../src/event/event.ts';
 import { type IntentEvent, next } from '../../src/gate/next.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 
@@ -6,15 +6,20 @@ import type { IntentState } from '../../src/gate/state.ts';
 export const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
 export const RUN = '0c9d8a52-7d3b-4f0e-9a43-0d6a3f3a5d01';
 export const RUN_2 = '0c9d8a52-7d3b-4f0e-9a43-0d6a3f3a5d02';
+export const CAP = '5d1c7c0e-3b52-4c38-8d0f-6a0f0c1e7a01';
+export const CAP_2 = '5d1c7c0e-3b52-4c38-8d0f-6a0f0c1e7a02';
 export const HASH = 'd7'.repeat(32);
+export const EFFECT = 'ef'.repeat(32);
 export const AT = '2026-01-15T12:00:00.000Z';
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const signed = { by: 'ada', key: KEY, signed_at: AT, signature: Buffer.alloc(64, 1).toString('base64') };
 const EXECUTOR = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
+const DECISION = 'dc'.repeat(32);
+const POLICY = 'bc'.repeat(32);
 const capture = { digest: 'ab'.repeat(32), bytes: 0, truncated: false };
 
-export function proposed(over: Partial<Event<'intent.proposed'>['body']> = {}): IntentEvent {
-  const digests = { hash: HASH, effect_digest: 'ef'.repeat(32), registry_digest: 'ee'.repeat(32) };
+export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEvent {
+  const digests = { hash: HASH, effect_digest: EFFECT, registry_digest: 'ee'.repeat(32) };
   const who = { proposer: 'bot', proposer_kind: 'agent' as const };
   const body = {
     ...digests,
@@ -22,6 +27,10 @@ export function proposed(over: Partial<Event<'intent.proposed'>['body']> = {}): 
     tool: 'backup',
     approvals_needed: 1,
     ...who,
+    proposer_signature: null,
+    actions: ['tool:backup'],
+    alternates: [],
+    replaces: null,
     expires_at: '2026-01-16T12:00:00.000Z',
     ...over,
   };
@@ -31,7 +40,9 @@ export function proposed(over: Partial<Event<'intent.proposed'>['body']> = {}): 
 export function granted(over: { hash?: string; expires_at?: string } = {}): IntentEvent {
   const body = {
     hash: HASH,
-    effect_digest: 'ef'.repeat(32),
+    effect_digest: EFFECT,
+    assurance: 'passphrase' as const,
+    decision: DECISION,
     expires_at: '2026-01-15T13:00:00.000Z',
     ...signed,
     ...over,
@@ -43,13 +54,71 @@ export function denied(): IntentEvent {
   return { kind: 'approval.denied', subject: ID, body: { hash: HASH, reason: 'no', ...signed } };
 }
 
-export function claimed(attempt = 1, execution_id = RUN, reports: string | null = null): IntentEvent {
-  const digests = { hash: HASH, effect_digest: 'ef'.repeat(32), registry_digest: 'ee'.repeat(32) };
-  return {
-    kind: 'execution.claimed',
-    subject: ID,
-    body: { execution_id, attempt, ...digests, tool: 'backup', reports, executor: EXECUTOR },
+/** The capability of an attempt: the first has `CAP`, the second `CAP_2`. */
+const capabilityOf = (attempt: number) => (attempt === 1 ? CAP : CAP_2);
+
+export function issued(attempt = 1, over: Partial<Body<'capability.issued'>> = {}): IntentEvent {
+  const body = {
+    capability_id: capabilityOf(attempt),
+    attempt,
+    hash: HASH,
+    effect_digest: EFFECT,
+    action: 'tool:backup',
+    token: 'ca'.repeat(32),
+    audience: 'here',
+    holder: null,
+    control_key: KEY,
+    expires_at: '2026-01-15T13:00:00.000Z',
+    policy: POLICY,
+    decision: DECISION,
+    ordinal: attempt,
+    glass: false,
+    delegation: null,
+    ...signed,
+    ...over,
   };
+  return { kind: 'capability.issued', subject: ID, body };
+}
+
+export function withdrawn(capability_id = CAP): IntentEvent {
+  return {
+    kind: 'capability.revoked',
+    subject: ID,
+    body: { capability_id, reason: 'lost', ...signed },
+  };
+}
+
+export function broken(by: string, attempt = 1): IntentEvent {
+  const body = { attempt, hash: HASH, decision: DECISION, reason: 'the house burns', ...signed, by };
+  return { kind: 'glass.broken', subject: ID, body };
+}
+
+export function violated(execution_id = RUN): IntentEvent {
+  const body = { execution_id, reason_code: 'FROZEN' as const, decision: null, revoked: [] };
+  return { kind: 'violation.detected', subject: ID, body };
+}
+
+export function claimed(
+  attempt = 1,
+  execution_id = RUN,
+  reports: string | null = null,
+  over: Partial<Body<'execution.claimed'>> = {},
+): IntentEvent {
+  const digests = { hash: HASH, effect_digest: EFFECT, registry_digest: 'ee'.repeat(32) };
+  const capability = { capability_id: capabilityOf(attempt), presented: 'ca'.repeat(32) };
+  const body = {
+    execution_id,
+    ...capability,
+    policy: POLICY,
+    decision: DECISION,
+    attempt,
+    ...digests,
+    tool: 'backup',
+    reports,
+    executor: EXECUTOR,
+    ...over,
+  };
+  return { kind: 'execution.claimed', subject: ID, body };
 }
 
 export function finished(
@@ -62,7 +131,16 @@ export function finished(
   return {
     kind: 'execution.finished',
     subject: ID,
-    body: { execution_id, attempt, tool: 'backup', ...end, stdout: capture, stderr: capture, reports: {} },
+    body: {
+      execution_id,
+      capability_id: capabilityOf(attempt),
+      attempt,
+      tool: 'backup',
+      ...end,
+      stdout: capture,
+      stderr: capture,
+      reports: {},
+    },
   };
 }
 
@@ -74,11 +152,15 @@ export function resolved(outcome: 'happened' | 'did_not_happen', execution_id = 
   };
 }
 
-export function retried(attempt = 2, after = RUN): IntentEvent {
+export function retried(
+  attempt = 2,
+  after = RUN,
+  choice = { tool: 'backup', effect_digest: EFFECT },
+): IntentEvent {
   return {
     kind: 'retry.authorised',
     subject: ID,
-    body: { attempt, after, hash: HASH, reason: 'again', ...signed },
+    body: { attempt, after, hash: HASH, ...choice, reason: 'again', ...signed },
   };
 }
 

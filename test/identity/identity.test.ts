@@ -1,9 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
 import type { Event } from '../../src/event/event.ts';
-import { type Signer, signAct, signerOf, verifyAct } from '../../src/identity/act.ts';
+import {
+  type Signer,
+  signAct,
+  signerOf,
+  signProposal,
+  verifyAct,
+  verifyProposal,
+} from '../../src/identity/act.ts';
 import { openKey, sealKey } from '../../src/identity/keyfile.ts';
-import { nextPrincipal, type Principal, requireHuman } from '../../src/identity/principal.ts';
+import {
+  isLive,
+  nextPrincipal,
+  type Principal,
+  requireFreshKey,
+  requireHuman,
+} from '../../src/identity/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
@@ -12,7 +25,8 @@ const pair = generateKeyPair();
 const ada: Signer = signerOf('ada', pair.public_key, pair.seed);
 
 function enrolment(principal: 'human' | 'agent' = 'human', public_key: string | null = pair.public_key) {
-  return signAct('keyturn/p/default', 'key.enrolled', 'ada', { principal, public_key }, ada, now);
+  const facts = { principal, public_key, roles: ['ops', 'dev', 'ops'] };
+  return signAct('keyturn/p/default', 'key.enrolled', 'ada', facts, ada, now);
 }
 
 describe('a key file', () => {
@@ -62,6 +76,7 @@ describe('a signed act', () => {
     const changes: Event<'key.enrolled'>[] = [
       { ...act, subject: 'eve' },
       { ...act, body: { ...act.body, principal: 'agent' } },
+      { ...act, body: { ...act.body, roles: ['admin'] } },
       { ...act, body: { ...act.body, by: 'eve' } },
       { ...act, body: { ...act.body, signed_at: '2027-01-15T12:00:00.000Z' } },
       { ...act, body: { ...act.body, public_key: generateKeyPair().public_key } },
@@ -69,6 +84,22 @@ describe('a signed act', () => {
     ];
     for (const changed of changes)
       await expectRefusal('SIGNATURE_INVALID', () => verifyAct('keyturn/p/default', changed));
+  });
+});
+
+describe('the signature of a proposer', () => {
+  const hash = 'd7'.repeat(32);
+  const signature = signProposal('keyturn/p/default', hash, ada);
+
+  it('is over the hash, in this project, by this key', async () => {
+    verifyProposal('keyturn/p/default', hash, signature, pair.public_key);
+    const wrong: Parameters<typeof verifyProposal>[] = [
+      ['keyturn/q/default', hash, signature, pair.public_key],
+      ['keyturn/p/default', 'd8'.repeat(32), signature, pair.public_key],
+      ['keyturn/p/default', hash, enrolment().body.signature, pair.public_key],
+      ['keyturn/p/default', hash, signature, generateKeyPair().public_key],
+    ];
+    for (const args of wrong) await expectRefusal('SIGNATURE_INVALID', () => verifyProposal(...args));
   });
 });
 
@@ -80,9 +111,35 @@ describe('a principal', () => {
     await expectRefusal('PRINCIPAL_EXISTS', () => nextPrincipal(human, enrolment(), AT));
   });
 
-  it('that is an agent has no key, and a human has one', async () => {
-    await expectRefusal('NOT_HUMAN', () => nextPrincipal(null, enrolment('agent'), AT));
+  it('that is a human has a key, and an agent may have one', async () => {
     await expectRefusal('NOT_HUMAN', () => nextPrincipal(null, enrolment('human', null), AT));
+    expect(nextPrincipal(null, enrolment('agent', null), AT)).toMatchObject({ public_key: null });
+    const agent = nextPrincipal(null, enrolment('agent'), AT);
+    expect(agent).toMatchObject({ kind: 'agent', public_key: pair.public_key });
+    // A key makes nobody human.
+    await expectRefusal('NOT_HUMAN', () => requireHuman(agent, pair.public_key));
+    expect([isLive(human, pair.public_key), isLive(agent, pair.public_key)]).toEqual([true, false]);
+  });
+
+  it('has one key, and the key has one name', async () => {
+    const { body } = enrolment();
+    const second = { kind: 'key.enrolled', subject: 'eve', body } as Event<'key.enrolled'>;
+    await expectRefusal('KEY_ENROLLED_TWICE', () => requireFreshKey([human], second));
+    await expectRefusal('KEY_ENROLLED_TWICE', () =>
+      requireFreshKey([{ ...human, status: 'revoked' }], second),
+    );
+    expect(() => requireFreshKey([human], enrolment())).not.toThrow();
+    const other = { ...second, body: { ...body, public_key: generateKeyPair().public_key } };
+    expect(() => requireFreshKey([human], other)).not.toThrow();
+  });
+
+  it('has the roles that a human last gave, each once', async () => {
+    expect(human.roles).toEqual(['dev', 'ops']);
+    const facts = { roles: ['qa', 'dev'], reason: 'moved' };
+    const assignment = signAct('o', 'role.assigned', 'ada', facts, ada, now);
+    expect(nextPrincipal(human, assignment, AT)).toEqual({ ...human, roles: ['dev', 'qa'] });
+    await expectRefusal('PRINCIPAL_UNKNOWN', () => nextPrincipal(null, assignment, AT));
+    await expectRefusal('KEY_REVOKED', () => nextPrincipal({ ...human, status: 'revoked' }, assignment, AT));
   });
 
   it('acts only as an active human with the enrolled key', async () => {

@@ -7,6 +7,8 @@ const now = new Date('2026-01-15T12:00:00.000Z');
 const options = {
   issuer: 'bot',
   effect_digest: 'ef'.repeat(32),
+  alternate_digests: [],
+  actions: ['tool:backup'],
   nonce: Buffer.alloc(16, 7).toString('base64'),
   now,
   ttl_s: 3600,
@@ -15,6 +17,7 @@ const draft = {
   declared_goal: 'Back up the folder',
   effect: { kind: 'tool', tool: 'backup', arguments: { target: 'a' } },
 };
+const spare = { kind: 'tool', tool: 'copy', arguments: { target: 'a' } };
 
 describe('an envelope', () => {
   it('is filled in once, and its hash is the SHA-256 of its canonical bytes', () => {
@@ -22,6 +25,9 @@ describe('an envelope', () => {
     expect(frozen.hash).toBe(sha256(frozen.bytes));
     expect(frozen.envelope).toMatchObject({
       issuer: 'bot',
+      requested_actions: ['tool:backup'],
+      alternates: [],
+      replaces: null,
       expiry: '2026-01-15T13:00:00.000Z',
       created_at: now.toISOString(),
     });
@@ -34,6 +40,9 @@ describe('an envelope', () => {
       { ...envelope, declared_goal: 'Back up the folders' },
       { ...envelope, effect: { ...envelope.effect, arguments: { target: 'b' } } },
       { ...envelope, requested_actions: ['tool:other'] },
+      { ...envelope, alternates: [{ ...spare, digest: 'aa'.repeat(32) }] },
+      { ...envelope, alternates: [{ ...spare, digest: 'ab'.repeat(32) }] },
+      { ...envelope, replaces: 'b2831d73-2708-4f50-944b-7b54f11bfbb4' },
       { ...envelope, expiry: '2026-01-15T13:00:00.001Z' },
     ];
     const hashes = others.map((other) => freeze(parseDraft(other), options).hash);
@@ -42,6 +51,21 @@ describe('an envelope', () => {
     );
     expect(new Set([hash, ...hashes]).size).toBe(others.length + 2);
     expect(freeze(parseDraft(envelope), options).hash).toBe(hash);
+  });
+
+  it('names its alternates with the digests of what they would do, and requests what they do', () => {
+    const alternate_digests = ['aa'.repeat(32), 'ab'.repeat(32)];
+    const alternates = [spare, { ...spare, tool: 'move' }];
+    const actions = ['tool:backup', 'tool:copy', 'tool:copy'];
+    const { envelope } = freeze(parseDraft({ ...draft, alternates }), {
+      ...options,
+      alternate_digests,
+      actions,
+    });
+    expect(envelope.alternates).toEqual(
+      alternates.map((call, i) => ({ ...call, digest: alternate_digests[i] })),
+    );
+    expect(envelope.requested_actions).toEqual(['tool:backup', 'tool:copy']);
   });
 
   it('that was changed after it was sealed is refused', async () => {
@@ -55,6 +79,8 @@ describe('an envelope', () => {
     const hostile = JSON.parse('{"target":"a","__proto__":{"target":"b"}}');
     const effect = { ...draft.effect, arguments: hostile };
     await expectRefusal('JSON_NOT_PLAIN', () => parseDraft({ ...draft, effect }));
+    const alternates = [{ ...draft.effect, arguments: hostile }];
+    await expectRefusal('JSON_NOT_PLAIN', () => parseDraft({ ...draft, alternates }));
     const constraints = { limits: hostile };
     await expectRefusal('JSON_NOT_PLAIN', () => parseDraft({ ...draft, constraints }));
   });
@@ -73,6 +99,9 @@ describe('an envelope', () => {
       { ...draft, effect: { ...draft.effect, tool: '../x' } },
       { ...draft, effect: { ...draft.effect, kind: 'shell' } },
       { ...draft, effect: { ...draft.effect, arguments: [] } },
+      { ...draft, alternates: [{ ...spare, kind: 'plan' }] },
+      { ...draft, alternates: Array(9).fill(spare) },
+      { ...draft, replaces: 'the other one' },
       { ...draft, expiry: 'tomorrow' },
       { ...draft, requested_actions: [] },
       { ...draft, constraints: { everything: true } },

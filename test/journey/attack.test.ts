@@ -7,7 +7,8 @@ import { canonicalBytes } from '../../src/canonical/json.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { Inspector } from '../../src/journey/inspect.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { PASSPHRASE, type Project, project, TOOLS } from '../support/project.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { PASSPHRASE, type Project, project, ready, TOOLS } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -17,9 +18,10 @@ const say = (word: string) => ({
   effect: { kind: 'tool', tool: 'say', arguments: { word } },
 });
 
-async function approved({ keyturn, ada }: Project) {
-  const { intent_id, hash } = await keyturn.propose(say('x'));
-  await keyturn.approve({ intent_id, hash, signer: ada });
+/** Proposed, approved and granted. */
+async function runnable(p: Project) {
+  const { intent_id, hash } = await p.keyturn.propose(say('x'));
+  await ready(p, { intent_id, hash });
   return { intent_id, hash };
 }
 
@@ -38,6 +40,9 @@ describe('an attacker who can call the library', () => {
       keyturn.enrol({ name: 'eve', principal: 'agent', public_key: null, signer: forged }),
     );
     await expectRefusal('APPROVAL_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
+    await keyturn.approve({ intent_id, hash, signer: keyturn.unlock('ada', PASSPHRASE) });
+    await expectRefusal('SIGNATURE_INVALID', () => keyturn.grant({ intent_id, hash, signer: forged }));
+    await expectRefusal('CAPABILITY_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
   });
 
   it('brings a signature from another project, and is refused', async () => {
@@ -51,7 +56,7 @@ describe('an attacker who can call the library', () => {
 });
 
 describe('an attacker who can write to the database file', () => {
-  it('invents an approval in the projection, and the run finds that nobody signed it', async () => {
+  it('invents an approval and a capability in the projection, and grant and run find that nobody signed them', async () => {
     const p = await project(TOOLS);
     const { intent_id, hash } = await p.keyturn.propose(say('x'));
     const db = new DatabaseSync(join(p.root, '.keyturn', 'store.db'));
@@ -61,8 +66,29 @@ describe('an attacker who can write to the database file', () => {
     };
     const [ada] = await p.keyturn.principals();
     const far = '2999-01-01T00:00:00.000Z';
-    const approval = { by: 'ada', key: ada!.public_key, signed_at: far, expires_at: far };
-    const state = { ...JSON.parse(row.state), status: 'approved', approvals: [approval] };
+    const approval = {
+      by: 'ada',
+      key: ada!.public_key,
+      signed_at: far,
+      expires_at: far,
+      assurance: 'passphrase',
+      delegation: null,
+    };
+    const forged = JSON.parse(row.state);
+    const capability = {
+      capability_id: intent_id,
+      attempt: 1,
+      action: 'tool:say',
+      effect_digest: forged.effect_digest,
+      token: hash,
+      holder: null,
+      by: 'ada',
+      issued_at: far,
+      expires_at: far,
+      glass: false,
+      status: 'issued',
+    };
+    const state = { ...forged, status: 'approved', approvals: [approval], capabilities: [capability] };
     db.prepare("UPDATE projection SET status = 'approved', state = ? WHERE id = ?").run(
       Buffer.from(canonicalBytes(state)).toString(),
       row.id,
@@ -70,16 +96,18 @@ describe('an attacker who can write to the database file', () => {
     db.close();
     expect(await p.keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
     await expectRefusal('PROJECTION_DRIFT', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    await expectRefusal('PROJECTION_DRIFT', () => p.keyturn.grant({ intent_id, hash, signer: p.ada }));
   });
 });
 
 describe('a revoked key', () => {
   it('takes its approvals with it', async () => {
-    const { keyturn, ada } = await project(TOOLS);
+    const p = await project(TOOLS);
+    const { keyturn, ada } = p;
     const bob = keyturn.createKey('bob', PASSPHRASE);
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
     const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
-    await keyturn.approve({ intent_id, hash, signer: bob });
+    await ready(p, { intent_id, hash }, bob);
     expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
     await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
     expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: false, code: 'APPROVER_REVOKED' });
@@ -87,11 +115,12 @@ describe('a revoked key', () => {
   });
 
   it('is noticed even when it is revoked after the y', async () => {
-    const { keyturn, ada } = await project(TOOLS);
+    const p = await project(TOOLS);
+    const { keyturn, ada } = p;
     const bob = keyturn.createKey('bob', PASSPHRASE);
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
     const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
-    await keyturn.approve({ intent_id, hash, signer: bob });
+    await ready(p, { intent_id, hash }, bob);
     const confirm = async () => {
       await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
       return true;
@@ -103,7 +132,7 @@ describe('a revoked key', () => {
 describe('a proof', () => {
   it('from which an entry was taken is refused', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p);
+    const { intent_id, hash } = await runnable(p);
     await p.keyturn.reject({ intent_id, hash, reason: 'no', signer: p.ada });
     const { fingerprint: key } = await p.keyturn.head();
     const bundle = JSON.parse(Buffer.from(await p.keyturn.prove(intent_id)).toString());
@@ -116,7 +145,7 @@ describe('a proof', () => {
 
   it('in which a later key vouches for itself is refused', async () => {
     const p = await project(TOOLS);
-    const { intent_id } = await approved(p);
+    const { intent_id } = await runnable(p);
     const { entries } = Keyturn.verifyProof(await p.keyturn.prove(intent_id), {
       key: (await p.keyturn.head()).fingerprint,
     });
@@ -126,7 +155,7 @@ describe('a proof', () => {
       inspector.origin,
       'key.enrolled',
       'ada',
-      { principal: 'human', public_key: p.ada.public_key },
+      { principal: 'human', public_key: p.ada.public_key, roles: [] },
       p.ada,
       new Date(),
     );
@@ -137,21 +166,27 @@ describe('a proof', () => {
 });
 
 describe('a deep verification', () => {
-  it('refuses a run that nobody approved, and one that took no claim', async () => {
+  it('refuses a run that nobody approved or granted, and one that did not take both of its claims', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p);
+    const { intent_id, hash } = await runnable(p);
     await p.keyturn.run({ intent_id, hash, confirm: yes });
     const story = await p.keyturn.story(intent_id);
     const system = await p.keyturn.story('system');
     const ada = await p.keyturn.story('ada');
-    const [proposed, , , claimed] = story;
-    const fresh = () => {
+    const [proposed, submitted, approved, issued, claimed] = story;
+    const before = [...system, ...ada].sort((a, b) => a.seq - b.seq);
+    const having = (...entries: (Entry | undefined)[]) => {
       const inspector = new Inspector();
-      for (const entry of [...system, ...ada, proposed!]) inspector.inspect(entry);
+      for (const entry of [...before, ...entries]) inspector.inspect(entry!);
       return inspector;
     };
-    await expectRefusal('APPROVAL_MISSING', () => fresh().inspect(claimed!));
-    await expectRefusal('LEDGER_BROKEN', () => fresh().inspect({ ...claimed!, claims: [] }));
+    await expectRefusal('APPROVAL_MISSING', () => having(proposed).inspect(issued!));
+    await expectRefusal('APPROVAL_MISSING', () => having(proposed).inspect(claimed!));
+    await expectRefusal('CAPABILITY_UNKNOWN', () => having(proposed, submitted, approved).inspect(claimed!));
+    const whole = () => having(proposed, submitted, approved, issued);
+    whole().inspect(claimed!);
+    for (const claims of [[], claimed!.claims.slice(0, 1), claimed!.claims.slice(1)])
+      await expectRefusal('LEDGER_BROKEN', () => whole().inspect({ ...claimed!, claims }));
   });
 });
 
@@ -185,7 +220,7 @@ describe('a tool without a sandbox that outlives its executor', () => {
     );
     const effect = { kind: 'tool', tool: 'linger', arguments: {} };
     const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Stay', effect });
-    await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+    await ready(p, { intent_id, hash });
     const executor = racer(p.root, intent_id, hash);
     await executor.ready;
     executor.go();

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { project, TOOLS, writeMark } from '../support/project.ts';
+import { project, ready, TOOLS, writeMark } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 
 const lines = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
@@ -19,7 +19,7 @@ export async function killRuns(
   const begin = async (file: string) => {
     const effect = { kind: 'tool', tool: 'mark', arguments: { file } };
     const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
-    await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+    await ready(p, { intent_id, hash });
     const victim = racer(p.root, intent_id, hash);
     await victim.ready;
     victim.go();

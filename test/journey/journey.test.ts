@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
-import { PASSPHRASE, type Project, project, TOOLS, writeMark, writeRegistry } from '../support/project.ts';
+import {
+  granted,
+  PASSPHRASE,
+  type Project,
+  project,
+  ready,
+  TOOLS,
+  writeMark,
+  writeRegistry,
+} from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const yes = async () => true;
@@ -21,16 +30,17 @@ function mark() {
   };
 }
 
-async function approved({ keyturn, ada }: Project, draft: unknown) {
-  const { intent_id, hash } = await keyturn.propose(draft);
-  await keyturn.approve({ intent_id, hash, signer: ada });
+/** Proposed, approved and granted. */
+async function runnable(p: Project, draft: unknown) {
+  const { intent_id, hash } = await p.keyturn.propose(draft);
+  await ready(p, { intent_id, hash });
   return { intent_id, hash };
 }
 
 describe('the journey of an intent', () => {
   it('goes from a proposal to a provable record', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('hello'));
+    const { intent_id, hash } = await runnable(p, say('hello'));
     const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
     expect(report).toMatchObject({ result: 'success', exit_code: 0, reason_code: null });
     expect(Buffer.from(report.stdout.bytes).toString()).toBe('hello\n');
@@ -39,15 +49,16 @@ describe('the journey of an intent', () => {
       'intent.proposed',
       'intent.submitted',
       'approval.granted',
+      'capability.issued',
       'execution.claimed',
       'execution.finished',
     ]);
-    expect(await p.keyturn.verify({ deep: true })).toMatchObject({ size: 7 });
+    expect(await p.keyturn.verify({ deep: true })).toMatchObject({ size: 10 });
   });
 
   it('keeps arguments, output and goal out of the ledger', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('swordfish'));
+    const { intent_id, hash } = await runnable(p, say('swordfish'));
     await p.keyturn.run({ intent_id, hash, confirm: yes });
     const text = JSON.stringify(await p.keyturn.story(intent_id));
     expect(text).not.toContain('swordfish');
@@ -57,7 +68,7 @@ describe('the journey of an intent', () => {
   it('runs an intent once', async () => {
     const p = await project(TOOLS);
     writeMark(p.root);
-    const { intent_id, hash } = await approved(p, mark());
+    const { intent_id, hash } = await runnable(p, mark());
     await p.keyturn.run({ intent_id, hash, confirm: yes });
     await expectRefusal('ALREADY_EXECUTED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     expect(lines(join(p.root, 'marks'))).toBe(1);
@@ -67,7 +78,7 @@ describe('the journey of an intent', () => {
   it('runs once when many ask at the same moment in one process', async () => {
     const p = await project(TOOLS);
     writeMark(p.root);
-    const { intent_id, hash } = await approved(p, mark());
+    const { intent_id, hash } = await runnable(p, mark());
     const asks = Array.from({ length: 12 }, () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     const answers = await Promise.allSettled(asks);
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -85,9 +96,23 @@ describe('nothing runs', () => {
     await expectRefusal('APPROVAL_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
   });
 
+  it('without a capability', async () => {
+    const { keyturn, ada } = await project(TOOLS);
+    const { intent_id, hash } = await keyturn.propose(say('x'));
+    await expectRefusal('APPROVAL_MISSING', () => keyturn.grant({ intent_id, hash, signer: ada }));
+    await keyturn.approve({ intent_id, hash, signer: ada });
+    expect(await keyturn.check(intent_id, hash)).toMatchObject({
+      eligible: false,
+      code: 'CAPABILITY_MISSING',
+    });
+    await expectRefusal('CAPABILITY_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
+    await keyturn.grant({ intent_id, hash, signer: ada });
+    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
+  });
+
   it('after a rejection, which is final', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     await p.keyturn.reject({ intent_id, hash, reason: 'changed my mind', signer: p.ada });
     await expectRefusal('INTENT_REJECTED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     await expectRefusal('INTENT_REJECTED', () => p.keyturn.approve({ intent_id, hash, signer: p.ada }));
@@ -95,7 +120,7 @@ describe('nothing runs', () => {
 
   it('when the human does not say yes, and that is not recorded', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     const before = (await p.keyturn.story(intent_id)).length;
     const no = () => p.keyturn.run({ intent_id, hash, confirm: async () => false });
     await expectRefusal('CONFIRMATION_DECLINED', no);
@@ -105,7 +130,7 @@ describe('nothing runs', () => {
   it('when the executable changed after the approval', async () => {
     const p = await project(TOOLS);
     writeMark(p.root);
-    const { intent_id, hash } = await approved(p, mark());
+    const { intent_id, hash } = await runnable(p, mark());
     appendFileSync(join(p.root, 'mark.sh'), '# harmless?\n');
     await expectRefusal('EXECUTABLE_CHANGED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     expect(lines(join(p.root, 'marks'))).toBe(0);
@@ -114,7 +139,7 @@ describe('nothing runs', () => {
   it('when the executable changes while the prompt waits', async () => {
     const p = await project(TOOLS);
     writeMark(p.root);
-    const { intent_id, hash } = await approved(p, mark());
+    const { intent_id, hash } = await runnable(p, mark());
     const confirm = async () => {
       appendFileSync(join(p.root, 'mark.sh'), '# swapped\n');
       return true;
@@ -125,23 +150,25 @@ describe('nothing runs', () => {
 
   it('when the registry entry changed after the approval', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     writeRegistry(p.root, TOOLS.replace('"%s\\\\n"', '"[%s]\\\\n"'));
     await expectRefusal('EFFECT_CHANGED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
   });
 
   it('when the registry can be written', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     chmodSync(join(p.root, 'tools.yaml'), 0o644);
     await expectRefusal('REGISTRY_WRITABLE', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
   });
 
-  it('after the approval or the intent expired', async () => {
+  it('after the capability, the approval or the intent expired', async () => {
     let now = new Date();
     const p = await project(TOOLS, () => now);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     const start = now.getTime();
+    now = new Date(start + 301_000);
+    await expectRefusal('CAPABILITY_EXPIRED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     now = new Date(start + 3601_000);
     await expectRefusal('APPROVAL_EXPIRED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     now = new Date(start + 25 * 3600_000);
@@ -151,7 +178,7 @@ describe('nothing runs', () => {
   it('when the clock jumped back', async () => {
     let now = new Date();
     const p = await project(TOOLS, () => now);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     now = new Date(now.getTime() - 3600_000);
     await expectRefusal('CLOCK_BEHIND', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     await expectRefusal('CLOCK_BEHIND', () => p.keyturn.approve({ intent_id, hash, signer: p.ada }));
@@ -161,20 +188,22 @@ describe('nothing runs', () => {
 describe('a run that failed', () => {
   const fail = { declared_goal: 'Fail', effect: { kind: 'tool', tool: 'fail', arguments: {} } };
 
-  it('is recorded, and blocks until a human authorises one new attempt', async () => {
+  it('is recorded, and blocks until a human authorises one new attempt and grants it', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, fail);
+    const { intent_id, hash } = await runnable(p, fail);
     const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
     expect(report).toMatchObject({ result: 'failure', exit_code: 1, reason_code: 'TOOL_EXIT_NONZERO' });
     await expectRefusal('RUN_FAILED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
     await p.keyturn.retry({ intent_id, reason: 'the disk was full', signer: p.ada });
+    await expectRefusal('CAPABILITY_MISSING', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
+    await granted(p, { intent_id, hash });
     expect(await p.keyturn.run({ intent_id, hash, confirm: yes })).toMatchObject({ result: 'failure' });
     await expectRefusal('RUN_FAILED', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
   });
 
   it('before it started is a failure with its own reason, and may be retried', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     // Without a sandbox a run needs its lock; a file in the place of the folder for locks gives it none.
     writeFileSync(join(p.root, '.keyturn', 'runs'), '');
     const report = await p.keyturn.run({ intent_id, hash, confirm: yes });
@@ -182,6 +211,7 @@ describe('a run that failed', () => {
     expect(report.result).toBe('failure');
     rmSync(join(p.root, '.keyturn', 'runs'));
     await p.keyturn.retry({ intent_id, reason: 'the folder is back', signer: p.ada });
+    await granted(p, { intent_id, hash });
     expect(await p.keyturn.run({ intent_id, hash, confirm: yes })).toMatchObject({ result: 'success' });
   });
 
@@ -195,14 +225,14 @@ describe('a run that failed', () => {
 `);
     writeFileSync(join(p.root, 'note.txt'), 'seen');
     const effect = { kind: 'tool', tool: 'one', arguments: {} };
-    const { intent_id, hash } = await approved(p, { declared_goal: 'Read it', effect });
+    const { intent_id, hash } = await runnable(p, { declared_goal: 'Read it', effect });
     const { stdout } = await p.keyturn.run({ intent_id, hash, confirm: yes });
     expect(Buffer.from(stdout.bytes).toString()).toBe('seen');
   });
 
   it('can be retried only after a failure', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     const again = () => p.keyturn.retry({ intent_id, reason: 'once more', signer: p.ada });
     await expectRefusal('RETRY_NOT_DUE', again);
     await p.keyturn.run({ intent_id, hash, confirm: yes });
@@ -270,7 +300,7 @@ describe('what happened can be proven', () => {
   it('to somebody who has only a fingerprint and a head that they kept', async () => {
     const p = await project(TOOLS);
     const kept = await p.keyturn.head();
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     await p.keyturn.run({ intent_id, hash, confirm: yes });
     const bundle = await p.keyturn.prove(intent_id, kept.text);
     const proof = Keyturn.verifyProof(bundle, { key: kept.fingerprint, kept: kept.text });
@@ -283,18 +313,18 @@ describe('what happened can be proven', () => {
 
   it('with an export that verifies without a database, and is void when a signature in it is', async () => {
     const p = await project(TOOLS);
-    await approved(p, say('x'));
+    await runnable(p, say('x'));
     const chunks: Uint8Array[] = [];
     for await (const chunk of await p.keyturn.export()) chunks.push(chunk);
     const path = join(p.root, 'ledger.jsonl');
     writeFileSync(path, Buffer.concat(chunks));
     const { fingerprint } = await p.keyturn.head();
-    expect(await Keyturn.verifyExport(path, { key: fingerprint, deep: true })).toMatchObject({ size: 5 });
+    expect(await Keyturn.verifyExport(path, { key: fingerprint, deep: true })).toMatchObject({ size: 8 });
   });
 
   it('after an argument was erased, which makes the intent unrunnable', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('swordfish'));
+    const { intent_id, hash } = await runnable(p, say('swordfish'));
     await p.keyturn.erase({ digest: hash, reason: 'it held a secret', signer: p.ada });
     await p.keyturn.verify({ deep: true });
     await expectRefusal('OBJECT_MISSING', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
@@ -305,7 +335,7 @@ describe('what happened can be proven', () => {
 
   it('and the projections rebuild from the ledger byte for byte', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await approved(p, say('x'));
+    const { intent_id, hash } = await runnable(p, say('x'));
     await p.keyturn.run({ intent_id, hash, confirm: yes });
     expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
   });

@@ -3,19 +3,18 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { picture } from '../plan/engine/story.ts';
-import type { Project } from '../support/project.ts';
+import type { Intent, Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
-  approved,
   create,
   expectProvable,
-  type Intent,
   planOf,
   planProjects,
   remove,
   rename,
   replace,
   run,
+  runnable,
 } from './plan-story.ts';
 
 /** Real processes that die during a run of a plan. Needs the build in dist/. */
@@ -58,7 +57,7 @@ const PLAN = planOf([
 async function ready() {
   const p = await planProject(FILES);
   const before = picture(p.root);
-  const intent = await approved(p, PLAN);
+  const intent = await runnable(p, PLAN);
   return { p, before, intent };
 }
 

@@ -6,10 +6,9 @@ import { canonicalBytes } from '../../src/canonical/json.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { picture, text } from '../plan/engine/story.ts';
-import type { Project } from '../support/project.ts';
+import { granted, type Project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
-  approved,
   create,
   enrolled,
   expectProvable,
@@ -48,7 +47,7 @@ describe('a protected file', () => {
     await p.keyturn.approve({ ...intent, signer: p.ada });
     await expectRefusal('APPROVAL_MISSING', () => run(p, intent));
     expect(text(p.root, 'setup.py')).toBe('old');
-    await p.keyturn.approve({ ...intent, signer: bob });
+    await ready(p, intent, bob);
     expect((await run(p, intent)).result).toBe('success');
     expect(text(p.root, 'setup.py')).toBe('new');
     await expectProvable(p);
@@ -57,7 +56,7 @@ describe('a protected file', () => {
   it('is not changed when one of the two is revoked before the run, until another signs', async () => {
     const { p, bob, eve, intent } = await team();
     await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.approve({ ...intent, signer: bob });
+    await ready(p, intent, bob);
     await p.keyturn.revoke({ name: 'bob', reason: 'the laptop is lost', signer: p.ada });
     await expectRefusal('APPROVER_REVOKED', () => run(p, intent));
     expect(text(p.root, 'setup.py')).toBe('old');
@@ -85,7 +84,9 @@ describe('a protected file', () => {
 
   it('cannot be approved where there is only one human', async () => {
     const p = await planProject({ 'setup.py': 'old' });
-    const intent = await approved(p, plan);
+    const intent = await proposed(p, plan);
+    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await expectRefusal('APPROVAL_MISSING', () => granted(p, intent));
     await expectRefusal('APPROVAL_MISSING', () => run(p, intent));
   });
 
@@ -195,7 +196,7 @@ describe('a task envelope', () => {
     const p = await planProject();
     const intent = await proposed(p, envelopeOf());
     await expectRefusal('APPROVAL_MISSING', () => run(p, intent));
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await ready(p, intent);
     const report = await run(p, intent);
     expect(report.folder, 'named after its task').toMatch(/_task-7$/);
     expect(text(p.root, 'n')).toBe('new n\n');

@@ -13,10 +13,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runSql } from '../../src/effect/sql/run.ts';
 import { picture, text } from '../plan/engine/story.ts';
-import { type Project, writeMark, writeRegistry } from '../support/project.ts';
+import { type Project, ready, writeMark, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
-  approved,
   create,
   expectProvable,
   planOf,
@@ -25,6 +24,7 @@ import {
   ran,
   reportsOf,
   run,
+  runnable,
   statusOf,
   undo,
   when,
@@ -81,7 +81,7 @@ describe('SQL in a plan, on a real DuckDB file', () => {
     expect(preview).toContain('SQL: 1 UPDATE');
     expect(preview).toContain('$factor = 2');
     expect(effect).toMatchObject({ actions: [{ undo: 'exact' }, { undo: 'exact' }] });
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await ready(p, intent);
     const report = await run(p, intent);
     expect(report.result).toBe('success');
     expect(await total(p)).toBe(120);
@@ -107,7 +107,7 @@ describe('SQL in a plan, on a real DuckDB file', () => {
 
   it('is refused when the database changed after the approval', async () => {
     const p = await shop();
-    const intent = await approved(p, planOf([sql('1', { query: 'DELETE FROM goods' })]));
+    const intent = await runnable(p, planOf([sql('1', { query: 'DELETE FROM goods' })]));
     appendFileSync(join(p.root, DB), 'x');
     const found = picture(p.root);
     await expectRefusal('PLAN_DRIFT', () => run(p, intent));
@@ -117,7 +117,7 @@ describe('SQL in a plan, on a real DuckDB file', () => {
   it('is refused when the query file changed after the approval', async () => {
     const p = await shop();
     writeFileSync(join(p.root, 'q.sql'), 'DELETE FROM goods WHERE id = 1');
-    const intent = await approved(p, planOf([sql('1', { query_file: 'q.sql' })]));
+    const intent = await runnable(p, planOf([sql('1', { query_file: 'q.sql' })]));
     writeFileSync(join(p.root, 'q.sql'), 'DELETE FROM goods');
     await expectRefusal('PLAN_DRIFT', () => run(p, intent));
     expect(readFileSync(join(p.root, DB)).equals(database)).toBe(true);
@@ -202,7 +202,7 @@ describe('a registered pipeline in a plan', () => {
     const steps = effect.kind === 'plan' ? effect.actions[0]!.steps : [];
     for (const digest of steps) expect(preview).toContain(digest);
     expect(steps).toHaveLength(2);
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await ready(p, intent);
     const report = await run(p, intent);
     expect(reportsOf(p, report).execution_report.actions_completed).toMatchObject([
       { action_id: 'p', output: "Pipeline 'nightly' completed with 2 step(s)" },
@@ -256,7 +256,7 @@ describe('a registered pipeline in a plan', () => {
     ],
   ])('is refused when %s changed after the approval, and no step runs', async (_, change) => {
     const p = await plant();
-    const intent = await approved(p, planOf([pipeline('nightly')]));
+    const intent = await runnable(p, planOf([pipeline('nightly')]));
     change(p.root);
     await expectRefusal('EFFECT_CHANGED', () => run(p, intent));
     expect(marks(p)).toBe('');

@@ -8,17 +8,12 @@ import { Keyturn, type PlanSpec, type Report } from '../../src/keyturn.ts';
 import type { ChangeLog, ExecutionReport } from '../../src/plan/report/schema.ts';
 import type { RollbackManifest } from '../../src/plan/rollback/manifest.ts';
 import { lay } from '../plan/engine/story.ts';
-import { PASSPHRASE, type Project, TOOLS, writeRegistry } from '../support/project.ts';
+import { type Intent, PASSPHRASE, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
 import { scratch } from '../support/scratch.ts';
 
 /** A plan on the whole road, in a real project. */
 
 export const yes = async () => true;
-
-export interface Intent {
-  readonly intent_id: string;
-  readonly hash: string;
-}
 
 type Files = Readonly<Record<string, string>>;
 
@@ -120,9 +115,10 @@ export async function proposed(p: Project, plan: string, draft: object = {}): Pr
   return { intent_id, hash };
 }
 
-export async function approved(p: Project, plan: string, draft: object = {}): Promise<Intent> {
+/** Proposed, approved and granted. */
+export async function runnable(p: Project, plan: string, draft: object = {}): Promise<Intent> {
   const intent = await proposed(p, plan, draft);
-  await p.keyturn.approve({ ...intent, signer: p.ada });
+  await ready(p, intent);
   return intent;
 }
 
@@ -131,13 +127,13 @@ type RunOptions = Partial<Pick<RunRequest, 'abort' | 'onProgress' | 'confirm'>>;
 export const run = (p: Project, intent: Intent, options: RunOptions = {}): Promise<Report> =>
   p.keyturn.run({ ...intent, confirm: yes, ...options });
 
-/** Approves a plan and runs it to its end. */
+/** Approves a plan, grants it a capability and runs it to its end. */
 export async function ran(
   p: Project,
   plan: string,
   options: RunOptions = {},
 ): Promise<Intent & { report: Report }> {
-  const intent = await approved(p, plan);
+  const intent = await runnable(p, plan);
   return { ...intent, report: await run(p, intent, options) };
 }
 

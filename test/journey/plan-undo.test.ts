@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/keyturn.ts';
 import { picture, text } from '../plan/engine/story.ts';
-import type { Project } from '../support/project.ts';
+import { type Project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
-  approved,
   create,
   enrolled,
   expectProvable,
@@ -19,6 +18,7 @@ import {
   replace,
   reportsOf,
   run,
+  runnable,
   statusOf,
   undo,
   when,
@@ -257,7 +257,7 @@ describe('a rollback is not due', () => {
     const p = await planProject();
     const effect = { kind: 'tool', tool: 'say', arguments: { word: 'hello' } };
     const intent = await p.keyturn.propose({ declared_goal: 'x', effect });
-    await p.keyturn.approve({ intent_id: intent.intent_id, hash: intent.hash, signer: p.ada });
+    await ready(p, intent);
     const report = await run(p, { intent_id: intent.intent_id, hash: intent.hash });
     await expectRefusal('ROLLBACK_NOT_DUE', () => undo(p, report));
     await expectRefusal('ROLLBACK_NOT_DUE', () => p.keyturn.previewRollback(report.execution_id));
@@ -301,7 +301,7 @@ describe('a rollback is not due', () => {
   it('but it works after the intent and its approval expired', async () => {
     const p = await planProject(FILES);
     const before = picture(p.root);
-    const intent = await approved(p, PLAN, { expiry: new Date(Date.now() + 3000).toISOString() });
+    const intent = await runnable(p, PLAN, { expiry: new Date(Date.now() + 3000).toISOString() });
     const report = await run(p, intent);
     await new Promise((resolve) => setTimeout(resolve, 3000));
     await undo(p, report);

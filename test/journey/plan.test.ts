@@ -6,10 +6,9 @@ import { changeLogSchema, executionReportSchema } from '../../src/plan/report/sc
 import { parseManifest } from '../../src/plan/rollback/manifest.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { EXAMPLE } from '../plan/input/plan.ts';
-import { project, TOOLS } from '../support/project.ts';
+import { granted, project, ready, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
-  approved,
   create,
   expectProvable,
   kindsOf,
@@ -22,6 +21,7 @@ import {
   replace,
   reportsOf,
   run,
+  runnable,
   statusOf,
   undo,
   when,
@@ -47,7 +47,7 @@ describe('a plan on the whole road', () => {
     });
     expect(picture(p.root), 'a proposal and a look touch nothing').toEqual(before);
 
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await ready(p, intent);
     const report = await run(p, intent);
     expect(report).toMatchObject({ result: 'success', reason_code: null, tool: 'plan-001' });
     expect(JSON.parse(text(p.root, EXAMPLE_FILE)).properties.new_field).toEqual({ type: 'string' });
@@ -61,6 +61,7 @@ describe('a plan on the whole road', () => {
       'intent.proposed',
       'intent.submitted',
       'approval.granted',
+      'capability.issued',
       'execution.claimed',
       'execution.finished',
       'rollback.claimed',
@@ -72,7 +73,7 @@ describe('a plan on the whole road', () => {
 
   it('leaves three records on the disk, and the ledger holds their digests and nothing of the files', async () => {
     const p = await planProject({ a: 'the old secret sauce' });
-    const intent = await approved(p, planOf([replace('1', 'a', 'old', 'new'), create('2', 'in/n')]));
+    const intent = await runnable(p, planOf([replace('1', 'a', 'old', 'new'), create('2', 'in/n')]));
     const report = await run(p, intent);
     expect(report.folder).toMatch(/^agent_outputs\/reports\/\d{8}T\d{9}Z_plan-001$/);
     const finished = (await p.keyturn.story(intent.intent_id)).at(-1)!.body as {
@@ -149,7 +150,7 @@ describe('a plan on the whole road', () => {
 
   it('a dry run checks everything and leaves no trace', async () => {
     const p = await planProject({ a: 'x' });
-    const { intent_id, hash } = await approved(p, planOf([replace('1', 'a', 'x', 'y')]));
+    const { intent_id, hash } = await runnable(p, planOf([replace('1', 'a', 'x', 'y')]));
     const [before, entries] = [picture(p.root), (await p.keyturn.story(intent_id)).length];
     await p.keyturn.preview(intent_id, hash);
     expect(picture(p.root)).toEqual(before);
@@ -159,7 +160,7 @@ describe('a plan on the whole road', () => {
 
   it('many who ask at the same moment get one run', async () => {
     const p = await planProject({ a: 'x' });
-    const intent = await approved(p, planOf([replace('1', 'a', 'x', 'xx')]));
+    const intent = await runnable(p, planOf([replace('1', 'a', 'x', 'xx')]));
     const answers = await Promise.allSettled(Array.from({ length: 8 }, () => run(p, intent)));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(text(p.root, 'a')).toBe('xx');
@@ -229,6 +230,8 @@ describe('the two worked examples of 004 section 12', () => {
     );
     expect(report.result).toBe('rolled_back');
     await p.keyturn.retry({ intent_id: intent.intent_id, reason: 'the file is back', signer: p.ada });
+    await expectRefusal('CAPABILITY_MISSING', () => run(p, intent));
+    await granted(p, intent);
     await expectRefusal('FILE_NOT_FOUND', () => run(p, intent));
     writeFileSync(join(p.root, 'b'), 'two', { mode: 0o640 });
     expect((await run(p, intent)).result).toBe('success');
@@ -260,7 +263,7 @@ describe('a file that is no longer what the approver saw', () => {
     'refuses the run when it %s after the approval, and touches nothing',
     async (_, drift, code) => {
       const p = await project();
-      const intent = await approved(p, plan);
+      const intent = await runnable(p, plan);
       drift(p.root);
       const found = picture(p.root);
       await expectRefusal(code, () => run(p, intent));
@@ -275,7 +278,7 @@ describe('a file that is no longer what the approver saw', () => {
 
   it('refuses the run when it changes while the prompt waits', async () => {
     const p = await project();
-    const intent = await approved(p, plan);
+    const intent = await runnable(p, plan);
     const confirm = async () => {
       writeFileSync(join(p.root, 'a'), 'swapped, old');
       return true;
@@ -308,7 +311,7 @@ describe('a file that is no longer what the approver saw', () => {
 
   it('may be another file of the project: only what the plan touches counts', async () => {
     const p = await project();
-    const intent = await approved(p, plan);
+    const intent = await runnable(p, plan);
     writeFileSync(join(p.root, 'unrelated'), 'x');
     expect((await run(p, intent)).result).toBe('success');
   });
@@ -357,7 +360,7 @@ describe('a manifest whose time is up', () => {
         ],
       });
     const intent = await proposed(p, plan('first', 'b.txt'));
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await ready(p, intent);
     const { execution_id, folder } = await p.keyturn.run({ ...intent, confirm: async () => true });
     const status = () =>
       JSON.parse(readFileSync(join(p.root, folder!, 'rollback_manifest.json'), 'utf8')).status;

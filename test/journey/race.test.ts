@@ -1,23 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { project, TOOLS, writeMark } from '../support/project.ts';
+import { project, ready, TOOLS, writeMark } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 
 const lines = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
 
-async function approvedMark() {
+async function readyMark() {
   const p = await project(TOOLS);
   writeMark(p.root);
   const effect = { kind: 'tool', tool: 'mark', arguments: { file: 'marks' } };
   const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
-  await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+  await ready(p, { intent_id, hash });
   return { ...p, intent_id, hash, marks: () => lines(join(p.root, 'marks')) };
 }
 
 describe('processes that race', () => {
-  it('32 of them for one intent: the tool runs once, and 31 are refused with a reason', async () => {
-    const p = await approvedMark();
+  it('32 of them for one intent: the tool runs once, and 31 are refused with a reason', {
+    timeout: 180_000,
+  }, async () => {
+    const p = await readyMark();
     const racers = Array.from({ length: 32 }, () => racer(p.root, p.intent_id, p.hash));
     await Promise.all(racers.map(({ ready }) => ready));
     for (const one of racers) one.go();

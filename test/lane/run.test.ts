@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
+import { Keyturn } from '../../src/keyturn.ts';
 import { processesWith, until } from '../support/processes.ts';
 import { readRegistry, runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
@@ -757,10 +758,15 @@ describe('a dry run', () => {
   });
 });
 
+/** A real project: where the lane is open, it asks the store what is frozen. */
+async function foundProject(at: string): Promise<void> {
+  await (await Keyturn.init({ at, name: 'ada', passphrase: 'correct horse battery' })).close();
+}
+
 describe('inside a project', () => {
   it('the lane is closed, unless keyturn.yaml opens it', async () => {
     const set = stage();
-    mkdirSync(join(set.queue, '.keyturn'));
+    await foundProject(set.queue);
     await refused(set, '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
     writeFileSync(join(set.queue, 'keyturn.yaml'), 'version: 1\nlane:\n  allow: false\n');
     await refused(set, '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
@@ -783,7 +789,7 @@ describe('inside a project', () => {
   it('a registry that lies in a project is no side door, by whatever name it is called', async () => {
     const set = stage();
     const project = join(set.registry, '..');
-    mkdirSync(join(project, '.keyturn'));
+    await foundProject(project);
     await refused(set, '[ERROR] Cannot execute: ', 'LANE_FORBIDDEN');
     const link = join(scratch(), 'link');
     symlinkSync(project, link);
@@ -811,7 +817,7 @@ describe('inside a project', () => {
     'where a project opens the lane, its own files stay hidden and its configuration read-only',
     async () => {
       const project = scratch();
-      mkdirSync(join(project, '.keyturn'));
+      await foundProject(project);
       writeFileSync(join(project, '.keyturn', 'secret'), 'a key');
       const config = 'version: 1\nregistry: other.yaml\nlane: {allow: true}\n';
       writeFileSync(join(project, 'keyturn.yaml'), config);

@@ -4,34 +4,48 @@ import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/event/event.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
+  activated,
+  assigned,
+  broken,
+  capabilityOf,
   claimed,
+  controlled,
+  delegation,
   denied,
   enrolled,
   finished,
+  frozen,
   granted,
+  issued,
   proposed,
   refused,
   resolved,
   retried,
   revoked,
+  submitted,
+  takenBack,
+  unfrozen,
+  withdrawn,
 } from './facts.ts';
-import { allEntries, codeOf, type Place, reopen, requireChain, withHumans } from './place.ts';
+import { allEntries, codeOf, governance, governed, NOON, type Place, reopen, requireChain } from './place.ts';
 
 /** The part of the contract about folding the ledger again. */
 export function rebuildContract(name: string, place: () => Promise<Place>): void {
   describe(`${name}: rebuild`, () => {
     async function lived() {
-      const made = await withHumans(await place(), 'ada', 'bo');
+      const made = await governed(await place(), ['ada', 'bo']);
       const [id, execution] = [randomUUID(), randomUUID()];
       await made.store.commit({ claims: [`intent:${id}`], events: [proposed(id), granted(id, 'bo')] });
-      await made.store.commit({ claims: [`execution:${id}:1`], events: [claimed(id, execution)] });
+      await made.store.commit({ events: [delegation(DELEGATION, 'ada', 'planner'), issued(id, 'ada')] });
+      const claims = [`execution:${id}:1`, `capability:${capabilityOf(id)}`];
+      await made.store.commit({ claims, events: [claimed(id, execution)] });
       await made.store.commit({ events: [finished(id, execution, 'partial')] });
       return { ...made, id, execution };
     }
 
     it('finds nothing to say about what it wrote itself', async () => {
       const { at, store } = await lived();
-      const same = { entries: 6, rows: 4, differences: [] };
+      const same = { entries: 12, rows: 8, differences: [] };
       expect(await store.rebuild({ write: false })).toEqual(same);
       expect(await store.rebuild({ write: true })).toEqual(same);
       expect(await (await reopen(at, 'read')).rebuild({ write: false })).toEqual(same);
@@ -50,26 +64,26 @@ export function rebuildContract(name: string, place: () => Promise<Place>): void
     it('names forgotten claims and takes them again', async () => {
       const { at, store, id } = await lived();
       await at.damage('claims');
-      const expected = [`claim execution:${id}:1`, `claim intent:${id}`];
+      const claims = [`capability:${capabilityOf(id)}`, `execution:${id}:1`, `intent:${id}`];
+      const expected = claims.map((claim) => `claim ${claim}`);
       expect((await store.rebuild({ write: true })).differences).toEqual(expected);
-      await expectRefusal('CLAIM_TAKEN', () =>
-        store.commit({ claims: [`execution:${id}:1`], events: [proposed()] }),
-      );
+      for (const claim of claims)
+        await expectRefusal('CLAIM_TAKEN', () => store.commit({ claims: [claim], events: [proposed()] }));
     });
 
     it('refuses to fold a ledger whose entry was changed', async () => {
       const { at, store } = await lived();
       await at.damage('entry');
       const refusal = await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: true }));
-      expect(refusal.details.seq).toBe(3);
+      expect(refusal.details.seq).toBe(7);
     });
 
     it('gives the stored projections for any sequence of events', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyCommit, { minLength: 1, maxLength: 40 }), async (commits) => {
           const at = await place();
-          const store = await at.open({ mode: 'create' });
-          await store.commit({ events: [enrolled('ada'), enrolled('bo', 'ada')] });
+          const store = await at.open({ mode: 'create', clock: () => new Date(NOON) });
+          await store.commit({ events: governance('ada', 'bo') });
           const outcomes = await Promise.allSettled(commits.map((commit) => store.commit(commit)));
           for (const outcome of outcomes) codeOf(outcome);
           const { differences, entries } = await store.rebuild({ write: false });
@@ -86,6 +100,7 @@ export function rebuildContract(name: string, place: () => Promise<Place>): void
   });
 }
 
+const DELEGATION = '22222222-0000-4000-8000-000000000000';
 const IDS = Array.from({ length: 3 }, (_, i) => `00000000-0000-4000-8000-00000000000${i}`);
 const RUNS = Array.from({ length: 4 }, (_, i) => `11111111-0000-4000-8000-00000000000${i}`);
 const id = fc.constantFrom(...IDS);
@@ -98,9 +113,14 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   fc.tuple(human, human).map(([name, by]) => enrolled(name, by)),
   human.map((name) => enrolled(name)),
   fc.tuple(human, human).map(([name, by]) => revoked(name, by)),
-  id.map(proposed),
+  id.map((subject) => proposed(subject)),
   fc.tuple(id, human).map(([subject, by]) => granted(subject, by)),
   fc.tuple(id, human).map(([subject, by]) => denied(subject, by)),
+  fc
+    .tuple(id, human, attempt, fc.integer({ min: 1, max: 4 }))
+    .map(([subject, by, attempt, ordinal]) => issued(subject, by, { attempt, ordinal })),
+  fc.tuple(id, human, attempt).map((parts) => withdrawn(...parts)),
+  fc.tuple(id, human).map((parts) => broken(...parts)),
   fc.tuple(id, run, attempt).map((parts) => claimed(...parts)),
   fc
     .tuple(id, run, fc.constantFrom('success' as const, 'failure' as const, 'partial' as const), attempt)
@@ -110,6 +130,14 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     .map((parts) => resolved(...parts)),
   fc.tuple(id, run, attempt, human).map((parts) => retried(...parts)),
   id.map(refused),
+  fc.tuple(human, human).map(([name, by]) => assigned(name, ['dev'], by)),
+  human.map((by) => frozen(by)),
+  human.map((by) => unfrozen(by)),
+  human.map((by) => activated(by)),
+  human.map((by) => controlled('control', by)),
+  human.map((by) => delegation(DELEGATION, by, 'planner')),
+  human.map((by) => takenBack(DELEGATION, by)),
+  id.map((subject) => submitted(subject, 'planner', DELEGATION)),
 );
 
 const anyCommit = fc.record({

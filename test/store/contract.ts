@@ -6,8 +6,11 @@ import { GENESIS, openEntry, type SealedEntry } from '../../src/ledger/entry.ts'
 import { limits } from '../../src/limits.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { authorityContract } from './contract-authority.ts';
+import { delegationContract } from './contract-delegation.ts';
 import { rebuildContract } from './contract-rebuild.ts';
 import {
+  begun,
   claimed,
   DIGEST,
   enrolled,
@@ -15,13 +18,23 @@ import {
   erased,
   finished,
   granted,
+  issued,
   keyOf,
   proposed,
   refused,
   retried,
   revoked,
 } from './facts.ts';
-import { allEntries, codeOf, type Place, plain, reopen, requireChain, withHumans } from './place.ts';
+import {
+  allEntries,
+  codeOf,
+  governed,
+  type Place,
+  plain,
+  reopen,
+  requireChain,
+  withHumans,
+} from './place.ts';
 
 /** What every store must do. A second store passes this suite, or it is not a store. */
 export function storeContract(name: string, place: () => Promise<Place>): void {
@@ -124,6 +137,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
   describe(`${name}: who acts`, () => {
     it('lets only the very first key sign for itself', async () => {
       const { store } = await withHumans(await place());
+      await store.commit({ events: [begun()] });
       await expectRefusal('PRINCIPAL_UNKNOWN', () => store.commit({ events: [enrolled('bo', 'ada')] }));
       await expectRefusal('PRINCIPAL_UNKNOWN', () =>
         store.commit({ events: [enrolled('ada', 'ada', keyOf('eve'))] }),
@@ -169,42 +183,50 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   describe(`${name}: what can be read`, () => {
     it('follows an intent through its runs', async () => {
-      const { store } = await withHumans(await place(), 'ada');
+      const { store } = await governed(await place());
       const id = randomUUID();
       const [first, second] = [randomUUID(), randomUUID()];
       await store.commit({ events: [proposed(id), granted(id, 'ada')] });
-      await store.commit({ events: [claimed(id, first)] });
+      await store.commit({ events: [issued(id, 'ada'), claimed(id, first)] });
       expect(await store.intent(id)).toMatchObject({ status: 'claimed', runs: [{ result: null }] });
       await store.commit({ events: [finished(id, first, 'failure')] });
-      await store.commit({ events: [retried(id, first, 2, 'ada'), claimed(id, second, 2)] });
+      const again = issued(id, 'ada', { attempt: 2, ordinal: 2 });
+      await store.commit({ events: [retried(id, first, 2, 'ada'), again, claimed(id, second, 2)] });
       expect(await store.intent(id)).toMatchObject({ status: 'claimed', attempt: 2 });
       expect(await store.execution(second)).toEqual({ execution_id: second, intent_id: id, attempt: 2 });
       expect(await store.execution(id)).toBeNull();
       expect((await store.entriesOf(id)).map(({ bytes }) => openEntry(bytes).kind)).toEqual([
         'intent.proposed',
         'approval.granted',
+        'capability.issued',
         'execution.claimed',
         'execution.finished',
         'retry.authorised',
+        'capability.issued',
         'execution.claimed',
       ]);
     });
 
     it('refuses an execution id that was used', async () => {
-      const { store } = await withHumans(await place(), 'ada');
+      const { store } = await governed(await place());
       const [a, b, execution] = [randomUUID(), randomUUID(), randomUUID()];
-      await store.commit({ events: [proposed(a), granted(a, 'ada'), proposed(b), granted(b, 'ada')] });
+      await store.commit({ events: [proposed(a), granted(a, 'ada'), issued(a, 'ada')] });
+      await store.commit({
+        events: [proposed(b), granted(b, 'ada'), issued(b, 'ada', { ordinal: 2 })],
+      });
       await store.commit({ events: [claimed(a, execution)] });
       await expectRefusal('TRANSITION_ILLEGAL', () => store.commit({ events: [claimed(b, execution)] }));
       expect(await store.execution(execution)).toMatchObject({ intent_id: a });
     });
 
     it('lists intents in the order of their proposal, by status and in pages', async () => {
-      const { store } = await withHumans(await place(), 'ada');
+      const { store } = await governed(await place());
       const ids = Array.from({ length: 10 }, () => randomUUID());
       for (const id of ids) await store.commit({ events: [proposed(id)] });
-      for (const id of ids.filter((_, i) => i % 2 === 0))
-        await store.commit({ events: [granted(id, 'ada'), claimed(id)] });
+      for (const [i, id] of ids.filter((_, i) => i % 2 === 0).entries())
+        await store.commit({
+          events: [granted(id, 'ada'), issued(id, 'ada', { ordinal: i + 1 }), claimed(id)],
+        });
       const list = async (page: Parameters<Store['intents']>[0]) =>
         (await store.intents(page)).map(({ intent_id }) => (ids as string[]).indexOf(intent_id));
       expect(await list({ limit: 100 })).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -375,5 +397,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     });
   });
 
+  authorityContract(name, place);
+  delegationContract(name, place);
   rebuildContract(name, place);
 }

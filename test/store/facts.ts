@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { sha256 } from '../../src/canonical/digest.ts';
 import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
-import type { Event, SignedKind } from '../../src/event/event.ts';
-import { originOf, signAct, signerOf } from '../../src/identity/act.ts';
+import type { Body, Event, SignedKind } from '../../src/event/event.ts';
+import { originOf, signAct, signerOf, signProposal } from '../../src/identity/act.ts';
 
-/** Facts for tests of a store, signed with keys that follow from the names. The ledger has no project, hence its origin. */
+/** Facts for tests of a store, signed with keys that follow from the names, in a ledger that begins with `begun()`. */
 
+const PROJECT = '5b8f2c1e-9d64-4a0e-8a55-3f0c7d1b2e90';
 export const DIGEST = 'ab'.repeat(32);
+/** The snapshot that `activated` makes active unless told. */
+export const POLICY = 'bc'.repeat(32);
 const EXPIRES = '2030-01-15T12:00:00.000Z';
 
 const seedOf = (name: string) => Buffer.alloc(32, name);
@@ -24,22 +28,82 @@ function act<K extends SignedKind>(
     ...signerOf(by, keyOf(by), seedOf(by)),
     ...(key === undefined ? {} : { public_key: key }),
   };
-  return signAct(originOf('none', tenant), kind, subject, facts as never, signer, AT);
+  return signAct(originOf(PROJECT, tenant), kind, subject, facts as never, signer, AT);
+}
+
+export function begun(): Event<'system.initialised'> {
+  const body = { project_id: PROJECT, ledger_key: keyOf('ledger'), version: '0.1.0' };
+  return { kind: 'system.initialised', subject: 'system', body };
 }
 
 export function enrolled(name: string, by = name, key?: string, tenant?: string): Event<'key.enrolled'> {
-  return act('key.enrolled', name, { principal: 'human', public_key: keyOf(name) }, by, { key, tenant });
+  const facts = { principal: 'human', public_key: keyOf(name), roles: [] };
+  return act('key.enrolled', name, facts, by, { key, tenant });
 }
 
-export function enrolledAgent(name: string, by: string): Event<'key.enrolled'> {
-  return act('key.enrolled', name, { principal: 'agent', public_key: null }, by);
+export function enrolledAgent(
+  name: string,
+  by: string,
+  public_key: string | null = null,
+): Event<'key.enrolled'> {
+  return act('key.enrolled', name, { principal: 'agent', public_key, roles: [] }, by);
 }
 
 export function revoked(name: string, by: string): Event<'key.revoked'> {
   return act('key.revoked', name, { reason: 'left' }, by);
 }
 
-export function proposed(subject: string = randomUUID()): Event<'intent.proposed'> {
+export function assigned(name: string, roles: string[], by: string): Event<'role.assigned'> {
+  return act('role.assigned', name, { roles, reason: 'joined' }, by);
+}
+
+/** The name stands for a control key: the last one that was added signs capabilities. */
+export function controlled(name: string, by: string): Event<'control_key.added'> {
+  return act('control_key.added', 'system', { public_key: keyOf(name), reason: 'rotated' }, by);
+}
+
+export function activated(by: string, snapshot = POLICY): Event<'policy.activated'> {
+  return act('policy.activated', 'system', { snapshot, policies: 1, reason: 'better' }, by);
+}
+
+type Target = Pick<Body<'system.frozen'>, 'scope' | 'name'>;
+const EVERYTHING: Target = { scope: 'system', name: '' };
+
+export function frozen(by: string, target = EVERYTHING): Event<'system.frozen'> {
+  return act('system.frozen', 'system', { ...target, reason: 'looking into it' }, by);
+}
+
+export function unfrozen(by: string, target = EVERYTHING): Event<'system.unfrozen'> {
+  return act('system.unfrozen', 'system', { ...target, reason: 'it was nothing' }, by);
+}
+
+/** To the key of `delegate`, for everything that `proposed` asks for, for long. */
+export function delegation(
+  subject: string,
+  by: string,
+  delegate: string,
+  over: Partial<Body<'delegation.granted'>> = {},
+): Event<'delegation.granted'> {
+  const facts = {
+    delegate,
+    delegate_key: keyOf(delegate),
+    actions: ['tool:*'],
+    approves: true,
+    expires_at: '2026-02-15T12:00:00.000Z',
+    delegation: null,
+    reason: 'while away',
+  };
+  return act('delegation.granted', subject, { ...facts, ...over }, by);
+}
+
+export function takenBack(subject: string, by: string): Event<'delegation.revoked'> {
+  return act('delegation.revoked', subject, { reason: 'back again' }, by);
+}
+
+export function proposed(
+  subject: string = randomUUID(),
+  over: Partial<Body<'intent.proposed'>> = {},
+): Event<'intent.proposed'> {
   return {
     kind: 'intent.proposed',
     subject,
@@ -52,29 +116,113 @@ export function proposed(subject: string = randomUUID()): Event<'intent.proposed
       approvals_needed: 1,
       proposer: 'planner',
       proposer_kind: 'agent',
+      proposer_signature: null,
+      actions: ['tool:deploy'],
+      alternates: [],
+      replaces: null,
       expires_at: EXPIRES,
+      ...over,
     },
   };
 }
 
+/** Really signed by `by`, whoever is named as the proposer. */
+export function proposalSignature(by: string): string {
+  return signProposal(originOf(PROJECT, 'default'), DIGEST, signerOf(by, keyOf(by), seedOf(by)));
+}
+
+export function submitted(
+  subject: string,
+  by: string,
+  delegation_id: string,
+  over: Partial<Body<'intent.delegated'>> = {},
+): Event<'intent.delegated'> {
+  const facts = {
+    hash: DIGEST,
+    effect_digest: DIGEST,
+    delegation: delegation_id,
+    approver: { by: 'ada', key: keyOf('ada') },
+    expires_at: '2026-02-15T12:00:00.000Z',
+    decision: DIGEST,
+  };
+  return act('intent.delegated', subject, { ...facts, ...over }, by);
+}
+
 export function granted(subject: string, by: string, key?: string): Event<'approval.granted'> {
-  return act('approval.granted', subject, { hash: DIGEST, effect_digest: DIGEST, expires_at: EXPIRES }, by, {
-    key,
-  });
+  const digests = { hash: DIGEST, effect_digest: DIGEST, decision: DIGEST };
+  const facts = { ...digests, assurance: 'passphrase', expires_at: EXPIRES };
+  return act('approval.granted', subject, facts, by, { key });
 }
 
 export function denied(subject: string, by: string): Event<'approval.denied'> {
   return act('approval.denied', subject, { hash: DIGEST, reason: 'no' }, by);
 }
 
+/** One for each attempt of each intent, so that the claim of a run finds what was issued for it. */
+export function capabilityOf(subject: string, attempt = 1): string {
+  const hex = sha256(`${subject} ${attempt}`);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  );
+}
+
+/** `ordinal` counts the capabilities of the proposer, whatever intents they are for. */
+export function issued(
+  subject: string,
+  by: string,
+  over: Partial<Body<'capability.issued'>> = {},
+): Event<'capability.issued'> {
+  const { attempt = 1 } = over;
+  const facts = {
+    capability_id: capabilityOf(subject, attempt),
+    attempt,
+    hash: DIGEST,
+    effect_digest: DIGEST,
+    action: 'tool:deploy',
+    token: DIGEST,
+    audience: 'here',
+    holder: null,
+    control_key: keyOf('control'),
+    expires_at: EXPIRES,
+    policy: POLICY,
+    decision: DIGEST,
+    ordinal: 1,
+    glass: false,
+    delegation: null,
+  };
+  return act('capability.issued', subject, { ...facts, ...over }, by);
+}
+
+export function withdrawn(subject: string, by: string, attempt = 1): Event<'capability.revoked'> {
+  const facts = { capability_id: capabilityOf(subject, attempt), reason: 'lost' };
+  return act('capability.revoked', subject, facts, by);
+}
+
+export function broken(subject: string, by: string): Event<'glass.broken'> {
+  return act('glass.broken', subject, { attempt: 1, hash: DIGEST, decision: DIGEST, reason: 'fire' }, by);
+}
+
 export function claimed(
   subject: string,
   execution_id: string = randomUUID(),
   attempt = 1,
+  over: Partial<Body<'execution.claimed'>> = {},
 ): Event<'execution.claimed'> {
   const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
   const digests = { hash: DIGEST, effect_digest: DIGEST, registry_digest: DIGEST };
-  const body = { execution_id, attempt, ...digests, tool: 'deploy', reports: null, executor };
+  const body = {
+    execution_id,
+    capability_id: capabilityOf(subject, attempt),
+    presented: DIGEST,
+    policy: POLICY,
+    decision: DIGEST,
+    attempt,
+    ...digests,
+    tool: 'deploy',
+    reports: null,
+    executor,
+    ...over,
+  };
   return { kind: 'execution.claimed', subject, body };
 }
 
@@ -90,6 +238,7 @@ export function finished(
     subject,
     body: {
       execution_id,
+      capability_id: capabilityOf(subject, attempt),
       attempt,
       tool: 'deploy',
       result,
@@ -120,11 +269,18 @@ export function retried(
   attempt: number,
   by: string,
 ): Event<'retry.authorised'> {
-  return act('retry.authorised', subject, { attempt, after, hash: DIGEST, reason: 'again' }, by);
+  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy' };
+  return act('retry.authorised', subject, { attempt, after, ...effect, reason: 'again' }, by);
 }
 
 export function refused(subject: string): Event<'execution.refused'> {
-  return { kind: 'execution.refused', subject, body: { hash: DIGEST, reason_code: 'APPROVAL_MISSING' } };
+  const body = {
+    hash: DIGEST,
+    capability_id: null,
+    reason_code: 'APPROVAL_MISSING' as const,
+    decision: null,
+  };
+  return { kind: 'execution.refused', subject, body };
 }
 
 export function erased(digest: string, by: string): Event<'object.erased'> {

@@ -1,9 +1,10 @@
 import { expect, onTestFinished } from 'vitest';
+import type { Event } from '../../src/event/event.ts';
 import { GENESIS, leafHash, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
 import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
 import { Refusal } from '../../src/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
-import { enrolled } from './facts.ts';
+import { activated, begun, controlled, enrolled, enrolledAgent, keyOf } from './facts.ts';
 
 /** Where a store lives: it can be opened many times, and changed behind the store's back. */
 export interface Place {
@@ -23,11 +24,44 @@ export interface Made {
   readonly store: Store;
 }
 
-/** A new store in which these humans are enrolled, the later ones by the first. */
+/** A new store; its ledger has begun if there are humans to enrol, the later ones by the first. */
 export async function withHumans(at: Place, ...names: string[]): Promise<Made> {
   const store = await reopen(at, 'create');
+  if (names.length > 0) await store.commit({ events: [begun()] });
   for (const human of names) await store.commit({ events: [enrolled(human, names[0])] });
   return { at, store };
+}
+
+/** The time in a governed store, unless a test sets it. */
+export const NOON = '2026-01-15T12:00:00.000Z';
+
+/** Everything that a run needs besides its intent: humans, the proposer with a key, a control key, active policies. */
+export async function governed(
+  at: Place,
+  [first, ...others]: readonly [string, ...string[]] = ['ada'],
+): Promise<Made & { setTime(iso: string): void }> {
+  let now = NOON;
+  const store = await at.open({ mode: 'create', clock: () => new Date(now) });
+  onTestFinished(() => store.close());
+  await store.commit({ events: governance(first, ...others) });
+  return {
+    at,
+    store,
+    setTime: (iso) => {
+      now = iso;
+    },
+  };
+}
+
+export function governance(first: string, ...others: string[]): Event[] {
+  return [
+    begun(),
+    enrolled(first),
+    ...others.map((name) => enrolled(name, first)),
+    enrolledAgent('planner', first, keyOf('planner')),
+    controlled('control', first),
+    activated(first),
+  ];
 }
 
 /** Refusals are answers here; anything else is a defect. */

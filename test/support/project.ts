@@ -27,6 +27,23 @@ export async function project(registry: string, clock?: () => Date): Promise<Pro
   return { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
 }
 
+export interface Intent {
+  readonly intent_id: string;
+  readonly hash: string;
+}
+
+/** Approved by a human, and granted a capability for its next attempt: it may run now. */
+export async function ready(p: Project, intent: Intent, approver: Signer = p.ada): Promise<void> {
+  const { intent_id, hash } = intent;
+  await p.keyturn.approve({ intent_id, hash, signer: approver });
+  await granted(p, intent);
+}
+
+/** A capability for the attempt that may run next. Returns its token. */
+export async function granted({ keyturn, ada }: Project, { intent_id, hash }: Intent): Promise<string> {
+  return (await keyturn.grant({ intent_id, hash, signer: ada })).token;
+}
+
 export function writeRegistry(root: string, text: string): void {
   const path = join(root, 'tools.yaml');
   try {

@@ -12,8 +12,9 @@ export interface Racer {
 }
 
 /** A real process that waits at the line until `go`. Needs the build in dist/. */
-export function racer(root: string, intent_id: string, hash: string): Racer {
-  const child = spawn(process.execPath, [script, root, intent_id, hash], {
+export function racer(root: string, intent_id: string, hash: string, token?: string): Racer {
+  const words = [root, intent_id, hash, ...(token === undefined ? [] : [token])];
+  const child = spawn(process.execPath, [script, ...words], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let said = '';

@@ -32,12 +32,16 @@ describe('deriveEffect', () => {
         timeout_s: 5,
         limits: { memory_mb: 64 },
         undo: 'compensating',
+        action: 'announce',
+        category: 'speech',
       },
       { w: 'hello' },
     );
     expect(effect).toEqual({
       kind: 'tool',
       tool: 'say',
+      action: 'announce',
+      category: 'speech',
       argv: [path, '-n', 'hello'],
       executables: [
         { called: path, path, sha256: sha256('#!/bin/sh\necho hi\n') },
@@ -54,6 +58,10 @@ describe('deriveEffect', () => {
       undo: 'compensating',
       definition_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
+  });
+
+  it('does what its tool is called, unless the entry says what that is', () => {
+    expect(effectOf(scratch(), {})).toMatchObject({ action: 'tool:say', category: null });
   });
 
   it('has no limits without a sandbox unless they are asked for', () => {

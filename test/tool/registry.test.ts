@@ -169,6 +169,8 @@ describe('an entry is refused', () => {
     ['without an executable', without('executable')],
     ['with an unknown key', { ...ENTRY, shell: true }],
     ['with a name in capitals', { ...ENTRY, name: 'Say' }],
+    ['with an action that could pass for that of a tool', { ...ENTRY, action: 'tool:deploy' }],
+    ['with a category that is no name', { ...ENTRY, category: 'all of them' }],
     ['with an unknown sandbox', { ...ENTRY, sandbox: 'all' }],
     ['with an unknown key in its sandbox', { ...ENTRY, sandbox: { root: true } }],
     ['with a pin that is no digest', { ...ENTRY, digest: 'sha256:ABC' }],

@@ -1,5 +1,5 @@
 import { isDigest } from '../../canonical/digest.ts';
-import { type Keyturn, parseDuration, type Review } from '../../keyturn.ts';
+import { type IntentState, type Keyturn, parseDuration, type Review } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
@@ -51,10 +51,22 @@ export async function sign(
   const { intent_id, hash } = signing.seen.state;
   const signer = await unlock(keyturn, terminal, signing.name);
   const ttl = signing.ttl_s === undefined ? {} : { ttl_s: signing.ttl_s };
-  const { body } = await keyturn.approve({ intent_id, hash, signer, ...ttl });
-  const { approvals, approvals_needed } = await keyturn.intent(intent_id);
-  const missing = Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
+  return approveWith(keyturn, { intent_id, hash, signer, ...ttl });
+}
+
+export async function approveWith(
+  keyturn: Keyturn,
+  request: Parameters<Keyturn['approve']>[0],
+): Promise<Result<'approve'>> {
+  const { body } = await keyturn.approve(request);
+  const { intent_id, hash } = request;
+  const missing = missingOf(await keyturn.intent(intent_id));
   return { intent_id, hash, by: body.by, expires_at: body.expires_at, missing };
+}
+
+/** How many more humans must sign. One who signs twice counts once. */
+export function missingOf({ approvals, approvals_needed }: IntentState): number {
+  return Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
 }
 
 export function approvedLines({ intent_id, hash, by, expires_at, missing }: Result<'approve'>): string[] {
@@ -63,7 +75,7 @@ export function approvedLines({ intent_id, hash, by, expires_at, missing }: Resu
     ...fields([
       ['Hash', hash],
       ['Approved until', expires_at],
-      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : `keyturn run ${intent_id} ${hash}`],
+      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : `keyturn grant ${intent_id}`],
     ]),
   ];
 }

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import { Keyturn } from '../../keyturn.ts';
-import { type ReasonCode, Refusal } from '../../refusal.ts';
+import { freezeWords, Keyturn } from '../../keyturn.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { folderOf } from '../project.ts';
@@ -73,7 +73,9 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
     await attempt('ledger', async () => `${(await keyturn.head()).size} entries, and its key is here`),
     await attempt('state', async () => `${(await keyturn.rebuild({ write: false })).rows} rows`),
     registryCheck(keyturn),
+    await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
+    await attempt('freezes', () => freezes(keyturn)),
     doubts.length === 0
       ? good('runs', 'none in doubt')
       : bad('runs', `${doubts.length} in doubt: see \`keyturn status\``, 'RUN_IN_DOUBT'),
@@ -87,6 +89,17 @@ async function attempt(name: string, act: () => Promise<string>): Promise<Check>
     const { code, message } = refusalOf(error);
     return bad(name, message, code);
   }
+}
+
+/** Files that are not the active policies refuse every decision. */
+async function policies(keyturn: Keyturn): Promise<string> {
+  const { active, files } = await keyturn.diffPolicies(1);
+  return active === files ? `active, snapshot ${files.slice(0, 12)}` : refuse('POLICY_FILES_DIFFER');
+}
+
+async function freezes(keyturn: Keyturn): Promise<string> {
+  const [freeze] = (await keyturn.system()).freezes;
+  return freeze ? refuse('FROZEN', freezeWords(freeze)) : 'nothing is frozen';
 }
 
 function registryCheck(keyturn: Keyturn): Check {

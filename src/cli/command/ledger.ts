@@ -9,6 +9,7 @@ import { requireId } from '../operand.ts';
 import { stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
+import { decisionLines, storyOf, type Told } from '../story.ts';
 import { countOf } from './list.ts';
 
 const NEWEST = 20;
@@ -22,13 +23,20 @@ export function show(call: Call): Promise<Answer> {
     const result: Result<'ledger show'> = {
       entries: entries.map((entry) => ({ ...entry, claims: [...entry.claims] })),
     };
-    return { result, lines: entries.flatMap(entryLines) };
+    const story = await storyOf(keyturn, entries);
+    return { result, lines: entries.flatMap((entry, i) => entryLines(entry, story[i]!)) };
   });
 }
 
-function entryLines({ seq, at, kind, subject, body }: Entry): string[] {
+/** The entry as it is, and then in words. */
+function entryLines({ seq, at, kind, subject, body }: Entry, { words, decision }: Told): string[] {
   const paint = stdoutPainter();
-  return [`${seq}  ${at}  ${paint('bold', kind)}  ${visible(subject)}`, `   ${visible(canonicalText(body))}`];
+  return [
+    `${seq}  ${at}  ${paint('bold', kind)}  ${visible(subject)}`,
+    `   ${visible(words)}`,
+    ...decisionLines(decision, '   '),
+    `   ${paint('dim', visible(canonicalText(body)))}`,
+  ];
 }
 
 export function head(call: Call): Promise<Answer> {

@@ -31,10 +31,10 @@ export function list(call: Call): Promise<Answer> {
   });
 }
 
-export function countOf(text: string | undefined, otherwise: number): number {
+export function countOf(text: string | undefined, otherwise: number, flag = '--limit'): number {
   if (text === undefined) return otherwise;
   const count = /^[1-9][0-9]{0,5}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > LIMIT_MOST) refuse('USAGE', `--limit takes a number from 1 to ${LIMIT_MOST}.`);
+  if (count < 1 || count > LIMIT_MOST) refuse('USAGE', `${flag} takes a number from 1 to ${LIMIT_MOST}.`);
   return count;
 }
 

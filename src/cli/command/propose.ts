@@ -1,7 +1,9 @@
 import { parseJson } from '../../canonical/json.ts';
-import { type Keyturn, type Proposal, parseDuration } from '../../keyturn.ts';
+import { isUuid } from '../../canonical/uuid.ts';
+import { Keyturn, type Proposal, parseDuration, type Signer } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import { ownerOf } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { readInput } from '../input.ts';
 import { writing } from '../project.ts';
@@ -16,17 +18,17 @@ export function propose(call: Call): Promise<Answer> {
   const envelope =
     options.envelope === undefined ? null : parseJson(readInput(options.envelope, limits.json_bytes));
   return writing(call, async (keyturn) => {
-    const {
-      intent_id,
-      hash,
-      envelope: frozen,
-    } = await keyturn.propose(envelope ?? (await draftOf(keyturn, options)));
+    const draft = envelope ?? (await draftOf(keyturn, options));
+    const signer = await signerIn(keyturn, options);
+    const { intent_id, hash, envelope: frozen } = await keyturn.propose(draft, signer);
     const result: Result<'propose'> = {
       intent_id,
       hash,
       tool: nameOf(frozen.effect),
       effect_digest: frozen.effect.digest,
       proposer: frozen.issuer,
+      signed: signer !== undefined,
+      replaces: frozen.replaces,
       expires_at: frozen.expiry,
     };
     return { result, lines: told(result) };
@@ -37,17 +39,30 @@ function nameOf(effect: Proposal['envelope']['effect']): string {
   return effect.kind === 'tool' ? effect.tool : String(effect.plan.plan_id);
 }
 
-function requireOneSource({ tool, plan, config, envelope, arg, goal, by, ttl }: Options): void {
+/** The proposer's own key makes the name a fact. An envelope names its proposer itself. */
+async function signerIn(keyturn: Keyturn, { agentKey, by }: Options): Promise<Signer | undefined> {
+  if (agentKey === undefined) return undefined;
+  return by === undefined ? ownerOf(keyturn, agentKey) : Keyturn.agentSigner(by, agentKey);
+}
+
+function requireOneSource(options: Options): void {
+  const { tool, plan, config, envelope, arg, goal, by, ttl, replaces, agentKey } = options;
   if ([tool, plan, envelope].filter((source) => source !== undefined).length !== 1)
     refuse('USAGE', 'Name one of --tool, --plan and --envelope.');
   if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
   if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
-  if (envelope !== undefined && [arg, goal, by, ttl].some((option) => option !== undefined))
-    refuse('USAGE', 'An envelope says everything itself: --arg, --goal, --by and --ttl do not go with it.');
+  if (replaces !== undefined && !isUuid(replaces)) refuse('ID_MALFORMED');
+  if (envelope === undefined && agentKey !== undefined && by === undefined)
+    refuse('USAGE', '--agent-key signs in the name of --by: name who proposes.');
+  if (envelope !== undefined && [arg, goal, by, ttl, replaces].some((option) => option !== undefined))
+    refuse(
+      'USAGE',
+      'An envelope says everything itself: --arg, --goal, --by, --ttl and --replaces do not go with it.',
+    );
 }
 
 async function draftOf(keyturn: Keyturn, options: Options): Promise<object> {
-  const { tool = '', plan, arg = [], goal, by, ttl } = options;
+  const { tool = '', plan, arg = [], goal, by, ttl, replaces } = options;
   return {
     declared_goal: goal ?? (plan === undefined ? `Run ${tool}.` : `Carry out ${plan}.`),
     effect:
@@ -55,6 +70,7 @@ async function draftOf(keyturn: Keyturn, options: Options): Promise<object> {
         ? { kind: 'tool', tool, arguments: keyturn.argumentsOf(tool, pairsOf(arg)) }
         : { kind: 'plan', ...(await planFrom(keyturn, plan, options)) },
     ...(by === undefined ? {} : { issuer: by }),
+    ...(replaces === undefined ? {} : { replaces }),
     ...(ttl === undefined ? {} : { expiry: new Date(Date.now() + parseDuration(ttl) * 1000).toISOString() }),
   };
 }

@@ -84,6 +84,8 @@ function requireReason(reason: string): string {
 function summary({ approved, rejected, skipped }: Done): string[] {
   return [
     `[OK] Reviewed: ${approved.length} approved, ${rejected.length} rejected, ${skipped.length} skipped`,
-    ...approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
+    ...approved.map(({ intent_id, missing }) =>
+      missing > 0 ? `${intent_id}: ${missing} more human(s) must approve it` : `keyturn grant ${intent_id}`,
+    ),
   ];
 }

@@ -9,14 +9,15 @@ import { type Answer, type Call, denied } from '../answer.ts';
 import { painter } from '../paint.ts';
 import { planScreen } from '../plan-lines.ts';
 import { present } from '../present.ts';
+import { presentedBy } from '../presented.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { confinementLines } from '../screen.ts';
+import { capabilityLines, confinementLines } from '../screen.ts';
 import { refusalOf } from '../tell.ts';
 import { atTerminal } from '../terminal.ts';
 
 /** How far a run came. It decides what may be said about it when something goes wrong. */
-interface Progress {
+export interface Progress {
   opened: boolean;
   confirmed: boolean;
 }
@@ -30,7 +31,7 @@ export async function run(call: Call): Promise<Answer> {
     if (!isDigest(hash)) refuse('HASH_MALFORMED');
     return await withStore(call, progress, (keyturn) =>
       call.options.dryRun
-        ? dryRun(keyturn, intent_id, hash)
+        ? dryRun(keyturn, intent_id, hash, call)
         : realRun(keyturn, { intent_id, hash }, call, progress),
     );
   } catch (error) {
@@ -54,16 +55,17 @@ async function withStore(
 }
 
 /** After the y nobody can say that nothing was attempted, unless a refusal says so. */
-function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
+export function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
   if (error instanceof Refusal || !confirmed) return refusalOf(error);
   return new Refusal('RECORDING_FAILED', undefined, { because: refusalOf(error).message });
 }
 
-async function dryRun(keyturn: Keyturn, intent_id: string, hash: string): Promise<Answer> {
-  const { effect } = await keyturn.preview(intent_id, hash);
+async function dryRun(keyturn: Keyturn, intent_id: string, hash: string, call: Call): Promise<Answer> {
+  const { effect, capability } = await keyturn.preview(intent_id, hash, presentedBy(call.options));
+  const { capability_id } = capability.recorded;
   const told =
     effect.kind === 'tool' ? { tool: effect.tool, argv: effect.argv } : { tool: effect.plan_id, argv: [] };
-  const result: Result<'run'> = { dry_run: true, intent_id, hash, ...told };
+  const result: Result<'run'> = { dry_run: true, intent_id, hash, capability_id, ...told };
   return {
     result,
     lines: [...screenOf(intent_id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
@@ -83,71 +85,78 @@ async function realRun(
   call: Call,
   progress: Progress,
 ): Promise<Answer> {
+  const capability = presentedBy(call.options);
+  return interruptible(async (abort) => {
+    const confirm = async (seen: Preview) => {
+      progress.confirmed = await confirmed(seen, call.options.json === true, abort);
+      return progress.confirmed;
+    };
+    return reported(await keyturn.run({ ...asked, capability, confirm, abort, ...progressOf(call) }));
+  });
+}
+
+/** From here on a signal does not end us half way: what runs is killed with all it started, and that is recorded. */
+export async function interruptible<T>(act: (abort: AbortSignal) => Promise<T>): Promise<T> {
   const interrupt = new AbortController();
   const stop = () => interrupt.abort();
   for (const signal of SIGNALS) process.on(signal, stop);
   try {
-    const confirm = async (seen: Preview) => {
-      progress.confirmed = await confirmed(seen, call.options.json === true, interrupt.signal);
-      return progress.confirmed;
-    };
-    const onProgress = progressOf(call);
-    return answerOf(
-      await keyturn.run({ ...asked, confirm, abort: interrupt.signal, ...(onProgress && { onProgress }) }),
-    );
+    return await act(interrupt.signal);
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);
   }
 }
 
 /** A plan says how far it is, on a terminal only, in one line that is gone when it ends. */
-function progressOf({ options }: Call): ((progress: PlanProgress) => void) | null {
-  if (options.json || !process.stderr.isTTY) return null;
+export function progressOf({ options }: Call): { onProgress?: (progress: PlanProgress) => void } {
+  if (options.json || !process.stderr.isTTY) return {};
   // A terminal that hangs up must not end a plan half way.
   process.stderr.on('error', () => {});
-  return ({ done, of, what }) => {
-    process.stderr.write(what === 'done' ? '\r\x1b[K' : `\r\x1b[K[${done}/${of}] ${visible(what)}`);
+  return {
+    onProgress: ({ done, of, what }) => {
+      process.stderr.write(what === 'done' ? '\r\x1b[K' : `\r\x1b[K[${done}/${of}] ${visible(what)}`);
+    },
   };
 }
 
 /** Only `y` is yes. */
-function confirmed({ state, effect }: Preview, json: boolean, abort: AbortSignal): Promise<boolean> {
+function confirmed(
+  { state, effect, capability }: Preview,
+  json: boolean,
+  abort: AbortSignal,
+): Promise<boolean> {
   return atTerminal(async (terminal) => {
-    const { columns } = terminal;
-    const more = effect.kind === 'tool' ? confinementLines(effect, { paint: painter(true), columns }) : [];
+    const look = { paint: painter(true), columns: terminal.columns };
+    const more =
+      effect.kind === 'tool' ? confinementLines(effect, look, capability) : capabilityLines(capability, look);
     present(terminal, [...screenOf(state.intent_id, effect), ''], { json, more });
     return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
   });
 }
 
-function answerOf(report: Report): Answer {
-  const {
-    execution_id,
-    intent_id,
-    tool,
-    result: outcome,
-    exit_code,
-    signal,
-    finished_at,
-    reason_code,
-  } = report;
-  const stdout = Buffer.from(report.stdout.bytes).toString('utf8');
-  const stderr = Buffer.from(report.stderr.bytes).toString('utf8');
-  const { folder } = report;
-  const told = {
-    execution_id,
-    intent_id,
-    tool,
-    outcome,
-    exit_code,
-    signal,
-    finished_at,
-    stdout,
-    stderr,
-    folder,
-  };
-  const result: Result<'run'> = { dry_run: false, ...told };
+/** What became of it, and why where it did not end well. */
+export function reported(report: Report): Answer & { result: Result<'run'> } {
+  const { reason_code } = report;
+  const result = reportOf(report);
   const lines = runLines(report);
   if (reason_code === null) return { result, lines };
   return { result, lines, refusal: new Refusal(reason_code, explain(reason_code).meaning) };
+}
+
+export function reportOf(report: Report) {
+  const { execution_id, intent_id, capability_id, tool, exit_code, signal, finished_at, folder } = report;
+  return {
+    dry_run: false as const,
+    execution_id,
+    intent_id,
+    capability_id,
+    tool,
+    outcome: report.result,
+    exit_code,
+    signal,
+    finished_at,
+    stdout: Buffer.from(report.stdout.bytes).toString('utf8'),
+    stderr: Buffer.from(report.stderr.bytes).toString('utf8'),
+    folder,
+  };
 }

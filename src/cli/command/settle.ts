@@ -1,3 +1,5 @@
+import type { Keyturn } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
 import { requireId } from '../operand.ts';
@@ -8,16 +10,26 @@ import { atTerminal } from '../terminal.ts';
 export function retry(call: Call): Promise<Answer> {
   const intent_id = requireId(call);
   const reason = call.options.reason!;
+  const { alternate } = call.options;
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const { body } = await atTerminal(async (terminal) =>
-      keyturn.retry({ intent_id, reason, signer: await unlock(keyturn, terminal, name) }),
-    );
-    const { attempt, hash, by } = body;
-    const result: Result<'retry'> = { intent_id, hash, attempt, by, reason };
+    if (alternate !== undefined) await requireNamed(keyturn, intent_id, alternate);
+    const { body } = await atTerminal(async (terminal) => {
+      const signer = await unlock(keyturn, terminal, name);
+      return keyturn.retry({ intent_id, reason, signer, ...(alternate === undefined ? {} : { alternate }) });
+    });
+    const { attempt, hash, tool, by } = body;
+    const result: Result<'retry'> = { intent_id, hash, attempt, tool, by, reason };
     const line = `[OK] ${by} authorised attempt ${attempt} of ${intent_id}`;
-    return { result, lines: [line, `Next: keyturn run ${intent_id} ${hash}`] };
+    const turned = alternate === undefined ? '' : `, with ${tool}`;
+    return { result, lines: [`${line}${turned}`, `Next: keyturn grant ${intent_id}`] };
   });
+}
+
+/** Before a passphrase is typed: a fallback is only one that a human approved with the rest. */
+async function requireNamed(keyturn: Keyturn, intent_id: string, alternate: string): Promise<void> {
+  const { choices } = await keyturn.intent(intent_id);
+  if (!choices.some(({ tool }) => tool === alternate)) refuse('ALTERNATE_NOT_NAMED');
 }
 
 export function resolve(call: Call): Promise<Answer> {

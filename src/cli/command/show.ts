@@ -4,11 +4,13 @@ import type { Entry, IntentState, Keyturn, Review } from '../../keyturn.ts';
 import { indented } from '../../lane/visible.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { changesBetween } from '../changes.ts';
 import { requireId } from '../operand.ts';
 import { reading } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { askedBy, reviewScreen, stdoutLook } from '../screen.ts';
 import { painted, standingOf } from '../standing.ts';
+import { storyLines, storyOf } from '../story.ts';
 import { fields } from '../table.ts';
 
 export function show(call: Call): Promise<Answer> {
@@ -17,18 +19,41 @@ export function show(call: Call): Promise<Answer> {
     const now = new Date();
     const state = await keyturn.intent(intent_id);
     const seen = await unlessErased(() => keyturn.review(intent_id));
-    const outputs = outputsOf(await keyturn.story(intent_id));
+    const entries = await keyturn.story(intent_id);
+    const outputs = outputsOf(entries);
+    const story = await storyOf(keyturn, entries);
+    const changes = await changesOf(keyturn, state, seen);
     const output = call.options.output ? await lastOutput(keyturn, outputs) : null;
     const result: Result<'show'> = {
       intent: { ...state, standing: standingOf(state, now) },
       envelope: seen?.envelope ?? null,
       effect: seen ? { ...seen.effect } : null,
+      story,
+      changes,
       outputs,
       output: output && { stdout: textOf(output.stdout), stderr: textOf(output.stderr) },
     };
-    const lines = [...intentLines(state, seen, now), ...historyLines(state, outputs), ...outputLines(output)];
+    const lines = [
+      ...intentLines(state, seen, now),
+      ...changes.map((line) => `Changed: ${line}`),
+      ...historyLines(state, outputs),
+      'Story:',
+      ...storyLines(story),
+      ...outputLines(output),
+    ];
     return { result, lines };
   });
+}
+
+/** What is asked for differently than in the intent that this one replaces. */
+async function changesOf(
+  keyturn: Keyturn,
+  { replaces }: IntentState,
+  seen: Review | null,
+): Promise<string[]> {
+  if (replaces === null) return [];
+  const before = await unlessErased(() => keyturn.review(replaces));
+  return before && seen ? changesBetween(before.envelope, seen.envelope) : ['one of the two was erased'];
 }
 
 /** The words may be gone; what the ledger says about them is not. */
@@ -78,10 +103,17 @@ function outputsOf(story: readonly Entry[]): Output[] {
   });
 }
 
-function historyLines({ approvals, runs, rollback }: IntentState, outputs: readonly Output[]): string[] {
+function historyLines(
+  { approvals, capabilities, runs, rollback }: IntentState,
+  outputs: readonly Output[],
+): string[] {
   return [
     ...approvals.map(
       ({ by, signed_at, expires_at }) => `Approved by ${by} at ${signed_at}, until ${expires_at}`,
+    ),
+    ...capabilities.map(
+      ({ capability_id, by, expires_at, status }) =>
+        `Capability ${capability_id} granted by ${by}, until ${expires_at}: ${status}`,
     ),
     ...runs.flatMap(({ execution_id, claimed_at, result, exit_code, executor }) => {
       const kept = outputs.find((output) => output.execution_id === execution_id);

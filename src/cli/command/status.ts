@@ -1,4 +1,5 @@
-import type { InDoubt, IntentState, Keyturn } from '../../keyturn.ts';
+import { visible } from '../../canonical/visible.ts';
+import { type Freeze, freezeWords, type InDoubt, type IntentState, type Keyturn } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
@@ -7,7 +8,10 @@ import { standingOf } from '../standing.ts';
 
 const MOST = 1000;
 
-/** What needs a human. A run in doubt comes first and loudly: something may have happened that nobody knows of. */
+/**
+ * What needs a human. What is frozen and what is in doubt come first and loudly: nothing goes on, or something may have
+ * happened that nobody knows of.
+ */
 export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const now = new Date();
@@ -15,7 +19,9 @@ export function status(call: Call): Promise<Answer> {
     const approved = await intents(keyturn, 'approved');
     const proposed = await intents(keyturn, 'proposed');
     const standing = (wanted: string) => (state: IntentState) => standingOf(state, now) === wanted;
+    const ready = approved.filter(standing('approved'));
     const result: Result<'status'> = {
+      frozen: (await keyturn.system()).freezes.map((freeze) => ({ ...freeze })),
       in_doubt: doubts.map(doubtOf),
       stuck: [...(await intents(keyturn, 'stuck')), ...(await intents(keyturn, 'rolling_back'))].map(
         executionOf,
@@ -23,7 +29,8 @@ export function status(call: Call): Promise<Answer> {
       failed: (await intents(keyturn, 'failed')).map(({ intent_id }) => intent_id),
       waiting: proposed.filter(standing('waiting')).map(({ intent_id }) => intent_id),
       approval_expired: approved.filter(standing('approval expired')).map(({ intent_id }) => intent_id),
-      approved: approved.filter(standing('approved')).map(({ intent_id, hash }) => ({ intent_id, hash })),
+      ungranted: ready.filter((state) => !isGranted(state, now)).map(nameOf),
+      approved: ready.filter((state) => isGranted(state, now)).map(nameOf),
     };
     return { result, lines: told(result, stdoutPainter()) };
   });
@@ -31,6 +38,17 @@ export function status(call: Call): Promise<Answer> {
 
 function intents(keyturn: Keyturn, wanted: IntentState['status']): Promise<IntentState[]> {
   return keyturn.list({ status: wanted, limit: MOST });
+}
+
+function nameOf({ intent_id, hash }: IntentState): { intent_id: string; hash: string } {
+  return { intent_id, hash };
+}
+
+/** Whether a capability is there that could be used now, by the clock of this machine. */
+function isGranted({ capabilities, attempt }: IntentState, now: Date): boolean {
+  return capabilities.some(
+    (one) => one.attempt === attempt && one.status === 'issued' && Date.parse(one.expires_at) > now.getTime(),
+  );
 }
 
 function executionOf({ runs }: IntentState): string {
@@ -50,8 +68,9 @@ function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][nu
 }
 
 function told(result: Result<'status'>, paint: Paint): string[] {
-  const { in_doubt, stuck, failed, waiting, approval_expired, approved } = result;
+  const { frozen, in_doubt, stuck, failed, waiting, approval_expired, ungranted, approved } = result;
   const lines = [
+    ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
     ...section(
       paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
@@ -61,11 +80,24 @@ function told(result: Result<'status'>, paint: Paint): string[] {
     ...section('Waiting for a human; see `keyturn review`', waiting),
     ...section('Approved too long ago; see `keyturn review`', approval_expired),
     ...section(
-      'Approved and ready',
+      'Approved; a human has to grant a capability',
+      ungranted.map(({ intent_id }) => `keyturn grant ${intent_id}`),
+    ),
+    ...section(
+      'Granted and ready',
       approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
     ),
   ];
   return lines.length === 0 ? ['[OK] Nothing needs a human'] : lines;
+}
+
+function frozenLines(freeze: Freeze, paint: Paint): string[] {
+  const { scope, name } = freeze;
+  const target = { system: '', tenant: ' --tenant', agent: ` --agent ${name}`, tool: ` --tool ${name}` };
+  return [
+    paint('alarm', visible(`!!! FROZEN: ${freezeWords(freeze)} !!!`)),
+    visible(`  A human lets it go: keyturn unfreeze${target[scope]} --reason …`),
+  ];
 }
 
 function doubtLines(doubt: Result<'status'>['in_doubt'][number], paint: Paint): string[] {

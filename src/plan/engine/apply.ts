@@ -14,19 +14,33 @@ import type { JournalLine } from '../rollback/journal.ts';
 import { identityOf, readAt, type Seen, sameState, seeAt } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
 
-/** What an action works with while it runs. */
-export interface Hands {
+/** What preparing a change needs. */
+export interface Stager {
   readonly root: string;
+  /** Whether no other file is written at the same time. */
+  readonly alone: boolean;
+  /** What the checkpoint saw at a path. */
+  known(path: string): Seen | undefined;
+  /** A temporary name for this path that nobody can guess and a rollback recognises. */
+  temporary(path: string): string;
+  /** Sees both contents of an edit, while they are in memory anyway. */
+  edited(change: PathChange, before: Uint8Array, after: Uint8Array): void;
+}
+
+/** An action of which only the last step is left to do. */
+export interface Prepared extends Staged {
+  /** What it will say when it is done. */
+  readonly output: string;
+}
+
+/** What an action works with while it runs. */
+export interface Hands extends Stager {
   readonly action_id: string;
   readonly timeout_ms: number;
   /** Aborted when the action is late or the run must stop. */
   readonly signal: AbortSignal;
-  /** Whether no other action runs at the same time. */
-  readonly alone: boolean;
   /** Refuses when the action is late or the run must stop. Called just before each change: after it there is no way back. */
   proceed(): void;
-  /** A temporary name for this path that nobody can guess and a rollback recognises. */
-  temporary(path: string): string;
   /** From here on the path may be changed. */
   touching(path: string): void;
   /** Makes those of the folders above a path that the plan was approved to make. */
@@ -35,11 +49,13 @@ export interface Hands {
   /** What an action with an unknown result leaves at a path, and what the last one left there. */
   leaves(path: string, state: FileState | null): void;
   left(path: string): FileState | null;
+  /** What was prepared of this action before its turn. */
+  ahead(): Promise<Prepared | null>;
   readonly clock: () => Date;
 }
 
 /** Larger files are written one at a time: four of them waiting for the disk would all be in memory. */
-const TOGETHER_BYTES = 1024 * 1024;
+export const TOGETHER_BYTES = 1024 * 1024;
 
 /** null → X: the path must be free until the very moment. */
 export async function applyCreate(hands: Hands, change: PathChange, bytes: Uint8Array): Promise<void> {
@@ -56,27 +72,57 @@ export async function applyCreate(hands: Hands, change: PathChange, bytes: Uint8
   });
 }
 
-/** X → Y: what was read is what is replaced. */
-export async function applyReplace(
-  hands: Hands,
+/** A new content that waits beside its place, complete and on the disk, and what it was made from. */
+export interface Staged {
+  readonly temporary: string;
+  readonly found: Seen;
+}
+
+/** X → Y, the first half: changes nothing. */
+export function stageReplace(
+  stager: Stager,
   change: PathChange,
   compute: (bytes: Uint8Array) => Promise<Uint8Array>,
-): Promise<void> {
-  await withPlace(hands.root, change.path, async (place) => {
-    const found = readAt(place) ?? missing(place);
+): Promise<Staged> {
+  return withPlace(stager.root, change.path, async (place) => {
+    const { bytes: before, ...found } = readAt(place, stager.known(change.path)) ?? missing(place);
     requireApproved(change, found);
-    const bytes = await compute(found.bytes);
+    const bytes = await compute(before);
     const after = requireResult(change, bytes);
-    const temporary = hands.temporary(change.path);
+    stager.edited(change, before, bytes);
+    const temporary = stager.temporary(change.path);
     await stageBytes(place, temporary, bytes, {
       mode: after.mode,
       owner: found,
-      alone: hands.alone || bytes.length > TOGETHER_BYTES,
+      alone: stager.alone || bytes.length > TOGETHER_BYTES,
     });
-    commit(hands, place, temporary, () => {
-      requireSame(place, found);
-      putOver(place, temporary);
-    });
+    return { temporary, found };
+  });
+}
+
+/** X → Y, the second half: what was read is what is replaced. The folder is walked to again: the temporary file must be in it. */
+export function putStaged(hands: Hands, { path }: PathChange, staged: Staged): Promise<void> {
+  return withPlace(hands.root, path, (place) => put(hands, place, staged));
+}
+
+/** The same for what was prepared long before. False, and nothing done, when the file is not the one that was read then. */
+export function putAhead(hands: Hands, { path }: PathChange, staged: Staged): Promise<boolean> {
+  return withPlace(hands.root, path, (place) => {
+    const same = isSame(place, staged.found);
+    if (same) put(hands, place, staged);
+    else drop(place, staged.temporary);
+    return same;
+  });
+}
+
+export function dropStaged(root: string, path: string, { temporary }: Staged): Promise<void> {
+  return withPlace(root, path, (place) => drop(place, temporary));
+}
+
+function put(hands: Hands, place: Place, { temporary, found }: Staged): void {
+  commit(hands, place, temporary, () => {
+    requireSame(place, found);
+    putOver(place, temporary);
   });
 }
 
@@ -117,9 +163,13 @@ function commit(hands: Hands, place: Place, temporary: string, put: () => void):
     hands.touching(place.path);
     put();
   } catch (error) {
-    if (statAt(place, temporary) !== null) removeAt(place, temporary);
+    drop(place, temporary);
     throw error;
   }
+}
+
+function drop(place: Place, temporary: string): void {
+  if (statAt(place, temporary) !== null) removeAt(place, temporary);
 }
 
 /** The bytes must be the approved ones before any of them is written. */
@@ -143,6 +193,11 @@ export function requireSame(place: Place, found: Seen): void {
   if (now === null) missing(place);
   if (identityOf(now) !== found.identity)
     refuse('PLAN_DRIFT', `${place.path} was changed just now.`, { path: place.path });
+}
+
+function isSame(place: Place, found: Seen): boolean {
+  const now = statAt(place);
+  return now !== null && identityOf(now) === found.identity;
 }
 
 export function requireFree(place: Place): void {

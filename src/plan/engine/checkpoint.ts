@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path/posix';
-import { type Place, pathThrough, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { pathThrough, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
 import { type Checkpoint, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { makeFolder, makeFolders, missingFolders } from '../state/folders.ts';
-import { isPin, type Seen, sameState, see } from '../state/see.ts';
+import { isPin, type Seen, sameState, see, seeIn } from '../state/see.ts';
 import { stageCopy } from '../state/stage.ts';
 import { eachAtMost } from './concurrent.ts';
 
@@ -18,6 +19,12 @@ export interface CheckpointOptions {
   readonly clock: () => Date;
   readonly expires_at?: string | undefined;
   readonly auto_rollback_script?: string | undefined;
+}
+
+export interface Checkpointed {
+  readonly manifest: RollbackManifest;
+  /** What was found at each path that was not free. */
+  readonly originals: ReadonlyMap<string, Seen>;
 }
 
 /** All that the plan does to one path. */
@@ -33,21 +40,19 @@ interface PathHistory {
  * Looks at everything, backs everything up and writes the manifest, all of it durably, before anything is touched. The
  * look is the copy: each file is read once, and what was read is compared with what was approved.
  */
-export async function checkpointAll(
-  effect: PlanEffect,
-  options: CheckpointOptions,
-): Promise<RollbackManifest> {
+export async function checkpointAll(effect: PlanEffect, options: CheckpointOptions): Promise<Checkpointed> {
   const { root, reports_folder } = options;
   const backups = `${reports_folder}/backups`;
   await makeFolders(root, reports_folder, 0o700);
   if (!makeFolder(root, backups, 0o700)) refuse('FILE_EXISTS', `${backups} exists.`, { path: backups });
   try {
-    const histories = historiesOf(effect);
-    await requirePins(root, effect, histories);
-    const originals = await backUpAll(root, backups, [...histories.values()]);
-    const manifest = manifestOf(effect, options, [...histories.values()], originals);
+    const by_path = historiesOf(effect);
+    await requirePins(root, effect, by_path);
+    const histories = [...by_path.values()];
+    const originals = await backUpAll(root, backups, histories);
+    const manifest = manifestOf(effect, options, histories, originals);
     await saveManifest(root, manifest);
-    return manifest;
+    return { manifest, originals: foundAt(histories, originals) };
   } catch (error) {
     await withPlace(root, backups, (place) => rmSync(pathThrough(place), { recursive: true, force: true }));
     throw error;
@@ -102,29 +107,41 @@ interface Original {
   readonly backup: string | null;
 }
 
-function backUpAll(root: string, backups: string, histories: readonly PathHistory[]): Promise<Original[]> {
-  const originals: Original[] = [];
-  // The folder of the backups is walked to once, not for each file.
-  return withPlace(root, `${backups}/any`, async (folder) => {
-    await eachAtMost(planLimits.concurrent_actions, histories, async ({ path, before }, index) => {
-      const name = before === null ? null : backupName(path, index);
-      const seen = name === null ? await see(root, path) : await backUp(root, path, { ...folder, name });
-      requireState(path, before, seen);
-      originals[index] = { seen, backup: name && `${backups}/${name}` };
-    });
-    await syncFolderOf(folder);
-    return originals;
-  });
+function foundAt(histories: readonly PathHistory[], originals: readonly Original[]): Map<string, Seen> {
+  return new Map(
+    originals.flatMap(({ seen }, i) => (seen === null ? [] : [[histories[i]!.path, seen] as const])),
+  );
 }
 
-async function backUp(root: string, path: string, backup: Place): Promise<Seen | null> {
+/** Each folder is walked to once, not for each file. */
+async function backUpAll(
+  root: string,
+  backups: string,
+  histories: readonly PathHistory[],
+): Promise<Original[]> {
+  const originals: Original[] = [];
+  const folders = new OpenFolders(root);
   try {
-    return await withPlace(root, path, (source) =>
-      stageCopy(backup, backup.name, source, ({ state, atime_ns, mtime_ns }) => ({
-        mode: state.mode & 0o777,
-        times: { atime_ns, mtime_ns },
-      })),
-    );
+    await eachAtMost(planLimits.concurrent_actions, histories, async ({ path, before }, index) => {
+      const backup = before === null ? null : `${backups}/${backupName(path, index)}`;
+      const seen = backup === null ? seeIn(folders, path) : await backUp(folders, path, backup);
+      requireState(path, before, seen);
+      originals[index] = { seen, backup };
+    });
+    await syncFolderOf(folders.at(`${backups}/any`));
+    return originals;
+  } finally {
+    folders.close();
+  }
+}
+
+async function backUp(folders: OpenFolders, path: string, backup: string): Promise<Seen | null> {
+  try {
+    const place = folders.at(backup);
+    return await stageCopy(place, place.name, folders.at(path), ({ state, atime_ns, mtime_ns }) => ({
+      mode: state.mode & 0o777,
+      times: { atime_ns, mtime_ns },
+    }));
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
     throw error;

@@ -5,6 +5,7 @@ import { inspectRun } from '../rollback/inspect.ts';
 import { openJournal } from '../rollback/journal.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { isPin } from '../state/see.ts';
+import type { Stager } from './apply.ts';
 import { checkpointAll } from './checkpoint.ts';
 import type { ErrorRecord, RecoveryAction } from './failure.ts';
 import { type Halt, startHalt, startWatch } from './halt.ts';
@@ -24,6 +25,8 @@ export interface ExecuteOptions {
   /** Ctrl-C, a freeze, a revocation: the run stops and is rolled back. */
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** Sees both contents of each edit, perhaps more than once: for reports. */
+  readonly onEdit?: Stager['edited'];
   readonly expires_at?: string;
   readonly auto_rollback_script?: string;
 }
@@ -33,8 +36,8 @@ export interface ExecuteOptions {
  * outcome and never thrown. The caller holds the claim that makes this the one run.
  */
 export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
-  const { root, clock = () => new Date(), onProgress = () => {} } = options;
-  const run = new Run(effect, { root, clock, onProgress });
+  const { root, clock = () => new Date(), onProgress = () => {}, onEdit = () => {} } = options;
+  const run = new Run(effect, { root, clock, onProgress, onEdit });
   const halt = startHalt(options.abort, effect.instructions.timeout_ms);
   try {
     await checkpoint(run, options);
@@ -56,9 +59,10 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
   const { root, clock } = run.options;
   run.options.onProgress({ phase: 'checkpoint', files: run.effect.actions.length });
   try {
-    const manifest = await checkpointAll(run.effect, { ...options, root, clock });
+    const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock });
     run.journal = await openJournal(root, options.reports_folder);
     run.manifest = manifest;
+    run.originals = originals;
   } catch (error) {
     run.fail(error);
     for (const action of run.effect.actions) skip(run, action, { reason: 'Nothing was begun' });
@@ -68,6 +72,7 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
 /** Steps 4 and 5. */
 async function act(run: Run, halt: Halt, runners: Runners): Promise<void> {
   const handlers = createHandlers(runners);
+  run.ahead.begin(run.effect, handlers, run.stager(false), halt);
   await runInOrder(run.effect.actions, run.effect.instructions.execution_order, {
     stopped: () => run.stopped ?? haltedBetween(run, halt),
     skip: (action, why) => skip(run, action, why),
@@ -79,6 +84,7 @@ async function act(run: Run, halt: Halt, runners: Runners): Promise<void> {
       return outcome.status as Result;
     },
   });
+  await run.ahead.end(run.options.root);
 }
 
 function haltedBetween(run: Run, halt: Halt): string | null {

@@ -46,7 +46,10 @@ export function startWatch(halt: Halt, timeout_ms: number): Watch {
   const timer = setTimeout(() => late.abort(), timeout_ms);
   const isLate = () => performance.now() >= deadline;
   return {
-    signal: AbortSignal.any([halt.signal, late.signal]),
+    // Made only for those who ask: most actions have no child to end.
+    get signal() {
+      return AbortSignal.any([halt.signal, late.signal]);
+    },
     proceed: () => {
       const reason = halt.reason();
       if (reason) throw reason;

@@ -5,7 +5,9 @@ import type { Journal, JournalLine } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import type { RollBackOutcome } from '../rollback/roll-back.ts';
 import { foldersAbove, makeFolder } from '../state/folders.ts';
-import type { Hands } from './apply.ts';
+import type { Seen } from '../state/see.ts';
+import { Ahead } from './ahead.ts';
+import type { Hands, Stager } from './apply.ts';
 import { type ErrorRecord, errorRecord, type Recovery, recoveryOf } from './failure.ts';
 import type { Watch } from './halt.ts';
 import type { ActionOutcome, AppliedChange, Progress } from './outcome.ts';
@@ -14,6 +16,7 @@ export interface RunOptions {
   readonly root: string;
   readonly clock: () => Date;
   readonly onProgress: (progress: Progress) => void;
+  readonly onEdit: Stager['edited'];
 }
 
 /** Everything that is known about a run while it goes on. */
@@ -30,7 +33,11 @@ export class Run {
   readonly begun = new Set<string>();
   /** What each changed path must be now. */
   readonly expected = new Map<string, FileState | null>();
+  /** What waits beside its place for its turn. */
+  readonly ahead = new Ahead();
   manifest: RollbackManifest | null = null;
+  /** What the checkpoint found at each path that was not free. */
+  originals: ReadonlyMap<string, Seen> = new Map();
   journal: Journal | null = null;
   rollback: RollBackOutcome | null = null;
   /** The first failure that ends the run, and whether everything must be undone. */
@@ -79,17 +86,27 @@ export class Run {
     if (error_type === 'PLAN_CANCELLED') this.cancelled = true;
   }
 
-  hands(action: ActionEffect, watch: Watch): Hands {
-    const { root, clock } = this.options;
+  stager(alone: boolean): Stager {
     return {
-      root,
-      clock,
+      root: this.options.root,
+      alone,
+      known: (path) => this.originals.get(path),
+      temporary: () => `${this.manifest!.temporary_prefix}${this.#temporaries++}`,
+      edited: this.options.onEdit,
+    };
+  }
+
+  hands(action: ActionEffect, watch: Watch): Hands {
+    return {
+      ...this.stager(this.effect.instructions.execution_order === 'sequential'),
+      clock: this.options.clock,
+      ahead: () => this.ahead.take(action),
       action_id: action.action_id,
       timeout_ms: action.timeout_ms,
-      signal: watch.signal,
-      alone: this.effect.instructions.execution_order === 'sequential',
+      get signal() {
+        return watch.signal;
+      },
       proceed: watch.proceed,
-      temporary: () => `${this.manifest!.temporary_prefix}${this.#temporaries++}`,
       touching: (path) => this.touched.add(path),
       makeFoldersOf: (path) => this.#makeFoldersOf(path),
       journal: (line) => this.say(line),

@@ -1,9 +1,10 @@
 import { statAt, withPlace } from '../../durable/beneath-write.ts';
+import { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { formatOf } from '../edit/format.ts';
 import { syntaxProblem } from '../input/syntax.ts';
 import type { FileState, ValidationRule } from '../model.ts';
-import { read, sameState, see } from '../state/see.ts';
+import { read, sameState, seeIn } from '../state/see.ts';
 
 /** After the actions: every path that was changed is as it must be. */
 export async function requireStates(
@@ -11,14 +12,17 @@ export async function requireStates(
   expected: ReadonlyMap<string, FileState | null>,
   verify_hashes: boolean,
 ): Promise<void> {
-  for (const [path, state] of expected) {
-    if (!(verify_hashes ? await hasState(root, path, state) : await looksLike(root, path, state)))
-      refuse('RESULT_MISMATCH', `${path} is not what the plan made of it.`, { path });
+  const folders = new OpenFolders(root);
+  const hasState = (path: string, state: FileState | null) =>
+    sameState(seeIn(folders, path)?.state ?? null, state);
+  try {
+    for (const [path, state] of expected) {
+      if (!(verify_hashes ? hasState(path, state) : await looksLike(root, path, state)))
+        refuse('RESULT_MISMATCH', `${path} is not what the plan made of it.`, { path });
+    }
+  } finally {
+    folders.close();
   }
-}
-
-async function hasState(root: string, path: string, state: FileState | null): Promise<boolean> {
-  return sameState((await see(root, path))?.state ?? null, state);
 }
 
 /** Where the plan asks for speed: existence, size and mode only. */

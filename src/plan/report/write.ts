@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import { putNew, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { describeIssue } from '../../event/event.ts';
 import { refuse } from '../../refusal.ts';
+import { eachAtMost } from '../engine/concurrent.ts';
+import { planLimits } from '../limits.ts';
 import { makeFolders } from '../state/folders.ts';
 import { stageBytes } from '../state/stage.ts';
 import { CHANGE_LOG_NAME, REPORT_NAME, SCRIPT_NAME } from './folder.ts';
@@ -48,12 +50,12 @@ type NewFile = readonly [name: string, bytes: Uint8Array, mode: number];
 /** All files, and then their folder once. */
 export async function writeAll(root: string, folder: string, files: readonly NewFile[]): Promise<void> {
   await makeFolders(root, folder, FOLDER_MODE);
-  for (const [name, bytes, mode] of files) {
-    await withPlace(root, `${folder}/${name}`, async (place) => {
+  await eachAtMost(planLimits.concurrent_actions, files, ([name, bytes, mode]) =>
+    withPlace(root, `${folder}/${name}`, async (place) => {
       const temporary = `.${randomBytes(16).toString('hex')}`;
       await stageBytes(place, temporary, bytes, { mode });
       putNew(place, temporary);
-    });
-  }
+    }),
+  );
   await withPlace(root, `${folder}/any`, syncFolderOf);
 }

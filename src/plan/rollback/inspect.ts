@@ -1,6 +1,7 @@
+import { OpenFolders } from '../../durable/open-folders.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
-import { type SecondNames, sameState, see } from '../state/see.ts';
+import { type SecondNames, type Seen, sameState, seeIn } from '../state/see.ts';
 import { announced, type JournalLine, readJournal } from './journal.ts';
 import { halfMoved } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
@@ -17,6 +18,8 @@ export interface InspectedPath {
   readonly standing: PathStanding;
   /** What is there; null when nothing, or nothing that can be read as a file. */
   readonly found: FileState | null;
+  /** All that was seen of it. */
+  readonly seen: Seen | null;
   /** Why it could not be read as a file. */
   readonly problem?: { readonly code: ReasonCode; readonly message: string };
 }
@@ -37,24 +40,28 @@ export interface InspectedRun {
 /** Says exactly what was done. Reads only. */
 export async function inspectRun(manifest: RollbackManifest, root: string): Promise<InspectedRun> {
   const journal = readJournal(root, manifest.reports_folder);
-  const second_names = await halfMoved(root, manifest);
-  const paths: InspectedPath[] = [];
-  for (const checkpoint of manifest.checkpoints) {
-    paths.push(await inspectPath(checkpoint, root, journal, second_names));
+  const folders = new OpenFolders(root);
+  try {
+    const second_names = await halfMoved(root, manifest, folders);
+    const paths = manifest.checkpoints.map((checkpoint) =>
+      inspectPath(checkpoint, folders, journal, second_names),
+    );
+    return { paths, actions: actionsOf(journal), second_names, finished: finishOf(journal) };
+  } finally {
+    folders.close();
   }
-  return { paths, actions: actionsOf(journal), second_names, finished: finishOf(journal) };
 }
 
-async function inspectPath(
+function inspectPath(
   checkpoint: Checkpoint,
-  root: string,
+  folders: OpenFolders,
   journal: readonly JournalLine[],
   second_names: SecondNames,
-): Promise<InspectedPath> {
+): InspectedPath {
   const { file_path } = checkpoint;
-  let found: FileState | null;
+  let seen: Seen | null;
   try {
-    found = (await see(root, file_path, second_names))?.state ?? null;
+    seen = seeIn(folders, file_path, second_names);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const problem = { code: error.code, message: error.message };
@@ -62,10 +69,12 @@ async function inspectPath(
       checkpoint,
       standing: neverTouched(journal, file_path) ? 'foreign' : 'changed',
       found: null,
+      seen: null,
       problem,
     };
   }
-  return { checkpoint, standing: standingOf(checkpoint, found, journal), found };
+  const found = seen?.state ?? null;
+  return { checkpoint, standing: standingOf(checkpoint, found, journal), found, seen };
 }
 
 function standingOf(

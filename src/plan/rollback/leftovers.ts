@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path/posix';
 import { listFolderOf, pathThrough, removeAt, statAt, withPlace } from '../../durable/beneath-write.ts';
+import type { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal } from '../../refusal.ts';
 import { fileId, type SecondNames } from '../state/see.ts';
 import type { RollbackManifest } from './manifest.ts';
@@ -46,19 +47,24 @@ export async function removeLeftovers(root: string, manifest: RollbackManifest):
 }
 
 /** Files that have two names because a move of ours was cut between its two steps. */
-export async function halfMoved(root: string, manifest: RollbackManifest): Promise<SecondNames> {
+export async function halfMoved(
+  root: string,
+  manifest: RollbackManifest,
+  folders: OpenFolders,
+): Promise<SecondNames> {
   const ids: string[] = [];
   await eachLeftover(root, manifest, (place, name) => {
     const stats = statAt(place, name);
     if (stats) ids.push(fileId(stats));
   });
-  for (const { file_path } of manifest.checkpoints) ids.push(...(await idAt(root, file_path)));
-  return new Set(ids.filter((id, i) => ids.indexOf(id) !== i));
+  for (const { file_path } of manifest.checkpoints) ids.push(...idAt(folders, file_path));
+  const once = new Set<string>();
+  return new Set(ids.filter((id) => once.size === once.add(id).size));
 }
 
-async function idAt(root: string, path: string): Promise<string[]> {
+function idAt(folders: OpenFolders, path: string): string[] {
   try {
-    const stats = await withPlace(root, path, (place) => statAt(place));
+    const stats = statAt(folders.at(path));
     return stats ? [fileId(stats)] : [];
   } catch (error) {
     if (error instanceof Refusal) return [];

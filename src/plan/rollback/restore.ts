@@ -10,10 +10,10 @@ import {
   withPlace,
 } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
-import type { FileState } from '../model.ts';
 import { makeFolders } from '../state/folders.ts';
-import { identityOf, type SecondNames, type Seen, sameState, see, seeAt } from '../state/see.ts';
+import { identityOf, type SecondNames, type Seen, sameState, see, seeAgainAt } from '../state/see.ts';
 import { type Attributes, stageCopy } from '../state/stage.ts';
+import type { InspectedPath } from './inspect.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
 
 /** Node sets times in doubles; what is lost is below this. */
@@ -28,17 +28,13 @@ export interface Scene {
 }
 
 /** Brings back what was at the path: content, mode, owner and times, from the backup, in one rename. */
-export async function restoreFromBackup(
-  scene: Scene,
-  checkpoint: Checkpoint,
-  found: FileState | null,
-): Promise<void> {
+export async function restoreFromBackup(scene: Scene, { checkpoint, seen }: InspectedPath): Promise<void> {
   const { root } = scene;
   const { file_path, backup_location } = checkpoint;
   if (backup_location === null) refuse('MANIFEST_CORRUPT', `${file_path} has no backup.`);
-  if (found === null && file_path.includes('/')) await makeFolders(root, dirname(file_path), 0o755);
+  if (seen === null && file_path.includes('/')) await makeFolders(root, dirname(file_path), 0o755);
   await withPlace(root, file_path, (place) =>
-    withPlace(root, backup_location, (backup) => copyBack(place, backup, scene, checkpoint, found)),
+    withPlace(root, backup_location, (backup) => copyBack(place, backup, scene, checkpoint, seen)),
   );
 }
 
@@ -47,10 +43,10 @@ async function copyBack(
   backup: Place,
   { manifest, second_names }: Scene,
   checkpoint: Checkpoint,
-  found: FileState | null,
+  seen: Seen | null,
 ): Promise<void> {
-  const now = requireStill(place, found, second_names);
-  const temporary = `${manifest.temporary_prefix}r`;
+  const now = requireStill(place, seen, second_names);
+  const temporary = `${manifest.temporary_prefix}r-${checkpoint.checkpoint_id}`;
   const copied = await stageCopy(place, temporary, backup, () => attributesOf(checkpoint));
   try {
     const original = originalOf(checkpoint);
@@ -76,7 +72,6 @@ function attributesOf({
   return {
     mode: original_mode,
     owner: original_owner ?? undefined,
-    alone: true,
     times: { atime_ns: BigInt(original_atime_ns), mtime_ns: BigInt(original_mtime_ns) },
   };
 }
@@ -84,11 +79,10 @@ function attributesOf({
 /** Removes a file that the plan made. */
 export function removeMade(
   { root, second_names }: Scene,
-  { file_path }: Checkpoint,
-  found: FileState | null,
+  { checkpoint, seen }: InspectedPath,
 ): Promise<void> {
-  return withPlace(root, file_path, (place) => {
-    const now = requireStill(place, found, second_names);
+  return withPlace(root, checkpoint.file_path, (place) => {
+    const now = requireStill(place, seen, second_names);
     requireUnmoved(place, now);
     removeAt(place);
   });
@@ -97,14 +91,13 @@ export function removeMade(
 /** Moves a file that the plan renamed back to where it was: the very same file, with all that belongs to it. */
 export function moveBack(
   { root, second_names }: Scene,
-  from: Checkpoint,
-  to: Checkpoint,
-  found: FileState | null,
+  from: InspectedPath,
+  to: InspectedPath,
 ): Promise<void> {
-  return withPlace(root, from.file_path, (source) =>
-    withPlace(root, to.file_path, (target) => {
-      const moved = requireStill(source, originalOf(to), second_names);
-      const replaced = requireStill(target, found, second_names);
+  return withPlace(root, from.checkpoint.file_path, (source) =>
+    withPlace(root, to.checkpoint.file_path, (target) => {
+      const moved = requireStill(source, from.seen, second_names);
+      const replaced = requireStill(target, to.seen, second_names);
       requireUnmoved(source, moved);
       requireUnmoved(target, replaced);
       if (replaced === null) moveNew(source, target);
@@ -140,9 +133,9 @@ function hasItsTimes({ mtime_ns }: Seen, { original_mtime_ns }: Checkpoint): boo
 }
 
 /** Somebody may have changed the file since it was inspected. */
-function requireStill(place: Place, expected: FileState | null, second_names: SecondNames): Seen | null {
-  const now = seeAt(place, second_names);
-  if (!sameState(now?.state ?? null, expected)) changed(place);
+function requireStill(place: Place, seen: Seen | null, second_names: SecondNames): Seen | null {
+  const now = seeAgainAt(place, seen, second_names);
+  if (!sameState(now?.state ?? null, seen?.state ?? null)) changed(place);
   return now;
 }
 

@@ -1,6 +1,8 @@
 import { dirname } from 'node:path/posix';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
+import { eachAtMost } from '../engine/concurrent.ts';
+import { planLimits } from '../limits.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/see.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
@@ -88,7 +90,7 @@ interface Step {
   readonly inspected: InspectedPath;
   readonly step: RollBackStep;
   /** For a move back: where the file is now. */
-  readonly from?: Checkpoint;
+  readonly from?: InspectedPath;
 }
 
 async function planSteps(scene: Scene, scope: readonly Checkpoint[], run: InspectedRun): Promise<Step[]> {
@@ -121,27 +123,29 @@ async function withMoves(scene: Scene, steps: readonly Step[]): Promise<Step[]> 
     );
     if (!from || !(await isTheOriginal(scene, from.checkpoint.file_path, step.checkpoint))) continue;
     moved.add(from.checkpoint);
-    result.push({ ...step, step: 'move_back', from: from.checkpoint });
+    result.push({ ...step, step: 'move_back', from: from.inspected });
   }
   const moves = new Map(result.map((step) => [step.checkpoint, step]));
   // The place that a file is moved back from is empty by then.
   return steps.flatMap((step) => (moved.has(step.checkpoint) ? [] : [moves.get(step.checkpoint) ?? step]));
 }
 
+/** The steps concern different paths, so several files may reach the disk together. */
 async function takeAll(scene: Scene, steps: readonly Step[]): Promise<RolledBackPath[]> {
-  const results = new Map<Step, RolledBackPath[]>();
-  for (const step of steps) results.set(step, await take(scene, step));
+  const results: RolledBackPath[][] = [];
+  await eachAtMost(planLimits.concurrent_actions, steps, async (step, i) => {
+    results[i] = await take(scene, step);
+  });
   // A full disk may have room again when the others are done.
-  for (const step of steps) {
-    if (results.get(step)!.some(({ code }) => code === 'DISK_FULL'))
-      results.set(step, await take(scene, step));
+  for (const [i, step] of steps.entries()) {
+    if (results[i]!.some(({ code }) => code === 'DISK_FULL')) results[i] = await take(scene, step);
   }
-  return [...results.values()].flat();
+  return results.flat();
 }
 
 async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
   const { checkpoint, from } = step;
-  const touched = from ? [checkpoint, from] : [checkpoint];
+  const touched = from ? [checkpoint, from.checkpoint] : [checkpoint];
   try {
     await act(scene, step);
     if (step.step === 'refuse') return [refused(step)];
@@ -162,10 +166,10 @@ async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
 
 const FOREIGN = 'The run never came to this path. Somebody else changed it, and it stays.';
 
-async function act(scene: Scene, { checkpoint, inspected, step, from }: Step): Promise<void> {
-  if (step === 'restore') await restoreFromBackup(scene, checkpoint, inspected.found);
-  if (step === 'remove') await removeMade(scene, checkpoint, inspected.found);
-  if (step === 'move_back') await moveBack(scene, from!, checkpoint, inspected.found);
+async function act(scene: Scene, { inspected, step, from }: Step): Promise<void> {
+  if (step === 'restore') await restoreFromBackup(scene, inspected);
+  if (step === 'remove') await removeMade(scene, inspected);
+  if (step === 'move_back') await moveBack(scene, from!, inspected);
 }
 
 function said(

@@ -1,7 +1,10 @@
+import { accessSync, constants } from 'node:fs';
 import {
+  attempt,
   closePlace,
   makeFolderAt,
   openPlace,
+  pathThrough,
   removeFolderAt,
   statAt,
   syncFolderOf,
@@ -30,6 +33,16 @@ export function folderExists(root: string, folder: string): boolean {
     if (stats.isSymbolicLink()) refuse('FILE_IS_SYMLINK', `${folder} is a link.`, { path: folder });
     if (!stats.isDirectory()) refuse('FILE_NOT_REGULAR', `${folder} is not a folder.`, { path: folder });
     return true;
+  } finally {
+    closePlace(place);
+  }
+}
+
+/** A folder in which we cannot change names is refused. The root is the empty path. */
+export function requireWritableFolder(root: string, folder: string): void {
+  const place = openPlace(root, folder === '' ? 'any' : `${folder}/any`);
+  try {
+    attempt(folder, () => accessSync(pathThrough(place, '.'), constants.W_OK | constants.X_OK));
   } finally {
     closePlace(place);
   }

@@ -1,14 +1,15 @@
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../../canonical/digest.ts';
-import { attempt, closePlace, openPlace, pathThrough } from '../../durable/beneath-write.ts';
+import { attempt } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
 import type { World } from '../engine/handler/handler.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
-import { foldersAbove, missingFolders } from './folders.ts';
+import { foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
 import { read, see } from './see.ts';
+import type { Sight } from './sight.ts';
 
 /** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or nobody's need. */
 type Source = { readonly disk: string } | { readonly staged: string } | null;
@@ -23,6 +24,8 @@ export interface OverlayOptions {
   readonly preserve_permissions: boolean;
   /** Whether the bytes at this path will be asked for again. The others are hashed and forgotten. */
   readonly keep: (path: string) => boolean;
+  /** Remembers what the simulation saw. */
+  readonly sight?: Sight | undefined;
 }
 
 /**
@@ -68,7 +71,9 @@ export class Overlay implements World {
   async requireFree(path: string): Promise<void> {
     if (this.#known(path, await this.look(path)) !== null)
       refuse('FILE_EXISTS', `Something is at ${path}.`, { path });
-    for (const folder of missingFolders(this.#options.root, path)) this.#folders.add(folder);
+    const missing = missingFolders(this.#options.root, path);
+    this.#options.sight?.sawMissing(path, missing);
+    for (const folder of missing) this.#folders.add(folder);
     this.#requireWritableFolder(path);
   }
 
@@ -98,6 +103,7 @@ export class Overlay implements World {
     const known = this.#entries.get(path);
     if (known) return known;
     const found = await see(this.#options.root, path);
+    this.#options.sight?.saw(path, found);
     const entry: Entry = { state: found?.state ?? null, source: found ? { disk: path } : null };
     this.#entries.set(path, entry);
     return entry;
@@ -146,13 +152,8 @@ export class Overlay implements World {
 
   /** The nearest folder that exists must let us change names in it. */
   #requireWritableFolder(path: string): void {
-    const existing = foldersAbove(path).filter((folder) => !this.#folders.has(folder));
-    const place = openPlace(this.#options.root, `${existing.at(-1) ?? ''}/any`.replace(/^\//, ''));
-    try {
-      const { W_OK, X_OK } = constants;
-      attempt(path, () => accessSync(pathThrough(place, '.'), W_OK | X_OK));
-    } finally {
-      closePlace(place);
-    }
+    const folder = foldersAbove(path).findLast((above) => !this.#folders.has(above)) ?? '';
+    requireWritableFolder(this.#options.root, folder);
+    this.#options.sight?.sawWritable(folder);
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, closeSync, fstatSync, readSync } from 'node:fs';
 import { sha256 } from '../../canonical/digest.ts';
-import { attempt, openToRead, type Place, withPlace } from '../../durable/beneath-write.ts';
+import { attempt, openToRead, type Place, statAt, withPlace } from '../../durable/beneath-write.ts';
+import type { OpenFolders } from '../../durable/open-folders.ts';
 import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState, PathChange } from '../model.ts';
@@ -15,6 +16,8 @@ export interface Seen {
   readonly atime_ns: bigint;
   /** Changes whenever the file does, so that a second look need not hash again. */
   readonly identity: string;
+  /** Whether every later change gives another identity. One within the same tick of the clock would not. */
+  readonly settled: boolean;
 }
 
 export interface Content extends Seen {
@@ -28,55 +31,65 @@ export const fileId = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}
 
 /** Hashes what is at the place without holding it in memory; null when nothing is there. */
 export function seeAt(place: Place, ours?: SecondNames): Seen | null {
-  return withOpen(place, ours, (fd, stats) => {
-    const sha256 = hashOpen(fd, place.path, Number(stats.size));
-    return seen(fd, stats, sha256, place.path);
+  return withOpen(place, (fd) => {
+    const look = beginLook(fd, place.path, ours);
+    return endLook(look, hashOpen(fd, place.path, look.size));
   });
 }
 
-/** Reads and hashes what is at the place; null when nothing is there. */
-export function readAt(place: Place): Content | null {
-  return withOpen(place, undefined, (fd, stats) => {
-    const bytes = readOpen(fd, place.path, Number(stats.size));
-    return { ...seen(fd, stats, sha256(bytes), place.path), bytes };
+/** Reads and hashes what is at the place; null when nothing is there. What was seen before and still is, is not hashed again. */
+export function readAt(place: Place, known?: Seen): Content | null {
+  return withOpen(place, (fd) => {
+    const look = beginLook(fd, place.path);
+    const bytes = readOpen(fd, place.path, look.size);
+    const same = known?.settled && known.identity === identityOf(look.stats);
+    return { ...endLook(look, same ? known.state.sha256 : sha256(bytes)), bytes };
   });
+}
+
+/** What is at the place, with the hash of an earlier look where nothing has changed since. */
+export function seeAgainAt(place: Place, known: Seen | null, ours?: SecondNames): Seen | null {
+  if (known?.settled) {
+    const stats = statAt(place);
+    if (stats && identityOf(stats) === known.identity) return known;
+  }
+  return seeAt(place, ours);
 }
 
 /** `seeAt` for a path whose folder may be missing too. */
 export async function see(root: string, path: string, ours?: SecondNames): Promise<Seen | null> {
-  return orNothing(() => withPlace(root, path, (place) => seeAt(place, ours)));
+  return withPlace(root, path, (place) => seeAt(place, ours)).catch(nothingIfMissing);
 }
 
-export async function read(root: string, path: string): Promise<Content | null> {
-  return orNothing(() => withPlace(root, path, readAt));
-}
-
-async function orNothing<T>(look: () => Promise<T | null>): Promise<T | null> {
+/** The same for one of many paths. */
+export function seeIn(folders: OpenFolders, path: string, ours?: SecondNames): Seen | null {
   try {
-    return await look();
+    return seeAt(folders.at(path), ours);
   } catch (error) {
-    if ((error as { code?: string }).code === 'FILE_NOT_FOUND') return null;
-    throw error;
+    return nothingIfMissing(error);
   }
 }
 
-function withOpen<T>(
-  place: Place,
-  ours: SecondNames | undefined,
-  use: (fd: number, stats: BigIntStats) => T,
-): T | null {
+export async function read(root: string, path: string): Promise<Content | null> {
+  return withPlace(root, path, (place) => readAt(place)).catch(nothingIfMissing);
+}
+
+function nothingIfMissing(error: unknown): null {
+  if ((error as { code?: string }).code === 'FILE_NOT_FOUND') return null;
+  throw error;
+}
+
+function withOpen<T>(place: Place, use: (fd: number) => T): T | null {
   const fd = openToRead(place);
   if (fd === null) return null;
   try {
-    const stats = fstatSync(fd, { bigint: true });
-    requirePlain(stats, place.path, ours);
-    return use(fd, stats);
+    return use(fd);
   } finally {
     closeSync(fd);
   }
 }
 
-export function requirePlain(stats: BigIntStats, shown: string, ours?: SecondNames): void {
+function requirePlain(stats: BigIntStats, shown: string, ours?: SecondNames): void {
   if (!stats.isFile()) refuse('FILE_NOT_REGULAR', `${shown} is not a regular file.`, { path: shown });
   if (stats.nlink > 1n && !ours?.has(fileId(stats)))
     refuse('FILE_HARD_LINKED', `${shown} has more than one name.`, { path: shown });
@@ -84,10 +97,30 @@ export function requirePlain(stats: BigIntStats, shown: string, ours?: SecondNam
     refuse('PLAN_LIMIT_EXCEEDED', `${shown} has ${stats.size} bytes.`, { path: shown });
 }
 
+/** An open file that is about to be read. */
+export interface Look {
+  readonly fd: number;
+  readonly shown: string;
+  readonly at_ms: number;
+  readonly stats: BigIntStats;
+  readonly size: number;
+}
+
+export function beginLook(fd: number, shown: string, ours?: SecondNames): Look {
+  const at_ms = Date.now();
+  const stats = attempt(shown, () => fstatSync(fd, { bigint: true }));
+  requirePlain(stats, shown, ours);
+  return { fd, shown, at_ms, stats, size: Number(stats.size) };
+}
+
+/** The clock that stamps files ticks every 10 ms at worst. */
+const SETTLED_MS = 20;
+
 /** Looks at the open file again: a file that changed while it was read has no one hash. */
-export function seen(fd: number, before: BigIntStats, digest: string, shown: string): Seen {
-  const after = fstatSync(fd, { bigint: true });
-  if (identityOf(before) !== identityOf(after))
+export function endLook({ fd, shown, at_ms, stats: before }: Look, digest: string): Seen {
+  const after = attempt(shown, () => fstatSync(fd, { bigint: true }));
+  const identity = identityOf(after);
+  if (identityOf(before) !== identity)
     refuse('PLAN_DRIFT', `${shown} changed while it was read.`, { path: shown });
   return {
     state: { sha256: digest, size: Number(after.size), mode: Number(after.mode & 0o7777n) },
@@ -95,15 +128,21 @@ export function seen(fd: number, before: BigIntStats, digest: string, shown: str
     gid: Number(after.gid),
     mtime_ns: before.mtimeNs,
     atime_ns: before.atimeNs,
-    identity: identityOf(after),
+    identity,
+    settled: at_ms - Number(after.ctimeNs / 1_000_000n) > SETTLED_MS && hasFineTimes(after),
   };
+}
+
+/** Some file systems keep whole seconds. There a change can hide for long, so nothing is ever taken as settled. */
+function hasFineTimes({ ctimeNs }: BigIntStats): boolean {
+  return ctimeNs % 1_000_000_000n !== 0n;
 }
 
 export function identityOf(stats: BigIntStats): string {
   return `${fileId(stats)}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-const CHUNK_BYTES = 1024 * 1024;
+export const CHUNK_BYTES = 1024 * 1024;
 
 function hashOpen(fd: number, shown: string, size: number): string {
   if (size < CHUNK_BYTES) return sha256(readOpen(fd, shown, size));
@@ -130,8 +169,8 @@ export function eachChunk(
   }
 }
 
-/** The size is that of a moment ago; `seen` refuses when it is no longer true. */
-function readOpen(fd: number, shown: string, size: number): Uint8Array {
+/** The size is that of a moment ago; `endLook` refuses when it is no longer true. */
+export function readOpen(fd: number, shown: string, size: number): Uint8Array {
   const buffer = Buffer.allocUnsafeSlow(size);
   let length = 0;
   while (length < size) {

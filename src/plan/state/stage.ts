@@ -1,23 +1,28 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, futimesSync, writeSync } from 'node:fs';
+import { sha256 } from '../../canonical/digest.ts';
 import {
   attempt,
   createAt,
+  createLater,
   openToRead,
   type Place,
   removeAt,
   syncOpen,
 } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
-import { eachChunk, requirePlain, type Seen, seen } from './see.ts';
+import { beginLook, CHUNK_BYTES, eachChunk, endLook, type Look, readOpen, type Seen } from './see.ts';
 
 /** What a new file gets besides its content. */
 export interface Attributes {
   readonly mode: number;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+  readonly times?: { readonly atime_ns: bigint; readonly mtime_ns: bigint } | undefined;
+}
+
+export interface Company {
   /** Nobody else works meanwhile, so a wait off the main thread would win nothing and cost a switch. */
   readonly alone?: boolean;
-  readonly times?: { readonly atime_ns: bigint; readonly mtime_ns: bigint } | undefined;
 }
 
 /**
@@ -28,9 +33,12 @@ export async function stageBytes(
   place: Place,
   temporary: string,
   bytes: Uint8Array,
-  attributes: Attributes,
+  { alone = false, ...attributes }: Attributes & Company,
 ): Promise<void> {
-  await stage(place, temporary, attributes, (fd) => writeAll(fd, bytes));
+  await stage(place, temporary, alone, (fd) => {
+    writeAll(fd, bytes);
+    dress(fd, place.path, attributes);
+  });
 }
 
 /** Copies an open file and hashes it on the way. The caller compares the hash before it puts the copy anywhere. */
@@ -43,43 +51,42 @@ export async function stageCopy(
   const source_fd = openToRead(from);
   if (source_fd === null) return null;
   try {
-    const stats = attempt(from.path, () => fstatSync(source_fd, { bigint: true }));
-    requirePlain(stats, from.path);
     let source: Seen | undefined;
-    await stage(
-      place,
-      temporary,
-      () => attributes(source!),
-      (fd) => {
-        const hash = createHash('sha256');
-        eachChunk(source_fd, from.path, Number(stats.size), (chunk) => {
-          hash.update(chunk);
-          writeAll(fd, chunk);
-        });
-        source = seen(source_fd, stats, hash.digest('hex'), from.path);
-      },
-    );
+    await stage(place, temporary, false, (fd) => {
+      const look = beginLook(source_fd, from.path);
+      source = endLook(look, copyOpen(look, fd));
+      dress(fd, place.path, attributes(source));
+    });
     return source!;
   } finally {
     closeSync(source_fd);
   }
 }
 
+/** Returns the hash of what was copied. */
+function copyOpen({ fd: from, shown, size }: Look, to: number): string {
+  if (size < CHUNK_BYTES) {
+    const bytes = readOpen(from, shown, size);
+    writeAll(to, bytes);
+    return sha256(bytes);
+  }
+  const hash = createHash('sha256');
+  eachChunk(from, shown, size, (chunk) => {
+    hash.update(chunk);
+    writeAll(to, chunk);
+  });
+  return hash.digest('hex');
+}
+
 async function stage(
   place: Place,
   temporary: string,
-  attributes: Attributes | (() => Attributes),
+  alone: boolean,
   fill: (fd: number) => void,
 ): Promise<void> {
-  const fd = createAt(place, temporary);
+  const fd = alone ? createAt(place, temporary) : await createLater(place, temporary);
   try {
-    let alone = false;
-    attempt(place.path, () => {
-      fill(fd);
-      const wanted = typeof attributes === 'function' ? attributes() : attributes;
-      dress(fd, place.path, wanted);
-      alone = wanted.alone ?? false;
-    });
+    attempt(place.path, () => fill(fd));
     if (alone) attempt(place.path, () => fsyncSync(fd));
     else await syncOpen(fd, place.path);
   } catch (error) {

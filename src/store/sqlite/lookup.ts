@@ -1,4 +1,4 @@
-import type { Row, RowName } from '../projection.ts';
+import type { Row, RowName } from '../row.ts';
 
 /** One key of the tree `lookup`: under `near`, what `kind` of thing, and which. */
 export type LookupKey = readonly [near: string, kind: 'entry' | 'claim' | RowName, key: string | number];

@@ -1,7 +1,6 @@
-import type { Principal } from '../../identity/principal.ts';
 import { refuse } from '../../refusal.ts';
 import type { Ledger } from '../decide.ts';
-import type { Row, RowName, States } from '../projection.ts';
+import type { Row, RowName, States } from '../row.ts';
 import type { Database } from './database.ts';
 import { claimKey, rowKey } from './lookup.ts';
 import { idOf } from './schema.ts';
@@ -22,7 +21,7 @@ export function ledgerOf(db: Database, tenant: Tenant): Ledger {
   return {
     tenant: tenant.name,
     row: (name, key) => readRow(db, tenant, name, key),
-    principals: () => readPrincipals(db, tenant),
+    principals: () => readAll(db, tenant, 'principal'),
     isClaimed: (claim) =>
       db
         .sql('SELECT seq FROM lookup WHERE tenant = ? AND near = ? AND kind = ? AND key = ?')
@@ -47,14 +46,23 @@ export function readRow<N extends RowName>(
   return found ? { name, key, seq: found.seq, state: stateOf<N>(found.state) } : null;
 }
 
-export function readPrincipals(db: Database, tenant: Tenant): Principal[] {
+/** The statuses of those rows: with all of them named, the index of statuses finds the rows of a kind. */
+const STATUSES = {
+  principal: ['active', 'revoked'],
+  delegation: ['active', 'revoked'],
+  simulation: ['Draft', 'Active', 'Deprecated', 'Disabled'],
+  intake: ['open', 'told'],
+} as const;
+
+/** All rows of a kind that has few, oldest first. */
+export function readAll<N extends keyof typeof STATUSES>(db: Database, tenant: Tenant, name: N): States[N][] {
   const found = db
     .sql(
       `SELECT state FROM projection
-       WHERE tenant = ? AND name = 'principal' AND status IN ('active', 'revoked') ORDER BY id`,
+       WHERE tenant = ? AND name = '${name}' AND status IN ('${STATUSES[name].join("', '")}') ORDER BY id`,
     )
     .all(tenant.id) as { state: string }[];
-  return found.map(({ state }) => stateOf<'principal'>(state));
+  return found.map(({ state }) => stateOf<N>(state));
 }
 
 /** Written by us as canonical JSON; if it no longer is, somebody else wrote it. */

@@ -1,4 +1,5 @@
 import { refuse } from '../../refusal.ts';
+import { AGENT_MIGRATION } from './agent-schema.ts';
 import type { Database } from './database.ts';
 
 /** "KTRN": says that a SQLite file is a Keyturn store and not somebody's browser history. */
@@ -10,7 +11,7 @@ const APPLICATION_ID = 0x4b54524e;
  * A page that a commit touches is written to the WAL whole and later to the file, so the schema is made to touch few.
  * `id` is tenant * 2^40 + seq: a ledger is one run of row ids, and an append stays on the last page of its table. And
  * one tree, `lookup`, answers every question that begins with a name: which entries are about it (`entry`), who took
- * this claim (`claim`), where is its row (`intent`, `execution`, `principal`). `near` comes first in it and is the
+ * this claim (`claim`), where is its row (`intent`, `execution`, `principal`, …). `near` comes first in it and is the
  * intent's id wherever there is one, so that ids as random as UUIDs cost a commit one page and not three. The tip is not
  * stored: it is the last entry, and the Merkle frontier lies in `peak` of a few earlier ones.
  */
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (tenant, digest)
   ) STRICT;
   `,
+  AGENT_MIGRATION,
 ];
 
 /** A store from nothing. */

@@ -2,12 +2,13 @@ import { resolve } from 'node:path';
 import { refuse } from '../../refusal.ts';
 import { type CheckedCommit, checkCommit } from '../decide.ts';
 import type { Store } from '../store.ts';
+import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { createFile, exists, openToRead, openToWrite } from './open.ts';
 import { readEntries, readEntriesOf, readIntents, readObject } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { findTenant, readPrincipals, readRow, type Tenant } from './rows.ts';
+import { findTenant, readAll, readRow, type Tenant } from './rows.ts';
 import { tipsOf } from './tip.ts';
 import { forgetErased, writeBatch } from './write.ts';
 
@@ -66,7 +67,21 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     intents: async (page) => db.run(() => readIntents(db, tenant, page)),
     execution: async (id) => db.run(() => readRow(db, tenant, 'execution', id)?.state ?? null),
     principal: async (name) => db.run(() => readRow(db, tenant, 'principal', name)?.state ?? null),
-    principals: async () => db.run(() => readPrincipals(db, tenant)),
+    principals: async () => db.run(() => readAll(db, tenant, 'principal')),
+    delegation: async (id) => db.run(() => readRow(db, tenant, 'delegation', id)?.state ?? null),
+    delegations: async () => db.run(() => readAll(db, tenant, 'delegation')),
+    capability: async (id) => db.run(() => readRow(db, tenant, 'capability', id)?.state ?? null),
+    agent: async (id) => db.run(() => readRow(db, tenant, 'agent', id)?.state ?? null),
+    dispatch: async (key) => db.run(() => readRow(db, tenant, 'dispatch', key)?.state ?? null),
+    simulation: async (id) => db.run(() => readRow(db, tenant, 'simulation', id)?.state ?? null),
+    simulations: async () => db.run(() => readAll(db, tenant, 'simulation')),
+    intake: async (id) => db.run(() => readRow(db, tenant, 'intake', id)?.state ?? null),
+    intakes: async () => db.run(() => readAll(db, tenant, 'intake')),
+    agentLedger: async (page) => db.run(() => readAgentLedger(db, tenant, page)),
+    agentCurrent: async (of) => db.run(() => readAgentCurrent(db, tenant, of)),
+    system: async () =>
+      db.run(() => readRow(db, tenant, 'system', 'system'))?.state ??
+      refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
     tip: async () => db.run(tips.read),
     entries: (from) => entriesFrom(db, tenant, from ?? 0),

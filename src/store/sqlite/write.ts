@@ -8,6 +8,7 @@ import {
   refuseTaken,
 } from '../decide.ts';
 import type { Receipt } from '../store.ts';
+import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
 import { isConstraint, isSqliteError } from './failure.ts';
 import type { Outcome } from './group.ts';
@@ -79,7 +80,7 @@ function lookupsOf({ commit, entries, rows, first_seq }: Plan): Lookup[] {
 }
 
 /** How many rows one statement writes at most. It is compiled once for each number of rows. */
-const TOGETHER = 16;
+export const TOGETHER = 16;
 const INSERT_LOOKUPS = Array.from(
   { length: TOGETHER + 1 },
   (_, rows) =>
@@ -92,7 +93,8 @@ export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lo
   db.sql(INSERT_LOOKUPS[lookups.length]!).run(...values);
 }
 
-function writeFacts(db: Database, tenant: Tenant, { commit, at, first_seq, entries, rows }: Plan): void {
+function writeFacts(db: Database, tenant: Tenant, plan: Plan): void {
+  const { commit, at, first_seq, entries, rows } = plan;
   for (const { seq, hash, peak, bytes } of entries)
     db.sql('INSERT INTO entry (id, hash, peak, at, bytes) VALUES (?, ?, ?, ?, ?)').run(
       idOf(tenant.id, seq),
@@ -105,6 +107,7 @@ function writeFacts(db: Database, tenant: Tenant, { commit, at, first_seq, entri
     if (planned.row.seq < first_seq) updateRow(db, tenant, planned);
     else insertRow(db, tenant, planned);
   }
+  for (const added of plan.agent_rows) insertAgentRows(db, added);
   for (const { digest, bytes } of commit.objects) insertObject(db, tenant, digest, bytes);
   for (const digest of commit.erase)
     db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);

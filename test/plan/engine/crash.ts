@@ -38,12 +38,15 @@ export const SMALL: Plan = plan([
   rename('4', 'a', 'b'),
   modify('5', 'b', 'two', 'three'),
   remove('6', 'sub/gone'),
+  // These are prepared long before their turn.
+  modify('7', 'sub/e', 'one', 'two'),
+  modify('8', 'f', 'one', 'two'),
 ]);
 
 export async function layProject(
   root: string,
 ): Promise<{ effect_file: string; before: Record<string, string> }> {
-  lay(root, { a: 'one', b: 'bee', 'sub/gone': 'gone', 'sub/bystander': 'b' });
+  lay(root, { a: 'one', b: 'bee', 'sub/gone': 'gone', 'sub/bystander': 'b', 'sub/e': 'one e', f: 'one f' });
   const effect_file = join(root, 'agent_outputs.json');
   const effect = await derive(root, SMALL);
   writeFileSync(effect_file, JSON.stringify(effect));

@@ -2,13 +2,14 @@ import { refuse } from '../../../refusal.ts';
 import { applyEdit, type EditResult } from '../../edit/apply.ts';
 import { parseEditOperation } from '../../edit/operation.ts';
 import type { Action, ActionEffect, FileState } from '../../model.ts';
-import { applyReplace, type Hands } from '../apply.ts';
+import { type Hands, type Prepared, putAhead, putStaged, type Stager, stageReplace } from '../apply.ts';
 import { DEFAULT_MODE, type Handler, type Simulated, type World } from './handler.ts';
 
 /** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
 export const fileModifyHandler: Handler = {
   undo: 'exact',
   simulate: (action, world) => simulateEdit(action, world, editOf(action)),
+  prepare: (action, stager) => prepareEdit(action, stager, editOf(action)),
   execute: (action, hands) => executeEdit(action, hands, editOf(action)),
 };
 
@@ -28,14 +29,23 @@ export async function simulateEdit({ target }: Action, world: World, edit: Edit)
   return { changes: [{ path: target, before: state, after }] };
 }
 
-export async function executeEdit(action: ActionEffect, hands: Hands, edit: Edit): Promise<string> {
+export async function prepareEdit(action: ActionEffect, stager: Stager, edit: Edit): Promise<Prepared> {
   let output = '';
-  await applyReplace(hands, action.changes[0]!, async (bytes) => {
+  const staged = await stageReplace(stager, action.changes[0]!, async (bytes) => {
     const result = await edit(bytes);
     output = result.output;
     return result.bytes;
   });
-  return output;
+  return { ...staged, output };
+}
+
+export async function executeEdit(action: ActionEffect, hands: Hands, edit: Edit): Promise<string> {
+  const change = action.changes[0]!;
+  const ahead = await hands.ahead();
+  if (ahead && (await putAhead(hands, change, ahead))) return ahead.output;
+  const prepared = await prepareEdit(action, hands, edit);
+  await putStaged(hands, change, prepared);
+  return prepared.output;
 }
 
 /** A replaced file needs only its folder to be writable. Who took the write bits away meant the file, so we ask it. */

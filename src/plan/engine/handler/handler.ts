@@ -1,12 +1,14 @@
 import type { Digest } from '../../../canonical/digest.ts';
 import type { Action, ActionEffect, FileState, PathChange, Undo } from '../../model.ts';
-import type { Hands } from '../apply.ts';
+import type { Hands, Prepared, Stager } from '../apply.ts';
 
 /** What each action type does, once as a simulation for the approver and once for real. */
 export interface Handler {
   /** How a rollback undoes it. */
   readonly undo: Undo;
   simulate(action: Action, world: World): Promise<Simulated> | Simulated;
+  /** All of `execute` that changes nothing yet. It may be done before the turn of the action. */
+  prepare?(action: ActionEffect, stager: Stager): Promise<Prepared>;
   /** Does it and says in one sentence what was done. */
   execute(action: ActionEffect, hands: Hands): Promise<string>;
 }

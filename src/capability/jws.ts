@@ -1,0 +1,99 @@
+import type { KeyObject } from 'node:crypto';
+import { canonicalBytes, type JsonObject, parseJson } from '../canonical/json.ts';
+import { visible } from '../canonical/visible.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { bounds } from './bounds.ts';
+
+/**
+ * A strict reading of the compact form of RFC 7515, with Ed25519 only. Whatever is not exactly what Keyturn writes is
+ * refused before jose sees it: no header but the three, one spelling of the base64url, no key taken from the token.
+ */
+
+export type JwsType = 'keyturn-capability+jwt' | 'keyturn-attenuation+jwt' | 'keyturn-proof+jwt';
+
+export interface Jws {
+  readonly text: string;
+  readonly kid: string;
+  readonly payload: Buffer;
+}
+
+/** jose is loaded by the first token, so that a command without one starts without it. */
+const jose = () => import('jose');
+
+export async function signJws(
+  typ: JwsType,
+  kid: string,
+  payload: JsonObject,
+  key: KeyObject,
+): Promise<string> {
+  const { CompactSign } = await jose();
+  return new CompactSign(canonicalBytes(payload)).setProtectedHeader({ alg: 'EdDSA', typ, kid }).sign(key);
+}
+
+const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/;
+/** A thumbprint. Never a path, an address or anything else that could be looked up elsewhere. */
+const KID = /^[A-Za-z0-9_-]{43}$/;
+const SIGNATURE_BYTES = 64;
+
+/** Everything that can be said about a token without its key. The header comes first: it says what the rest should be. */
+export function readJws(text: string, typ: JwsType): Jws {
+  if (text.length > bounds.block_chars) malformed('it is too large');
+  const [, header, payload, signature] = COMPACT.exec(text) ?? malformed('it is not a compact JWS');
+  const kid = requireHeader(header!, typ);
+  if (decoded(signature!).length !== SIGNATURE_BYTES) malformed('its signature has another length');
+  return { text, kid, payload: decoded(payload!) };
+}
+
+/** Base64url has spare bits and node passes over what it does not know: only what comes back as it was is accepted. */
+function decoded(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.toString('base64url') !== text) malformed('it is not in its one base64url form');
+  return bytes;
+}
+
+function requireHeader(text: string, typ: JwsType): string {
+  const header = parsed(decoded(text), bounds.header_bytes);
+  if (typeof header.alg !== 'string') malformed('its header names no algorithm');
+  if (header.alg !== 'EdDSA')
+    refuse(
+      'CAPABILITY_ALGORITHM',
+      `It says ${visible(JSON.stringify(header.alg.slice(0, 32)))}, and only EdDSA is accepted.`,
+    );
+  // jwk, jku, x5u, x5c would let the token choose its own judge; crit and b64 would change what is signed.
+  if (Object.keys(header).length !== 3) malformed('its header is not alg, typ and kid');
+  if (header.typ !== typ) malformed(`its type is not ${typ}`);
+  const { kid } = header;
+  return typeof kid === 'string' && KID.test(kid) ? kid : malformed('its header names no key');
+}
+
+/** The signature, by jose. Nothing of the payload has been looked at before. */
+export async function verifyJws({ text }: Jws, key: KeyObject): Promise<void> {
+  const { compactVerify } = await jose();
+  try {
+    await compactVerify(text, key, { algorithms: ['EdDSA'] });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED')
+      refuse('CAPABILITY_FORGED');
+    throw error;
+  }
+}
+
+export function payloadOf({ payload }: Jws): JsonObject {
+  return parsed(payload, bounds.block_chars);
+}
+
+/** The plain object in these bytes, with each key once. */
+function parsed(bytes: Buffer, max_bytes: number): JsonObject {
+  try {
+    const value = parseJson(bytes, max_bytes);
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) malformed('it is not an object');
+    return value as JsonObject;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return malformed(error.message);
+  }
+}
+
+export function malformed(what: string): never {
+  return refuse('CAPABILITY_MALFORMED', `This is not a capability: ${visible(what)}`);
+}

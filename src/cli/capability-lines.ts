@@ -1,0 +1,71 @@
+import { visible } from '../canonical/visible.ts';
+import type { Conditions, ResourceScope, UsableCapability } from '../keyturn.ts';
+import { argument } from '../lane/visible.ts';
+import type { Field, Span } from './fold.ts';
+
+/** What a capability lets a run reach, in words. */
+export function scopeWords({ unconfined, network, read, write, pipelines }: ResourceScope): Span[] {
+  const runs = pipelines.length > 0 ? `, runs ${pipelines.map(argument).join(' ')}` : '';
+  if (unconfined) return [['alarm', 'EVERYTHING, without a sandbox'], runs];
+  return [
+    network ? ['yellow', 'NETWORK'] : 'no network',
+    read.length > 0 ? `, reads ${read.map(argument).join(' ')}` : '',
+    ', ',
+    write.length > 0 ? ['yellow', `WRITES ${write.map(argument).join(' ')}`] : 'writes nothing',
+    runs,
+  ];
+}
+
+export function plainScope(scope: ResourceScope): string {
+  return scopeWords(scope)
+    .map((span) => (typeof span === 'string' ? span : span[1]))
+    .join('');
+}
+
+/** What must hold when it runs, in words; empty when nothing was asked for. */
+export function conditionWords({ not_before, environment, host, hours, files = {} }: Conditions): string {
+  const found = [
+    ...(not_before === undefined ? [] : [`not before ${not_before}`]),
+    ...(environment === undefined ? [] : [`in the environment ${argument(environment)}`]),
+    ...(host === undefined ? [] : [`on the host ${argument(host)}`]),
+    ...(hours === undefined ? [] : [`from ${hours.from} to ${hours.to} o'clock UTC`]),
+    ...Object.entries(files).map(([path, digest]) =>
+      digest === null ? `no file ${argument(path)}` : `${argument(path)} is ${digest}`,
+    ),
+  ];
+  return visible(found.join('; '));
+}
+
+export function conditionFields(conditions: Conditions | undefined): Field[] {
+  const words = conditionWords(conditions ?? {});
+  return words === '' ? [] : [['Only if', words]];
+}
+
+/** What allows this run: which capability, by whose word, until when, and how far it reaches. */
+export function capabilityFields({ recorded, held }: UsableCapability): Field[] {
+  const { claims, depth } = held;
+  const narrowed = depth === 0 ? '' : `, made narrower ${depth === 1 ? 'once' : `${depth} times`}`;
+  return [
+    ['Capability', `${recorded.capability_id}${narrowed}`],
+    ['Granted by', recorded.by],
+    ['Good until', claims.expires_at],
+    ['Scope', scopeWords(claims.scope)],
+    ...conditionFields(claims.conditions),
+    ...(claims.holder === null ? [] : ([['Holder', claims.holder]] as const)),
+  ];
+}
+
+/** Loud, because two humans went past a freeze or past the policies. */
+export function glassBanner(what: string): string[] {
+  const bar = '!'.repeat(72);
+  return [
+    bar,
+    '!!!  THE GLASS IS BEING BROKEN',
+    `!!!  ${what}`,
+    '!!!  A freeze or the policies say no. Everybody will see who did this, and why.',
+    bar,
+  ];
+}
+
+export const GLASS_LINE =
+  '!!! THE GLASS IS BROKEN: this runs although it is frozen or a policy forbids it !!!';

@@ -1,0 +1,41 @@
+import { visible } from '../canonical/visible.ts';
+import type { Review } from '../keyturn.ts';
+
+type Envelope = Review['envelope'];
+
+const MOST = 20;
+const CHARS = 200;
+
+/** What a changed intent asks for differently than the one that it replaces, one line for each place. */
+export function changesBetween(before: Envelope, after: Envelope): string[] {
+  const [old, now] = [leavesOf(before), leavesOf(after)];
+  const places = [...new Set([...old.keys(), ...now.keys()])].filter((key) => old.get(key) !== now.get(key));
+  const lines = places.map((key) => `${visible(key)}: ${shown(old.get(key))} -> ${shown(now.get(key))}`);
+  return lines.length > MOST ? [...lines.slice(0, MOST), `and ${lines.length - MOST} more`] : lines;
+}
+
+/** What a person asked for. Ids, digests and times differ in any two intents. */
+function leavesOf(envelope: Envelope): Map<string, string> {
+  const { declared_goal, constraints, requested_actions, issuer } = envelope;
+  const effect = withoutDigest(envelope.effect);
+  const alternates = envelope.alternates.map(withoutDigest);
+  const leaves = new Map<string, string>();
+  collect({ issuer, declared_goal, constraints, requested_actions, effect, alternates }, '', leaves);
+  return leaves;
+}
+
+function withoutDigest<T extends { digest: string }>({ digest: _, ...rest }: T) {
+  return rest;
+}
+
+function collect(value: unknown, place: string, leaves: Map<string, string>): void {
+  if (value !== null && typeof value === 'object') {
+    for (const [key, inner] of Object.entries(value))
+      collect(inner, place === '' ? key : `${place}.${key}`, leaves);
+  } else leaves.set(place, JSON.stringify(value));
+}
+
+function shown(text: string | undefined): string {
+  if (text === undefined) return 'nothing';
+  return visible(text.length > CHARS ? `${text.slice(0, CHARS)}…` : text);
+}

@@ -1,0 +1,53 @@
+import { visible } from '../../canonical/visible.ts';
+import type { Answer, Call } from '../answer.ts';
+import { glassBanner } from '../capability-lines.ts';
+import { unlock, whoActs } from '../human.ts';
+import { requireId } from '../operand.ts';
+import { painter } from '../paint.ts';
+import { writing } from '../project.ts';
+import { say } from '../say.ts';
+import type { Result } from '../schema.ts';
+import { atTerminal } from '../terminal.ts';
+import { showReview } from './approve.ts';
+
+/** One of two humans goes past a freeze and past what the policies forbid. It cannot be done without being heard. */
+export function breakGlass(call: Call): Promise<Answer> {
+  const intent_id = requireId(call);
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, call.options.as);
+    const seen = await keyturn.review(intent_id, !process.env.NO_COLOR);
+    const { hash } = seen.state;
+    const { body } = await atTerminal(async (terminal) => {
+      showReview(terminal, seen);
+      const shout = glassBanner(`${name} for ${intent_id}: ${visible(reason)}`);
+      const paint = painter(true);
+      terminal.write(`${shout.map((line) => paint('alarm', line)).join('\n')}\n`);
+      const signer = await unlock(keyturn, terminal, name);
+      return keyturn.breakGlass({ intent_id, hash, reason, signer });
+    });
+    const { glass } = await keyturn.intent(intent_id);
+    const { attempt, by } = body;
+    const broken = glass.length >= 2;
+    const result: Result<'break-glass'> = {
+      intent_id,
+      hash,
+      attempt,
+      humans: [...glass],
+      broken,
+      by,
+      reason,
+    };
+    if (!call.options.json) say(2, glassBanner(`${glass.join(' and ')} for ${intent_id}`));
+    return { result, lines: toldLines(result) };
+  });
+}
+
+function toldLines({ intent_id, by, broken }: Result<'break-glass'>): string[] {
+  return [
+    `[OK] ${by} broke the glass for ${intent_id}`,
+    broken
+      ? `Next: keyturn grant ${intent_id}`
+      : 'Next: one more human has to break it, too: keyturn break-glass',
+  ];
+}

@@ -1,0 +1,123 @@
+import { isUuid } from '../../canonical/uuid.ts';
+import { visible } from '../../canonical/visible.ts';
+import { type Delegation, type Keyturn, parseDuration, type Signer } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import { delegateOf, namesDelegate } from '../acting.ts';
+import type { Answer, Call, Options } from '../answer.ts';
+import { type Field, fieldLines } from '../fold.ts';
+import { actAs, whoActs } from '../human.ts';
+import { painter } from '../paint.ts';
+import { reading, writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { fields, table } from '../table.ts';
+
+/** A human lets the key of an agent do something for a while; or a delegate passes on what it was given. */
+export function add(call: Call): Promise<Answer> {
+  const [name = ''] = call.operands;
+  const { options } = call;
+  const ttl_s = parseDuration(options.ttl!);
+  const actions = options.action!;
+  const approves = options.approves ?? false;
+  const reason = options.reason!;
+  namesDelegate(options);
+  return writing(call, async (keyturn) => {
+    await requireKey(keyturn, name);
+    const delegate = await delegateOf(keyturn, options);
+    const parent = delegate === null ? {} : { delegation: delegate.delegation };
+    const give = (signer: Signer) =>
+      keyturn.delegate({ delegate: name, actions, ttl_s, approves, reason, signer, ...parent });
+    const { subject, body } = delegate
+      ? await give(delegate.signer)
+      : await actAs(keyturn, await whoActs(keyturn, options.as), give, (columns) =>
+          screen(name, options, columns),
+        );
+    const result: Result<'delegation add'> = {
+      delegation_id: subject,
+      delegate: body.delegate,
+      actions: [...body.actions],
+      approves: body.approves,
+      expires_at: body.expires_at,
+      parent: body.delegation,
+      by: body.by,
+      reason,
+    };
+    return { result, lines: addedLines(result) };
+  });
+}
+
+/** Before a passphrase is typed. */
+async function requireKey(keyturn: Keyturn, name: string): Promise<void> {
+  const found = (await keyturn.principals()).find((principal) => principal.name === name);
+  if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
+  if (found.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
+  if (found.public_key === null)
+    refuse('KEY_FILE_INVALID', `"${name}" has no key. Enrol one with --key-out.`);
+}
+
+function screen(name: string, { action = [], ttl, approves }: Options, columns: number): string[] {
+  const paint = painter(true);
+  const found: Field[] = [
+    ['Delegate', [['bold', name]]],
+    ['Actions', action.map(visible).join(', ')],
+    ['For', ttl!],
+    ['Approves', approves ? [['alarm', 'YES: nobody looks at what it submits']] : 'no, a human still does'],
+  ];
+  return fieldLines(found, { paint, columns, whole: 'shorten it' });
+}
+
+function addedLines({
+  delegation_id,
+  delegate,
+  actions,
+  approves,
+  expires_at,
+  by,
+}: Result<'delegation add'>) {
+  return [
+    `[OK] ${by} delegated ${actions.map(visible).join(', ')} to ${delegate}`,
+    ...fields([
+      ['Delegation', delegation_id],
+      ['Until', expires_at],
+      ['Approves', approves ? 'YES: what it submits needs no other approval' : 'no'],
+      ['Next', `keyturn submit ID --delegation ${delegation_id} --agent-key FILE`],
+    ]),
+  ];
+}
+
+export function list(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const delegations = await keyturn.delegations();
+    const result: Result<'delegation list'> = { delegations };
+    if (delegations.length === 0) return { result, lines: ['Nothing is delegated.'] };
+    const now = new Date();
+    const rows = delegations.map((one) => row(one, now));
+    return { result, lines: table(['ID', 'STATUS', 'FROM', 'TO', 'APPROVES', 'UNTIL', 'ACTIONS'], rows) };
+  });
+}
+
+function row(
+  { delegation_id, status, chain, delegate, approves, expires_at, actions }: Delegation,
+  now: Date,
+) {
+  const standing = status === 'active' && Date.parse(expires_at) <= now.getTime() ? 'ended' : status;
+  const from = chain.slice(0, -1).join(' > ');
+  const words = actions.map(visible).join(', ');
+  return [delegation_id, standing, from, delegate, approves ? 'YES' : 'no', expires_at, words];
+}
+
+export function revoke(call: Call): Promise<Answer> {
+  const [delegation_id = ''] = call.operands;
+  if (!isUuid(delegation_id)) refuse('ID_MALFORMED');
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, call.options.as);
+    const found = (await keyturn.delegations()).find((one) => one.delegation_id === delegation_id);
+    if (!found) refuse('DELEGATION_UNKNOWN');
+    if (found.status === 'revoked') refuse('DELEGATION_REVOKED');
+    const { body } = await actAs(keyturn, name, (signer) =>
+      keyturn.revokeDelegation({ delegation_id, reason, signer }),
+    );
+    const result: Result<'delegation revoke'> = { delegation_id, by: body.by, reason };
+    return { result, lines: [`[OK] ${body.by} revoked the delegation to ${found.delegate}`] };
+  });
+}

@@ -1,0 +1,86 @@
+import { visible } from '../../canonical/visible.ts';
+import { type Freeze, freezeWords, type Keyturn } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import type { Answer, Call, Options } from '../answer.ts';
+import { actAs, whoActs } from '../human.ts';
+import { painter } from '../paint.ts';
+import { writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+
+/** Stops everything, one tenant, one proposer or one tool. It must be quick, so it asks for the passphrase alone. */
+export function freeze(call: Call): Promise<Answer> {
+  const target = targetIn(call.options);
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, call.options.as);
+    await requireProposer(keyturn, target);
+    if (await freezeOn(keyturn, target)) refuse('FROZEN_ALREADY');
+    const { body } = await actAs(keyturn, name, (signer) => keyturn.freeze({ ...target, reason, signer }));
+    const result: Result<'freeze'> = { scope: body.scope, name: body.name, by: body.by, reason };
+    const lines = [`[OK] ${body.by} froze ${wordsOf(result)}. What runs is stopped, and nothing starts`];
+    return { result, lines: [...lines, ...strangerLines(keyturn, target)] };
+  });
+}
+
+export function unfreeze(call: Call): Promise<Answer> {
+  const target = targetIn(call.options);
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const name = await whoActs(keyturn, call.options.as);
+    const found = (await freezeOn(keyturn, target)) ?? refuse('NOT_FROZEN');
+    const { body } = await actAs(
+      keyturn,
+      name,
+      (signer) => keyturn.unfreeze({ ...target, reason, signer }),
+      () => [painter(true)('yellow', visible(freezeWords(found)))],
+    );
+    const result: Result<'unfreeze'> = { scope: body.scope, name: body.name, by: body.by, reason };
+    return { result, lines: [`[OK] ${body.by} unfroze ${wordsOf(result)}`] };
+  });
+}
+
+interface Target {
+  readonly scope: Freeze['scope'];
+  readonly name?: string;
+}
+
+/** Nothing is guessed: two targets could mean both or either. */
+function targetIn({ agent, tool, tenant }: Options): Target {
+  if ([agent, tool, tenant].filter((option) => option !== undefined).length > 1)
+    refuse('USAGE', 'Name one of --agent, --tool and --tenant; none of them stands for everything.');
+  if (typeof agent === 'string') return { scope: 'agent', name: agent };
+  if (tool !== undefined) return { scope: 'tool', name: tool };
+  return { scope: tenant ? 'tenant' : 'system' };
+}
+
+/** A freeze of somebody who does not exist stops nobody, and whoever typed it believes that it does. */
+async function requireProposer(keyturn: Keyturn, { scope, name }: Target): Promise<void> {
+  if (scope !== 'agent') return;
+  const known = (await keyturn.principals()).some((principal) => principal.name === name);
+  if (!known) refuse('PRINCIPAL_UNKNOWN', `"${visible(name ?? '')}" is not enrolled.`);
+}
+
+/** A tool may be the id of a plan, so an unknown name is only mentioned. */
+function strangerLines(keyturn: Keyturn, { scope, name }: Target): string[] {
+  if (scope !== 'tool' || isTool(keyturn, name)) return [];
+  return [`The registry has no tool "${visible(name ?? '')}". The freeze holds for that name all the same`];
+}
+
+/** A registry that cannot be read keeps nobody from freezing. */
+function isTool(keyturn: Keyturn, wanted: string | undefined): boolean {
+  try {
+    return keyturn.tools().some(({ name }) => name === wanted);
+  } catch {
+    return false;
+  }
+}
+
+async function freezeOn(keyturn: Keyturn, { scope, name }: Target): Promise<Freeze | null> {
+  const { freezes } = await keyturn.system();
+  const wanted = scope === 'tenant' ? keyturn.config.tenant : (name ?? '');
+  return freezes.find((one) => one.scope === scope && one.name === wanted) ?? null;
+}
+
+function wordsOf({ scope, name }: Result<'freeze'>): string {
+  return scope === 'system' ? 'everything' : `the ${scope} "${visible(name)}"`;
+}

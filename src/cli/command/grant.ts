@@ -1,0 +1,169 @@
+import { visible } from '../../canonical/visible.ts';
+import { type IntentState, Keyturn, type Offer, parseDuration, type Signer } from '../../keyturn.ts';
+import { argument } from '../../lane/visible.ts';
+import { refuse } from '../../refusal.ts';
+import { delegateOf, namesDelegate } from '../acting.ts';
+import type { Answer, Call, Options } from '../answer.ts';
+import { conditionFields, conditionWords, GLASS_LINE, plainScope, scopeWords } from '../capability-lines.ts';
+import { type Field, fieldLines } from '../fold.ts';
+import { actAs, whoActs } from '../human.ts';
+import { writeSecret } from '../input.ts';
+import { requireId } from '../operand.ts';
+import { painter, stdoutPainter } from '../paint.ts';
+import { writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { fields } from '../table.ts';
+import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
+
+type GrantRequest = Parameters<Keyturn['grant']>[0];
+/** What is asked for, without who asks and for which intent. */
+type Terms = Pick<
+  GrantRequest,
+  'action' | 'scope' | 'tool_category' | 'conditions' | 'ttl_s' | 'audience' | 'holder'
+>;
+
+/** Steps 3 and 4 of 002: a request that names what it wants, and a capability or a denial. */
+export function grant(call: Call): Promise<Answer> {
+  const intent_id = requireId(call);
+  const { options } = call;
+  const wanted = termsIn(options);
+  namesDelegate(options);
+  return writing(call, async (keyturn) => {
+    const { hash, effect } = await keyturn.intent(intent_id);
+    const terms = { ...wanted, ...(await holderIn(keyturn, options.holder)) };
+    const delegate = await delegateOf(keyturn, options);
+    const by = delegate?.signer.name ?? (await whoActs(keyturn, options.as));
+    requireItsPaths(effect, terms);
+    const offer = await keyturn.offer({ intent_id, hash, by, ...terms });
+    const ask = (signer: Signer) =>
+      grantTo(keyturn, {
+        ...terms,
+        intent_id,
+        hash,
+        signer,
+        ...(delegate && { delegation: delegate.delegation }),
+      });
+    const issue = () =>
+      delegate
+        ? ask(delegate.signer)
+        : actAs(keyturn, by, ask, (columns) => grantScreen(offer, terms, options, columns));
+    const result = await kept(options.out, issue);
+    return { result, lines: grantedLines(result) };
+  });
+}
+
+function termsIn(options: Options): Terms {
+  const { action = [], category, audience } = options;
+  if (action.length > 1) refuse('USAGE', 'A capability is for one action: name one.');
+  const scope = scopeOf(options.scope);
+  const conditions = conditionsOf(options.condition);
+  return {
+    ...(action[0] === undefined ? {} : { action: action[0] }),
+    ...(scope && { scope }),
+    ...(conditions && { conditions }),
+    ...(category === undefined ? {} : { tool_category: category }),
+    ...(audience === undefined ? {} : { audience }),
+    ...(options.ttl === undefined ? {} : { ttl_s: parseDuration(options.ttl) }),
+  };
+}
+
+/** An enrolled agent, or a key. A human's key is locked away and cannot be shown at a run. */
+async function holderIn(keyturn: Keyturn, who: string | undefined): Promise<Pick<Terms, 'holder'>> {
+  if (who === undefined) return {};
+  const typed = publicKeyIn(who);
+  if (typed !== null) return { holder: typed };
+  const found = (await keyturn.principals()).find(({ name }) => name === who);
+  if (!found) refuse('PRINCIPAL_UNKNOWN', `"${who.slice(0, 64)}" is not enrolled, and not a public key.`);
+  if (found.kind !== 'agent')
+    refuse('USAGE', `"${who}" is a human. A capability is bound to an agent's key.`);
+  if (found.status === 'revoked') refuse('KEY_REVOKED', `"${who}" was revoked.`);
+  return { holder: found.public_key ?? refuse('KEY_FILE_INVALID', `"${who}" has no key.`) };
+}
+
+/** A tool has the paths of the machine, a plan those of the project. Which one was meant is not guessed. */
+function requireItsPaths(effect: IntentState['effect'], { scope }: Terms): void {
+  const paths = [...(scope?.read ?? []), ...(scope?.write ?? [])];
+  const odd = paths.find((path) => path.startsWith('/') !== (effect === 'tool'));
+  if (odd === undefined) return;
+  const wanted = effect === 'tool' ? 'absolute paths for a tool' : 'paths of the project for a plan';
+  refuse('USAGE', `"${visible(odd)}" is no such path: --scope takes ${wanted}.`);
+}
+
+interface Granted {
+  readonly result: Result<'grant'>;
+  readonly token: string;
+}
+
+export async function grantTo(keyturn: Keyturn, request: GrantRequest): Promise<Granted> {
+  const { issued, token } = await keyturn.grant(request);
+  const { claims } = await Keyturn.readCapability(token);
+  const { capability_id, attempt, action, audience, holder, by, delegation, policy, glass, expires_at } =
+    issued.body;
+  const { intent_id, hash } = request;
+  const scope = copyOf(claims.scope);
+  const result = { intent_id, hash, capability_id, attempt, action, scope, conditions: claims.conditions };
+  return {
+    token,
+    result: { ...result, audience, holder, by, delegation, policy, glass, expires_at, file: null },
+  };
+}
+
+/** A list that nobody else holds. */
+export function copyOf({ read, write, pipelines, ...flags }: Offer['needs']) {
+  return { ...flags, read: [...read], write: [...write], pipelines: [...pipelines] };
+}
+
+async function kept(out: string | undefined, issue: () => Promise<Granted>): Promise<Result<'grant'>> {
+  if (out === undefined) return (await issue()).result;
+  return writeSecret(out, async () => {
+    const { result, token } = await issue();
+    return [`${token}\n`, { ...result, file: out }];
+  });
+}
+
+/** On the terminal, before the passphrase: what exactly is about to be allowed. */
+function grantScreen(offer: Offer, terms: Terms, options: Options, columns: number): string[] {
+  const { state, needs, audience, ttl_s } = offer;
+  const sheet = { paint: painter(true), columns, whole: `keyturn show --json ${state.intent_id} shows all` };
+  const found: Field[] = [
+    ['Grant', [['bold', terms.action ?? state.actions.join(' or ')]]],
+    ['Intent', state.intent_id],
+    ['Hash', state.hash],
+    ['Runs', [['bold', effectWords(offer)]]],
+    ['Scope', scopeWords(terms.scope ?? needs)],
+    ...conditionFields(terms.conditions),
+    ...(terms.tool_category === undefined ? [] : ([['Category', visible(terms.tool_category)]] as const)),
+    ['Lives', `${terms.ttl_s ?? ttl_s} s, for one run`],
+    ['For', visible(terms.audience ?? audience)],
+    ['Holder', terms.holder === undefined ? 'whoever has it' : visible(options.holder ?? terms.holder)],
+  ];
+  const loud = state.glass.length > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
+  return [...loud, ...fieldLines(found, sheet)];
+}
+
+function effectWords({ effect }: Pick<Offer, 'effect'>): string {
+  if (effect.kind === 'tool') return effect.argv.map(argument).join(' ');
+  return visible(`plan ${effect.plan_id}, ${effect.actions.length} action(s)`);
+}
+
+export function grantedLines(result: Result<'grant'>): string[] {
+  const { intent_id, hash, by, action, capability_id, expires_at, file, holder, glass } = result;
+  const only_if = conditionWords(result.conditions);
+  const words = [
+    `keyturn run ${intent_id} ${hash}`,
+    ...(file === null ? [] : [`--capability ${visible(file)}`]),
+    ...(holder === null ? [] : ['--holder-key FILE']),
+  ];
+  return [
+    ...(glass ? [stdoutPainter()('alarm', GLASS_LINE)] : []),
+    `[OK] ${by} granted a capability for ${visible(action)}`,
+    ...fields([
+      ['Capability', capability_id],
+      ['Scope', plainScope(result.scope)],
+      ...(only_if === '' ? [] : ([['Only if', only_if]] as const)),
+      ['Until', expires_at],
+      ...(file === null ? [] : ([['File', visible(file)]] as const)),
+      ['Next', words.join(' ')],
+    ]),
+  ];
+}

@@ -1,0 +1,162 @@
+import { visible } from '../../canonical/visible.ts';
+import type { Keyturn, PolicyDiff, PolicyProblem, TableResult } from '../../keyturn.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { folded } from '../fold.ts';
+import { actAs, whoActs } from '../human.ts';
+import { type Paint, stdoutPainter } from '../paint.ts';
+import { reading, writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { countOf } from './list.ts';
+
+/** Everything that is wrong with the files in policies/, and everything that is odd about them. */
+export function check(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const problems = await keyturn.checkPolicies();
+    const result: Result<'policy check'> = { problems };
+    const lines = problems.map((problem) => problemLine(problem, stdoutPainter()));
+    const errors = problems.filter(({ severity }) => severity === 'error');
+    if (errors.length > 0) return { result, lines, refusal: unusable(errors) };
+    const warned = problems.length === 0 ? '' : `, with ${problems.length} warning(s)`;
+    return { result, lines: [...lines, `[OK] The policies can be used${warned}`] };
+  });
+}
+
+function problemLine({ file, line, policy, message, severity }: PolicyProblem, paint: Paint): string {
+  const place = file === 'policies' ? 'policies' : `policies/${file}:${line}`;
+  const about = policy === null ? '' : `the policy "${policy}" `;
+  const word = severity === 'error' ? paint('red', 'error') : paint('yellow', 'warning');
+  return `${visible(place)}: ${word}: ${visible(`${about}${message}`)}`;
+}
+
+function unusable([first, ...others]: readonly PolicyProblem[]): Refusal {
+  const { file, line, message } = first!;
+  const more = others.length > 0 ? ` And ${others.length} more.` : '';
+  return new Refusal('POLICY_INVALID', `policies/${file}, line ${line}: ${message}.${more}`);
+}
+
+/** Asks every question of policies/tests.yaml. */
+export function test(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const found = await keyturn.testPolicies();
+    const tests = found.map(({ name, expected, got, passed }) => ({
+      name,
+      expected,
+      got: { ...got },
+      passed,
+    }));
+    const result: Result<'policy test'> = { tests };
+    const lines = found.map((one) => testLine(one, stdoutPainter()));
+    const failed = found.filter(({ passed }) => !passed);
+    if (failed.length > 0) return { result, lines, refusal: failure(failed) };
+    const line =
+      found.length === 0 ? 'There are no tests in policies/tests.yaml' : `All ${found.length} tests pass`;
+    return { result, lines: [...lines, `[OK] ${line}`] };
+  });
+}
+
+function testLine({ name, expected, got, passed }: TableResult, paint: Paint): string {
+  if (passed) return `${paint('green', 'ok  ')} ${visible(name)}`;
+  const { allowed, by } = expected;
+  const wanted = `${allowed ? 'allow' : 'deny'}${by === null ? '' : ` by "${by}"`}`;
+  return `${paint('alarm', 'BAD ')} ${visible(`${name}: expected ${wanted}, got: ${got.words}`)}`;
+}
+
+function failure(failed: readonly TableResult[]): Refusal {
+  const { name, expected, got } = failed[0]!;
+  const more = failed.length > 1 ? ` And ${failed.length - 1} more.` : '';
+  return new Refusal(
+    'POLICY_TEST_FAILED',
+    `"${name}" expects ${expected.allowed ? 'allow' : 'deny'}. ${got.words}${more}`,
+  );
+}
+
+const RECENT = 1000;
+
+/** Which policies and which recent decisions would change. */
+export function diff(call: Call): Promise<Answer> {
+  const recent = countOf(call.options.recent, RECENT, '--recent');
+  return reading(call, async (keyturn) => {
+    const found = await keyturn.diffPolicies(recent);
+    return { result: diffOf(found), lines: diffLines(found, stdoutPainter()) };
+  });
+}
+
+function diffOf({ decisions, added, removed, changed, ...rest }: PolicyDiff): Result<'policy diff'> {
+  return {
+    ...rest,
+    added: [...added],
+    removed: [...removed],
+    changed: [...changed],
+    decisions: decisions.map(({ record, after, subject, at }) => ({
+      subject,
+      at,
+      action: record.request.action,
+      principal: record.request.principal.name,
+      before: { ...record.decision },
+      after: { ...after },
+    })),
+  };
+}
+
+function diffLines(found: PolicyDiff, paint: Paint): string[] {
+  const { active, files, added, removed, changed, asked, decisions } = found;
+  if (active === files) return ['[OK] The files in policies/ are the active policies'];
+  return [
+    ...added.map((id) => paint('green', `+ ${visible(id)}`)),
+    ...removed.map((id) => paint('red', `- ${visible(id)}`)),
+    ...changed.map((id) => paint('yellow', `~ ${visible(id)}`)),
+    ...decisions.flatMap(({ record, after, subject, at }) => {
+      const { action, principal } = record.request;
+      return [
+        `${at}  ${visible(subject)}: ${action} by ${visible(principal.name)}`,
+        `  was: ${visible(record.decision.words)}`,
+        `  now: ${visible(after.words)}`,
+      ];
+    }),
+    `[OK] ${decisions.length} of ${asked} recent decision(s) would be another`,
+  ];
+}
+
+/** Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. */
+export function activate(call: Call): Promise<Answer> {
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const errors = (await keyturn.checkPolicies()).filter(({ severity }) => severity === 'error');
+    if (errors.length > 0) throw unusable(errors);
+    const found = await keyturn.diffPolicies(RECENT);
+    if (found.active === found.files) return activeAlready(found.files, reason);
+    await requireTable(keyturn);
+    const name = await whoActs(keyturn, call.options.as);
+    const { body } = await actAs(
+      keyturn,
+      name,
+      // Whoever edits the files while the passphrase is typed would have others activated than were shown.
+      (signer) => keyturn.activatePolicies({ reason, signer, snapshot: found.files }),
+      (columns) => diffLines(found, (_style, text) => text).flatMap((line) => folded(line, columns)),
+    );
+    const result: Result<'policy activate'> = {
+      snapshot: body.snapshot,
+      activated: true,
+      by: body.by,
+      reason,
+    };
+    return {
+      result,
+      lines: [`[OK] ${body.by} activated ${body.policies} policies`, `Snapshot: ${body.snapshot}`],
+    };
+  });
+}
+
+function activeAlready(snapshot: string, reason: string): Answer {
+  const result: Result<'policy activate'> = { snapshot, activated: false, by: null, reason };
+  return { result, lines: ['[OK] The files in policies/ are the active policies. Nothing was done'] };
+}
+
+async function requireTable(keyturn: Keyturn): Promise<void> {
+  const failed = (await keyturn.testPolicies()).filter(({ passed }) => !passed);
+  if (failed.length > 0) {
+    const { code, message } = failure(failed);
+    refuse(code, message);
+  }
+}

@@ -1,0 +1,104 @@
+import { agentKey, as, delegationId, ID, reason, role, type Spec } from '../spec.ts';
+
+/** Who may speak, and whether everything is there. */
+export const PEOPLE: readonly Spec[] = [
+  {
+    name: 'init',
+    about: 'make this folder a project, with you as its first human',
+    options: [{ flags: '--name <name>', about: 'your name; without it the name of your account' }],
+    examples: ['keyturn init --name alice'],
+    load: async () => (await import('../command/init.ts')).init,
+  },
+  {
+    name: 'identity add',
+    about: 'enrol a human with a new key, or an agent with or without one',
+    operands: [{ name: '<name>', about: 'a to z, 0 to 9, dot, dash and underscore' }],
+    options: [
+      { flags: '--agent', about: 'enrol an agent: it proposes, and does what a human delegates to its key' },
+      {
+        flags: '--key-out <file>',
+        about: 'make a key for the agent, in this new file that only you can read',
+      },
+      role,
+      as,
+    ],
+    examples: [
+      'keyturn identity add bob --role ops',
+      'keyturn identity add scout --agent --key-out scout.key',
+    ],
+    load: async () => (await import('../command/identity.ts')).add,
+  },
+  {
+    name: 'identity list',
+    about: 'list who is enrolled',
+    examples: ['keyturn identity list'],
+    load: async () => (await import('../command/identity.ts')).list,
+  },
+  {
+    name: 'identity assign',
+    about: 'say which roles somebody has from now on; policies ask for them',
+    operands: [{ name: '<name>', about: 'whose roles' }],
+    options: [role, { flags: '--without-roles', about: 'take away all of them' }, reason, as],
+    examples: ['keyturn identity assign bob --role ops --role dev --reason "joined the team"'],
+    load: async () => (await import('../command/identity.ts')).assign,
+  },
+  {
+    name: 'identity revoke',
+    about: 'take away the right to speak, for good',
+    operands: [{ name: '<name>', about: 'who is revoked' }],
+    options: [reason, as],
+    examples: ['keyturn identity revoke bob --reason "left the team"'],
+    load: async () => (await import('../command/identity.ts')).revoke,
+  },
+  {
+    name: 'delegation add',
+    about: 'let the key of an agent submit and be granted certain actions, until a certain time',
+    operands: [{ name: '<agent>', about: 'who may; it must have a key' }],
+    options: [
+      {
+        flags: '--action <action>',
+        about: 'such as tool:deploy, tool:* or plan; once for each',
+        required: true,
+        many: true,
+      },
+      { flags: '--ttl <duration>', about: 'how long, such as 7d', required: true },
+      { flags: '--approves', about: 'what is submitted under it counts as approved by you' },
+      reason,
+      as,
+      delegationId,
+      agentKey,
+    ],
+    examples: [
+      'keyturn delegation add scout --action tool:greet --ttl 7d --reason "greetings are harmless"',
+      'keyturn delegation add scout --action "tool:*" --ttl 8h --approves --reason "the night shift"',
+    ],
+    load: async () => (await import('../command/delegation.ts')).add,
+  },
+  {
+    name: 'delegation list',
+    about: 'list what was delegated, to whom and until when',
+    examples: ['keyturn delegation list'],
+    load: async () => (await import('../command/delegation.ts')).list,
+  },
+  {
+    name: 'delegation revoke',
+    about: 'take a delegation back, with all that was passed on from it',
+    operands: [{ name: '<delegation>', about: 'its id; `keyturn delegation list` shows it' }],
+    options: [reason, as],
+    examples: [`keyturn delegation revoke ${ID} --reason "no longer needed"`],
+    load: async () => (await import('../command/delegation.ts')).revoke,
+  },
+  {
+    name: 'doctor',
+    about: 'look at this machine and this project, and say what is missing',
+    examples: ['keyturn doctor'],
+    load: async () => (await import('../command/doctor.ts')).doctor,
+  },
+  {
+    name: 'explain',
+    about: 'say what a reason code means and what to do about it',
+    operands: [{ name: '[code]', about: 'a name or a number; without it all of them' }],
+    examples: ['keyturn explain APPROVAL_EXPIRED', 'keyturn explain 3003'],
+    load: async () => (await import('../command/explain.ts')).explainCode,
+  },
+];

@@ -1,0 +1,73 @@
+import { ID, id, out, type Spec } from '../spec.ts';
+
+/** What happened, provably. */
+export const PROOF: readonly Spec[] = [
+  {
+    name: 'ledger show',
+    about: 'the story of one intent, or the newest entries',
+    operands: [{ name: '[id]', about: 'an intent id, a name, a digest, or system' }],
+    options: [{ flags: '--limit <n>', about: 'at most this many of the newest; 20 unless told' }],
+    examples: ['keyturn ledger show', `keyturn ledger show ${ID}`],
+    load: async () => (await import('../command/ledger.ts')).show,
+  },
+  {
+    name: 'ledger verify',
+    about: 'hash every entry again and name the first bad one',
+    options: [
+      { flags: '--head <file>', about: 'a head that you kept; it finds cuts and rewrites', many: true },
+      { flags: '--deep', about: 'also the canonical form and every signature' },
+      { flags: '--file <export>', about: 'verify an export, with no project' },
+      { flags: '--bundle <file>', about: 'verify a proof, with no project; needs --key' },
+      { flags: '--key <fingerprint>', about: 'the ledger key as its owner told you' },
+    ],
+    examples: [
+      'keyturn ledger verify --deep --head kept-head.txt',
+      'keyturn ledger verify --file ledger.jsonl --key sha256:…',
+      'keyturn ledger verify --bundle proof.json --key sha256:… --head kept-head.txt',
+    ],
+    load: async () => (await import('../command/verify.ts')).verify,
+  },
+  {
+    name: 'ledger head',
+    about: 'print the signed head; keep it somewhere else',
+    options: [out],
+    examples: ['keyturn ledger head --out head-2026-01-15.txt'],
+    load: async () => (await import('../command/ledger.ts')).head,
+  },
+  {
+    name: 'ledger prove',
+    about: 'write a small proof of one intent that verifies offline',
+    operands: [id],
+    options: [{ flags: '--head <file>', about: 'prove growth from this kept head, too', many: true }, out],
+    examples: [`keyturn ledger prove ${ID} --out proof.json`],
+    load: async () => (await import('../command/ledger.ts')).prove,
+  },
+  {
+    name: 'ledger export',
+    about: 'write the whole ledger as JSON Lines',
+    options: [out],
+    examples: ['keyturn ledger export --out ledger.jsonl'],
+    load: async () => (await import('../command/ledger.ts')).exportLedger,
+  },
+  {
+    name: 'ledger rebuild',
+    about: 'fold the ledger again and compare it with the stored state',
+    options: [{ flags: '--write', about: 'replace the stored state by what the ledger says' }],
+    examples: ['keyturn ledger rebuild'],
+    load: async () => (await import('../command/ledger.ts')).rebuild,
+  },
+  {
+    name: 'replay',
+    about: 'make every decision on the way to an execution again; fails when one differs',
+    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    examples: [`keyturn replay ${ID}`],
+    load: async () => (await import('../command/replay.ts')).replay,
+  },
+  {
+    name: 'completion',
+    about: 'print a completion script for your shell',
+    operands: [{ name: '<shell>', about: 'your shell', choices: ['bash', 'zsh', 'fish'] }],
+    examples: ['source <(keyturn completion bash)', 'keyturn completion fish | source'],
+    load: async () => (await import('../completion.ts')).completion,
+  },
+];

@@ -1,0 +1,121 @@
+import { as, HASH, hash, ID, id, reason, type Spec } from '../spec.ts';
+
+/** Running, undoing, and what can be run. */
+export const RUNNING: readonly Spec[] = [
+  {
+    name: 'check',
+    about: 'may this intent run now? Reads, answers, writes nothing',
+    operands: [id, hash],
+    examples: [`keyturn check ${ID} ${HASH}`],
+    load: async () => (await import('../command/check.ts')).check,
+  },
+  {
+    name: 'run',
+    about: 'run an approved intent, once, after a y at the terminal',
+    operands: [id, hash],
+    options: [
+      { flags: '--dry-run', about: 'check everything and show it; run nothing and record nothing' },
+      { flags: '--capability <file>', about: 'use this capability; without it the newest that was granted' },
+      { flags: '--holder-key <file>', about: 'the key of its holder, if it is bound to one' },
+    ],
+    examples: [
+      `keyturn run ${ID} ${HASH}`,
+      `keyturn run ${ID} ${HASH} --capability narrow.jws --holder-key sub.key`,
+    ],
+    load: async () => (await import('../command/run.ts')).run,
+  },
+  {
+    name: 'turn',
+    about: 'the short way: one look, one y, one passphrase; then approve, grant, check and run',
+    operands: [id],
+    options: [as],
+    examples: [`keyturn turn ${ID}`],
+    load: async () => (await import('../command/turn.ts')).turn,
+  },
+  {
+    name: 'retry',
+    about: 'authorise one new attempt after a failed run',
+    operands: [id],
+    options: [
+      { flags: '--alternate <tool>', about: 'with this tool instead, if the frozen intent names it' },
+      reason,
+      as,
+    ],
+    examples: [`keyturn retry ${ID} --reason "the disk was full; it is not now"`],
+    load: async () => (await import('../command/settle.ts')).retry,
+  },
+  {
+    name: 'resolve',
+    about: 'settle a run in doubt by your word',
+    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn status` shows it' }],
+    options: [
+      {
+        flags: '--outcome <outcome>',
+        about: 'what you found out',
+        required: true,
+        choices: ['happened', 'did-not-happen'],
+      },
+      reason,
+      as,
+      { flags: '--host-is-dead', about: 'your word that the other host no longer runs it' },
+    ],
+    examples: [`keyturn resolve ${ID} --outcome happened --reason "the backup is there"`],
+    load: async () => (await import('../command/settle.ts')).resolve,
+  },
+  {
+    name: 'plan validate',
+    about: 'say everything that is wrong with a plan, with its place in the file',
+    operands: [{ name: '<file>', about: 'a task plan or a task envelope, or - for standard input' }],
+    options: [{ flags: '--config <file>', about: 'the system config, as YAML' }],
+    examples: ['keyturn plan validate plan.json'],
+    load: async () => (await import('../command/plan.ts')).validate,
+  },
+  {
+    name: 'plan preview',
+    about: 'show what a plan would change, as diffs; it touches nothing',
+    operands: [{ name: '<file>', about: 'a task plan or a task envelope, or - for standard input' }],
+    options: [{ flags: '--config <file>', about: 'the system config, as YAML' }],
+    examples: ['keyturn plan preview plan.json'],
+    load: async () => (await import('../command/plan.ts')).preview,
+  },
+  {
+    name: 'rollback',
+    about: 'undo a run of a plan; what somebody else changed since is left alone and said',
+    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    options: [
+      { flags: '--preview', about: 'only say what would be done' },
+      { flags: '--checkpoint <id>', about: 'only this checkpoint; once for each', many: true },
+      { flags: '--reason <text>', about: 'why; it is recorded and signed' },
+      as,
+      { flags: '--host-is-dead', about: 'your word that the other host no longer runs it' },
+    ],
+    examples: [`keyturn rollback ${ID} --preview`, `keyturn rollback ${ID} --reason "wrong field"`],
+    load: async () => (await import('../command/plan.ts')).rollback,
+  },
+  {
+    name: 'object erase',
+    about: 'erase the bytes of a stored argument or output; the ledger still verifies',
+    operands: [{ name: '<digest>', about: 'the digest; `keyturn show` prints them' }],
+    options: [reason, as],
+    examples: [`keyturn object erase ${HASH} --reason "it held a password"`],
+    load: async () => (await import('../command/object.ts')).erase,
+  },
+  {
+    name: 'tool list',
+    about: 'list the tools and their parameters',
+    examples: ['keyturn tool list'],
+    load: async () => (await import('../command/tool.ts')).list,
+  },
+  {
+    name: 'tool lint',
+    about: 'check the registry, writable or not, and say what is wrong',
+    examples: ['keyturn tool lint'],
+    load: async () => (await import('../command/tool.ts')).lint,
+  },
+  {
+    name: 'tool lock',
+    about: 'check the registry, then take away every write permission',
+    examples: ['keyturn tool lock'],
+    load: async () => (await import('../command/tool.ts')).lock,
+  },
+];

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { STATUSES } from './statuses.ts';
+
+/** What several answers of `--json` are made of. */
+
+export const id = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  .meta({ id: 'id' });
+export const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'digest' });
+export const time = z.iso.datetime({ precision: 3 }).meta({ id: 'time' });
+export const fingerprint = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .meta({ id: 'fingerprint' });
+export const name = z.string();
+/** `keyturn explain` lists them. */
+export const code = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9_]+$/)
+  .meta({ id: 'code' });
+export const kind = z.enum(['human', 'agent']);
+
+export const executor = z.strictObject({
+  host: z.string(),
+  boot_id: z.string(),
+  pid: z.int(),
+  started: z.string(),
+});
+
+export const status = z.enum(STATUSES);
+
+/** A capability as the ledger tells it. */
+export const recorded = z
+  .strictObject({
+    capability_id: id,
+    attempt: z.int(),
+    action: z.string(),
+    effect_digest: digest,
+    token: digest,
+    holder: z.string().nullable(),
+    by: name,
+    issued_at: time,
+    expires_at: time,
+    glass: z.boolean(),
+    status: z.enum(['issued', 'spent', 'revoked']),
+  })
+  .meta({ id: 'capability' });
+
+export const intent = z
+  .strictObject({
+    intent_id: id,
+    status,
+    hash: digest,
+    effect_digest: digest,
+    registry_digest: digest,
+    effect: z.enum(['tool', 'plan']),
+    tool: name,
+    approvals_needed: z.int(),
+    proposer: name,
+    proposer_kind: kind,
+    /** The proposer signed the hash; otherwise the name is only a claim. */
+    proposer_verified: z.boolean(),
+    actions: z.array(z.string()).readonly(),
+    /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
+    choices: z.array(z.strictObject({ tool: name, effect_digest: digest }).readonly()).readonly(),
+    replaces: id.nullable(),
+    proposed_at: time,
+    expires_at: time,
+    approvals: z
+      .array(
+        z
+          .strictObject({
+            by: name,
+            key: z.string(),
+            signed_at: time,
+            expires_at: time,
+            assurance: z.enum(['passphrase', 'passkey', 'delegation']),
+            delegation: id.nullable(),
+          })
+          .readonly(),
+      )
+      .readonly(),
+    capabilities: z.array(recorded.readonly()).readonly(),
+    /** The humans who broke the glass for the present attempt. */
+    glass: z.array(name).readonly(),
+    attempt: z.int(),
+    runs: z
+      .array(
+        z
+          .strictObject({
+            execution_id: id,
+            capability_id: id,
+            tool: name,
+            attempt: z.int(),
+            claimed_at: time,
+            executor,
+            finished_at: time.nullable(),
+            result: z.enum(['success', 'failure', 'partial', 'rolled_back']).nullable(),
+            exit_code: z.int().nullable(),
+            reports: z.string().nullable(),
+          })
+          .readonly(),
+      )
+      .readonly(),
+    rollback: z
+      .strictObject({
+        round: z.int(),
+        from: status,
+        by: name,
+        claimed_at: time,
+        executor,
+        result: z.enum(['complete', 'partial', 'stuck']).nullable(),
+      })
+      .readonly()
+      .nullable(),
+    /** The status as it is now: the clock counts. */
+    standing: z.enum([
+      'waiting',
+      'expired',
+      'rejected',
+      'approved',
+      'approval expired',
+      'IN DOUBT',
+      'succeeded',
+      'failed',
+      'happened',
+      'rolled back',
+      'undone',
+      'STUCK',
+    ]),
+  })
+  .meta({ id: 'intent' });
+
+export const approval = z
+  .strictObject({
+    intent_id: id,
+    hash: digest,
+    by: name,
+    expires_at: time,
+    /** How many more humans must approve it. */
+    missing: z.int(),
+  })
+  .meta({ id: 'approval' });
+export const rejection = z
+  .strictObject({ intent_id: id, hash: digest, by: name, reason: z.string() })
+  .meta({ id: 'rejection' });
+
+export const parameter = z
+  .looseObject({
+    type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
+    required: z.boolean(),
+    default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+    description: z.string().optional(),
+    enum: z.array(z.union([z.string(), z.number()])).optional(),
+  })
+  .meta({ id: 'parameter' });
+
+export const tool = z
+  .strictObject({
+    name,
+    summary: z.string(),
+    executable: z.string(),
+    sandbox: z.union([z.literal('none'), z.looseObject({})]),
+    undo: z.enum(['exact', 'compensating', 'none']),
+    timeout_s: z.int(),
+    parameters: z.record(z.string(), parameter),
+  })
+  .meta({ id: 'tool' });
+
+export const report = z
+  .strictObject({
+    dry_run: z.literal(false),
+    execution_id: id,
+    intent_id: id,
+    capability_id: id,
+    tool: name,
+    outcome: z.enum(['success', 'failure', 'partial', 'rolled_back']),
+    exit_code: z.int().nullable(),
+    signal: z.string().nullable(),
+    finished_at: time,
+    stdout: z.string(),
+    stderr: z.string(),
+    /** Where the reports of a plan are; `null` for a tool. */
+    folder: z.string().nullable(),
+  })
+  .meta({ id: 'report' });

@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { action, digest, name, prose, reason_code, signed, time, uuid } from './shape.ts';
+
+/**
+ * The facts of the agent core: what was asked, what was planned, who agreed, and every step on the way. What a person
+ * said, and the values they gave, are objects; a body holds their digests.
+ */
+
+/** A correlation, thread, turn or user, as whoever calls names it. */
+export const caller_id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/);
+const bp = z.int().min(0).max(10_000);
+/** What a packet of any finder says about itself. Finders have codes of their own. */
+const packet_reason = z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/);
+/** A version of the words that mean yes, such as `confirm-lexicon/1+sha256:…`. */
+const version_ref = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+/:_-]{0,127}$/);
+/** The simulation that undoes a step, or `plan:rollback` for a plan's own undo. */
+const rollback_ref = z.string().regex(/^[a-z0-9][a-z0-9.:@_-]{0,127}$/);
+
+export const PLAN_STATES = [
+  'CREATED',
+  'WAITING_CONFIRM',
+  'WAITING_CLARIFY',
+  'READY',
+  'IN_PROGRESS',
+  'PAUSED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+
+export const STEP_STATES = [
+  'PENDING',
+  'WAITING_CONFIRM',
+  'WAITING_CLARIFY',
+  'READY',
+  'EXECUTING',
+  'SUCCEEDED',
+  'FAILED_RETRYABLE',
+  'FAILED_TERMINAL',
+  'SKIPPED',
+] as const;
+
+/** Why a plan or step moved, when it was not because of a refusal. A refusal has its own code. */
+export const MOVE_REASONS = [
+  'PLAN_CREATED',
+  'CONFIRM_REQUIRED',
+  'CONFIRM_ACCEPTED',
+  'CONFIRM_DECLINED',
+  'CLARIFY_REQUIRED',
+  'CLARIFY_ANSWERED',
+  'CHECKS_PASSED',
+  'PLAN_STARTED',
+  'STEP_DISPATCHED',
+  'STEP_SUCCEEDED',
+  'STEP_FAILED',
+  'STEP_NOT_NEEDED',
+  'TURN_ENDED',
+  'APPROVER_AWAITED',
+  'PLAN_RESUMED',
+  'PLAN_DONE',
+  'PLAN_ABORTED',
+  'PLAN_WITHDRAWN',
+] as const;
+
+const state = z.enum([...new Set([...PLAN_STATES, ...STEP_STATES])]);
+const move_reason = z.union([z.enum(MOVE_REASONS), reason_code]);
+
+/** What a decision rests on, so that it can be made again (003 section 17.2). */
+const refs = z.strictObject({
+  finder_packet_ref: digest,
+  policy_snapshot_ref: digest,
+  catalog_snapshot_ref: digest,
+  artifact_fingerprint_bundle_ref: digest,
+  access_decision_ref: digest.nullable(),
+  confirmation_parse_proof_ref: digest.nullable(),
+  rollback_plan_ref: rollback_ref.nullable(),
+});
+
+const step = z.strictObject({
+  step_id: digest,
+  simulation: name,
+  version: z.int().min(1),
+  confirmation_required: z.boolean(),
+  /** An impactful step names what undoes it before it runs. */
+  impactful: z.boolean(),
+});
+
+const of_step = { plan_id: digest, step_id: digest };
+
+export const SLO_FIGURES = [
+  'agent_dispatch_p95_ms',
+  'agent_dispatch_p99_ms',
+  'execution_error_rate',
+  'idempotency_duplicate_side_effect_rate',
+] as const;
+
+export const agentBodies = {
+  /** A human's act: the one status of a simulation for this tenant. */
+  'simulation.changed': z.strictObject({
+    simulation: name,
+    version: z.int().min(1),
+    status: z.enum(['Draft', 'Active', 'Deprecated', 'Disabled']),
+    definition: digest,
+    /** What was checked before: catalog, lint, effect, and that the rollback reference leads somewhere. */
+    proof: digest,
+    /**
+     * The delegation under which a lexicon YES may dispatch it. It is not called `delegation`: that names what a
+     * signature rests on, and this act is signed by a human and by nobody else.
+     */
+    standing_delegation: uuid.nullable(),
+    expires_at: time.nullable(),
+    reason: prose,
+    ...signed,
+  }),
+
+  'agent.received': z.strictObject({
+    turn_id: caller_id,
+    user_id: caller_id,
+    thread_id: caller_id,
+    packet_kind: z.enum(['SIMULATION_MATCH', 'CLARIFY', 'REFUSE', 'MISSING_SIMULATION']),
+    finder_packet: digest,
+    goal: digest,
+    catalog_snapshot: digest,
+    policy_snapshot: digest,
+    reason_code: packet_reason,
+  }),
+  'agent.planned': z.strictObject({
+    plan_id: digest,
+    plan: digest,
+    /** The plan of this correlation that this one undoes, step by step, in reverse. */
+    rolls_back: digest.nullable(),
+    steps: z.array(step).min(1).max(64),
+    risk_level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
+    refs,
+  }),
+  'agent.confirmed': z.strictObject({
+    ...of_step,
+    answer: z.enum(['YES', 'NO', 'AMBIGUOUS']),
+    /** Token, language, version of the lexicon, and the hash of what was said. */
+    proof: digest,
+    lexicon_version_ref: version_ref,
+  }),
+  'agent.access': z.strictObject({
+    ...of_step,
+    user_id: caller_id,
+    access_action: action,
+    decision: digest,
+    outcome: z.enum(['ALLOW', 'DENY', 'AP_REQUIRED']),
+    /** The intent that waits for an approver. */
+    intent_id: uuid.nullable(),
+  }),
+  /** One transition of a plan, or of one of its steps. */
+  'agent.moved': z.strictObject({
+    plan_id: digest,
+    /** Null when the plan itself moves. */
+    step_id: digest.nullable(),
+    from: state,
+    to: state,
+    reason_code: move_reason,
+    idempotency_key: digest.nullable(),
+    intent_id: uuid.nullable(),
+    execution_id: uuid.nullable(),
+    refs,
+    dispatch_decision_hash: digest.nullable(),
+    dispatch_ms: z.int().min(0).nullable(),
+    outcome: digest.nullable(),
+  }),
+
+  /** Somebody asked for what does not exist. */
+  'intake.recorded': z.strictObject({
+    fingerprint: digest,
+    user_id: caller_id,
+    packet: digest,
+    worthiness_bp: bp,
+    category: caller_id,
+    /** It exists as a draft: linked, not requested again. */
+    linked_draft: name.nullable(),
+  }),
+  'intake.told': z.strictObject({ user_id: caller_id, simulation: name }),
+
+  'slo.waived': z.strictObject({
+    figures: z.array(z.enum(SLO_FIGURES)).min(1).max(SLO_FIGURES.length),
+    until: time,
+    reason: prose,
+    ...signed,
+  }),
+} as const;

@@ -1,0 +1,168 @@
+import { caller_id } from '../event/agent.ts';
+import type { Body, Event } from '../event/event.ts';
+import { refuse } from '../refusal.ts';
+import { moved } from './agent-move.ts';
+import {
+  type AgentPlan,
+  type AgentState,
+  type AgentStep,
+  isOpen,
+  isOver,
+  livePlan,
+  type Turn,
+} from './agent-state.ts';
+
+/** The events that move a correlation of the agent core. */
+export type AgentEvent = Event<
+  'agent.received' | 'agent.planned' | 'agent.confirmed' | 'agent.access' | 'agent.moved'
+>;
+
+const MOVING: ReadonlySet<string> = new Set<AgentEvent['kind']>([
+  'agent.received',
+  'agent.planned',
+  'agent.confirmed',
+  'agent.access',
+  'agent.moved',
+]);
+
+export function movesAgent(event: Event): event is AgentEvent {
+  return MOVING.has(event.kind);
+}
+
+/** `agent:<correlation id>`. */
+export function correlationOf(subject: string): string {
+  const correlation_id = subject.startsWith('agent:') ? subject.slice('agent:'.length) : '';
+  if (!caller_id.safeParse(correlation_id).success)
+    refuse('SHAPE_INVALID', `"${subject}" does not name a correlation.`);
+  return correlation_id;
+}
+
+/** So that the state of one correlation stays small. */
+const PLANS = 16;
+
+/**
+ * The one state machine of the agent core. Pure; `at` is the time of the ledger entry. A plan is made from a match of
+ * the finder and from nothing else, it moves only as PLAN_MOVES and STEP_MOVES say, and each move names the state that
+ * it leaves: of two turns that move the same step, the second is refused.
+ */
+export function nextAgent(state: AgentState | null, event: AgentEvent, at: string): AgentState {
+  if (event.kind === 'agent.received') return received(state, event, at);
+  if (state === null) refuse('AGENT_TRANSITION_ILLEGAL', 'Nothing was asked under this correlation.');
+  switch (event.kind) {
+    case 'agent.planned':
+      return { ...state, plans: [...state.plans, planned(state, event, at)] };
+    case 'agent.confirmed':
+      return withStep(state, event.body, (step) => confirmed(step, event.body, at));
+    case 'agent.access':
+      return withStep(state, event.body, (step) => accessed(state, step, event.body, at));
+    case 'agent.moved':
+      return withPlan(state, event.body.plan_id, (plan) => moved(plan, event.body, at));
+  }
+}
+
+function received(
+  state: AgentState | null,
+  { subject, body }: Event<'agent.received'>,
+  at: string,
+): AgentState {
+  const { user_id, thread_id, ...rest } = body;
+  const turn: Turn = { ...rest, at };
+  if (state === null)
+    return { correlation_id: correlationOf(subject), user_id, thread_id, turns: 1, turn, plans: [] };
+  // The attacker is another user who answers in somebody's name.
+  if (state.user_id !== user_id || state.thread_id !== thread_id)
+    refuse('AGENT_TRANSITION_ILLEGAL', 'This correlation belongs to another user or thread.');
+  if (state.turn.turn_id === body.turn_id)
+    refuse('AGENT_TRANSITION_ILLEGAL', 'This turn was received before.');
+  return { ...state, turns: state.turns + 1, turn };
+}
+
+/** From the match of the newest turn, used once; or, to undo, from a plan of this correlation that is over. */
+function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string): AgentPlan {
+  const { plan_id, plan, rolls_back, steps, risk_level, refs } = body;
+  if (livePlan(state)) refuse('AGENT_TRANSITION_ILLEGAL', 'Another plan of this correlation goes on.');
+  if (state.plans.length >= PLANS || state.plans.some((known) => known.plan_id === plan_id))
+    refuse('AGENT_TRANSITION_ILLEGAL', 'This plan was made before, or there are too many of them.');
+  if (new Set(steps.map(({ step_id }) => step_id)).size < steps.length)
+    refuse('AGENT_TRANSITION_ILLEGAL', 'A plan has each step once.');
+  const finder_packet = rolls_back === null ? matchOf(state) : undoneOf(state, rolls_back).finder_packet;
+  if (refs.finder_packet_ref !== finder_packet)
+    refuse('AGENT_REFS_MISSING', 'The plan does not name the packet that it is made from.');
+  const now = { reason_code: 'PLAN_CREATED', changed_at: at } as const;
+  return {
+    plan_id,
+    plan,
+    rolls_back,
+    finder_packet,
+    risk_level,
+    state: 'CREATED',
+    created_at: at,
+    ...now,
+    steps: steps.map((step) => ({ ...step, ...NEW_STEP, ...now })),
+  };
+}
+
+const NEW_STEP = {
+  state: 'PENDING',
+  confirmation: null,
+  access: null,
+  idempotency_key: null,
+  intent_id: null,
+  execution_id: null,
+  outcome: null,
+} as const;
+
+function matchOf({ turn, plans }: AgentState): string {
+  if (turn.packet_kind !== 'SIMULATION_MATCH')
+    refuse('AGENT_TRANSITION_ILLEGAL', `A packet of kind ${turn.packet_kind} leads to no plan.`);
+  if (plans.some(({ finder_packet }) => finder_packet === turn.finder_packet))
+    refuse('AGENT_TRANSITION_ILLEGAL', 'A plan was made from this packet before.');
+  return turn.finder_packet;
+}
+
+function undoneOf({ plans }: AgentState, plan_id: string): AgentPlan {
+  const undone = plans.find((plan) => plan.plan_id === plan_id);
+  if (!undone || !isOver(undone) || undone.steps.every(({ state }) => state !== 'SUCCEEDED'))
+    refuse('AGENT_TRANSITION_ILLEGAL', 'There is no such plan to undo.');
+  if (plans.some(({ rolls_back, state }) => rolls_back === plan_id && state === 'COMPLETED'))
+    refuse('AGENT_TRANSITION_ILLEGAL', 'The plan was undone before.');
+  return undone;
+}
+
+/** A no is final for the step. It may still follow a yes, as long as nothing was dispatched. */
+function confirmed(step: AgentStep, { answer, proof }: Body<'agent.confirmed'>, at: string): AgentStep {
+  const withdraws = step.state === 'READY' && step.confirmation_required && answer === 'NO';
+  if ((step.state !== 'WAITING_CONFIRM' && !withdraws) || step.confirmation?.answer === 'NO')
+    refuse('AGENT_TRANSITION_ILLEGAL', 'The step does not wait for an answer.', { state: step.state });
+  return { ...step, confirmation: { answer, proof, at } };
+}
+
+/** The newest decision counts, so a later no blocks the dispatch. */
+function accessed(state: AgentState, step: AgentStep, body: Body<'agent.access'>, at: string): AgentStep {
+  const { user_id, decision, outcome, intent_id } = body;
+  if (user_id !== state.user_id)
+    refuse('ACCESS_SCOPE_VIOLATION', 'The decision is about another user than the one who asked.');
+  if (!isOpen(step) || step.state === 'EXECUTING')
+    refuse('AGENT_TRANSITION_ILLEGAL', 'The step needs no decision any more.', { state: step.state });
+  return { ...step, access: { outcome, decision, intent_id, at } };
+}
+
+function withPlan(state: AgentState, plan_id: string, change: (plan: AgentPlan) => AgentPlan): AgentState {
+  const plan = state.plans.find((known) => known.plan_id === plan_id);
+  if (!plan) refuse('AGENT_TRANSITION_ILLEGAL', 'This correlation has no such plan.');
+  if (isOver(plan)) refuse('AGENT_TRANSITION_ILLEGAL', 'The plan is over.', { state: plan.state });
+  return { ...state, plans: state.plans.map((known) => (known === plan ? change(plan) : known)) };
+}
+
+function withStep(
+  state: AgentState,
+  { plan_id, step_id }: { readonly plan_id: string; readonly step_id: string },
+  change: (step: AgentStep) => AgentStep,
+): AgentState {
+  return withPlan(state, plan_id, (plan) => {
+    if (!plan.steps.some((step) => step.step_id === step_id))
+      refuse('AGENT_TRANSITION_ILLEGAL', 'The plan has no such step.');
+    const steps = plan.steps.map((step) => (step.step_id === step_id ? change(step) : step));
+    return { ...plan, steps };
+  });
+}

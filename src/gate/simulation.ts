@@ -1,0 +1,103 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Body, Event } from '../event/event.ts';
+import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
+import { refuse } from '../refusal.ts';
+
+export type SimulationStatus = Body<'simulation.changed'>['status'];
+
+/** A simulation as the ledger tells it: one status for the tenant, in one version. */
+export interface Simulation {
+  readonly simulation: string;
+  readonly version: number;
+  readonly status: SimulationStatus;
+  readonly definition: Digest;
+  readonly proof: Digest;
+  readonly standing_delegation: string | null;
+  readonly expires_at: string | null;
+  readonly by: string;
+  readonly registered_at: string;
+  readonly changed_at: string;
+}
+
+/**
+ * What a human may make of a version. To activate an active one again renews its delegation. What was disabled goes
+ * back to the start, so that it is looked at again before it is active.
+ */
+export const SIMULATION_MOVES: Readonly<Record<SimulationStatus, readonly SimulationStatus[]>> = {
+  Draft: ['Active', 'Disabled'],
+  Active: ['Active', 'Deprecated', 'Disabled'],
+  Deprecated: ['Active', 'Disabled'],
+  Disabled: ['Draft'],
+};
+
+export type SimulationEvent = Event<'simulation.changed'>;
+
+export function movesSimulation(event: Event): event is SimulationEvent {
+  return event.kind === 'simulation.changed';
+}
+
+/** Pure: the simulation after this event. A version starts as a draft and never changes what it does. */
+export function nextSimulation(state: Simulation | null, event: SimulationEvent, at: string): Simulation {
+  const { simulation, version, status, definition, proof, standing_delegation, expires_at, by } = event.body;
+  if (event.subject !== `simulation:${simulation}`)
+    refuse('SHAPE_INVALID', `"${event.subject}" is not the simulation "${simulation}".`);
+  if (status !== 'Active' && (standing_delegation !== null || expires_at !== null))
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'Only an active simulation has a delegation or an end.');
+  if (standing_delegation !== null && expires_at === null)
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'What is delegated ends.');
+  requireMove(state, event.body);
+  return {
+    simulation,
+    version,
+    status,
+    definition,
+    proof,
+    standing_delegation,
+    expires_at,
+    by,
+    registered_at: state?.registered_at ?? at,
+    changed_at: at,
+  };
+}
+
+function requireMove(state: Simulation | null, body: SimulationEvent['body']): void {
+  const { version, status, definition } = body;
+  if (state === null || version > state.version) {
+    if (status !== 'Draft') refuse('SIMULATION_CHANGE_ILLEGAL', 'A new version starts as a draft.');
+    return;
+  }
+  if (version < state.version)
+    refuse('SIMULATION_CHANGE_ILLEGAL', `Version ${state.version} took its place.`, { version });
+  if (definition !== state.definition)
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'A version never changes its definition. Give it a new number.');
+  if (!SIMULATION_MOVES[state.status].includes(status))
+    refuse('SIMULATION_CHANGE_ILLEGAL', `Nothing leads from ${state.status} to ${status}.`);
+}
+
+/** The delegation that an activation names holds now, covers this version, and does not end before it. */
+export function requireStanding(authorities: Authorities, { body }: SimulationEvent, at: string): void {
+  const { simulation, version, standing_delegation, expires_at } = body;
+  if (standing_delegation === null) return;
+  const held = requireHolds(authorities, standing_delegation, at);
+  if (!covers(held, [`simulation:${simulation}@${version}`])) refuse('DELEGATION_OUT_OF_SCOPE');
+  if (expires_at !== null && Date.parse(expires_at) > Date.parse(held.expires_at))
+    refuse('DELEGATION_WIDENED', 'The activation would outlive its delegation.');
+}
+
+/** No simulation, no execution: registered, active now, and in this version. */
+export function requireActive(
+  state: Simulation | null,
+  { simulation, version }: Pick<Simulation, 'simulation' | 'version'>,
+  at: string,
+): Simulation {
+  if (state === null) refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation });
+  const is_over = state.expires_at !== null && Date.parse(state.expires_at) <= Date.parse(at);
+  if (state.status !== 'Active' || state.version !== version || is_over)
+    refuse('SIMULATION_NOT_ACTIVE', undefined, { simulation, version, status: state.status, is_over });
+  return state;
+}
+
+/** Nobody is told that something exists which does not. */
+export function requireServed(state: Simulation | null, { body }: Event<'intake.told'>, at: string): void {
+  requireActive(state, { simulation: body.simulation, version: state?.version ?? 0 }, at);
+}

@@ -1,0 +1,25 @@
+import type { Event, SignedKind } from '../event/event.ts';
+import { refuse } from '../refusal.ts';
+import { type Authorities, requireHolds } from './delegation.ts';
+import { requireHuman } from './principal.ts';
+
+/**
+ * Who may sign: an enrolled human whose key is good; or, where the event names a delegation, the delegate, while every
+ * link up to a human holds. That the signature is the key's is verified beside this.
+ */
+export function requireAuthority(authorities: Authorities, event: Event<SignedKind>, at: string): void {
+  const { by, key } = event.body;
+  const delegation_id = delegationOf(event);
+  if (delegation_id === null) {
+    requireHuman(authorities.principal(by), key);
+    return;
+  }
+  const { delegate, delegate_key } = requireHolds(authorities, delegation_id, at);
+  if (delegate !== by || delegate_key !== key)
+    refuse('DELEGATION_OUT_OF_SCOPE', `The delegation is to "${delegate}".`);
+}
+
+/** The delegation that an act rests on; null for an act of a human. */
+export function delegationOf({ body }: Event<SignedKind>): string | null {
+  return 'delegation' in body ? body.delegation : null;
+}

@@ -1,0 +1,20 @@
+import type { Event } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import type { Context } from './context.ts';
+
+export interface AddControlKeyRequest {
+  readonly public_key: string;
+  readonly reason: string;
+  readonly signer: Signer;
+}
+
+/** From now on this key signs capabilities. The older ones still verify what they signed. */
+export async function addControlKey(
+  context: Context,
+  { public_key, reason, signer }: AddControlKeyRequest,
+): Promise<Event<'control_key.added'>> {
+  const facts = { public_key, reason };
+  const added = signAct(context.origin, 'control_key.added', 'system', facts, signer, context.clock());
+  await context.store.commit({ events: [added] });
+  return added;
+}

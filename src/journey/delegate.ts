@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { Event } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+
+export interface DelegateRequest {
+  /** An enrolled principal with a key. */
+  readonly delegate: string;
+  readonly actions: readonly string[];
+  readonly ttl_s: number;
+  /** Whether what is submitted under it counts as approved by the human at the root. */
+  readonly approves?: boolean;
+  readonly reason: string;
+  /** A human; or a delegate who passes a delegation on. */
+  readonly signer: Signer;
+  readonly delegation?: string;
+}
+
+/** A human lets somebody else's key submit and be granted certain actions, until a certain time. */
+export async function delegate(
+  context: Context,
+  request: DelegateRequest,
+): Promise<Event<'delegation.granted'>> {
+  const { delegate: name, actions, ttl_s, approves = false, reason, signer, delegation = null } = request;
+  const principal =
+    (await context.store.principal(name)) ?? refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
+  const delegate_key = principal.public_key ?? refuse('KEY_FILE_INVALID', `"${name}" has no key.`);
+  const now = context.clock();
+  const expires_at = new Date(now.getTime() + ttl_s * 1000).toISOString();
+  const facts = {
+    delegate: name,
+    delegate_key,
+    actions: [...actions],
+    approves,
+    expires_at,
+    delegation,
+    reason,
+  };
+  const granted = signAct(context.origin, 'delegation.granted', randomUUID(), facts, signer, now);
+  await context.store.commit({ events: [granted] });
+  return granted;
+}
+
+export interface RevokeDelegationRequest {
+  readonly delegation_id: string;
+  readonly reason: string;
+  readonly signer: Signer;
+}
+
+/** Takes a delegation back, with everything that was passed on from it. */
+export async function revokeDelegation(
+  context: Context,
+  { delegation_id, reason, signer }: RevokeDelegationRequest,
+): Promise<Event<'delegation.revoked'>> {
+  const now = context.clock();
+  const revoked = signAct(context.origin, 'delegation.revoked', delegation_id, { reason }, signer, now);
+  await context.store.commit({ events: [revoked] });
+  return revoked;
+}

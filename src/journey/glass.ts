@@ -1,0 +1,50 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { requireHuman } from '../identity/principal.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
+import { requireFormats } from './check.ts';
+import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
+import { openAsked } from './effect.ts';
+import { rule } from './rules.ts';
+
+export interface BreakGlassRequest {
+  readonly intent_id: string;
+  readonly hash: string;
+  readonly reason: string;
+  readonly signer: Signer;
+}
+
+/**
+ * Two humans go past a freeze and past what the policies forbid, for one attempt of one intent, and only if a policy of the
+ * emergency scope permits it. Approval, digest and single use stay as they are.
+ */
+export async function breakGlass(
+  context: Context,
+  request: BreakGlassRequest,
+): Promise<Event<'glass.broken'>> {
+  const { intent_id, hash, reason, signer } = request;
+  requireFormats(intent_id, hash);
+  return recordingRefusal(context, forbidden(request), async (keep) => {
+    const now = await requireClock(context);
+    const state = await requireIntent(context, intent_id);
+    const principal = requireHuman(await context.store.principal(signer.name), signer.public_key);
+    const system = await context.store.system();
+    const asked = await openAsked(context, state);
+    const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
+    keep(ruling);
+    if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
+    const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
+    const broken = signAct(context.origin, 'glass.broken', intent_id, facts, signer, now);
+    await context.store.commit({ events: [broken], objects: [ruling.bytes] });
+    return broken;
+  });
+}
+
+function forbidden({ intent_id, hash, signer }: BreakGlassRequest) {
+  return (reason_code: ReasonCode, decision: Digest | null): Event => ({
+    kind: 'capability.denied',
+    subject: intent_id,
+    body: { hash, by: signer.name, reason_code, decision },
+  });
+}

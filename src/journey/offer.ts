@@ -1,0 +1,51 @@
+import type { ResourceScope } from '../capability/scope.ts';
+import type { Event } from '../event/event.ts';
+import { approvedNow } from '../gate/eligible.ts';
+import type { IntentState } from '../gate/state.ts';
+import { refuse } from '../refusal.ts';
+import { provenState } from './audit.ts';
+import { factsOf, refuseDenied, requireFormats } from './check.ts';
+import { type Context, recordingRefusal } from './context.ts';
+import type { Effect } from './derived.ts';
+import { openAsked } from './effect.ts';
+import { type GrantRequest, termsOf } from './grant.ts';
+import { neededScope } from './reach.ts';
+
+export interface OfferRequest extends Omit<GrantRequest, 'signer' | 'delegation'> {
+  /** Who is about to ask for a capability. */
+  readonly by: string;
+}
+
+/** What a capability for the intent would be about, unless whoever asks for it wants less. */
+export interface Offer {
+  readonly state: IntentState;
+  readonly effect: Effect;
+  readonly needs: ResourceScope;
+  readonly audience: string;
+  readonly ttl_s: number;
+}
+
+/**
+ * What a human looks at before signing a grant. Where the gate would say no in any case it says so now, before anybody
+ * types a passphrase, and that refusal is recorded as the one of the grant itself would be.
+ */
+export async function offer(context: Context, request: OfferRequest): Promise<Offer> {
+  const { intent_id, hash, by } = request;
+  requireFormats(intent_id, hash);
+  const denied = (reason_code: Event<'capability.denied'>['body']['reason_code']): Event => ({
+    kind: 'capability.denied',
+    subject: intent_id,
+    body: { hash, by, reason_code, decision: null },
+  });
+  return recordingRefusal(context, denied, async () => {
+    const proven = (await provenState(context, intent_id)) ?? refuse('INTENT_NOT_FOUND');
+    const facts = await factsOf(context, proven.system, proven.authorities);
+    const state = approvedNow(proven.state, hash, facts);
+    if ('eligible' in state) return refuseDenied(state);
+    const asked = await openAsked(context, state);
+    termsOf(context, request, state, asked, facts.now);
+    const { effect } = asked;
+    const { audience, capability_ttl_s: ttl_s } = context;
+    return { state, effect, needs: neededScope(effect), audience, ttl_s };
+  });
+}

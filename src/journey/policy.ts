@@ -1,0 +1,123 @@
+import type { Digest } from '../canonical/digest.ts';
+import { type Event, parseEvent } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { requireHuman } from '../identity/principal.ts';
+import { openEntry } from '../ledger/entry.ts';
+import { openEngine } from '../policy/engine.ts';
+import { lint } from '../policy/lint.ts';
+import type { Problem } from '../policy/problem.ts';
+import {
+  type ChangedDecision,
+  changedDecisions,
+  type DecisionRecord,
+  openDecision,
+} from '../policy/replay.ts';
+import { openPolicySet, type PolicySet, parsePolicySet } from '../policy/set.ts';
+import { runTable, type TableResult } from '../policy/table.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import { decisionOf } from './decision.ts';
+
+/** What is wrong with the files in policies/: everything, errors and warnings. */
+export function checkPolicies({ policy_files }: Context): Promise<Problem[]> {
+  return lint(policy_files());
+}
+
+/** Asks the files in policies/ every question of the table beside them. */
+export async function testPolicies({ policy_files }: Context, table: string | null): Promise<TableResult[]> {
+  return table === null ? [] : runTable(await parsePolicySet(policy_files()), table);
+}
+
+export interface ActivateRequest {
+  readonly reason: string;
+  readonly signer: Signer;
+  /** What the human was shown: other files than these are not activated. */
+  readonly snapshot?: Digest;
+  /** The table of expected decisions. A set that fails it is not activated. */
+  readonly table: string | null;
+}
+
+/** Makes the files in policies/ the rules from now on. What was decided before stays judged by what was active then. */
+export async function activatePolicies(
+  context: Context,
+  { reason, signer, snapshot, table }: ActivateRequest,
+): Promise<Event<'policy.activated'>> {
+  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  const set = await parsePolicySet(context.policy_files());
+  if (snapshot !== undefined && snapshot !== set.digest)
+    refuse('POLICY_FILES_DIFFER', 'The files changed after they were shown.');
+  const wrong = table === null ? undefined : (await runTable(set, table)).find(({ passed }) => !passed);
+  if (wrong) {
+    const expected = wrong.expected.allowed ? 'allow' : 'deny';
+    refuse('POLICY_TEST_FAILED', `"${wrong.name}" expects ${expected}. ${wrong.got.words}`);
+  }
+  const facts = { snapshot: set.digest, policies: set.policies.length, reason };
+  const activated = signAct(context.origin, 'policy.activated', 'system', facts, signer, context.clock());
+  await context.store.commit({ events: [activated], objects: [set.bytes] });
+  return activated;
+}
+
+export interface PolicyDiff {
+  readonly active: Digest | null;
+  readonly files: Digest;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+  /** How many recent decisions were asked again, and which would be others. */
+  readonly asked: number;
+  readonly decisions: readonly (ChangedDecision & { readonly subject: string; readonly at: string })[];
+}
+
+/** What would change if the files in policies/ were activated: policies, and recent decisions. */
+export async function diffPolicies(context: Context, recent: number): Promise<PolicyDiff> {
+  const next = await parsePolicySet(context.policy_files());
+  const engine = await openEngine(next);
+  const { policy } = await context.store.system();
+  const before = policy === null ? null : await openPolicySet(await context.store.object(policy));
+  const decided = await recentDecisions(context, recent);
+  const decisions = decided.flatMap(({ record, ...where }) =>
+    changedDecisions([record], engine).map((changed) => ({ ...changed, ...where })),
+  );
+  return { active: policy, files: next.digest, ...changesOf(before, next), asked: decided.length, decisions };
+}
+
+function changesOf(before: PolicySet | null, next: PolicySet) {
+  const old = new Map((before?.policies ?? []).map(({ id, text }) => [id, text]));
+  const now = new Map(next.policies.map(({ id, text }) => [id, text]));
+  return {
+    added: [...now.keys()].filter((id) => !old.has(id)).sort(),
+    removed: [...old.keys()].filter((id) => !now.has(id)).sort(),
+    changed: [...now].flatMap(([id, text]) => (old.has(id) && old.get(id) !== text ? [id] : [])).sort(),
+  };
+}
+
+interface Decided {
+  readonly record: DecisionRecord;
+  readonly subject: string;
+  readonly at: string;
+}
+
+/** The newest decisions that are still stored, oldest first. */
+async function recentDecisions({ store }: Context, count: number): Promise<Decided[]> {
+  const { size } = await store.tip();
+  const found: Decided[] = [];
+  for await (const batch of store.entries(Math.max(0, size - count))) {
+    for (const { bytes } of batch) {
+      const entry = openEntry(bytes);
+      const digest = decisionOf(parseEvent(entry));
+      const record =
+        digest === null ? null : await unlessErased(async () => openDecision(await store.object(digest)));
+      if (record) found.push({ record, subject: entry.subject, at: entry.at });
+    }
+  }
+  return found;
+}
+
+async function unlessErased<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'OBJECT_MISSING') return null;
+    throw error;
+  }
+}

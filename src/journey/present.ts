@@ -1,0 +1,110 @@
+import type { KeyObject } from 'node:crypto';
+import { sha256 } from '../canonical/digest.ts';
+import { type Facts, unmetCondition } from '../capability/conditions.ts';
+import { kidOf } from '../capability/key.ts';
+import type { HeldCapability, Holder } from '../capability/proof.ts';
+import { readFileBeneath, readRegularFile } from '../durable/beneath.ts';
+import { currentCapability } from '../gate/capability.ts';
+import type { Capability, IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import { limits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import type { Effect } from './derived.ts';
+import { actionOf, categoryOf, neededScope } from './reach.ts';
+
+/** What whoever runs brings along. Without a text the newest capability that was granted for the intent is used. */
+export interface Presented {
+  readonly text?: string;
+  /** The key of the holder, for a capability that is bound to one. */
+  readonly holder?: Holder;
+}
+
+export interface UsableCapability {
+  readonly held: HeldCapability;
+  /** What the ledger says about it. */
+  readonly recorded: Capability;
+}
+
+/**
+ * Step 5 of 002: the executor validates the capability, offline against the public keys of the control plane, and
+ * against the ledger for revocation and use.
+ */
+export async function requireCapability(
+  context: Context,
+  { state, system }: { readonly state: IntentState; readonly system: System },
+  effect: Effect,
+  presented: Presented,
+): Promise<UsableCapability> {
+  const { openCapability, requireUsable } = await import('../capability/verify.ts');
+  const { proveHolder, requireHolder } = await import('../capability/proof.ts');
+  const now = context.clock();
+  const { audience } = context;
+  const text = presented.text ?? (await grantedText(context, state, now));
+  const opened = await openCapability(text, keysOf(context, system));
+  const proof = presented.holder ? await proveHolder(text, presented.holder, { audience, now }) : null;
+  const held = await requireHolder(opened, proof, { audience, now });
+  const recorded = state.capabilities.find(({ capability_id }) => capability_id === opened.root.jti);
+  // The token itself must be the one that was issued, whatever else the same key has signed.
+  const known = recorded !== undefined && recorded.token === sha256(text.split('~')[0]!);
+  const expected = {
+    now,
+    audience,
+    intent_id: state.intent_id,
+    intent_hash: state.hash,
+    effect_digest: state.effect_digest,
+    attempt: state.attempt,
+    action: actionOf(effect),
+    needs: neededUnlessConfined(effect),
+    facts: conditionFacts(context, now),
+  };
+  requireUsable(held, expected, known ? recorded.status : null);
+  const { tool_category } = held.claims;
+  if (tool_category !== null && tool_category !== categoryOf(effect))
+    refuse('CAPABILITY_WRONG_ACTION', `It is for tools of the category "${tool_category}".`);
+  return { held, recorded: recorded! };
+}
+
+async function grantedText({ store }: Context, state: IntentState, now: Date): Promise<string> {
+  return Buffer.from(await store.object(currentCapability(state, now).token)).toString('utf8');
+}
+
+/** A sandbox is made from the scope, so it needs no comparison. What has no sandbox must be within the scope. */
+function neededUnlessConfined(effect: Effect) {
+  return effect.kind === 'tool' && effect.sandbox !== 'none' ? null : neededScope(effect);
+}
+
+function keysOf({ public_key }: Context, { control_keys }: System): (kid: string) => KeyObject | null {
+  return (kid) => {
+    const found = control_keys.find((key) => kidOf(key) === kid);
+    return found === undefined ? null : public_key(found);
+  };
+}
+
+function conditionFacts(context: Context, now: Date): Facts {
+  return {
+    now,
+    environment: context.environment,
+    host: context.process.host,
+    fileDigest: (path) => digestBeneath(context, path),
+  };
+}
+
+/** What a condition names: a path of the project, or an absolute one. Nothing there is an answer; unreadable is not. */
+function digestBeneath({ root }: Context, path: string): string | null {
+  try {
+    const { bytes } = path.startsWith('/')
+      ? readRegularFile(path, limits.executable_bytes)
+      : readFileBeneath(root, path, limits.executable_bytes);
+    return sha256(bytes);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+/** F5, too: a condition that was met and no longer is. Null while all of them hold. */
+export function conditionBroken(context: Context, { held }: UsableCapability): Refusal | null {
+  const unmet = unmetCondition(held.claims.conditions, conditionFacts(context, context.clock()));
+  return unmet === null ? null : new Refusal('CAPABILITY_CONDITION_UNMET', unmet);
+}

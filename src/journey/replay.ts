@@ -1,0 +1,183 @@
+import { publicKeyOf } from '../canonical/ed25519.ts';
+import { kidOf } from '../capability/key.ts';
+import { type Event, parseEvent } from '../event/event.ts';
+import { approvedNow } from '../gate/eligible.ts';
+import { openEnvelope } from '../intent/envelope.ts';
+import { type Entry, openEntry } from '../ledger/entry.ts';
+import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
+import { type PolicyAction, SCOPE_OF } from '../policy/request.ts';
+import { refuse } from '../refusal.ts';
+import { isLiveApproval } from '../store/grounds.ts';
+import { withSigners } from './audit.ts';
+import type { Context } from './context.ts';
+import { decisionOf } from './decision.ts';
+import { Inspector } from './inspect.ts';
+
+/** One thing that was recomputed, and what came out, again. */
+export interface ReplayStep {
+  readonly seq: number;
+  readonly what: string;
+  readonly outcome: string;
+}
+
+export interface Replay {
+  readonly execution_id: string;
+  readonly intent_id: string;
+  readonly steps: readonly ReplayStep[];
+}
+
+/**
+ * Makes every decision on the way to one execution again, from what was stored when it was made: signatures and states from
+ * the entries, policies from their snapshots and whole requests, the capability from its token. Whatever is missing or
+ * comes out differently fails the replay.
+ */
+export async function replay(context: Context, execution_id: string): Promise<Replay> {
+  const known = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const { intent_id } = known;
+  const about = await context.store.entriesOf(intent_id);
+  const inspector = new Inspector();
+  const steps: ReplayStep[] = [];
+  for (const { bytes } of await withSigners(context.store, about)) {
+    const entry = openEntry(bytes);
+    const event = parseEvent(entry);
+    if (entry.subject === intent_id) steps.push(...(await replayed(context, inspector, event, entry)));
+    inspector.inspect(entry);
+    if (event.kind === 'execution.finished' && event.body.execution_id === execution_id) break;
+  }
+  return { execution_id, intent_id, steps };
+}
+
+/** The inspector is as the ledger was just before this entry. */
+async function replayed(
+  context: Context,
+  inspector: Inspector,
+  event: Event,
+  entry: Entry,
+): Promise<ReplayStep[]> {
+  const steps: ReplayStep[] = [];
+  const step = (what: string, outcome: string) => steps.push({ seq: entry.seq, what, outcome });
+  const digest = decisionOf(event);
+  if (digest !== null) {
+    const record = openDecision(await context.store.object(digest));
+    await requireSameDecision(context, event, record, entry, isThroughGlass(inspector, event));
+    step(`policies on ${record.request.action}`, record.decision.words);
+  }
+  switch (event.kind) {
+    case 'intent.proposed':
+      await requireEnvelope(context, event, entry);
+      step('intent', `frozen as ${event.body.hash}`);
+      break;
+    case 'capability.issued':
+      await requireToken(context, inspector, event, entry);
+      step(
+        'capability',
+        `${event.body.capability_id} is for ${event.body.action} until ${event.body.expires_at}`,
+      );
+      break;
+    case 'execution.claimed':
+      requireEligible(inspector, event, entry);
+      step('gate', `eligible at ${entry.at}, attempt ${event.body.attempt}`);
+      break;
+    case 'execution.finished':
+      for (const { digest } of [event.body.stdout, event.body.stderr]) await context.store.object(digest);
+      step('outcome', `${event.body.result}, outputs as recorded`);
+      break;
+  }
+  return steps;
+}
+
+/** Which question of the policies each fact rests on, and which answer it needs. */
+const ASKED: Readonly<Partial<Record<Event['kind'], readonly [PolicyAction, needs: boolean]>>> = {
+  'intent.submitted': ['submit', true],
+  'intent.delegated': ['submit', true],
+  'approval.granted': ['approve', true],
+  'capability.issued': ['grant', true],
+  'glass.broken': ['break_glass', true],
+  'execution.claimed': ['execute', true],
+  'execution.refused': ['execute', false],
+  'violation.detected': ['execute', false],
+};
+
+async function requireSameDecision(
+  context: Context,
+  event: Event,
+  record: DecisionRecord,
+  { seq }: Entry,
+  glass: boolean,
+): Promise<void> {
+  const { request, decision, snapshot } = record;
+  const [action, needs] = ASKED[event.kind] ?? [request.action, false];
+  if (request.action !== action) differs(seq, `It rests on a decision about ${request.action}.`);
+  if ('policy' in event.body && event.body.policy !== snapshot) differs(seq, 'It names other policies.');
+  if (decision.allowed !== needs && !(needs && glass)) differs(seq, `The decision was: ${decision.words}`);
+  const again = redecide(record, await context.rules(snapshot));
+  if (!sameDecision(decision, again))
+    differs(seq, `The ${SCOPE_OF[action]} policies said: ${decision.words} They say now: ${again.words}`);
+}
+
+/** Whether two humans went past the policies here. */
+function isThroughGlass(inspector: Inspector, event: Event): boolean {
+  if (event.kind === 'capability.issued') return event.body.glass;
+  if (event.kind !== 'execution.claimed') return false;
+  const { capability_id } = event.body;
+  const known = inspector.intent(event.subject)?.capabilities ?? [];
+  return known.some((one) => one.capability_id === capability_id && one.glass);
+}
+
+/** The bytes under a digest are checked by the store; what they name must be what the entry names. */
+async function requireEnvelope(
+  { store }: Context,
+  { subject, body }: Event<'intent.proposed'>,
+  { seq }: Entry,
+): Promise<void> {
+  const envelope = openEnvelope(await store.object(body.hash));
+  const named = [envelope.effect, ...envelope.alternates].map(({ digest }) => digest).join();
+  const recorded = [body.effect_digest, ...body.alternates.map((one) => one.effect_digest)].join();
+  if (envelope.intent_id !== subject || named !== recorded)
+    differs(seq, 'The envelope names another effect.');
+  for (const digest of recorded.split(',')) await store.object(digest);
+}
+
+async function requireToken(
+  { store }: Context,
+  { system }: Inspector,
+  { subject, body }: Event<'capability.issued'>,
+  { seq }: Entry,
+): Promise<void> {
+  const { openCapability } = await import('../capability/verify.ts');
+  const text = Buffer.from(await store.object(body.token)).toString('utf8');
+  const keys = new Map(system.control_keys.map((key) => [kidOf(key), publicKeyOf(key)]));
+  const { root } = await openCapability(text, (kid) => keys.get(kid) ?? null);
+  const same =
+    root.jti === body.capability_id &&
+    root.intent_id === subject &&
+    root.intent_hash === body.hash &&
+    root.effect_digest === body.effect_digest &&
+    root.attempt === body.attempt &&
+    root.action === body.action &&
+    root.audience === body.audience &&
+    root.holder === body.holder &&
+    root.policy === body.policy &&
+    root.expires_at === body.expires_at;
+  if (!same) differs(seq, 'The token is not the one that the entry describes.');
+}
+
+/** The gate's own question, at the moment of the claim. That the capability was good, the state machine asks itself. */
+function requireEligible(
+  inspector: Inspector,
+  { subject, body }: Event<'execution.claimed'>,
+  entry: Entry,
+): void {
+  const answer = approvedNow(inspector.intent(subject), body.hash, {
+    now: new Date(entry.at),
+    ledger_at: null,
+    tenant: entry.tenant,
+    freezes: inspector.system.freezes,
+    isLive: (approval) => isLiveApproval(inspector.authorities, approval, entry.at),
+  });
+  if ('eligible' in answer) differs(entry.seq, `The gate says ${answer.code}.`);
+}
+
+function differs(seq: number, message: string): never {
+  return refuse('REPLAY_DIFFERS', `Entry ${seq}: ${message}`, { seq });
+}

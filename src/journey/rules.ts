@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import type { Digest } from '../canonical/digest.ts';
+import type { ResourceScope } from '../capability/scope.ts';
+import { validApprovals } from '../gate/eligible.ts';
+import { frozenFor } from '../gate/freeze.ts';
+import type { Approval, IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import { rateOf } from '../identity/pace.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Envelope } from '../intent/envelope.ts';
+import { quorumsMet } from '../policy/quorum.ts';
+import { recordOf, sealDecision } from '../policy/replay.ts';
+import type { Decision, PolicyAction, PolicyContext, PolicyRequest, Weekday } from '../policy/request.ts';
+import { refuse } from '../refusal.ts';
+import { isLiveApproval } from '../store/grounds.ts';
+import { authoritiesIn, type Context } from './context.ts';
+import type { Effect } from './derived.ts';
+import { resourceOf } from './reach.ts';
+
+/** A decision of the active policies, sealed with everything that it was made from. */
+export interface Ruling {
+  readonly decision: Decision;
+  readonly snapshot: Digest;
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+}
+
+/** What is asked of the policies. */
+export interface Matter {
+  readonly action: PolicyAction;
+  readonly principal: Principal;
+  readonly delegated?: boolean;
+  readonly state: IntentState;
+  readonly envelope: Envelope;
+  readonly effect: Effect;
+  readonly system: System;
+  readonly now: Date;
+  /** The capability that is asked for. */
+  readonly grant?: {
+    readonly action: string;
+    readonly ttl_s: number;
+    readonly tool_category: string | null;
+    readonly scope: ResourceScope;
+  };
+  readonly running_s?: number;
+}
+
+/** Asks the active policies. The answer is kept whatever it is: a denial is a fact, too. */
+export async function rule(context: Context, matter: Matter): Promise<Ruling> {
+  const snapshot = matter.system.policy ?? refuse('POLICY_MISSING');
+  requireSameFiles(context, snapshot);
+  const engine = await context.rules(snapshot);
+  const request = await requestOf(context, matter, (approvers) => quorumsMet(engine.set.quorums, approvers));
+  const decision = engine.decide(request);
+  const nonce = randomBytes(16).toString('base64');
+  return { decision, snapshot, ...sealDecision(recordOf(engine, request, decision, nonce)) };
+}
+
+/** Whoever reads the files in policies/ must be able to believe them. */
+export function requireSameFiles(context: Context, snapshot: Digest): void {
+  if (context.policy_files().digest !== snapshot) refuse('POLICY_FILES_DIFFER');
+}
+
+/** Refuses with the code of the denial and the words of the policies that gave it. */
+export function requireAllowed({ decision }: Ruling): void {
+  if (decision.code !== null)
+    refuse(decision.code, decision.words, { policies: decision.policies.map(({ id }) => id).join(', ') });
+}
+
+type Approver = { readonly name: string; readonly roles: readonly string[] };
+
+async function requestOf(
+  context: Context,
+  matter: Matter,
+  met: (approvers: readonly Approver[]) => string[],
+): Promise<PolicyRequest> {
+  const { action, principal, state, effect } = matter;
+  const { principals, ...authorities } = await authoritiesIn(context);
+  const at = matter.now.toISOString();
+  const approvals = validApprovals(state, matter.now).filter((one) => isLiveApproval(authorities, one, at));
+  return {
+    action,
+    principal: {
+      kind: principal.kind,
+      name: principal.name,
+      roles: principal.roles,
+      enrolled_by: principal.enrolled_by,
+    },
+    resource: resourceOf(effect, state.tool),
+    context: {
+      ...askedOf(matter),
+      ...approvedOf(state, approvals, principals, met),
+      ...grantOf(matter),
+      ...momentOf(context, matter, principals.get(state.proposer) ?? null),
+      humans: [...principals.values()].filter(({ kind, status }) => kind === 'human' && status === 'active')
+        .length,
+    },
+  };
+}
+
+type Part<K extends keyof PolicyContext> = Pick<PolicyContext, K>;
+
+function askedOf({
+  state,
+  envelope,
+  delegated,
+}: Matter): Part<
+  | 'goal'
+  | 'requested_actions'
+  | 'prohibitions'
+  | 'proposer'
+  | 'proposer_kind'
+  | 'proposer_verified'
+  | 'delegated'
+  | 'life_s'
+  | 'attempt'
+> {
+  return {
+    goal: envelope.declared_goal,
+    requested_actions: envelope.requested_actions,
+    prohibitions: envelope.constraints.prohibitions,
+    proposer: state.proposer,
+    proposer_kind: state.proposer_kind,
+    proposer_verified: state.proposer_verified,
+    delegated: delegated ?? false,
+    life_s: Math.ceil((Date.parse(envelope.expiry) - Date.parse(envelope.created_at)) / 1000),
+    attempt: state.attempt,
+  };
+}
+
+/** How sure it is that the human was there. */
+const ASSURANCE: Readonly<Record<Approval['assurance'], number>> = {
+  delegation: 1,
+  passphrase: 2,
+  passkey: 3,
+};
+
+function approvedOf(
+  { proposer }: IntentState,
+  approvals: readonly Approval[],
+  principals: ReadonlyMap<string, Principal>,
+  met: (approvers: readonly Approver[]) => string[],
+): Part<'approvals' | 'approvers' | 'approver_roles' | 'quorums' | 'assurance' | 'self_approved'> {
+  const names = [...new Set(approvals.map(({ by }) => by))].sort();
+  const approvers = names.map((name) => ({ name, roles: principals.get(name)?.roles ?? [] }));
+  return {
+    approvals: names.length,
+    approvers: names,
+    approver_roles: [...new Set(approvers.flatMap(({ roles }) => roles))].sort(),
+    quorums: met(approvers),
+    assurance: Math.min(...(approvals.length ? approvals.map((each) => ASSURANCE[each.assurance]) : [0])),
+    self_approved: names.includes(proposer),
+  };
+}
+
+function grantOf({
+  effect,
+  grant,
+}: Matter): Part<'action' | 'ttl_s' | 'tool_category' | 'scope_network' | 'scope_writes' | 'unconfined'> {
+  const { network, write, unconfined } = grant?.scope ?? NOTHING;
+  return {
+    action: grant?.action ?? (effect.kind === 'tool' ? effect.action : 'plan'),
+    ttl_s: grant?.ttl_s ?? 0,
+    tool_category: grant?.tool_category ?? '',
+    scope_network: network,
+    scope_writes: write,
+    unconfined,
+  };
+}
+
+const NOTHING = { network: false, write: [], unconfined: false } as const;
+
+const WEEKDAYS: readonly Weekday[] = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+];
+
+/** Hours and days are those of UTC, so that a decision is the same on every machine. */
+function momentOf(
+  context: Context,
+  { state, system, now, running_s }: Matter,
+  proposer: Principal | null,
+): Part<
+  | 'environment'
+  | 'hour'
+  | 'weekday'
+  | 'epoch_s'
+  | 'pace_minute'
+  | 'pace_hour'
+  | 'pace_day'
+  | 'running_s'
+  | 'frozen'
+> {
+  const rate = proposer ? rateOf(proposer.pace, now) : { minute: 0, hour: 0, day: 0 };
+  return {
+    environment: context.environment,
+    hour: now.getUTCHours(),
+    weekday: WEEKDAYS[now.getUTCDay()]!,
+    epoch_s: Math.floor(now.getTime() / 1000),
+    pace_minute: rate.minute,
+    pace_hour: rate.hour,
+    pace_day: rate.day,
+    running_s: running_s ?? 0,
+    frozen: frozenFor(system.freezes, context.store.tenant, state) !== null,
+  };
+}

@@ -1,0 +1,118 @@
+import { approvalExpiry } from '../approval/approval.ts';
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { covers, type Delegation, requireHolds } from '../identity/delegation.ts';
+import { requireConstraints } from '../intent/constraints.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
+import { requireFormats } from './check.ts';
+import {
+  authoritiesIn,
+  type Context,
+  type Kept,
+  recordingRefusal,
+  requireClock,
+  requireIntent,
+} from './context.ts';
+import { openAsked, requireSameEffect } from './effect.ts';
+import { actionOf, resourceOf } from './reach.ts';
+import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
+
+/**
+ * Step 1 of 002, for whoever submits: what the intent says about its own bounds must be clear and must hold, and the
+ * policies must accept it. Schema, issuer and expiry were looked at before.
+ */
+export async function accept(
+  context: Context,
+  matter: Omit<Matter, 'action'>,
+  keep: (ruling: Kept) => void,
+): Promise<Ruling> {
+  const { envelope, effect, state } = matter;
+  const { network, sandboxed } = resourceOf(effect, state.tool);
+  requireConstraints(envelope.constraints, {
+    action: actionOf(effect),
+    network: network || !sandboxed,
+    runtime_s: (effect.kind === 'tool' ? effect.timeout_ms : effect.instructions.timeout_ms) / 1000,
+    files:
+      effect.kind === 'tool'
+        ? null
+        : new Set(effect.actions.flatMap((one) => one.changes.map(({ path }) => path))).size,
+  });
+  const ruling = await rule(context, { ...matter, action: 'submit' });
+  keep(ruling);
+  requireAllowed(ruling);
+  return ruling;
+}
+
+/** F1: the intent is refused, and that is recorded. */
+export function refused(subject: string) {
+  return (reason_code: ReasonCode, decision: Digest | null): Event => ({
+    kind: 'intent.refused',
+    subject,
+    body: { reason_code, decision },
+  });
+}
+
+export interface SubmitRequest {
+  readonly intent_id: string;
+  readonly hash: string;
+  /** The delegate, and the delegation that a human signed for that key. */
+  readonly signer: Signer;
+  readonly delegation: string;
+}
+
+/**
+ * Submits and freezes an intent under a delegation. If the human who delegated said so, this is also the approval, by that
+ * human; otherwise a human still has to approve.
+ */
+export async function submit(context: Context, request: SubmitRequest): Promise<Event<'intent.delegated'>> {
+  const { intent_id, hash, signer, delegation: delegation_id } = request;
+  requireFormats(intent_id, hash);
+  return recordingRefusal(context, refused(intent_id), async (keep) => {
+    const now = await requireClock(context);
+    const state = await requireIntent(context, intent_id);
+    if (state.hash !== hash) refuse('HASH_MISMATCH');
+    if (Date.parse(state.expires_at) <= now.getTime()) refuse('INTENT_EXPIRED');
+    const { authorities, delegation } = await requireDelegation(context, delegation_id, signer, now);
+    if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
+    const asked = await openAsked(context, state);
+    await requireSameEffect(context, state, asked);
+
+    const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
+    const system = await context.store.system();
+    const ruling = await accept(context, { principal, delegated: true, state, ...asked, system, now }, keep);
+    const delegated = signAct(
+      context.origin,
+      'intent.delegated',
+      intent_id,
+      {
+        hash,
+        effect_digest: state.effect_digest,
+        delegation: delegation_id,
+        approver: delegation.approves ? delegation.root : null,
+        expires_at: earlier(
+          approvalExpiry(now, context.approval_ttl_s, state.expires_at),
+          delegation.expires_at,
+        ),
+        decision: ruling.digest,
+      },
+      signer,
+      now,
+    );
+    await context.store.commit({ events: [delegated], objects: [ruling.bytes] });
+    return delegated;
+  });
+}
+
+/** The delegation must hold now and be for this key. The store looks again, and at the signature. */
+export async function requireDelegation(context: Context, delegation_id: string, signer: Signer, now: Date) {
+  const authorities = await authoritiesIn(context);
+  const delegation: Delegation = requireHolds(authorities, delegation_id, now.toISOString());
+  if (delegation.delegate !== signer.name || delegation.delegate_key !== signer.public_key)
+    refuse('DELEGATION_OUT_OF_SCOPE', `The delegation is to "${delegation.delegate}".`);
+  return { authorities, delegation };
+}
+
+function earlier(a: string, b: string): string {
+  return Date.parse(a) <= Date.parse(b) ? a : b;
+}

@@ -1,0 +1,115 @@
+import type { Event } from '../event/event.ts';
+import { isGlassBroken, outstanding } from '../gate/capability.ts';
+import { freezeOf, freezeWords } from '../gate/freeze.ts';
+import type { IntentState } from '../gate/state.ts';
+import { limits } from '../limits.ts';
+import { Refusal } from '../refusal.ts';
+import type { Context } from './context.ts';
+import { conditionBroken, type UsableCapability } from './present.ts';
+import { toolsOf } from './reach.ts';
+import { type Matter, type Ruling, rule } from './rules.ts';
+
+/** F5 of 002: something that had to hold while it ran no longer does. */
+export interface Violation {
+  readonly refusal: Refusal;
+  readonly ruling: Ruling | null;
+}
+
+export interface Watch {
+  /** Aborts the run at the first violation, and when the caller does. */
+  readonly signal: AbortSignal;
+  readonly violation: () => Violation | null;
+  stop(): void;
+}
+
+export interface Watched extends Omit<Matter, 'action' | 'system' | 'now'> {
+  readonly capability: UsableCapability;
+  readonly abort?: AbortSignal | undefined;
+}
+
+/**
+ * Looks at a running action several times a second: a freeze, a revocation, a policy of the execution scope, a condition of
+ * the capability. Whatever cannot be read is a violation, too: a run that nobody can stop does not go on.
+ */
+export function watchRun(context: Context, watched: Watched): Watch {
+  const stopped = new AbortController();
+  const since_ms = context.clock().getTime();
+  let violation: Violation | null = null;
+  let looking = false;
+  const look = async () => {
+    if (looking) return;
+    looking = true;
+    const found = await violationNow(context, watched, since_ms).catch(unreadable);
+    looking = false;
+    if (found === null || stopped.signal.aborted) return;
+    violation = found;
+    stopped.abort();
+  };
+  const timer = setInterval(() => void look(), limits.watch_ms);
+  const onAbort = () => stopped.abort();
+  watched.abort?.addEventListener('abort', onAbort, { once: true });
+  if (watched.abort?.aborted) onAbort();
+  return {
+    signal: stopped.signal,
+    violation: () => violation,
+    stop() {
+      clearInterval(timer);
+      watched.abort?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function unreadable(error: unknown): Violation {
+  const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL', String(error));
+  return { refusal, ruling: null };
+}
+
+async function violationNow(context: Context, watched: Watched, since_ms: number): Promise<Violation | null> {
+  const { capability, effect } = watched;
+  const state = (await context.store.intent(watched.state.intent_id)) ?? watched.state;
+  const system = await context.store.system();
+  const glass = isGlassBroken(state);
+  const about = {
+    tenant: context.store.tenant,
+    agent: state.proposer,
+    tools: toolsOf(effect, context.registry),
+  };
+  const freeze = glass ? null : freezeOf(system.freezes, about);
+  if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
+  if (isRevoked(state, capability)) return by(new Refusal('CAPABILITY_REVOKED'));
+  const broken = conditionBroken(context, capability);
+  if (broken) return by(broken);
+
+  const now = context.clock();
+  const running_s = Math.max(0, Math.floor((now.getTime() - since_ms) / 1000));
+  const ruling = await rule(context, { ...watched, action: 'execute', system, now, running_s });
+  const { code, words } = ruling.decision;
+  return code === null || glass ? null : { refusal: new Refusal(code, words), ruling };
+}
+
+function by(refusal: Refusal): Violation {
+  return { refusal, ruling: null };
+}
+
+function isRevoked({ capabilities }: IntentState, { recorded }: UsableCapability): boolean {
+  const { capability_id } = recorded;
+  return capabilities.some((one) => one.capability_id === capability_id && one.status === 'revoked');
+}
+
+/** Recorded with the end of the run. Everything that is outstanding for the intent is revoked by it. */
+export function violationEvent(
+  state: IntentState,
+  execution_id: string,
+  { refusal, ruling }: Violation,
+): Event<'violation.detected'> {
+  return {
+    kind: 'violation.detected',
+    subject: state.intent_id,
+    body: {
+      execution_id,
+      reason_code: refusal.code,
+      decision: ruling?.digest ?? null,
+      revoked: outstanding(state),
+    },
+  };
+}

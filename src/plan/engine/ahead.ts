@@ -1,0 +1,72 @@
+import { planLimits } from '../limits.ts';
+import type { ActionEffect, ActionType, FileState, PlanEffect } from '../model.ts';
+import { dropStaged, type Prepared, type Stager, TOGETHER_BYTES } from './apply.ts';
+import type { Halt } from './halt.ts';
+import type { Handler } from './handler/handler.ts';
+
+type Handlers = Readonly<Record<ActionType, Handler>>;
+
+/** What waits for its turn takes room on the disk. */
+const AHEAD_BYTES = 64 * 1024 * 1024;
+/** While one edit is made no other action gets on: none may be so short of time that this would count. */
+const PATIENT_MS = 5_000;
+
+/** Statements and pipelines look into folders, and must not meet a file that waits there. */
+const LOOKS_AROUND: ReadonlySet<ActionType> = new Set<ActionType>(['SQL_EXECUTE', 'PIPELINE_RUN']);
+
+/**
+ * Edits that are prepared before their turn, so that the new contents of several reach the disk together, beside their places.
+ * Nothing is changed by it. What cannot be prepared is left to the action itself, which says why.
+ */
+export class Ahead {
+  readonly #prepared = new Map<ActionEffect, Promise<Prepared | null>>();
+  #ended = false;
+
+  /** Each begins when the one four places before it is ready. */
+  begin({ actions }: PlanEffect, handlers: Handlers, stager: Stager, halt: Halt): void {
+    const edits = candidates(actions, handlers);
+    for (const [i, action] of edits.entries()) {
+      const before = this.#prepared.get(edits[i - planLimits.concurrent_actions]!) ?? Promise.resolve();
+      const prepare = () => handlers[action.action_type].prepare!(action, stager);
+      const ready = before.then(() => (this.#ended || halt.reason() ? null : prepare())).catch(() => null);
+      this.#prepared.set(action, ready);
+    }
+  }
+
+  /** What was prepared of an action: from here on it is the action's own. */
+  async take(action: ActionEffect): Promise<Prepared | null> {
+    const prepared = (await this.#prepared.get(action)) ?? null;
+    this.#prepared.delete(action);
+    return prepared;
+  }
+
+  /** Begins nothing more and removes what nobody took. What cannot be removed is found by its name later. */
+  async end(root: string): Promise<void> {
+    this.#ended = true;
+    for (const [{ changes }, ready] of this.#prepared) {
+      const prepared = await ready;
+      if (prepared) await dropStaged(root, changes[0]!.path, prepared).catch(() => null);
+    }
+  }
+}
+
+/** Only the first change of a path: what the others begin with is not there yet. */
+function candidates(actions: readonly ActionEffect[], handlers: Handlers): ActionEffect[] {
+  if (actions.some((action) => LOOKS_AROUND.has(action.action_type) || action.timeout_ms < PATIENT_MS))
+    return [];
+  const mentioned = new Set<string>();
+  let total = 0;
+  return actions.filter(({ action_type, changes }) => {
+    const first = changes.every(({ path }) => !mentioned.has(path));
+    for (const { path } of changes) mentioned.add(path);
+    const size = Math.max(...changes.flatMap(({ before, after }) => [sizeOf(before), sizeOf(after)]));
+    if (!first || !handlers[action_type].prepare) return false;
+    if (size > TOGETHER_BYTES || total + size > AHEAD_BYTES) return false;
+    total += size;
+    return true;
+  });
+}
+
+function sizeOf(state: FileState | null | 'unknown'): number {
+  return state === null || state === 'unknown' ? 0 : state.size;
+}

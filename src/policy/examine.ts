@@ -1,0 +1,172 @@
+import { visible } from '../canonical/visible.ts';
+import { Refusal } from '../refusal.ts';
+import { type CedarEngine, type CedarFinding, type CedarProblem, loadCedar } from './cedar.ts';
+import { policyLimits } from './limits.ts';
+import { nestingOf } from './nesting.ts';
+import { annotationProblems, type Policy, policyOf } from './policy.ts';
+import { about, atLine, type Problem } from './problem.ts';
+import { parseQuorums, QUORUM_FILE, type Quorum } from './quorum.ts';
+import { CEDAR_SCHEMA } from './schema.ts';
+
+/** The texts of a project's policies. Reading the files is the caller's. */
+export interface PolicySource {
+  readonly files: readonly PolicyFile[];
+  /** The text of quorums.yaml, null when there is none. */
+  readonly quorums: string | null;
+}
+
+export interface PolicyFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Examined {
+  readonly policies: readonly Policy[];
+  readonly quorums: readonly Quorum[];
+  /** Errors before warnings, each in the order of the files. */
+  readonly problems: readonly Problem[];
+}
+
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.cedar$/;
+
+/** Everything that a policy set says, and everything that is wrong with it. Nothing here throws for a bad text. */
+export async function examine(source: PolicySource): Promise<Examined> {
+  const cedar = await loadCedar();
+  const read = source.files.map((file) => readFile(cedar, file));
+  const policies = read.flatMap((file) => file.policies);
+  const { quorums, problems } = readQuorums(source.quorums);
+  const found = [
+    ...setProblems(source, policies),
+    ...read.flatMap((file) => file.problems),
+    ...policies.flatMap(annotationProblems),
+    ...doubleIds(policies),
+    ...problems,
+  ];
+  // More than the limit is not worth Cedar's time.
+  if (policies.length <= policyLimits.policies) found.push(...schemaProblems(cedar, policies));
+  return { policies, quorums, problems: sorted(found) };
+}
+
+/** Errors first, each thing once: Cedar says it anew for every action. */
+function sorted(problems: readonly Problem[]): Problem[] {
+  const once = [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+  const of = (severity: Problem['severity']) => once.filter((problem) => problem.severity === severity);
+  return [...of('error'), ...of('warning')];
+}
+
+interface FileRead {
+  readonly policies: readonly Policy[];
+  readonly problems: readonly Problem[];
+}
+
+function readFile(cedar: CedarEngine, file: PolicyFile): FileRead {
+  const problems = textProblems(file);
+  if (problems.length > 0) return { policies: [], problems };
+  try {
+    return readPolicies(cedar, file);
+  } catch (error) {
+    return { policies: [], problems: [atLine(file.name, 1, `cannot be read: ${(error as Error).message}`)] };
+  }
+}
+
+function textProblems({ name, text }: PolicyFile): Problem[] {
+  if (!FILE_NAME.test(name))
+    return [atLine(visible(name), 1, 'is not the name of a policy file: letters, digits, then .cedar')];
+  const bytes = Buffer.byteLength(text, 'utf8');
+  if (bytes > policyLimits.file_bytes)
+    return [atLine(name, 1, `has ${bytes} bytes; the most is ${policyLimits.file_bytes}`)];
+  const depth = nestingOf(text);
+  if (depth > policyLimits.nesting)
+    return [atLine(name, 1, `nests ${depth} deep; the most is ${policyLimits.nesting}`)];
+  const unseen = text.split(/\r?\n/).findIndex((line) => visible(line) !== line);
+  // Whoever activates a policy has read it, and reads what is on the screen.
+  return unseen < 0 ? [] : [atLine(name, unseen + 1, 'has a character that nobody can see')];
+}
+
+function readPolicies(cedar: CedarEngine, { name, text }: PolicyFile): FileRead {
+  const parts = cedar.policySetTextToParts(text);
+  if (parts.type === 'failure')
+    return {
+      policies: [],
+      problems: parts.errors.map((error) => atLine(name, lineIn(text, error), wordsOf(error))),
+    };
+  const lineOf = (part: string) => lineAt(text.slice(0, text.indexOf(part)));
+  const problems = parts.policy_templates.map((part) =>
+    atLine(name, lineOf(part), 'is a template; write out the policy instead'),
+  );
+  const policies: Policy[] = [];
+  for (const part of parts.policies) {
+    const parsed = cedar.policyToJson(part);
+    if (parsed.type === 'success') policies.push(policyOf(name, lineOf(part), part, parsed.json));
+    else problems.push(atLine(name, lineOf(part), wordsOf(parsed.errors[0]!)));
+  }
+  return { policies: policies.sort((a, b) => a.line - b.line), problems };
+}
+
+function readQuorums(text: string | null): { quorums: readonly Quorum[]; problems: Problem[] } {
+  try {
+    return { quorums: parseQuorums(text), problems: [] };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const line = Number(error.details.line ?? 1);
+    const message = error.message.replace(/^quorums\.yaml(, line \d+)?: /, '');
+    return { quorums: [], problems: [atLine(QUORUM_FILE, line, message)] };
+  }
+}
+
+function setProblems({ files }: PolicySource, policies: readonly Policy[]): Problem[] {
+  const names = files.map(({ name }) => name);
+  const twice = names.filter((name, i) => names.indexOf(name) !== i);
+  const found = twice.map((name) => atLine(name, 1, 'is there twice'));
+  if (files.length > policyLimits.files)
+    found.push(atLine('policies', 1, `has ${files.length} files; the most is ${policyLimits.files}`));
+  if (policies.length > policyLimits.policies)
+    found.push(
+      atLine('policies', 1, `has ${policies.length} policies; the most is ${policyLimits.policies}`),
+    );
+  return found;
+}
+
+function doubleIds(policies: readonly Policy[]): Problem[] {
+  const first = new Map<string, Policy>();
+  return policies.flatMap((policy) => {
+    const other = first.get(policy.id);
+    if (policy.id === '' || other === undefined) {
+      first.set(policy.id, policy);
+      return [];
+    }
+    return [about(policy, `has the same @id as the policy in ${other.file}, line ${other.line}`)];
+  });
+}
+
+/** The strict validator: what it lets through has no missing attribute and no wrong type. */
+function schemaProblems(cedar: CedarEngine, policies: readonly Policy[]): Problem[] {
+  const texts = Object.fromEntries(policies.map(({ text }, i) => [String(i), text]));
+  const answer = cedar.validate({ schema: CEDAR_SCHEMA, policies: { staticPolicies: texts } });
+  if (answer.type === 'failure') return answer.errors.map((error) => atLine('policies', 1, wordsOf(error)));
+  const told = (found: readonly CedarFinding[], severity: Problem['severity']) =>
+    found.map(({ policyId, error }) => about(policies[Number(policyId)]!, wordsOf(error), severity));
+  // Cedar's own order differs from time to time.
+  return [...told(answer.validationErrors, 'error'), ...told(answer.validationWarnings, 'warning')].sort(
+    (a, b) =>
+      a.file.localeCompare(b.file, 'en') || a.line - b.line || a.message.localeCompare(b.message, 'en'),
+  );
+}
+
+function wordsOf({ message, help }: CedarProblem): string {
+  const words = help === null ? message : `${message}; ${help}`;
+  return visible(words.replaceAll(NOISE, '').slice(0, policyLimits.message_chars));
+}
+
+/** Our own numbers of the policies, and the action out of all actions for which it is wrong. */
+const NOISE = /for policy `\d+`, | for Keyturn::Action::"\w+"/g;
+
+/** Cedar counts bytes. */
+function lineIn(text: string, { sourceLocations }: CedarProblem): number {
+  const start = sourceLocations?.[0]?.start ?? 0;
+  return lineAt(Buffer.from(text, 'utf8').subarray(0, start).toString('utf8'));
+}
+
+function lineAt(before: string): number {
+  return before.split('\n').length;
+}

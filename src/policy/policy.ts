@@ -1,0 +1,137 @@
+import { visible } from '../canonical/visible.ts';
+import { limits } from '../limits.ts';
+import type { CedarPolicy } from './cedar.ts';
+import { about, type Problem } from './problem.ts';
+import { type PolicyAction, SCOPE_OF, SCOPES, type Scope } from './request.ts';
+
+/** One rule, as its author wrote it. */
+export interface Policy {
+  readonly id: string;
+  readonly version: string;
+  readonly scope: Scope;
+  readonly rationale: string;
+  readonly effect: 'permit' | 'forbid';
+  /** The actions that its head names; null when it names none and so speaks of all that its scope judges. */
+  readonly actions: readonly string[] | null;
+  /** Names that it looks for among the quorums that are met. */
+  readonly quorums: readonly string[];
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+
+/** Believes nothing about the annotations yet: annotationProblems does. */
+export function policyOf(file: string, line: number, text: string, json: CedarPolicy): Policy {
+  const annotations: Record<string, string | null> = { ...json.annotations };
+  return {
+    id: annotations.id ?? '',
+    version: annotations.version ?? '',
+    scope: annotations.scope as Scope,
+    rationale: annotations.rationale ?? '',
+    effect: json.effect,
+    actions: actionsOf(json.action),
+    quorums: quorumsNamed(json.conditions),
+    file,
+    line,
+    text,
+    annotations,
+  };
+}
+
+function actionsOf(constraint: CedarPolicy['action']): string[] | null {
+  if (constraint.op === 'All') return null;
+  if ('slot' in constraint) return [];
+  const entities = 'entities' in constraint ? constraint.entities : [constraint.entity];
+  return entities.map((entity) => ('__entity' in entity ? entity.__entity.id : entity.id));
+}
+
+/** Finds `context.quorums.contains("…")` and its two sisters, at any depth. The depth is bounded by nesting.ts. */
+function quorumsNamed(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const named = Object.entries(value).flatMap(([key, inner]) =>
+    ASKS.has(key) && isContextQuorums(inner?.left) ? literalsOf(inner.right) : quorumsNamed(inner),
+  );
+  return [...new Set(named)];
+}
+
+const ASKS: ReadonlySet<string> = new Set(['contains', 'containsAll', 'containsAny']);
+
+function isContextQuorums(value: unknown): boolean {
+  return JSON.stringify(value) === '{".":{"left":{"Var":"context"},"attr":"quorums"}}';
+}
+
+function literalsOf(value: { Value?: unknown; Set?: { Value?: unknown }[] }): string[] {
+  const values = value.Set?.map((one) => one.Value) ?? [value.Value];
+  return values.filter((one) => typeof one === 'string');
+}
+
+const REQUIRED: Readonly<Record<string, (text: string) => string | null>> = {
+  id: (text) => (NAME.test(text) ? null : 'is not a name: a-z, 0-9, dot, dash, underscore'),
+  version: (text) => (VERSION.test(text) ? null : 'is not a version: letters, digits, dot, dash'),
+  scope: (text) => (isScope(text) ? null : `is not one of ${SCOPES.join(', ')}`),
+  rationale: (text) => {
+    if (text.trim() === '') return 'is blank; say why the rule is there';
+    if (text.length > limits.prose_chars) return `is longer than ${limits.prose_chars} characters`;
+    return visible(text) === text ? null : 'has a character that nobody can see';
+  },
+};
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const VERSION = /^[A-Za-z0-9][A-Za-z0-9.-]{0,31}$/;
+
+function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text);
+}
+
+/** What a forbid of `access` may ask for instead of saying no. */
+const NEEDS = 'approver';
+
+/** Whether an approver can lift this denial. */
+export function needsApprover({ effect, annotations }: Policy): boolean {
+  return effect === 'forbid' && annotations.needs === NEEDS;
+}
+
+function needsProblem({ effect, actions, annotations }: Policy): string[] {
+  if (!Object.hasOwn(annotations, 'needs')) return [];
+  if (annotations.needs !== NEEDS) return [`@needs is not "${NEEDS}"`];
+  const is_access = actions?.length === 1 && actions[0] === 'access';
+  return effect === 'forbid' && is_access ? [] : ['@needs is for a forbid of access alone'];
+}
+
+/** What Cedar does not look at: who the policy is, why it is there, and whether its scope is that of its actions. */
+export function annotationProblems(policy: Policy): Problem[] {
+  const missing = Object.keys(REQUIRED).filter((name) => !Object.hasOwn(policy.annotations, name));
+  const wrong = Object.entries(policy.annotations).flatMap(([name, text]) => {
+    if (name === 'needs') return needsProblem(policy);
+    const check = Object.hasOwn(REQUIRED, name) ? REQUIRED[name] : undefined;
+    // Somebody meant it to do something.
+    if (check === undefined) return [`has an annotation that means nothing: @${name}`];
+    const problem = check(text ?? '');
+    return problem === null ? [] : [`@${name} ${problem}`];
+  });
+  return [
+    ...missing.map((name) => about(policy, `has no @${name}`)),
+    ...wrong.map((message) => about(policy, message)),
+    ...scopeProblems(policy),
+  ];
+}
+
+/** A rule that stands in a scope where its action is never asked about would never apply, and its author would not know. */
+function scopeProblems(policy: Policy): Problem[] {
+  const { actions, scope } = policy;
+  if (actions === null || !isScope(scope)) return [];
+  return actions
+    .filter((action) => !judges(policy, action))
+    .map((action) => about(policy, `has the scope ${scope}, which does not judge the action "${action}"`));
+}
+
+/** The forbids of the emergency scope are always active. An action that does not exist is Cedar's to find. */
+function judges({ scope, effect }: Policy, action: string): boolean {
+  if (scope === 'emergency' && effect === 'forbid') return true;
+  return !Object.hasOwn(SCOPE_OF, action) || SCOPE_OF[action as PolicyAction] === scope;
+}
+
+/** Whether its head lets a policy speak of this action. */
+export function speaksOf({ actions }: Policy, action: PolicyAction): boolean {
+  return actions === null || actions.includes(action);
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
+import { describeIssue } from '../event/event.ts';
+import { refuse } from '../refusal.ts';
+import type { Engine } from './engine.ts';
+import { type Decision, type PolicyRequest, SCOPES } from './request.ts';
+import { requestSchema } from './shape.ts';
+
+/** A decision as it is stored: by which policies, on which question, with which answer. */
+export interface DecisionRecord {
+  readonly format: 'keyturn-decision/1';
+  /** The digest of the policy set. */
+  readonly snapshot: Digest;
+  readonly request: PolicyRequest;
+  readonly decision: Decision;
+  /** Random, so that a goal that can be guessed cannot be guessed back from the digest once this is erased. */
+  readonly nonce: string;
+}
+
+const decisionSchema: z.ZodType<Decision> = z
+  .strictObject({
+    allowed: z.boolean(),
+    code: z.enum(['POLICY_DENIED', 'POLICY_NO_PERMIT', 'POLICY_ERROR']).nullable(),
+    policies: z.array(
+      z.strictObject({ id: z.string(), version: z.string(), scope: z.enum(SCOPES), rationale: z.string() }),
+    ),
+    words: z.string(),
+  })
+  .refine(({ allowed, code }) => allowed === (code === null), 'is allowed and denied');
+
+const recordSchema: z.ZodType<DecisionRecord> = z.strictObject({
+  format: z.literal('keyturn-decision/1'),
+  snapshot: z.string().regex(/^[0-9a-f]{64}$/),
+  request: requestSchema,
+  decision: decisionSchema,
+  nonce: z.base64().length(24),
+});
+
+export function recordOf(
+  engine: Engine,
+  request: PolicyRequest,
+  decision: Decision,
+  nonce: string,
+): DecisionRecord {
+  return { format: 'keyturn-decision/1', snapshot: engine.set.digest, request, decision, nonce };
+}
+
+export function sealDecision(record: DecisionRecord): { bytes: Uint8Array; digest: Digest } {
+  const bytes = canonicalBytes(record);
+  return { bytes, digest: sha256(bytes) };
+}
+
+/** Reads a record back from the bytes that its digest covers. */
+export function openDecision(bytes: Uint8Array): DecisionRecord {
+  const record = recordSchema.safeParse(parseJson(bytes));
+  if (!record.success) refuse('SHAPE_INVALID', `The decision is not valid: ${describeIssue(record.error)}`);
+  if (!Buffer.from(bytes).equals(canonicalBytes(record.data)))
+    refuse('SHAPE_INVALID', 'The decision is not in its canonical form.');
+  return record.data;
+}
+
+/** What this engine says to the same question. Whether its policies are the recorded snapshot is the caller's to ask. */
+export function redecide({ request }: DecisionRecord, engine: Engine): Decision {
+  return engine.decide(request);
+}
+
+/** The same answer for the same reason. The words follow from them, and may be said better one day. */
+export function sameDecision(a: Decision, b: Decision): boolean {
+  return substance(a) === substance(b);
+}
+
+function substance({ allowed, code, policies }: Decision): string {
+  return canonicalText({ allowed, code, policies });
+}
+
+export interface ChangedDecision {
+  readonly record: DecisionRecord;
+  readonly after: Decision;
+}
+
+/** The records whose answer would be another one. That a policy was renamed or explained anew changes no answer. */
+export function changedDecisions(records: readonly DecisionRecord[], engine: Engine): ChangedDecision[] {
+  return records
+    .map((record) => ({ record, after: redecide(record, engine) }))
+    .filter(
+      ({ record: { decision }, after }) => decision.allowed !== after.allowed || decision.code !== after.code,
+    );
+}

@@ -1,0 +1,110 @@
+/** The question that the rules answer, and the answer. */
+
+export type Scope = 'intent' | 'capability' | 'execution' | 'emergency';
+export type PolicyAction = 'submit' | 'approve' | 'grant' | 'execute' | 'break_glass' | 'access';
+
+export const SCOPES: readonly Scope[] = ['intent', 'capability', 'execution', 'emergency'];
+
+/** Which scope judges an action. The forbids of the emergency scope judge every action after it. */
+export const SCOPE_OF: Readonly<Record<PolicyAction, Scope>> = {
+  submit: 'intent',
+  approve: 'intent',
+  grant: 'capability',
+  execute: 'execution',
+  break_glass: 'emergency',
+  access: 'intent',
+};
+
+export const ACTIONS = Object.keys(SCOPE_OF) as readonly PolicyAction[];
+
+export interface PolicyPrincipal {
+  /** A `user` is somebody who talks to the agent core and is not enrolled. Only `access` is asked about users. */
+  readonly kind: 'human' | 'agent' | 'user';
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly enrolled_by: string;
+}
+
+export interface PolicyResource {
+  readonly kind: 'tool' | 'plan';
+  readonly name: string;
+  readonly sandboxed: boolean;
+  readonly network: boolean;
+  readonly writes: readonly string[];
+  readonly undo: 'exact' | 'compensating' | 'none';
+  readonly elevated: boolean;
+}
+
+/** A simulation of the agent core, with what its effect may reach as far as its registration tells. */
+export interface PolicySimulation extends Omit<PolicyResource, 'kind'> {
+  readonly kind: 'simulation';
+  readonly version: number;
+  readonly family: string;
+  readonly risk: 'LOW' | 'MEDIUM' | 'HIGH';
+  readonly impactful: boolean;
+  readonly side_effecting: boolean;
+  readonly irreversible: boolean;
+}
+
+export type Weekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+
+/** Every field is always there, so that no policy has to ask whether it is. schema.ts says what each one means. */
+export interface PolicyContext {
+  readonly goal: string;
+  readonly action: string;
+  readonly requested_actions: readonly string[];
+  readonly prohibitions: readonly string[];
+  readonly proposer: string;
+  readonly proposer_kind: 'human' | 'agent';
+  readonly proposer_verified: boolean;
+  readonly delegated: boolean;
+  readonly life_s: number;
+  readonly attempt: number;
+  readonly humans: number;
+  readonly approvals: number;
+  readonly approvers: readonly string[];
+  readonly approver_roles: readonly string[];
+  readonly quorums: readonly string[];
+  readonly assurance: number;
+  readonly self_approved: boolean;
+  readonly ttl_s: number;
+  readonly tool_category: string;
+  readonly scope_network: boolean;
+  readonly scope_writes: readonly string[];
+  readonly unconfined: boolean;
+  readonly environment: string;
+  readonly hour: number;
+  readonly weekday: Weekday;
+  readonly epoch_s: number;
+  readonly pace_minute: number;
+  readonly pace_hour: number;
+  readonly pace_day: number;
+  readonly running_s: number;
+  readonly frozen: boolean;
+}
+
+export interface PolicyRequest {
+  readonly action: PolicyAction;
+  readonly principal: PolicyPrincipal;
+  readonly resource: PolicyResource | PolicySimulation;
+  readonly context: PolicyContext;
+}
+
+export interface DecidingPolicy {
+  readonly id: string;
+  readonly version: string;
+  readonly scope: Scope;
+  readonly rationale: string;
+}
+
+export type DenialCode = 'POLICY_DENIED' | 'POLICY_NO_PERMIT' | 'POLICY_ERROR';
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** Null when allowed. */
+  readonly code: DenialCode | null;
+  /** Which policies decided, sorted by id. */
+  readonly policies: readonly DecidingPolicy[];
+  /** One or two sentences for a person. */
+  readonly words: string;
+}

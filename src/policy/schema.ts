@@ -1,0 +1,113 @@
+/**
+ * What a policy can speak of, in Cedar's own words; published as schemas/keyturn.cedarschema. Every attribute is always
+ * there. Only a human can approve or break the glass: a policy that says otherwise does not fit this schema.
+ */
+export const CEDAR_SCHEMA = `// What a Keyturn policy can speak of. Every attribute is always there, so no policy needs \`has\`.
+namespace Keyturn {
+  // A User talks to the agent core and is not enrolled.
+  entity Human, Agent, User = {
+    name: String,
+    roles: Set<String>,
+    enrolled_by: String,
+  };
+
+  entity Tool, Plan = {
+    name: String,
+    sandboxed: Bool,
+    network: Bool,
+    // Paths that it may write.
+    writes: Set<String>,
+    // "exact", "compensating" or "none".
+    undo: String,
+    // It asks for more than usual, and its registration says so.
+    elevated: Bool,
+  };
+
+  // A registered action of the agent core. What its effect reaches is as far as the registration tells.
+  entity Simulation = {
+    name: String,
+    sandboxed: Bool,
+    network: Bool,
+    writes: Set<String>,
+    undo: String,
+    elevated: Bool,
+    version: Long,
+    family: String,
+    // "LOW", "MEDIUM" or "HIGH".
+    risk: String,
+    impactful: Bool,
+    side_effecting: Bool,
+    irreversible: Bool,
+  };
+
+  type Circumstances = {
+    // The intent.
+    goal: String,
+    // Such as "tool:deploy", or "plan".
+    action: String,
+    requested_actions: Set<String>,
+    prohibitions: Set<String>,
+    proposer: String,
+    // "human" or "agent".
+    proposer_kind: String,
+    // The proposal is signed with its proposer's key.
+    proposer_verified: Bool,
+    // A human's signed delegation covers this.
+    delegated: Bool,
+    // How long the intent lives, from its creation to its expiry.
+    life_s: Long,
+    attempt: Long,
+
+    // The approvals. Only valid, live ones count, each person once.
+    // Active humans that are enrolled.
+    humans: Long,
+    approvals: Long,
+    approvers: Set<String>,
+    approver_roles: Set<String>,
+    // Names of the quorums of quorums.yaml that are met.
+    quorums: Set<String>,
+    // The lowest among the approvals; 0 without any.
+    assurance: Long,
+    // The proposer is among the approvers.
+    self_approved: Bool,
+
+    // The capability that is asked for. 0 unless the action is grant.
+    ttl_s: Long,
+    // "" when none is named.
+    tool_category: String,
+    scope_network: Bool,
+    scope_writes: Set<String>,
+    // Every path of scope_writes and every folder above it: writes_in.contains("/etc") holds for a write to /etc/hosts.
+    writes_in: Set<String>,
+    // No sandbox: it can write anything, whatever scope_writes says.
+    unconfined: Bool,
+
+    // Where and when, in UTC.
+    environment: String,
+    hour: Long,
+    // "monday" to "sunday".
+    weekday: String,
+    epoch_s: Long,
+
+    // Capabilities issued to this proposer lately.
+    pace_minute: Long,
+    pace_hour: Long,
+    pace_day: Long,
+    // How long it has been running; 0 before it starts.
+    running_s: Long,
+    frozen: Bool,
+  };
+
+  // Scope "intent".
+  action submit appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
+  action approve appliesTo { principal: [Human], resource: [Tool, Plan], context: Circumstances };
+  // May this user have this simulation? With @needs("approver") a forbid asks for a human's approval instead of saying no.
+  action access appliesTo { principal: [Human, Agent, User], resource: [Simulation], context: Circumstances };
+  // Scope "capability".
+  action grant appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
+  // Scope "execution". Asked before it starts, and while it runs.
+  action execute appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
+  // Scope "emergency".
+  action break_glass appliesTo { principal: [Human], resource: [Tool, Plan], context: Circumstances };
+}
+`;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { describeIssue } from '../event/event.ts';
+import { refuse } from '../refusal.ts';
+import { examine, type PolicySource } from './examine.ts';
+import { policyLimits } from './limits.ts';
+import type { Policy } from './policy.ts';
+import { sentenceOf } from './problem.ts';
+import type { Quorum } from './quorum.ts';
+
+export type { PolicyFile, PolicySource } from './examine.ts';
+
+/** Policies that can be used: every one is readable, named, explained, and fits the schema. */
+export interface PolicySet {
+  /** Of the bytes: the snapshot that a decision names. */
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+  readonly policies: readonly Policy[];
+  readonly quorums: readonly Quorum[];
+}
+
+const FORMAT = 'keyturn-policies/1';
+
+const storedSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  files: z.array(z.strictObject({ name: z.string(), text: z.string() })),
+  quorums: z.string().nullable(),
+});
+
+/** Reads the texts of a policy set, or refuses at the first error. `lint` tells all of them. */
+export async function parsePolicySet(source: PolicySource): Promise<PolicySet> {
+  const { policies, quorums, problems } = await examine(source);
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) {
+    const { file, line, policy } = error;
+    refuse('POLICY_INVALID', sentenceOf(error), { file, line, ...(policy === null ? {} : { policy }) });
+  }
+  const bytes = bytesOf(source);
+  return { digest: sha256(bytes), bytes, policies, quorums };
+}
+
+export function bytesOf({ files, quorums }: PolicySource): Uint8Array {
+  const sorted = files.map(({ name, text }) => ({ name, text })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const bytes = canonicalBytes({ format: FORMAT, files: sorted, quorums });
+  if (bytes.length > policyLimits.set_bytes)
+    refuse(
+      'POLICY_INVALID',
+      `The policies have ${bytes.length} bytes; the most is ${policyLimits.set_bytes}.`,
+    );
+  return bytes;
+}
+
+/** Reads a policy set back from the bytes that its digest covers. */
+export async function openPolicySet(bytes: Uint8Array): Promise<PolicySet> {
+  const stored = storedSchema.safeParse(parseJson(bytes, policyLimits.set_bytes));
+  if (!stored.success)
+    refuse('POLICY_INVALID', `The stored policies are not valid: ${describeIssue(stored.error)}`);
+  const set = await parsePolicySet(stored.data);
+  if (!Buffer.from(bytes).equals(set.bytes))
+    refuse('POLICY_INVALID', 'The stored policies are not in their canonical form.');
+  return set;
+}

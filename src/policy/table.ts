@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { visible } from '../canonical/visible.ts';
+import { readDocument } from './document.ts';
+import { openEngine } from './engine.ts';
+import { policyLimits } from './limits.ts';
+import { approvalFacts, type Quorum } from './quorum.ts';
+import {
+  ACTIONS,
+  type Decision,
+  type PolicyContext,
+  type PolicyRequest,
+  type PolicyResource,
+  type PolicySimulation,
+} from './request.ts';
+import type { PolicySet } from './set.ts';
+import { contextShape, resourceShape, simulationShape } from './shape.ts';
+
+export const TABLE_FILE = 'tests.yaml';
+
+const text = z.string().max(policyLimits.file_bytes);
+const person = z.strictObject({ name: text, roles: z.array(text).default([]) });
+
+/** One expected decision. What a row does not say has the value that gives the least authority, see BASE. */
+const row = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(200)
+      .refine((name) => visible(name) === name, 'has a character that nobody can see'),
+    action: z.enum(ACTIONS),
+    principal: person.extend({ kind: z.enum(['human', 'agent', 'user']), enrolled_by: text.default('') }),
+    /** A simulation where the action is access, and a tool or a plan where it is not. */
+    resource: z
+      .union([z.strictObject(resourceShape).partial(), z.strictObject(simulationShape).partial()])
+      .default({}),
+    /** Fills in approvals, approvers, approver_roles and quorums. */
+    approvers: z.array(person).optional(),
+    context: z.strictObject(contextShape).partial().default({}),
+    expect: z.enum(['allow', 'deny']),
+    /** One of the policies that must have decided. */
+    by: z.string().optional(),
+  })
+  .refine(
+    ({ approvers, context }) => approvers === undefined || APPROVAL_FACTS.every((fact) => !(fact in context)),
+    'says who approved twice: under approvers and under context',
+  );
+
+const APPROVAL_FACTS = ['approvals', 'approvers', 'approver_roles', 'quorums'] as const;
+
+const table = z
+  .array(row)
+  .max(policyLimits.tests)
+  .refine((rows) => new Set(rows.map(({ name }) => name)).size === rows.length, 'has a name twice');
+
+type Row = z.infer<typeof row>;
+
+export interface TableResult {
+  readonly name: string;
+  readonly expected: { readonly allowed: boolean; readonly by: string | null };
+  readonly got: Decision;
+  readonly passed: boolean;
+}
+
+/** Asks the policies every question of the table. Refuses a table that cannot be read. */
+export async function runTable(set: PolicySet, tests_yaml: string): Promise<TableResult[]> {
+  const rows = readDocument(TABLE_FILE, tests_yaml, table);
+  const engine = await openEngine(set);
+  return rows.map((row) => {
+    const got = engine.decide(requestOf(row, set.quorums));
+    const expected = { allowed: row.expect === 'allow', by: row.by ?? null };
+    return { name: row.name, expected, got, passed: isExpected(expected, got) };
+  });
+}
+
+/** A denial because a policy is broken is not the denial that somebody expected. */
+function isExpected({ allowed, by }: TableResult['expected'], got: Decision): boolean {
+  if (got.allowed !== allowed || got.code === 'POLICY_ERROR') return false;
+  return by === null || got.policies.some(({ id }) => id === by);
+}
+
+function requestOf(
+  { action, principal, resource, approvers, context }: Row,
+  quorums: readonly Quorum[],
+): PolicyRequest {
+  const what = resourceOf(action, resource);
+  const name = what.kind === 'plan' ? 'plan' : `${what.kind}:${what.name}`;
+  return {
+    action,
+    principal,
+    resource: what,
+    context: {
+      ...BASE,
+      action: name,
+      requested_actions: [name],
+      ttl_s: action === 'grant' ? TTL_S : 0,
+      scope_network: what.network,
+      scope_writes: what.writes,
+      unconfined: !what.sandboxed,
+      ...(approvers === undefined ? {} : approvalFacts(quorums, approvers)),
+      ...given(context),
+    },
+  };
+}
+
+function resourceOf(action: Row['action'], resource: Row['resource']): PolicyRequest['resource'] {
+  return action === 'access'
+    ? { ...SIMULATION, ...given<PolicySimulation>(resource as Partial<PolicySimulation>) }
+    : { ...RESOURCE, ...given<PolicyResource>(resource as Partial<PolicyResource>) };
+}
+
+/** A partial value without the keys that nobody gave. */
+function given<T extends object>(value: { [K in keyof T]?: T[K] | undefined }): Partial<T> {
+  return value as Partial<T>;
+}
+
+const TTL_S = 300;
+
+const RESOURCE: PolicyResource = {
+  kind: 'tool',
+  name: 'example',
+  sandboxed: true,
+  network: false,
+  writes: [],
+  undo: 'exact',
+  elevated: false,
+};
+
+const SIMULATION: PolicySimulation = {
+  ...RESOURCE,
+  kind: 'simulation',
+  version: 1,
+  family: 'example',
+  risk: 'LOW',
+  impactful: false,
+  side_effecting: false,
+  irreversible: false,
+};
+
+/** Wednesday, 7 January 2026, noon UTC; two humans; nobody has approved. */
+const BASE: PolicyContext = {
+  goal: 'An example',
+  action: 'tool:example',
+  requested_actions: ['tool:example'],
+  prohibitions: [],
+  proposer: 'proposer',
+  proposer_kind: 'agent',
+  proposer_verified: false,
+  delegated: false,
+  life_s: 3600,
+  attempt: 1,
+  humans: 2,
+  approvals: 0,
+  approvers: [],
+  approver_roles: [],
+  quorums: [],
+  assurance: 0,
+  self_approved: false,
+  ttl_s: 0,
+  tool_category: '',
+  scope_network: false,
+  scope_writes: [],
+  unconfined: false,
+  environment: 'development',
+  hour: 12,
+  weekday: 'wednesday',
+  epoch_s: 1_767_787_200,
+  pace_minute: 0,
+  pace_hour: 0,
+  pace_day: 0,
+  running_s: 0,
+  frozen: false,
+};

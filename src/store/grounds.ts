@@ -1,0 +1,112 @@
+import type { Event } from '../event/event.ts';
+import { correlationOf } from '../gate/agent.ts';
+import { requireDispatchGrounds } from '../gate/dispatch.ts';
+import { freezeWords, frozenFor } from '../gate/freeze.ts';
+import { requireServed, requireStanding } from '../gate/simulation.ts';
+import type { Approval, IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import { requireWaiver } from '../gate/waiver.ts';
+import { verifyProposal } from '../identity/act.ts';
+import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
+import { isLive } from '../identity/principal.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { authoritiesOf, type Rows } from './row.ts';
+
+/**
+ * What an event rests on is looked at inside the transaction that writes it: approvals that are still good, the policies
+ * that decided, the count behind a rate limit, nothing frozen. Whoever decided a moment ago may be out of date.
+ */
+export function requireGrounds(rows: Rows, event: Event, at: string): void {
+  if (event.kind === 'intent.proposed') requireProposer(rows, event);
+  if (event.kind === 'intent.delegated') requireDelegated(rows, event, at);
+  if (event.kind === 'capability.issued') requireGrantable(rows, event, at);
+  if (event.kind === 'execution.claimed') requireRunnable(rows, event, at);
+  if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
+  if (event.kind === 'agent.moved') requireMovable(rows, event, at);
+  if (event.kind === 'intake.told')
+    requireServed(rows.row('simulation', event.body.simulation)?.state ?? null, event, at);
+  if (event.kind === 'slo.waived') requireWaiver(event, at);
+}
+
+/** A signature of the proposer is verified or absent. It is never taken on trust. */
+function requireProposer(rows: Rows, { body }: Event<'intent.proposed'>): void {
+  if (body.proposer_signature === null) return;
+  const proposer = rows.row('principal', body.proposer)?.state;
+  if (proposer?.status !== 'active' || proposer.public_key === null) refuse('PRINCIPAL_UNKNOWN');
+  verifyProposal(systemOf(rows).origin, body.hash, body.proposer_signature, proposer.public_key);
+}
+
+function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: string): void {
+  const { delegation, approver, expires_at } = event.body;
+  const held = requireHolds(authoritiesOf(rows), delegation, at);
+  if (!covers(held, intentOf(rows, event.subject).actions)) refuse('DELEGATION_OUT_OF_SCOPE');
+  if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
+  if (approver === null) return;
+  if (!held.approves || approver.by !== held.root.by || approver.key !== held.root.key)
+    refuse('DELEGATION_WIDENED', 'This delegation does not stand for an approval.');
+}
+
+function requireGrantable(rows: Rows, event: Event<'capability.issued'>, at: string): void {
+  const { policy, control_key, ordinal, delegation, action } = event.body;
+  const state = intentOf(rows, event.subject);
+  const system = systemOf(rows);
+  requireLiveApprovals(authoritiesOf(rows), state, at);
+  requireNotFrozen(system, rows.tenant, state);
+  if (delegation !== null && !covers(requireHolds(authoritiesOf(rows), delegation, at), [action]))
+    refuse('DELEGATION_OUT_OF_SCOPE');
+  const issued_before = rows.row('principal', state.proposer)?.state.pace.total ?? 0;
+  if (policy !== system.policy || control_key !== system.control_keys.at(-1) || ordinal !== issued_before + 1)
+    refuse('DECISION_STALE');
+}
+
+function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed'>, at: string): void {
+  const state = intentOf(rows, subject);
+  const system = systemOf(rows);
+  requireLiveApprovals(authoritiesOf(rows), state, at);
+  requireNotFrozen(system, rows.tenant, state);
+  if (body.policy !== system.policy) refuse('DECISION_STALE');
+}
+
+function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): void {
+  const agent = rows.row('agent', correlationOf(event.subject))?.state ?? null;
+  requireDispatchGrounds(agent, event, at, {
+    simulation: (id) => rows.row('simulation', id)?.state ?? null,
+    intent: (intent_id) => rows.row('intent', intent_id)?.state ?? null,
+  });
+}
+
+function requireNotFrozen({ freezes }: System, tenant: string, state: IntentState): void {
+  const freeze = frozenFor(freezes, tenant, state);
+  if (freeze) refuse('FROZEN', freezeWords(freeze));
+}
+
+/** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
+function requireLiveApprovals(authorities: Authorities, state: IntentState, at: string): void {
+  const live = state.approvals.filter((approval) => isLiveApproval(authorities, approval, at));
+  if (new Set(live.map(({ by }) => by)).size < state.approvals_needed) refuse('APPROVER_REVOKED');
+}
+
+/** Whether what an approval rests on is still good: its key, and its delegation if it stands under one. */
+export function isLiveApproval(
+  authorities: Authorities,
+  { by, key, delegation }: Approval,
+  at: string,
+): boolean {
+  if (!isLive(authorities.principal(by), key)) return false;
+  if (delegation === null) return true;
+  try {
+    requireHolds(authorities, delegation, at);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+function intentOf(rows: Rows, intent_id: string): IntentState {
+  return rows.row('intent', intent_id)?.state ?? refuse('INTENT_NOT_FOUND');
+}
+
+function systemOf(rows: Rows): System {
+  return rows.row('system', 'system')?.state ?? refuse('TRANSITION_ILLEGAL', 'There is no ledger yet.');
+}

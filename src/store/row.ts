@@ -1,0 +1,64 @@
+import type { AgentState, Dispatch } from '../gate/agent-state.ts';
+import type { Intake } from '../gate/intake.ts';
+import type { Simulation } from '../gate/simulation.ts';
+import type { IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
+import type { Authorities, Delegation } from '../identity/delegation.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Execution, IssuedCapability } from './store.ts';
+
+/** What each projection holds. All of it follows from the ledger, so all of it can be thrown away and folded again. */
+export interface States {
+  readonly intent: IntentState;
+  readonly execution: Execution;
+  readonly principal: Principal;
+  readonly delegation: Delegation;
+  readonly capability: IssuedCapability;
+  readonly system: System;
+  readonly agent: AgentState;
+  readonly dispatch: Dispatch;
+  readonly simulation: Simulation;
+  readonly intake: Intake;
+}
+
+export type RowName = keyof States;
+
+export interface Row<N extends RowName = RowName> {
+  readonly name: N;
+  readonly key: string;
+  /** The entry that brought this row into being. An entry brings at most one, so this names the row, too. */
+  readonly seq: number;
+  readonly state: States[N];
+}
+
+/** What the fold may look at: the rows as they are just before the event. */
+export interface Rows {
+  readonly tenant: string;
+  row<N extends RowName>(name: N, key: string): Row<N> | null;
+  principals(): readonly Principal[];
+}
+
+export function authoritiesOf(rows: Rows): Authorities {
+  return {
+    principal: (name) => rows.row('principal', name)?.state ?? null,
+    delegation: (id) => rows.row('delegation', id)?.state ?? null,
+  };
+}
+
+/** The same rows with changes laid over them, for the later events of one commit. */
+export function overlay(rows: Rows): Rows & { put(row: Row): void; changed(): Iterable<Row> } {
+  const changes = new Map<string, Row>();
+  return {
+    tenant: rows.tenant,
+    row: <N extends RowName>(name: N, key: string) =>
+      (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
+    principals: () => {
+      const names = new Map(rows.principals().map((principal) => [principal.name, principal]));
+      for (const { name, key, state } of changes.values())
+        if (name === 'principal') names.set(key, state as Principal);
+      return [...names.values()];
+    },
+    put: (row) => void changes.set(`${row.name} ${row.key}`, row),
+    changed: () => changes.values(),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Event } from '../../event/event.ts';
+import { refuse } from '../../refusal.ts';
+import { type Ledger, plannedRow } from '../decide.ts';
+import { fold } from '../projection.ts';
+import type { Row, RowName } from '../row.ts';
+import type { Database } from './database.ts';
+import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
+import { ledgerOf, type Tenant } from './rows.ts';
+import { insertLookups, insertRow, TOGETHER, updateRow } from './write.ts';
+
+/** A ledger that is folded again into fresh tables. */
+export interface Folding {
+  /** Refuses what commit would have refused. */
+  add(event: Event, seq: number, at: string, claims: readonly string[]): void;
+  /** After the last entry: writes what is still in memory. */
+  finish(): void;
+}
+
+/** Rows that are kept in memory: most intents and goals are over before so many others began, and are written once. */
+const KEPT = 10_000;
+
+export function foldingOf(db: Database, tenant: Tenant): Folding {
+  const stored = ledgerOf(db, tenant);
+  const rows = new Map<string, Row | null>();
+  const changed = new Map<string, Row>();
+  const claimed = new Set<string>();
+  let written = 0;
+  let lookups: Lookup[] = [];
+
+  const ledger: Ledger = {
+    ...stored,
+    row: <N extends RowName>(name: N, key: string) => {
+      const ref = `${name} ${key}`;
+      const known = rows.get(ref);
+      if (known !== undefined) return known as Row<N> | null;
+      const found = stored.row(name, key);
+      rows.set(ref, found);
+      return found;
+    },
+    principals: () => {
+      writeRows();
+      return stored.principals();
+    },
+    isClaimed: (claim) => claimed.has(claim) || stored.isClaimed(claim),
+  };
+
+  function add(event: Event, seq: number, at: string, claims: readonly string[]): void {
+    for (const claim of claims) {
+      if (ledger.isClaimed(claim)) refuse('CLAIM_TAKEN', 'it takes a claim that was taken');
+      claimed.add(claim);
+      look(claimLookup(claim, seq));
+    }
+    look(entryLookup(event.subject, seq));
+    for (const row of fold(ledger, event, seq, at)) {
+      const ref = `${row.name} ${row.key}`;
+      rows.set(ref, row);
+      changed.set(ref, row);
+      if (row.seq === seq) look(rowLookup(row));
+    }
+    if (rows.size > KEPT) forget();
+  }
+
+  function look(lookup: Lookup): void {
+    lookups.push(lookup);
+    if (lookups.length === TOGETHER) writeLookups();
+  }
+
+  function writeLookups(): void {
+    if (lookups.length > 0) insertLookups(db, tenant, lookups);
+    lookups = [];
+    claimed.clear();
+  }
+
+  function writeRows(): void {
+    writeLookups();
+    for (const row of changed.values())
+      (row.seq >= written ? insertRow : updateRow)(db, tenant, plannedRow(row));
+    for (const row of changed.values()) written = Math.max(written, row.seq + 1);
+    changed.clear();
+  }
+
+  function forget(): void {
+    writeRows();
+    rows.clear();
+  }
+
+  return { add, finish: writeRows };
+}

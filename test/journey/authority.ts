@@ -1,0 +1,160 @@
+import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Signer } from '../../src/identity/act.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { PASSPHRASE, type Project, project, writeRegistry } from '../support/project.ts';
+import { scratch } from '../support/scratch.ts';
+
+/** Tools for stories about authority: confined and not, short and long, of different actions and categories. */
+export const AUTHORITY_TOOLS = `version: 1
+tools:
+  - name: say
+    summary: Prints a word.
+    executable: /usr/bin/printf
+    args: ["%s\\\\n", "{word}"]
+    parameters: { word: { type: string, max_length: 100 } }
+    sandbox: {}
+    undo: none
+  - name: wait
+    summary: Waits.
+    executable: /usr/bin/sleep
+    args: ["{seconds}"]
+    parameters: { seconds: { type: integer, min: 1, max: 60 } }
+    sandbox: none
+    undo: none
+  - name: copy
+    summary: Copies a file.
+    executable: /usr/bin/cp
+    args: ["in/a.txt", "out/a.txt"]
+    cwd: .
+    sandbox: { read: ["."], write: ["out"] }
+    undo: none
+    action: copy
+    category: files
+  - name: fail
+    summary: Fails.
+    executable: /usr/bin/false
+    sandbox: none
+    undo: none
+`;
+
+export interface Intent {
+  readonly intent_id: string;
+  readonly hash: string;
+}
+
+export const yes = async () => true;
+
+/** Under a clock of its own, a new project; otherwise a copy of one that the test file makes once. */
+export async function authority(clock?: () => Date): Promise<Project> {
+  if (clock) return project(AUTHORITY_TOOLS, clock);
+  MODEL.made ??= makeModel();
+  const { at, ada } = await MODEL.made;
+  const root = scratch();
+  cpSync(at, root, { recursive: true });
+  writeRegistry(root, AUTHORITY_TOOLS);
+  const keyturn = await Keyturn.open({ at: root });
+  onTestFinished(() => keyturn.close());
+  return { root, keyturn, ada };
+}
+
+interface Model {
+  readonly at: string;
+  readonly ada: Signer;
+}
+
+const MODEL: { made?: Promise<Model> } = {};
+
+async function makeModel(): Promise<Model> {
+  const at = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-authority-'));
+  const made = await Keyturn.init({ at, name: 'ada', passphrase: PASSPHRASE });
+  const ada = made.unlock('ada', PASSPHRASE);
+  await made.close();
+  process.once('exit', () => rmSync(at, { recursive: true, force: true }));
+  return { at, ada };
+}
+
+/** Another project, with keys of its own. */
+export const elsewhere = () => project(AUTHORITY_TOOLS);
+
+export async function proposeSay({ keyturn }: Project, over: object = {}): Promise<Intent> {
+  const { intent_id, hash } = await keyturn.propose({
+    declared_goal: 'Say hello.',
+    issuer: 'ada',
+    effect: { kind: 'tool', tool: 'say', arguments: { word: 'hello' } },
+    ...over,
+  });
+  return { intent_id, hash };
+}
+
+export function call(tool: string, args: object = {}): object {
+  return { effect: { kind: 'tool', tool, arguments: args } };
+}
+
+/** Proposed, approved by ada, and granted. */
+export async function granted(
+  p: Project,
+  over: object = {},
+  grant: object = {},
+): Promise<Intent & { token: string; capability_id: string }> {
+  const intent = await proposeSay(p, over);
+  await p.keyturn.approve({ ...intent, signer: p.ada });
+  const { token, issued } = await p.keyturn.grant({ ...intent, signer: p.ada, ...grant });
+  return { ...intent, token, capability_id: issued.body.capability_id };
+}
+
+export async function human({ keyturn, ada }: Project, name: string, roles: string[] = []): Promise<Signer> {
+  const signer = keyturn.createKey(name, PASSPHRASE);
+  await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, roles, signer: ada });
+  return signer;
+}
+
+/** An agent with a key of its own. */
+export async function agent({ keyturn, ada, root }: Project, name: string): Promise<Signer> {
+  const path = join(root, `${name}.seed`);
+  const { public_key } = Keyturn.createAgentKey(path);
+  await keyturn.enrol({ name, principal: 'agent', public_key, signer: ada });
+  return Keyturn.agentSigner(name, path);
+}
+
+/** Replaces a file in policies/ and activates what is there then. */
+export async function rules(p: Project, text: string, quorums?: string): Promise<void> {
+  writePolicies(p, text, quorums);
+  await p.keyturn.activatePolicies({ reason: 'a test', signer: p.ada });
+}
+
+export function writePolicies({ root }: Project, text: string, quorums?: string): void {
+  const write = (name: string, content: string) => {
+    const path = join(root, 'policies', name);
+    try {
+      chmodSync(path, 0o644);
+    } catch {}
+    writeFileSync(path, content);
+  };
+  write('keyturn.cedar', text);
+  write('tests.yaml', '[]\n');
+  if (quorums !== undefined) write('quorums.yaml', quorums);
+}
+
+/** One policy with its annotations. */
+export function policy(id: string, scope: string, text: string, rationale = `Because of ${id}.`): string {
+  return `@id("${id}") @version("1") @scope("${scope}") @rationale("${rationale}")\n${text}\n`;
+}
+
+/** Permits everything that can be permitted but to break the glass. */
+export const PERMITS = [
+  policy('submit', 'intent', 'permit (principal, action, resource);'),
+  policy('grant', 'capability', 'permit (principal, action, resource);'),
+  policy('execute', 'execution', 'permit (principal, action, resource);'),
+].join('\n');
+
+/** The kinds of the entries about one intent, in order. */
+export async function kinds({ keyturn }: Project, subject: string): Promise<string[]> {
+  return (await keyturn.story(subject)).map(({ kind }) => kind);
+}
+
+export async function lastBody({ keyturn }: Project, subject: string): Promise<Record<string, unknown>> {
+  return (await keyturn.story(subject)).at(-1)!.body as Record<string, unknown>;
+}

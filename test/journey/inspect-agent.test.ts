@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/event/event.ts';
+import { Inspector } from '../../src/journey/inspect.ts';
+import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { moved } from '../gate/agent-story.ts';
+import {
+  asked,
+  asksAndConfirms,
+  changed,
+  claimOf,
+  dispatchOf,
+  endOf,
+  goal,
+  of,
+  runs,
+  told,
+  waived,
+} from '../store/agent-facts.ts';
+import { allEntries, governance, NOON } from '../store/place.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+
+/** A ledger with one goal, from the activation of its simulation to its end. */
+async function lived(claims = true): Promise<SealedEntry[]> {
+  const path = join(scratch(), 'store.db');
+  const store: Store = await openSqliteStore({
+    path,
+    tenant: 'default',
+    mode: 'create',
+    clock: () => new Date(NOON),
+  });
+  const one = goal('goal-1');
+  await store.commit({ events: [...governance('ada'), changed('Draft'), asked('mia')] });
+  await store.commit({ events: [changed('Active'), told('mia'), waived('2026-01-20T12:00:00.000Z')] });
+  await asksAndConfirms(store, one);
+  await store.commit({ claims: claims ? [claimOf(one)] : [], events: [dispatchOf(one)] });
+  await runs(store, one, 1);
+  await store.commit({ events: [endOf(one, 'SUCCEEDED'), of(one, moved(null, 'IN_PROGRESS', 'COMPLETED'))] });
+  const entries = await allEntries(store);
+  await store.close();
+  return entries;
+}
+
+/** The ledger without the entries that `keeps` turns down, chained anew, as somebody would who holds the disk. */
+function forged(
+  entries: readonly SealedEntry[],
+  change: (event: { kind: string; body: Record<string, unknown> }) => boolean,
+): SealedEntry[] {
+  let prev = GENESIS;
+  const kept = entries
+    .map(({ bytes }) => structuredClone(openEntry(bytes)))
+    .filter((entry) => change(entry as never));
+  return kept.map((entry, seq) => {
+    const sealed = sealEntry({ ...entry, seq, prev });
+    prev = sealed.hash;
+    return sealed;
+  });
+}
+
+async function* batches(entries: readonly SealedEntry[]) {
+  yield entries;
+}
+
+const verify = (entries: readonly SealedEntry[]) =>
+  verifyLedger(batches(entries), { deep: true, inspect: new Inspector().inspect });
+
+async function foundIn(entries: readonly SealedEntry[]): Promise<unknown> {
+  const { details } = await expectRefusal('LEDGER_BROKEN', () => verify(entries));
+  return details.reason_code ?? null;
+}
+
+type Moved = Event<'agent.moved'>['body'];
+
+describe('a deep verification of the agent core', () => {
+  it('accepts what the store accepted', async () => {
+    const entries = await lived();
+    expect(await verify(entries)).toMatchObject({ size: entries.length });
+  });
+
+  it('finds a dispatch that did not take its claim', async () => {
+    expect(await foundIn(await lived(false))).toBeNull();
+  });
+
+  it('finds what was left out or changed, even when every hash was made anew', async () => {
+    const entries = await lived();
+    const without = (kind: string, status?: string) =>
+      foundIn(
+        forged(
+          entries,
+          (event) => event.kind !== kind || (status ?? event.body.status) !== event.body.status,
+        ),
+      );
+    expect(await without('agent.confirmed')).toBe('CONFIRMATION_MISSING');
+    expect(await without('agent.access')).toBe('AGENT_REFS_MISSING');
+    expect(await without('agent.planned')).toBe('AGENT_TRANSITION_ILLEGAL');
+    expect(await without('simulation.changed', 'Active')).toBe('SIMULATION_NOT_ACTIVE');
+    expect(await without('intake.recorded')).toBe('AGENT_TRANSITION_ILLEGAL');
+    expect(await without('execution.finished')).toBe('RUN_IN_DOUBT');
+    const rewritten = (change: (body: Moved) => void) =>
+      foundIn(
+        forged(entries, ({ kind, body }) => {
+          if (kind === 'agent.moved') change(body as unknown as Moved);
+          return true;
+        }),
+      );
+    expect(
+      await rewritten((body) => {
+        if (body.to === 'SUCCEEDED') Object.assign(body, { to: 'FAILED_TERMINAL' });
+      }),
+    ).toBe('AGENT_TRANSITION_ILLEGAL');
+    expect(
+      await rewritten((body) => {
+        if (body.to === 'IN_PROGRESS') Object.assign(body, { from: 'CREATED' });
+      }),
+    ).toBe('AGENT_TRANSITION_ILLEGAL');
+    const signed = forged(entries, ({ kind, body }) => {
+      if (kind === 'simulation.changed') body.reason = 'another reason';
+      return true;
+    });
+    expect(await foundIn(signed)).toBe('SIGNATURE_INVALID');
+    const longer = forged(entries, ({ kind, body }) => {
+      if (kind === 'slo.waived') body.until = '2030-01-20T12:00:00.000Z';
+      return true;
+    });
+    expect(await foundIn(longer)).toBe('SIGNATURE_INVALID');
+  });
+});

@@ -1,0 +1,126 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
+import { kinds, lastBody } from './authority.ts';
+import { planOf, planProjects, proposed, replace, yes } from './plan-story.ts';
+
+/** A pipeline that takes half a minute, so that there is time to stop the plan it is part of. */
+const SLOW = `version: 1
+tools:
+  - name: wait
+    summary: Waits.
+    executable: /usr/bin/sleep
+    args: ["30"]
+    sandbox: none
+    undo: none
+pipelines:
+  - name: slowly
+    summary: Waits.
+    steps: [{ tool: wait }]
+`;
+
+const makeProject = planProjects();
+
+/** A query that would take hours. */
+const QUERY = planOf([
+  replace('a1', 'notes.txt', 'old', 'new'),
+  {
+    action_id: 'a2',
+    action_type: 'SQL_EXECUTE',
+    target: 'data.duckdb',
+    operation: {
+      type: 'sql_execute',
+      query: 'CREATE TABLE t AS SELECT count(*) AS n FROM range(3000000) a, range(3000000) b',
+    },
+    depends_on: ['a1'],
+  },
+]);
+
+const PIPELINE = planOf([
+  replace('a1', 'notes.txt', 'old', 'new'),
+  {
+    action_id: 'a2',
+    action_type: 'PIPELINE_RUN',
+    target: 'slowly',
+    operation: { type: 'pipeline_run', pipeline: 'slowly' },
+    depends_on: ['a1'],
+    reversible: false,
+  },
+]);
+
+async function granted(plan: string) {
+  const p = await makeProject({ 'notes.txt': 'old\n' }, SLOW);
+  const intent = await proposed(p, plan);
+  await p.keyturn.approve({ ...intent, signer: p.ada });
+  const { issued } = await p.keyturn.grant({ ...intent, signer: p.ada });
+  const notes = () => readFileSync(join(p.root, 'notes.txt'), 'utf8');
+  return { p, intent, notes, capability_id: issued.body.capability_id };
+}
+
+type Granted = Awaited<ReturnType<typeof granted>>;
+
+/** Runs the plan, and does something to it when its first change is made. */
+async function stoppedBy({ p, intent, notes }: Granted, act: () => Promise<unknown>) {
+  const running = p.keyturn.run({ ...intent, confirm: yes });
+  while (notes() !== 'new\n') await new Promise((go) => setTimeout(go, 20));
+  await act();
+  return running;
+}
+
+describe('F5: a plan whose ground is taken away while it runs', () => {
+  it('is stopped by a freeze and rolled back, and the violation is recorded', async () => {
+    const scene = await granted(QUERY);
+    const { p, intent, notes } = scene;
+    const report = await stoppedBy(scene, () =>
+      p.keyturn.freeze({ scope: 'system', reason: 'stop', signer: p.ada }),
+    );
+    expect(report).toMatchObject({ result: 'rolled_back', reason_code: 'FROZEN' });
+    expect(notes()).toBe('old\n');
+    expect(existsSync(join(p.root, 'data.duckdb'))).toBe(false);
+    expect((await kinds(p, intent.intent_id)).slice(-2)).toEqual([
+      'violation.detected',
+      'execution.finished',
+    ]);
+  });
+
+  it('is stopped by a revocation and rolled back', async () => {
+    const scene = await granted(QUERY);
+    const { p, notes, capability_id } = scene;
+    const report = await stoppedBy(scene, () =>
+      p.keyturn.revokeCapability({ capability_id, reason: 'wrong', signer: p.ada }),
+    );
+    expect(report).toMatchObject({ result: 'rolled_back', reason_code: 'CAPABILITY_REVOKED' });
+    expect(notes()).toBe('old\n');
+  });
+
+  it('by a freeze of a tool that only its pipeline uses, restores the files and says that the rest is partial', async () => {
+    const scene = await granted(PIPELINE);
+    const { p, notes } = scene;
+    const report = await stoppedBy(scene, () =>
+      p.keyturn.freeze({ scope: 'tool', name: 'wait', reason: 'it hangs', signer: p.ada }),
+    );
+    expect(report).toMatchObject({ result: 'partial', reason_code: 'FROZEN' });
+    expect(notes()).toBe('old\n');
+  });
+});
+
+describe('a plan and the scope of its capability', () => {
+  it('does not run when it would change what the scope does not name', async () => {
+    const p = await makeProject({ 'notes.txt': 'old\n' }, SLOW);
+    const intent = await proposed(p, planOf([replace('a1', 'notes.txt', 'old', 'new')]));
+    await p.keyturn.approve({ ...intent, signer: p.ada });
+    const scope = { unconfined: false, network: false, read: [], write: [], pipelines: [] };
+    await p.keyturn.grant({ ...intent, signer: p.ada, scope });
+    await expectRefusal('CAPABILITY_OUT_OF_SCOPE', () => p.keyturn.run({ ...intent, confirm: yes }));
+    expect(await lastBody(p, intent.intent_id)).toMatchObject({ reason_code: 'CAPABILITY_OUT_OF_SCOPE' });
+    expect(readFileSync(join(p.root, 'notes.txt'), 'utf8')).toBe('old\n');
+  });
+
+  it('of a frozen tool does not run, also when only its pipeline uses that tool', async () => {
+    const { p, intent, notes } = await granted(PIPELINE);
+    await p.keyturn.freeze({ scope: 'tool', name: 'wait', reason: 'it hangs', signer: p.ada });
+    await expectRefusal('FROZEN', () => p.keyturn.run({ ...intent, confirm: yes }));
+    expect(notes()).toBe('old\n');
+  });
+});

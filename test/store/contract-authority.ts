@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/event/event.ts';
+import type { Store } from '../../src/store/store.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import {
+  activated,
+  assigned,
+  begun,
+  broken,
+  capabilityOf,
+  claimed,
+  controlled,
+  enrolled,
+  enrolledAgent,
+  finished,
+  frozen,
+  granted,
+  issued,
+  keyOf,
+  POLICY,
+  proposalSignature,
+  proposed,
+  retried,
+  revoked,
+  unfrozen,
+  withdrawn,
+} from './facts.ts';
+import { codeOf, governed, NOON, type Place, reopen, withHumans } from './place.ts';
+
+const NEWER = 'cd'.repeat(32);
+
+/** The part of the contract about what a grant and a claim rest on: looked at in the transaction that writes them. */
+export function authorityContract(name: string, place: () => Promise<Place>): void {
+  const commit = (store: Store, event: Event) => () => store.commit({ events: [event] });
+
+  /** An intent that a human approved, and the next ordinal of its proposer. */
+  async function approved(store: Store, by = 'ada'): Promise<string> {
+    const id = randomUUID();
+    await store.commit({ events: [proposed(id), granted(id, by)] });
+    return id;
+  }
+
+  async function ready(store: Store, ordinal = 1): Promise<string> {
+    const id = await approved(store);
+    await store.commit({ events: [issued(id, 'ada', { ordinal })] });
+    return id;
+  }
+
+  describe(`${name}: what holds for every intent`, () => {
+    it('is read back: control keys, policies, what is frozen', async () => {
+      const { at, store } = await governed(await place());
+      const tool = { scope: 'tool' as const, name: 'deploy' };
+      await store.commit({ events: [controlled('newer', 'ada'), activated('ada', NEWER)] });
+      await store.commit({ events: [frozen('ada'), frozen('ada', tool), unfrozen('ada')] });
+      const system = await store.system();
+      expect(system).toEqual({
+        origin: `keyturn/${begun().body.project_id}/default`,
+        control_keys: [keyOf('control'), keyOf('newer')],
+        policy: NEWER,
+        freezes: [{ ...tool, by: 'ada', at: NOON, reason: 'looking into it' }],
+      });
+      expect(await (await reopen(at, 'read')).system()).toEqual(system);
+    });
+
+    it('is refused of a ledger that has not begun, and none begins twice', async () => {
+      const { store } = await withHumans(await place());
+      await expectRefusal('STORE_CORRUPT', () => store.system());
+      await store.commit({ events: [begun()] });
+      expect(await store.system()).toMatchObject({ control_keys: [], policy: null, freezes: [] });
+      await expectRefusal('TRANSITION_ILLEGAL', commit(store, begun()));
+    });
+
+    it('is changed by humans only, and by nothing that changes nothing', async () => {
+      const { store } = await governed(await place());
+      const before = await store.system();
+      for (const act of [frozen('planner'), activated('planner', NEWER), controlled('own', 'planner')])
+        await expectRefusal('NOT_HUMAN', commit(store, act));
+      await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, frozen('eve')));
+      await expectRefusal('NOT_FROZEN', commit(store, unfrozen('ada')));
+      await expectRefusal('KEY_ENROLLED_TWICE', commit(store, controlled('control', 'ada')));
+      expect(await store.system()).toEqual(before);
+      await store.commit({ events: [frozen('ada')] });
+      await expectRefusal('FROZEN_ALREADY', commit(store, frozen('ada')));
+    });
+
+    it('knows roles, and one key speaks for one name', async () => {
+      const { store } = await governed(await place());
+      await store.commit({ events: [assigned('planner', ['ops', 'dev', 'ops'], 'ada')] });
+      expect(await store.principal('planner')).toMatchObject({ roles: ['dev', 'ops'], status: 'active' });
+      await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, assigned('eve', ['dev'], 'ada')));
+      const twice = [
+        enrolledAgent('double', 'ada', keyOf('ada')),
+        enrolledAgent('copy', 'ada', keyOf('planner')),
+      ];
+      for (const act of twice) await expectRefusal('KEY_ENROLLED_TWICE', commit(store, act));
+      // Also of a key whose name was revoked, and within one commit.
+      await store.commit({ events: [enrolled('bo', 'ada'), revoked('bo', 'ada')] });
+      await expectRefusal('KEY_ENROLLED_TWICE', commit(store, enrolledAgent('bo2', 'ada', keyOf('bo'))));
+      const both = [enrolledAgent('one', 'ada', keyOf('x')), enrolledAgent('two', 'ada', keyOf('x'))];
+      await expectRefusal('KEY_ENROLLED_TWICE', () => store.commit({ events: both }));
+    });
+
+    it('takes the signature of a proposer when it is theirs, and no other', async () => {
+      const { store } = await governed(await place());
+      const [id, unsigned] = [randomUUID(), randomUUID()];
+      const by = (signer: string, proposer = 'planner') =>
+        proposed(id, { proposer, proposer_signature: proposalSignature(signer) });
+      await expectRefusal('SIGNATURE_INVALID', commit(store, by('eve')));
+      await expectRefusal('SIGNATURE_INVALID', commit(store, by('ada')));
+      await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, by('eve', 'eve')));
+      await store.commit({ events: [by('planner'), proposed(unsigned)] });
+      expect(await store.intent(id)).toMatchObject({ proposer_verified: true });
+      expect(await store.intent(unsigned)).toMatchObject({ proposer_verified: false });
+    });
+  });
+
+  describe(`${name}: a grant`, () => {
+    it('is read back, with its capability and its count', async () => {
+      const { store } = await governed(await place());
+      const id = await ready(store);
+      const capability_id = capabilityOf(id);
+      const control_key = keyOf('control');
+      expect(await store.capability(capability_id)).toEqual({ capability_id, intent_id: id, control_key });
+      expect(await store.capability(id)).toBeNull();
+      expect(await store.intent(id)).toMatchObject({
+        capabilities: [{ capability_id, status: 'issued', by: 'ada' }],
+      });
+      expect(await store.principal('planner')).toMatchObject({ pace: { total: 1 } });
+      expect(await store.principal('ada')).toMatchObject({ pace: { total: 0 } });
+      const reused = await approved(store);
+      const same_id = issued(reused, 'ada', { capability_id, ordinal: 2 });
+      await expectRefusal('TRANSITION_ILLEGAL', commit(store, same_id));
+    });
+
+    it('under policies, a control key or a count that are not the present ones is stale', async () => {
+      const { store } = await governed(await place());
+      const id = await approved(store);
+      const before = await store.tip();
+      const stale = [{ policy: NEWER }, { control_key: keyOf('other') }, { ordinal: 2 }, { ordinal: 9 }];
+      for (const over of stale) await expectRefusal('DECISION_STALE', commit(store, issued(id, 'ada', over)));
+      expect(await store.tip()).toEqual(before);
+      await store.commit({ events: [activated('ada', NEWER), controlled('newer', 'ada')] });
+      const now = { policy: NEWER, control_key: keyOf('newer') };
+      for (const over of [{}, { ...now, policy: POLICY }, { ...now, control_key: keyOf('control') }])
+        await expectRefusal('DECISION_STALE', commit(store, issued(id, 'ada', over)));
+      await store.commit({ events: [issued(id, 'ada', now)] });
+    });
+
+    it('of two that were decided on the same count one is stale', async () => {
+      const { store } = await governed(await place());
+      const [a, b] = [await approved(store), await approved(store)];
+      const outcomes = await Promise.allSettled(
+        [a, b].map((id) => store.commit({ events: [issued(id, 'ada')] })),
+      );
+      expect(outcomes.map(codeOf)).toEqual(['ok', 'DECISION_STALE']);
+      await store.commit({ events: [issued(b, 'ada', { ordinal: 2 })] });
+      expect(await store.principal('planner')).toMatchObject({ pace: { total: 2 } });
+    });
+
+    it('needs approvals whose keys still speak for a human', async () => {
+      const { store } = await governed(await place(), ['ada', 'bo']);
+      const id = await approved(store, 'bo');
+      await store.commit({ events: [revoked('bo', 'ada')] });
+      await expectRefusal('APPROVER_REVOKED', commit(store, issued(id, 'ada')));
+      await store.commit({ events: [granted(id, 'ada'), issued(id, 'ada')] });
+    });
+
+    it('by a stranger, by an agent without a delegation, or for an unknown intent is refused', async () => {
+      const { store } = await governed(await place());
+      const id = await approved(store);
+      await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, issued(id, 'eve')));
+      await expectRefusal('NOT_HUMAN', commit(store, issued(id, 'planner')));
+      await expectRefusal('INTENT_NOT_FOUND', commit(store, issued(randomUUID(), 'ada')));
+    });
+
+    it('is refused while it is frozen', async () => {
+      const { store } = await governed(await place());
+      const id = await approved(store);
+      await store.commit({ events: [frozen('ada')] });
+      await expectRefusal('FROZEN', commit(store, issued(id, 'ada')));
+      await store.commit({ events: [unfrozen('ada'), issued(id, 'ada')] });
+    });
+  });
+
+  describe(`${name}: a claim`, () => {
+    it('takes the capability, once, whoever asks at the same time', async () => {
+      const { store } = await governed(await place());
+      const id = await ready(store);
+      const claims = [`execution:${id}:1`, `capability:${capabilityOf(id)}`];
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 8 }, () => store.commit({ claims, events: [claimed(id)] })),
+      );
+      expect(outcomes.map(codeOf)).toEqual(['ok', ...Array(7).fill('CLAIM_TAKEN')]);
+      expect(await store.intent(id)).toMatchObject({
+        status: 'claimed',
+        capabilities: [{ status: 'spent' }],
+        runs: [{ capability_id: capabilityOf(id) }],
+      });
+    });
+
+    it('without a capability, with a revoked, a used or a foreign one, says which', async () => {
+      const { store } = await governed(await place());
+      const id = await ready(store);
+      const bare = await approved(store);
+      await expectRefusal('CAPABILITY_UNKNOWN', commit(store, claimed(bare)));
+      const foreign = { capability_id: capabilityOf(id) };
+      await expectRefusal('CAPABILITY_UNKNOWN', commit(store, claimed(bare, randomUUID(), 1, foreign)));
+      const run = randomUUID();
+      await store.commit({ events: [claimed(id, run)] });
+      await store.commit({ events: [finished(id, run, 'failure'), retried(id, run, 2, 'ada')] });
+      await expectRefusal('CAPABILITY_USED', commit(store, claimed(id, randomUUID(), 2, foreign)));
+      await store.commit({
+        events: [issued(id, 'ada', { attempt: 2, ordinal: 2 }), withdrawn(id, 'ada', 2)],
+      });
+      await expectRefusal('CAPABILITY_REVOKED', commit(store, claimed(id, randomUUID(), 2)));
+      expect(await store.intent(id)).toMatchObject({ status: 'approved', runs: [{ execution_id: run }] });
+      expect(await store.intent(bare)).toMatchObject({ status: 'approved', runs: [] });
+    });
+
+    it('with an expired capability is refused by the time of the ledger', async () => {
+      const { store, setTime } = await governed(await place());
+      const id = await approved(store);
+      const expires_at = '2026-01-15T12:05:00.000Z';
+      await store.commit({ events: [issued(id, 'ada', { expires_at })] });
+      setTime(expires_at);
+      await expectRefusal('CAPABILITY_EXPIRED', commit(store, claimed(id)));
+      setTime('2026-01-15T12:04:59.999Z');
+      await store.commit({ events: [claimed(id)] });
+    });
+
+    it.each([
+      ['everything', { scope: 'system', name: '' }],
+      ['its tenant', { scope: 'tenant', name: 'default' }],
+      ['its proposer', { scope: 'agent', name: 'planner' }],
+      ['its tool', { scope: 'tool', name: 'deploy' }],
+    ] as const)('is refused while %s is frozen', async (_, target) => {
+      const { store } = await governed(await place());
+      const id = await ready(store);
+      await store.commit({ events: [frozen('ada', target)] });
+      await expectRefusal('FROZEN', commit(store, claimed(id)));
+      expect(await store.intent(id)).toMatchObject({ status: 'approved', runs: [] });
+      await store.commit({ events: [unfrozen('ada', target), claimed(id)] });
+    });
+
+    it('goes on while something else is frozen, or two humans broke the glass', async () => {
+      const { store } = await governed(await place(), ['ada', 'bo']);
+      const [a, b] = [await ready(store), await ready(store, 2)];
+      await store.commit({ events: [frozen('ada', { scope: 'tool', name: 'backup' }), claimed(a)] });
+      await store.commit({ events: [frozen('ada'), broken(b, 'ada'), broken(b, 'ada')] });
+      await expectRefusal('FROZEN', commit(store, claimed(b)));
+      await store.commit({ events: [broken(b, 'bo'), claimed(b)] });
+    });
+
+    it('decided by policies that are no longer active is stale', async () => {
+      const { store } = await governed(await place());
+      const id = await ready(store);
+      await store.commit({ events: [activated('ada', NEWER)] });
+      await expectRefusal('DECISION_STALE', commit(store, claimed(id)));
+      await store.commit({ events: [claimed(id, randomUUID(), 1, { policy: NEWER })] });
+    });
+
+    it('dies with the key of the human who approved', async () => {
+      const { store } = await governed(await place(), ['ada', 'bo']);
+      const id = await approved(store, 'bo');
+      await store.commit({ events: [issued(id, 'ada'), revoked('bo', 'ada')] });
+      await expectRefusal('APPROVER_REVOKED', commit(store, claimed(id)));
+    });
+  });
+}
