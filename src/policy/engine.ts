@@ -1,4 +1,5 @@
 import { sha256 } from '../canonical/digest.ts';
+import { refuse } from '../refusal.ts';
 import { callOf } from './call.ts';
 import { type CedarAnswer, type CedarEngine, loadCedar } from './cedar.ts';
 import { needsApprover, type Policy } from './policy.ts';
@@ -143,7 +144,7 @@ function prepare(cedar: CedarEngine, name: string, policies: readonly Policy[]):
 }
 
 function requireParsed(answer: ReturnType<CedarEngine['preparsePolicySet']>): void {
-  if (answer.type === 'failure') throw new Error(answer.errors[0]?.message ?? 'Cedar says no more');
+  if (answer.type === 'failure') refuse('POLICY_INVALID', answer.errors[0]?.message);
 }
 
 function failureOf(error: unknown): CedarAnswer {

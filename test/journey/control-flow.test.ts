@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
@@ -400,6 +400,13 @@ describe('the policies that decide', () => {
     expect(diff.decisions.map(({ subject, after }) => [subject, after.code])).toEqual([
       [intent_id, 'POLICY_DENIED'],
     ]);
+  });
+
+  it('that are gone permit nothing', async () => {
+    const p = await authority();
+    const intent = await granted(p);
+    rmSync(join(p.root, 'policies'), { recursive: true });
+    await expectRefusal('POLICY_MISSING', () => p.keyturn.run({ ...intent, confirm: yes }));
   });
 
   it('only a human activates them', async () => {

@@ -1,0 +1,93 @@
+import type { AgentTableRows } from '../agent-tables.ts';
+import {
+  type CheckedCommit,
+  type Ledger,
+  type PlannedEntry,
+  type PlannedRow,
+  planCommit,
+  refuseTaken,
+} from '../decide.ts';
+import { overlay } from '../row.ts';
+import type { Receipt, Tip } from '../store.ts';
+import type { Outcome } from './group.ts';
+import { NotLoaded } from './snapshot.ts';
+
+/** All that one batch writes, decided and not yet written. */
+export interface Draft {
+  readonly outcomes: readonly Outcome<Receipt>[];
+  readonly before: Tip;
+  readonly after: Tip;
+  readonly entries: readonly DraftEntry[];
+  readonly claims: readonly (readonly [key: string, seq: number])[];
+  /** Each row once, as it is after the batch. */
+  readonly rows: readonly PlannedRow[];
+  readonly agent_rows: readonly AgentTableRows[];
+  readonly commits: readonly CheckedCommit[];
+}
+
+export interface DraftEntry extends PlannedEntry {
+  readonly at: string;
+}
+
+/**
+ * Decides the commits of a batch one after the other, each on what the ones before it leave behind. A refused one
+ * leaves nothing. Pure: it may be done again on other grounds.
+ */
+export function draftOf(
+  tenant: string,
+  batch: readonly CheckedCommit[],
+  before: Tip,
+  at: string,
+  base: Ledger,
+): Draft {
+  const rows = overlay(base);
+  const taken = new Map<string, number>();
+  const ledger: Ledger = {
+    ...rows,
+    isClaimed: (claim) => taken.has(claim) || base.isClaimed(claim),
+    holdsObject: base.holdsObject,
+  };
+  const planned = new Map<string, PlannedRow>();
+  const entries: DraftEntry[] = [];
+  const agent_rows: AgentTableRows[] = [];
+  const commits: CheckedCommit[] = [];
+  let after = before;
+  const outcomes = batch.map((commit): Outcome<Receipt> => {
+    const plan = attempt(() => {
+      const decided = planCommit(tenant, commit, after, at, ledger);
+      refuseTaken(commit, ledger);
+      return decided;
+    });
+    if ('error' in plan) return plan;
+    for (const claim of commit.claims) taken.set(claim, plan.first_seq);
+    for (const row of plan.rows) {
+      rows.put(row.row);
+      planned.set(`${row.row.name} ${row.row.key}`, row);
+    }
+    for (const entry of plan.entries) entries.push({ ...entry, at: plan.at });
+    agent_rows.push(...plan.agent_rows);
+    commits.push(commit);
+    after = plan.tip;
+    return { answer: { entries: plan.entries.map(({ seq, bytes, hash }) => ({ seq, bytes, hash })) } };
+  });
+  return {
+    outcomes,
+    before,
+    after,
+    entries,
+    claims: [...taken],
+    rows: [...planned.values()],
+    agent_rows,
+    commits,
+  };
+}
+
+/** A refusal is a no to this one commit. Only what was not loaded is everybody's. */
+function attempt<T>(act: () => T): T | { readonly error: unknown } {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof NotLoaded) throw error;
+    return { error };
+  }
+}

@@ -1,0 +1,116 @@
+import type { Digest } from '../../canonical/digest.ts';
+import { GENESIS } from '../../ledger/entry.ts';
+import { refuse } from '../../refusal.ts';
+import type { Row, RowName } from '../row.ts';
+import type { Tip } from '../store.ts';
+import type { Asked, Connection } from './connection.ts';
+import { isStorable, stateOf, type Tenant } from './rows.ts';
+import type { Found, Wanted } from './snapshot.ts';
+
+/** Where the rows of a decision are: in the store, or in the fresh tables of a rebuild. */
+export type Tables = 'keyturn' | 'pg_temp';
+
+interface LoadedRow {
+  readonly name: RowName | '#claim' | '#object';
+  readonly key: string;
+  readonly seq: number;
+  readonly state: string;
+}
+
+/** One statement, one round trip: the few rows that are always needed, and those that are asked for. */
+const loadText = (tables: Tables) => `
+  SELECT name, key, seq, state FROM ${tables}.projection
+    WHERE tenant = $1 AND name IN ('principal', 'delegation', 'system')
+  UNION ALL
+  SELECT p.name, p.key, p.seq, p.state FROM unnest($2::text[], $3::text[]) AS wanted (name, key)
+    JOIN ${tables}.projection p ON p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key
+  UNION ALL
+  SELECT '#claim', c.key, c.seq, '' FROM unnest($4::text[]) AS wanted (key)
+    JOIN ${tables}.claim c ON c.tenant = $1 AND c.key = wanted.key
+  UNION ALL
+  SELECT '#object', o.digest, 0, '' FROM unnest($5::text[]) AS wanted (digest)
+    JOIN keyturn.object o ON o.tenant = $1 AND o.digest = wanted.digest`;
+
+const TEXTS = { keyturn: loadText('keyturn'), pg_temp: loadText('pg_temp') };
+
+function loadAsked(tenant: Tenant, { rows, claims, objects }: Wanted, tables: Tables): Asked {
+  const refs = [...rows.values()].filter(([, key]) => isStorable(key));
+  const names = refs.map(([name]) => name);
+  const keys = refs.map(([, key]) => key);
+  return {
+    name: `load ${tables}`,
+    text: TEXTS[tables],
+    values: [tenant.id, names, keys, claims.filter(isStorable), objects.filter(isStorable)],
+  };
+}
+
+export async function load(
+  db: Connection,
+  tenant: Tenant,
+  wanted: Wanted,
+  tables: Tables = 'keyturn',
+): Promise<Found> {
+  const { rows } = await db.ask<LoadedRow>(loadAsked(tenant, wanted, tables));
+  const found = { rows: [] as Row[], claims: new Set<string>(), objects: new Set<Digest>() };
+  for (const { name, key, seq, state } of rows) {
+    if (name === '#claim') found.claims.add(key);
+    else if (name === '#object') found.objects.add(key);
+    else found.rows.push({ name, key, seq, state: stateOf(state) });
+  }
+  return found;
+}
+
+/** Where the chain ends, with what the row of the tenant says about it. */
+export interface End {
+  readonly tip: Tip;
+  readonly generation: number;
+}
+
+export const END = 'SELECT size, last, generation FROM keyturn.tenant WHERE id = $1';
+
+/** The lock of the chain. Whoever has it sees in later statements what others committed before. */
+export async function lockEnd(db: Connection, tenant: Tenant): Promise<EndRow> {
+  const { rows } = await db.ask<EndRow>({
+    name: 'lock',
+    text: `${END} FOR UPDATE`,
+    values: [tenant.id],
+  });
+  return rows[0] ?? refuse('STORE_CORRUPT', 'The tenant is gone.');
+}
+
+export interface EndRow {
+  readonly size: number;
+  readonly last: Digest;
+  readonly generation: number;
+}
+
+interface PeakRow extends EndRow {
+  readonly seq: number | null;
+  readonly hash: Digest;
+  readonly peak: Digest;
+  readonly at: string;
+}
+
+/**
+ * A tree of 13 leaves has peaks over 8, 4 and 1 of them, one for each bit of 13, which end at the leaves 8, 12 and 13.
+ * The peak of the lowest bit ends with the last entry.
+ */
+const PEAKS = `
+  SELECT t.size, t.last, t.generation, e.seq, e.hash, coalesce(e.peak, e.hash) AS peak, e.at
+  FROM keyturn.tenant t
+  LEFT JOIN generate_series(52, 0, -1) AS bit ON (t.size >> bit) & 1 = 1
+  LEFT JOIN keyturn.entry e ON e.tenant = t.id AND e.seq = ((t.size >> bit) << bit) - 1
+  WHERE t.id = $1 ORDER BY bit DESC`;
+
+/** The end of the chain from its entries, which must be where the tenant's row says. */
+export async function loadEnd(db: Connection, tenant: Tenant): Promise<End> {
+  const { rows } = await db.ask<PeakRow>({ name: 'peaks', text: PEAKS, values: [tenant.id] });
+  const [first] = rows;
+  if (!first) return refuse('STORE_CORRUPT', 'The tenant is gone.');
+  const { size, last, generation } = first;
+  if (size === 0) return { tip: { size, last: GENESIS, at: null, frontier: [] }, generation };
+  const end = rows.at(-1)!;
+  if (rows.some(({ seq }) => seq === null) || end.hash !== last)
+    refuse('LEDGER_BROKEN', `The ledger does not end with entry ${size - 1} as it did.`, { seq: size - 1 });
+  return { tip: { size, last, at: end.at, frontier: rows.map(({ peak }) => peak) }, generation };
+}

@@ -1,0 +1,36 @@
+import type { Digest } from '../../canonical/digest.ts';
+import { refuse } from '../../refusal.ts';
+import { type Backend, type Connection, together } from './connection.ts';
+import type { Draft } from './draft.ts';
+import { lockEnd } from './load.ts';
+import type { Tenant } from './rows.ts';
+
+/** Ends the session whose answer is missing, if it still lives. It may be waiting, with the lock of the chain. */
+const END_SESSION = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2`;
+
+/**
+ * Whether a write without an answer happened, found by looking. The new generation makes the answer final: a write that
+ * is still on its way finds the chain changed and writes nothing. And it is a commit itself, so when it is durable, here
+ * and on every standby that counts, everything before it is too.
+ */
+export async function look(db: Connection, tenant: Tenant, draft: Draft, lost: Backend): Promise<boolean> {
+  await db.ask({ text: END_SESSION, values: [lost.pid, lost.started] });
+  const { seq, hash } = draft.entries[0]!;
+  const [, , entry, , { command }] = await together([
+    db.ask({ text: 'BEGIN' }),
+    lockEnd(db, tenant),
+    db.ask<{ hash: Digest }>({
+      text: 'SELECT hash FROM keyturn.entry WHERE tenant = $1 AND seq = $2',
+      values: [tenant.id, seq],
+    }),
+    db.ask({
+      text: 'UPDATE keyturn.tenant SET generation = generation + 1 WHERE id = $1',
+      values: [tenant.id],
+    }),
+    db.ask({ text: 'COMMIT' }),
+  ]);
+  if (command !== 'COMMIT') refuse('STORE_UNREACHABLE', 'The look for a write did not commit.');
+  return entry.rows[0]?.hash === hash;
+}

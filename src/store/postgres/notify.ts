@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Connection } from './connection.ts';
+import type { Tenant } from './rows.ts';
+import type { Session } from './session.ts';
+
+/**
+ * After a commit others are told that the ledger grew, so that they need not wait for their next look. It is a hint:
+ * whoever misses one looks a little later. It is no part of the transaction, because the server would then make the
+ * commits of all tenants wait for each other.
+ */
+export interface Notifier {
+  poke(): void;
+  /** What is still to be told is told now, through this session. */
+  flush(session: Session): Promise<void>;
+}
+
+const CHANNEL = 'keyturn';
+/** At most so often. */
+const EVERY_ms = 50;
+const AGAIN_ms = 500;
+
+export function notifierOf(session: Session, tenant: Tenant): Notifier {
+  let waiting: NodeJS.Timeout | null = null;
+
+  async function tell(through: Session): Promise<void> {
+    try {
+      const db = await through.current();
+      await db.ask({ name: 'tell', text: `SELECT pg_notify('${CHANNEL}', $1)`, values: [String(tenant.id)] });
+    } catch {
+      // Those who listen will look anyway.
+    }
+  }
+
+  return {
+    poke: () => {
+      waiting ??= setTimeout(() => {
+        waiting = null;
+        void tell(session);
+      }, EVERY_ms).unref();
+    },
+    flush: async (through) => {
+      if (waiting === null) return;
+      clearTimeout(waiting);
+      waiting = null;
+      await tell(through);
+    },
+  };
+}
+
+/** Calls the listener whenever the ledger may have grown, also after the connection was away. */
+export async function follow(
+  connect: () => Promise<Connection>,
+  tenant: Tenant,
+  listener: () => void,
+): Promise<() => Promise<void>> {
+  let stopped = false;
+  let connection = await listen();
+
+  async function listen(): Promise<Connection> {
+    const db = await connect();
+    db.onNotification((payload) => {
+      if (payload === String(tenant.id)) listener();
+    });
+    db.onLost(() => void again());
+    await db.ask({ text: `LISTEN ${CHANNEL}` });
+    return db;
+  }
+
+  async function again(): Promise<void> {
+    while (!stopped) {
+      await pause(AGAIN_ms, undefined, { ref: false });
+      try {
+        connection = await listen();
+        if (stopped) await connection.end();
+        else listener();
+        return;
+      } catch {
+        // The server is still away.
+      }
+    }
+  }
+
+  return async () => {
+    stopped = true;
+    await connection.end().catch(() => undefined);
+  };
+}

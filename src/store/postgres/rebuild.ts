@@ -1,0 +1,244 @@
+import type { Digest } from '../../canonical/digest.ts';
+import { type Event, parseEvent } from '../../event/event.ts';
+import { GENESIS, leafHash, openEntry } from '../../ledger/entry.ts';
+import { append } from '../../ledger/merkle.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import { agentTableRows } from '../agent-rows.ts';
+import type { AgentTableRows } from '../agent-tables.ts';
+import { type PlannedRow, plannedRow } from '../decide.ts';
+import { fold } from '../projection.ts';
+import { overlay } from '../row.ts';
+import type { Rebuild, Tip } from '../store.ts';
+import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
+import type { Connection } from './connection.ts';
+import { END, type EndRow, load, lockEnd } from './load.ts';
+import { BATCH } from './read.ts';
+import type { Tenant } from './rows.ts';
+import { NotLoaded, rowsOf, type Snapshot, snapshotOf, type Wanted } from './snapshot.ts';
+
+/** How many differences are named. One is enough to act on; a page of them shows the pattern. */
+const NAMED = 20;
+
+/** The server keeps what is folded, so that memory here does not grow with the ledger. */
+const FRESH_TABLES = `
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+  CREATE TEMP TABLE claim (tenant integer, key text COLLATE "C", seq bigint, PRIMARY KEY (tenant, key)) ON COMMIT DROP;
+  CREATE TEMP TABLE projection (
+    tenant integer, name text COLLATE "C", key text COLLATE "C", seq bigint, status text COLLATE "C",
+    state text COLLATE "C", PRIMARY KEY (tenant, name, key)
+  ) ON COMMIT DROP;
+  ${FRESH_AGENT_TABLES}`;
+const COMPARING =
+  'SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on';
+
+/**
+ * Folds the ledger from its first entry into fresh tables, with the functions that commit uses, and compares. One
+ * transaction on a connection of its own: to compare it reads one moment and holds nobody up; to replace it holds the
+ * lock of the chain. It takes as long as the ledger is long.
+ */
+export async function rebuildProjections(
+  db: Connection,
+  tenant: Tenant,
+  { write }: { write: boolean },
+): Promise<Rebuild> {
+  const end = await begin(db, tenant, write);
+  const tip = await foldLedger(db, tenant);
+  if (tip.size !== end.size || tip.last !== end.last)
+    refuse('LEDGER_BROKEN', `The ledger ends with entry ${tip.size - 1}, not ${end.size - 1}.`, {
+      seq: tip.size,
+    });
+  await db.ask({ text: COMPARING });
+  const projected = await differencesOf(db, tenant);
+  const agent = await agentDifferences(db, tenant, NAMED);
+  const differences = [...projected, ...[...agent.values()].flat()].slice(0, NAMED);
+  if (write && projected.length > 0) await replace(db, tenant);
+  if (write) await replaceAgentRows(db, tenant, agent.keys());
+  if (write && differences.length > 0) await nextGeneration(db, tenant);
+  const { rows } = await db.ask<{ rows: number }>({
+    text: 'SELECT count(*) AS rows FROM pg_temp.projection',
+  });
+  await db.ask({ text: 'COMMIT' });
+  return { entries: tip.size, rows: rows[0]!.rows, differences };
+}
+
+async function begin(db: Connection, tenant: Tenant, write: boolean): Promise<EndRow> {
+  // The tables are temporary: they are no writing that a reader may not do, but PostgreSQL counts making them as such.
+  await db.ask({ text: `BEGIN ISOLATION LEVEL ${write ? 'READ COMMITTED' : 'REPEATABLE READ'} READ WRITE` });
+  if (write) {
+    const end = await lockEnd(db, tenant);
+    await db.ask({ text: FRESH_TABLES });
+    return end;
+  }
+  await db.ask({ text: FRESH_TABLES });
+  const { rows } = await db.ask<EndRow>({ text: END, values: [tenant.id] });
+  return rows[0] ?? refuse('STORE_CORRUPT', 'The tenant is gone.');
+}
+
+interface StoredEntry {
+  readonly seq: number;
+  readonly hash: Digest;
+  readonly peak: Digest;
+  readonly at: string;
+  readonly subject: string;
+  readonly bytes: Uint8Array;
+}
+
+interface Opened {
+  readonly seq: number;
+  readonly at: string;
+  readonly claims: readonly string[];
+  readonly event: Event;
+}
+
+async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
+  const snapshot = snapshotOf(tenant.name);
+  let tip: Tip = { size: 0, last: GENESIS, at: null, frontier: [] };
+  for (;;) {
+    const batch = await nextEntries(db, tenant, tip.size);
+    if (batch.length === 0) return tip;
+    const opened = batch.map((stored) => {
+      const { entry, end } = openStored(tenant, stored, tip);
+      tip = end;
+      return entry;
+    });
+    await foldBatch(db, tenant, snapshot, opened);
+  }
+}
+
+async function nextEntries(db: Connection, tenant: Tenant, from: number): Promise<StoredEntry[]> {
+  const { rows } = await db.ask<StoredEntry & { [column: string]: unknown }>({
+    name: 'stored',
+    text: `SELECT seq, hash, coalesce(peak, hash) AS peak, at, subject, bytes FROM keyturn.entry
+      WHERE tenant = $1 AND seq >= $2 ORDER BY seq LIMIT ${BATCH}`,
+    values: [tenant.id, from],
+  });
+  return rows;
+}
+
+function openStored(tenant: Tenant, stored: StoredEntry, tip: Tip): { entry: Opened; end: Tip } {
+  return asEntry(tip.size, () => {
+    const { seq, at, claims, prev, tenant: owner, ...event } = openEntry(stored.bytes);
+    if (stored.seq !== tip.size || seq !== tip.size) refuse('LEDGER_BROKEN', 'an entry is missing');
+    if (owner !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
+    if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
+    if (leafHash(stored.bytes) !== stored.hash) refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
+    const end = { ...append(tip, stored.hash), last: stored.hash, at };
+    if (end.frontier.at(-1) !== stored.peak || at !== stored.at || event.subject !== stored.subject)
+      refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
+    return { entry: { seq, at, claims, event: parseEvent(event) }, end };
+  });
+}
+
+/** An entry that commit could not have written means that the ledger itself is not what it was. */
+function asEntry<T>(seq: number, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refuse('LEDGER_BROKEN', `Entry ${seq}: ${error.message}`, { seq, found: error.code });
+  }
+}
+
+async function foldBatch(
+  db: Connection,
+  tenant: Tenant,
+  snapshot: Snapshot,
+  batch: readonly Opened[],
+): Promise<void> {
+  const refs = batch.flatMap(({ event }) => rowsOf(event));
+  let wanted: Wanted = {
+    rows: new Map(refs.map((ref) => [ref.join(' '), ref])),
+    claims: batch.flatMap(({ claims }) => claims),
+    objects: [],
+  };
+  for (;;) {
+    snapshot.learn(wanted, await load(db, tenant, wanted, 'pg_temp'));
+    try {
+      const folded = foldEntries(tenant, snapshot, batch);
+      await store(db, tenant, folded);
+      snapshot.absorb(folded.rows.map(({ row }) => row));
+      return snapshot.trim();
+    } catch (error) {
+      if (!(error instanceof NotLoaded)) throw error;
+      wanted = error.wanted;
+    }
+  }
+}
+
+interface Folded {
+  readonly rows: readonly PlannedRow[];
+  readonly claims: ReadonlyMap<string, number>;
+  readonly agent_rows: readonly AgentTableRows[];
+}
+
+function foldEntries(tenant: Tenant, { ledger }: Snapshot, batch: readonly Opened[]): Folded {
+  const rows = overlay(ledger);
+  const taken = new Map<string, number>();
+  const agent_rows: AgentTableRows[] = [];
+  for (const { seq, at, claims, event } of batch)
+    asEntry(seq, () => {
+      for (const claim of claims) {
+        if (taken.has(claim) || ledger.isClaimed(claim))
+          refuse('CLAIM_TAKEN', 'it takes a claim that was taken');
+        taken.set(claim, seq);
+      }
+      for (const row of fold(rows, event, seq, at)) rows.put(row);
+      const added = agentTableRows(event, { tenant: tenant.name, seq, at });
+      if (added) agent_rows.push(added);
+    });
+  return { rows: Array.from(rows.changed(), plannedRow), claims: taken, agent_rows };
+}
+
+async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<void> {
+  const { rows, claims, agent_rows } = folded;
+  await insertFreshAgentRows(db, agent_rows);
+  await db.ask({
+    text: 'INSERT INTO pg_temp.claim SELECT $1::integer, v.* FROM unnest($2::text[], $3::bigint[]) AS v',
+    values: [tenant.id, [...claims.keys()], [...claims.values()]],
+  });
+  await db.ask({
+    text: `INSERT INTO pg_temp.projection
+      SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[]) AS v
+      ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, state = excluded.state`,
+    values: [
+      tenant.id,
+      rows.map(({ row }) => row.name),
+      rows.map(({ row }) => row.key),
+      rows.map(({ row }) => row.seq),
+      rows.map(({ status }) => status),
+      rows.map(({ text }) => text),
+    ],
+  });
+}
+
+/** Rows that are not the same on both sides, in every column. */
+async function differencesOf(db: Connection, tenant: Tenant): Promise<string[]> {
+  const { rows } = await db.ask<{ what: string }>({
+    text: `${differing('projection', 'name, key, seq, status, state', `name || ' ' || key`)}
+      UNION ${differing('claim', 'key, seq', `'claim ' || key`)}
+      ORDER BY what LIMIT ${NAMED}`,
+    values: [tenant.id],
+  });
+  return rows.map(({ what }) => what);
+}
+
+function differing(table: string, columns: string, label: string): string {
+  const stored = `SELECT ${columns} FROM keyturn.${table} WHERE tenant = $1`;
+  const folded = `SELECT ${columns} FROM pg_temp.${table}`;
+  return `SELECT (${label}) COLLATE "C" AS what FROM ((${stored} EXCEPT ${folded}) UNION ALL (${folded} EXCEPT ${stored}))`;
+}
+
+async function replace(db: Connection, tenant: Tenant): Promise<void> {
+  for (const table of ['projection', 'claim']) {
+    await db.ask({ text: `DELETE FROM keyturn.${table} WHERE tenant = $1`, values: [tenant.id] });
+    await db.ask({ text: `INSERT INTO keyturn.${table} SELECT * FROM pg_temp.${table}` });
+  }
+}
+
+/** Tells every process that what it remembers of the rows is no longer so. */
+async function nextGeneration(db: Connection, tenant: Tenant): Promise<void> {
+  await db.ask({
+    text: 'UPDATE keyturn.tenant SET generation = generation + 1 WHERE id = $1',
+    values: [tenant.id],
+  });
+}

@@ -1,0 +1,148 @@
+import { Refusal, refuse } from '../../refusal.ts';
+import type { CheckedCommit } from '../decide.ts';
+import type { Tip } from '../store.ts';
+import { type Connection, together } from './connection.ts';
+import { type Draft, draftOf } from './draft.ts';
+import { isNo, isTaken } from './failure.ts';
+import { load, loadEnd, lockEnd } from './load.ts';
+import type { Tenant } from './rows.ts';
+import { areProven, NotLoaded, type Snapshot, snapshotOf, wantedOf } from './snapshot.ts';
+import { write } from './write.ts';
+
+/** What this process knows of the chain: true as long as the chain still ends there. */
+export interface Known {
+  readonly tip: Tip;
+  readonly generation: number;
+  readonly snapshot: Snapshot;
+}
+
+export interface Written {
+  readonly draft: Draft;
+  readonly known: Known;
+}
+
+/** The write was sent and no good answer came: it happened, it will still happen, or it never will. */
+export interface Unknown {
+  readonly unanswered: Draft;
+  readonly cause: unknown;
+}
+
+const WARNED = 'The server gave a warning beside a commit.';
+
+/**
+ * The quick road: one round trip. The batch is decided on what this process knows from its last commit, and written
+ * only if nobody wrote since. What it presumes absent is proven by the unique keys of what it writes. Any doubt, and any
+ * refusal, is for the other road to decide: null.
+ */
+export async function quickly(
+  db: Connection,
+  tenant: Tenant,
+  known: Known,
+  batch: readonly CheckedCommit[],
+  at: string,
+): Promise<Written | Unknown | null> {
+  const { tip, generation, snapshot } = known;
+  const { ledger, presumed } = snapshot.presuming();
+  const draft = attempted(() => draftOf(tenant.name, batch, tip, at, ledger));
+  if (draft === null || draft.commits.length < batch.length || !areProven(presumed, rowsOf(draft)))
+    return null;
+  const warnings = db.warnings();
+  try {
+    if (!(await write(db, tenant, draft, generation))) return null;
+  } catch (error) {
+    if (isTaken(error)) return null;
+    if (isNo(error)) throw error;
+    return { unanswered: draft, cause: error };
+  }
+  if (db.warnings() > warnings) return { unanswered: draft, cause: new Refusal('WRITE_FAILED', WARNED) };
+  return advanced(draft, generation, snapshot);
+}
+
+function attempted(act: () => Draft): Draft | null {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof NotLoaded) return null;
+    throw error;
+  }
+}
+
+const rowsOf = (draft: Draft) => draft.rows.map(({ row }) => row);
+
+function advanced(draft: Draft, generation: number, snapshot: Snapshot): Written {
+  snapshot.absorb(rowsOf(draft));
+  snapshot.trim();
+  return { draft, known: { tip: draft.after, generation, snapshot } };
+}
+
+/**
+ * The locked road: two round trips. It takes the lock of the chain, reads what the batch needs, decides, writes. What
+ * it refuses is refused for good.
+ */
+export async function lockedly(
+  db: Connection,
+  tenant: Tenant,
+  batch: readonly CheckedCommit[],
+  clock: () => Date,
+): Promise<Written | Unknown> {
+  const wanted = wantedOf(batch);
+  const snapshot = snapshotOf(tenant.name);
+  let draft: Draft;
+  let generation: number;
+  try {
+    const [, , end, found] = await together([
+      db.ask({ text: 'BEGIN' }),
+      lockEnd(db, tenant),
+      loadEnd(db, tenant),
+      load(db, tenant, wanted),
+    ]);
+    snapshot.learn(wanted, found);
+    generation = end.generation;
+    draft = await decided(db, tenant, batch, end.tip, clock().toISOString(), snapshot);
+    if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });
+  } catch (error) {
+    if (!db.isLost()) await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
+    throw error;
+  }
+  const unknown = draft.entries.length > 0 ? await writeAndCommit(db, tenant, draft, generation) : null;
+  return unknown ?? advanced(draft, generation, snapshot);
+}
+
+async function decided(
+  db: Connection,
+  tenant: Tenant,
+  batch: readonly CheckedCommit[],
+  tip: Tip,
+  at: string,
+  snapshot: Snapshot,
+): Promise<Draft> {
+  for (;;) {
+    try {
+      return draftOf(tenant.name, batch, tip, at, snapshot.ledger);
+    } catch (error) {
+      if (!(error instanceof NotLoaded)) throw error;
+      snapshot.learn(error.wanted, await load(db, tenant, error.wanted));
+    }
+  }
+}
+
+async function writeAndCommit(
+  db: Connection,
+  tenant: Tenant,
+  draft: Draft,
+  generation: number,
+): Promise<Unknown | null> {
+  const warnings = db.warnings();
+  try {
+    const [moved, { command }] = await together([
+      write(db, tenant, draft, generation),
+      db.ask({ text: 'COMMIT' }),
+    ]);
+    if (!moved || command !== 'COMMIT') refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
+  } catch (error) {
+    if (isNo(error) || error instanceof Refusal) throw error;
+    return { unanswered: draft, cause: error };
+  }
+  if (db.warnings() > warnings) return { unanswered: draft, cause: new Refusal('WRITE_FAILED', WARNED) };
+  return null;
+}

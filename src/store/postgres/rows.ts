@@ -1,0 +1,25 @@
+import { refuse } from '../../refusal.ts';
+import type { RowName, States } from '../row.ts';
+
+/** A tenant of this database: its name in entries, and its number in keys. */
+export interface Tenant {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** No text in the store has other characters than these, so looking for one that has would only make an error. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** Written by us as canonical JSON; if it no longer is, somebody else wrote it. */
+export function stateOf<N extends RowName>(text: string): States[N] {
+  try {
+    return JSON.parse(text) as States[N];
+  } catch {
+    return refuse(
+      'STORE_CORRUPT',
+      'A stored state is not JSON. `keyturn ledger rebuild --write` makes it anew.',
+    );
+  }
+}

@@ -1,0 +1,133 @@
+import { refuse } from '../../refusal.ts';
+import { AGENT_LEDGERS, AGENT_MIGRATION } from './agent-schema.ts';
+import { type Connection, together } from './connection.ts';
+import { isAbsent } from './failure.ts';
+
+/**
+ * One step per version of the schema, never changed once released.
+ *
+ * `tenant` holds where each chain ends, and its row is the lock of that chain: whoever writes changes it, so ledgers of
+ * different tenants never wait for each other. `generation` counts what changes state without appending: a rebuild, and
+ * the look after a lost answer. Keys are compared byte by byte ("C"): a collation that an update of the operating system
+ * changes would break their indexes. The root of the largest complete subtree that ends with an entry is its `peak`,
+ * null where that is the entry itself.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE SCHEMA keyturn;
+  CREATE TABLE keyturn.version (version integer NOT NULL);
+  INSERT INTO keyturn.version VALUES (0);
+
+  CREATE TABLE keyturn.tenant (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    size bigint NOT NULL DEFAULT 0 CHECK (size >= 0),
+    last text COLLATE "C" NOT NULL DEFAULT repeat('0', 64),
+    generation bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 10);
+
+  CREATE TABLE keyturn.entry (
+    tenant integer NOT NULL,
+    seq bigint NOT NULL CHECK (seq >= 0),
+    hash text COLLATE "C" NOT NULL,
+    peak text COLLATE "C",
+    at text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (tenant, seq)
+  );
+  CREATE INDEX entry_subject ON keyturn.entry (tenant, subject, seq);
+
+  CREATE TABLE keyturn.claim (
+    tenant integer NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    PRIMARY KEY (tenant, key)
+  );
+
+  CREATE TABLE keyturn.projection (
+    tenant integer NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    status text COLLATE "C",
+    state text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, name, key)
+  ) WITH (fillfactor = 70);
+  CREATE INDEX intent_order ON keyturn.projection (tenant, seq) WHERE name = 'intent';
+  CREATE INDEX intent_status ON keyturn.projection (tenant, status, seq) WHERE name = 'intent';
+
+  CREATE TABLE keyturn.object (
+    tenant integer NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (tenant, digest)
+  );
+
+  CREATE FUNCTION keyturn.refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
+    $$ BEGIN RAISE EXCEPTION 'ledger entries are never changed'; END $$;
+  CREATE TRIGGER entry_is_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON keyturn.entry
+    FOR EACH STATEMENT EXECUTE FUNCTION keyturn.refuse_change();
+  ALTER TABLE keyturn.entry ENABLE ALWAYS TRIGGER entry_is_kept;
+  REVOKE UPDATE, DELETE, TRUNCATE ON keyturn.entry FROM CURRENT_USER;
+  `,
+  AGENT_MIGRATION,
+];
+
+/** Null where there is no store. Refuses one of a newer Keyturn. */
+export async function readVersion(db: Connection, newest = MIGRATIONS.length): Promise<number | null> {
+  let version: number;
+  try {
+    const { rows } = await db.ask<{ version: number }>({ text: 'SELECT version FROM keyturn.version' });
+    version = rows[0]?.version ?? refuse('STORE_CORRUPT', 'The store does not say its version.');
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+  if (version > newest) refuse('STORE_NEWER', undefined, { version, newest });
+  return version;
+}
+
+/** "KTRN": whoever holds this lock changes the schema. */
+const LOCK = 0x4b54524e;
+
+/** Brings the schema to the newest version, all steps or none. Two may try; the second finds nothing to do. */
+export async function migrate(db: Connection, steps: readonly string[] = MIGRATIONS): Promise<void> {
+  await together([
+    db.ask({ text: 'BEGIN' }),
+    db.ask({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] }),
+  ]);
+  try {
+    await db.ask({ text: 'SAVEPOINT version' });
+    const version = (await readVersion(db, steps.length)) ?? 0;
+    await db.ask({ text: 'ROLLBACK TO version' });
+    for (const step of steps.slice(version)) await db.ask({ text: step });
+    if (version < steps.length)
+      await db.ask({ text: `UPDATE keyturn.version SET version = ${steps.length}` });
+    await db.ask({ text: 'COMMIT' });
+  } catch (error) {
+    await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * What the role of the application may do: append to the ledger and never change it. Projections, claims and objects
+ * follow from the ledger or are erased, so those it may change.
+ */
+export async function grantTo(db: Connection, role: string): Promise<void> {
+  const name = `"${role.replaceAll('"', '""')}"`;
+  await db.ask({
+    text: `
+      REVOKE ALL ON ALL TABLES IN SCHEMA keyturn FROM ${name};
+      GRANT USAGE ON SCHEMA keyturn TO ${name};
+      GRANT SELECT ON ALL TABLES IN SCHEMA keyturn TO ${name};
+      GRANT INSERT ON keyturn.tenant, keyturn.entry, keyturn.claim, keyturn.projection, keyturn.object TO ${name};
+      GRANT UPDATE (size, last, generation) ON keyturn.tenant TO ${name};
+      GRANT UPDATE, DELETE ON keyturn.projection TO ${name};
+      GRANT DELETE ON keyturn.claim, keyturn.object TO ${name};
+      GRANT INSERT ON ${AGENT_LEDGERS.map((table) => `keyturn.${table}`).join()} TO ${name};
+      GRANT INSERT, UPDATE, DELETE ON keyturn.agent_execution_current TO ${name};
+    `,
+  });
+}

@@ -1,0 +1,64 @@
+import { refuse } from '../../refusal.ts';
+import type { Connection } from './connection.ts';
+import { isLost } from './failure.ts';
+
+/** A connection that is made when it is first needed, and anew when it was lost. */
+export interface Session {
+  current(): Promise<Connection>;
+  /** For what can be asked twice: once more on a new connection when the old one turns out to be dead. */
+  read<T>(act: (connection: Connection) => Promise<T>): Promise<T>;
+  /** This one is not to be used again, whatever it says of itself. */
+  drop(connection: Connection): void;
+  end(): Promise<void>;
+}
+
+export function sessionOf(connect: () => Promise<Connection>, first?: Connection): Session {
+  let open: Promise<Connection> | null = first ? Promise.resolve(first) : null;
+  const dropped = new WeakSet<Connection>();
+  let closed = false;
+
+  async function isDead(held: Promise<Connection>): Promise<boolean> {
+    try {
+      const connection = await held;
+      return connection.isLost() || dropped.has(connection);
+    } catch {
+      return true;
+    }
+  }
+
+  function drop(connection: Connection): void {
+    if (dropped.has(connection)) return;
+    dropped.add(connection);
+    connection.end().catch(() => undefined);
+  }
+
+  async function current(): Promise<Connection> {
+    if (closed) refuse('INTERNAL', 'The store is closed.');
+    const held = open;
+    if (held !== null && !(await isDead(held))) return held;
+    // Whoever else waited for the dead one has perhaps made a new one by now.
+    if (open === held) open = connect();
+    return open!;
+  }
+
+  async function read<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await current();
+    try {
+      return await act(connection);
+    } catch (error) {
+      if (!connection.isLost() && !isLost(error)) throw error;
+      drop(connection);
+      return act(await current());
+    }
+  }
+
+  async function end(): Promise<void> {
+    closed = true;
+    const held = open;
+    open = null;
+    const connection = await held?.catch(() => null);
+    await connection?.end().catch(() => undefined);
+  }
+
+  return { current, read, drop, end };
+}

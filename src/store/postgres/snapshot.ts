@@ -1,0 +1,157 @@
+import type { Digest } from '../../canonical/digest.ts';
+import type { Event } from '../../event/event.ts';
+import { correlationOf, movesAgent } from '../../gate/agent.ts';
+import { fingerprintOf, movesIntake } from '../../gate/intake.ts';
+import { movesIntent } from '../../gate/next.ts';
+import { movesSimulation } from '../../gate/simulation.ts';
+import type { CheckedCommit, Ledger } from '../decide.ts';
+import type { Row, RowName } from '../row.ts';
+
+/** What a decision wants to look at. Rows that are few are loaded whole and are not listed. */
+export interface Wanted {
+  readonly rows: ReadonlyMap<string, RowRef>;
+  readonly claims: readonly string[];
+  readonly objects: readonly Digest[];
+}
+
+type RowRef = readonly [name: RowName, key: string];
+
+/**
+ * Thrown by a decision that looks at what was not loaded: it is loaded, and the decision made again. No refusal, because
+ * some decisions forgive those; and it never leaves this folder.
+ */
+export class NotLoaded extends Error {
+  readonly wanted: Wanted;
+
+  constructor(wanted: Wanted) {
+    super('a decision needs more than was loaded');
+    this.wanted = wanted;
+  }
+}
+
+/** A ledger has few of these, and most decisions look at them: all of them are loaded. */
+const FEW: ReadonlySet<RowName> = new Set<RowName>(['principal', 'delegation', 'system']);
+
+const NOTHING: Wanted = { rows: new Map(), claims: [], objects: [] };
+const refOf = (name: RowName, key: string) => `${name} ${key}`;
+
+/** A good guess at what commits will look at. What it misses costs a round trip, never correctness. */
+export function wantedOf(commits: readonly CheckedCommit[]): Wanted {
+  return {
+    rows: new Map(commits.flatMap(({ events }) => events.flatMap(rowsOf).map((ref) => [refOf(...ref), ref]))),
+    claims: commits.flatMap(({ claims }) => claims),
+    objects: commits.flatMap(({ erase }) => erase),
+  };
+}
+
+export function rowsOf(event: Event): RowRef[] {
+  const refs: RowRef[] = movesIntent(event) ? [['intent', event.subject]] : [];
+  if (event.kind === 'capability.issued') refs.push(['capability', event.body.capability_id]);
+  if (event.kind === 'execution.claimed') refs.push(['execution', event.body.execution_id]);
+  if (movesAgent(event)) refs.push(['agent', correlationOf(event.subject)]);
+  if (event.kind === 'agent.moved' && event.body.idempotency_key !== null)
+    refs.push(['dispatch', event.body.idempotency_key]);
+  if (movesSimulation(event)) refs.push(['simulation', event.body.simulation]);
+  if (movesIntake(event)) refs.push(['intake', fingerprintOf(event)]);
+  return refs;
+}
+
+/** What was found of it. */
+export interface Found {
+  readonly rows: readonly Row[];
+  readonly claims: ReadonlySet<string>;
+  readonly objects: ReadonlySet<Digest>;
+}
+
+/** Rows of one moment, held in memory, so that a decision can look at them without waiting. */
+export interface Snapshot {
+  /** Throws NotLoaded where nothing is known. */
+  readonly ledger: Ledger;
+  /** Presumes that what is unknown is absent, and remembers where. */
+  presuming(): { readonly ledger: Ledger; readonly presumed: ReadonlySet<string> };
+  learn(wanted: Wanted, found: Found): void;
+  /** The rows after a write. */
+  absorb(rows: Iterable<Row>): void;
+  /** Forgets what can be read again: claims, objects, and more rows than fit. */
+  trim(): void;
+}
+
+/** How many rows are kept from one commit to the next. A few KiB each. */
+const KEPT = 2_000;
+
+export function snapshotOf(tenant: string): Snapshot {
+  const rows = new Map<string, Row | null>();
+  const claims = new Map<string, boolean>();
+  const objects = new Map<Digest, boolean>();
+  let has_few = false;
+
+  function known(name: RowName, key: string): Row | null | undefined {
+    const row = rows.get(refOf(name, key));
+    return row === undefined && has_few && FEW.has(name) ? null : row;
+  }
+
+  function principals() {
+    if (!has_few) missing(NOTHING);
+    const found = [...rows.values()].filter((row): row is Row<'principal'> => row?.name === 'principal');
+    return found.toSorted((a, b) => a.seq - b.seq).map(({ state }) => state);
+  }
+
+  const ledger: Ledger = {
+    tenant,
+    row: <N extends RowName>(name: N, key: string) => {
+      const row = known(name, key);
+      if (row === undefined) missing({ ...NOTHING, rows: new Map([[refOf(name, key), [name, key]]]) });
+      return row as Row<N> | null;
+    },
+    principals,
+    isClaimed: (claim) => claims.get(claim) ?? missing({ ...NOTHING, claims: [claim] }),
+    holdsObject: (digest) => objects.get(digest) ?? missing({ ...NOTHING, objects: [digest] }),
+  };
+
+  function presuming() {
+    const presumed = new Set<string>();
+    const row = <N extends RowName>(name: N, key: string) => {
+      const found = known(name, key);
+      if (found !== undefined || FEW.has(name)) return ledger.row(name, key);
+      presumed.add(refOf(name, key));
+      return null;
+    };
+    return { ledger: { ...ledger, row, isClaimed: () => false }, presumed };
+  }
+
+  function learn(wanted: Wanted, found: Found): void {
+    has_few = true;
+    for (const ref of wanted.rows.keys()) rows.set(ref, null);
+    for (const row of found.rows) rows.set(refOf(row.name, row.key), row);
+    for (const claim of wanted.claims) claims.set(claim, found.claims.has(claim));
+    for (const digest of wanted.objects) objects.set(digest, found.objects.has(digest));
+  }
+
+  function trim(): void {
+    claims.clear();
+    objects.clear();
+    if (rows.size <= KEPT) return;
+    for (const [ref, row] of rows) if (row === null || !FEW.has(row.name)) rows.delete(ref);
+  }
+
+  return {
+    ledger,
+    presuming,
+    learn,
+    absorb: (changed) => {
+      for (const row of changed) rows.set(refOf(row.name, row.key), row);
+    },
+    trim,
+  };
+}
+
+function missing(wanted: Wanted): never {
+  const gap = new NotLoaded(wanted);
+  throw gap;
+}
+
+/** Whether each row that was presumed absent is one that the write makes: then its unique key is the proof. */
+export function areProven(presumed: ReadonlySet<string>, made: Iterable<Row>): boolean {
+  const proven = new Set(Array.from(made, ({ name, key }) => refOf(name, key)));
+  return [...presumed].every((ref) => proven.has(ref));
+}

@@ -1,0 +1,218 @@
+import { refuse } from '../../refusal.ts';
+import { type CheckedCommit, checkCommit } from '../decide.ts';
+import type { Receipt, Store } from '../store.ts';
+import { parseAddress } from './address.ts';
+import { readAgentCurrent, readAgentLedger } from './agent.ts';
+import { chainOf } from './chain.ts';
+import { BUSY_ms, type Connection, connect, type SessionOptions } from './connection.ts';
+import { mapped } from './failure.ts';
+import { groupCommit } from './group.ts';
+import { loadEnd } from './load.ts';
+import { follow, notifierOf } from './notify.ts';
+import { findTenant, readAll, readEntries, readEntriesOf, readIntents, readObject, readRow } from './read.ts';
+import { rebuildProjections } from './rebuild.ts';
+import type { Tenant } from './rows.ts';
+import { grantTo, MIGRATIONS, migrate, readVersion } from './schema.ts';
+import { sessionOf } from './session.ts';
+
+export interface PostgresOptions {
+  /** `postgres://user@host/database?sslmode=verify-full` */
+  readonly url: string;
+  readonly tenant: string;
+  readonly clock: () => Date;
+  /** `create` makes the ledger of this tenant, and the tables if need be; it refuses when that ledger exists. */
+  readonly mode: 'read' | 'write' | 'create';
+  /** How long to wait for another process that writes, or for a server that is away; `limits.store_busy_ms` unless told. */
+  readonly busy_ms?: number;
+}
+
+type Connect = (options?: Partial<SessionOptions>) => Promise<Connection>;
+
+/** The shared store: one server, many hosts, one writer at a time for each tenant. */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { url, tenant, clock, mode, busy_ms = BUSY_ms } = options;
+  const address = parseAddress(url);
+  const access = mode === 'read' ? 'read' : 'write';
+  const connected: Connect = (over) => connect(address, { access, busy_ms, ...over });
+  return mapped(async () => {
+    const db = await connected();
+    try {
+      await requireSchema(db, mode);
+      if (mode === 'create') await addTenant(db, tenant);
+      const found = await findTenant(db, tenant);
+      if (!found) refuse('STORE_MISSING', `The store has no ledger of "${tenant}".`);
+      return storeOf(connected, db, found, { ...options, busy_ms, clock });
+    } catch (error) {
+      await db.end().catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Makes or updates the tables with a role that owns them, and lets another role work with them. The application then
+ * connects as that other role, which can append to the ledger and cannot change it.
+ */
+export async function migratePostgresStore(options: { url: string; application?: string }): Promise<void> {
+  const address = parseAddress(options.url);
+  await mapped(async () => {
+    const db = await connect(address, { access: 'write', busy_ms: BUSY_ms });
+    try {
+      await migrate(db);
+      if (options.application !== undefined) await grantTo(db, options.application);
+    } finally {
+      await db.end();
+    }
+  });
+}
+
+async function requireSchema(db: Connection, mode: PostgresOptions['mode']): Promise<void> {
+  const version = await readVersion(db);
+  if (version === MIGRATIONS.length) return;
+  if (version === null && mode !== 'create') refuse('STORE_MISSING', 'The database has no store.');
+  if (mode === 'read')
+    refuse('STORE_READ_ONLY', 'The store has an older form. Open it once to write.', { version: version! });
+  await migrate(db);
+}
+
+async function addTenant(db: Connection, name: string): Promise<void> {
+  const { rows } = await db.ask({
+    text: 'INSERT INTO keyturn.tenant (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id',
+    values: [name],
+  });
+  if (rows.length === 0) refuse('PROJECT_EXISTS', `The store has a ledger of "${name}" already.`);
+}
+
+/** So that one batch never holds the lock of the chain for long. */
+const BATCH = 512;
+const BATCH_BYTES = 16 * 1024 * 1024;
+
+/** An erasure is a batch of its own: what one statement adds, the same statement cannot remove. */
+function cut(waiting: readonly CheckedCommit[]): number {
+  let bytes = 0;
+  const end = waiting.slice(0, BATCH).findIndex(({ objects, erase }, i) => {
+    for (const object of objects) bytes += object.bytes.length;
+    return i > 0 && (bytes > BATCH_BYTES || erase.length > 0);
+  });
+  if (waiting[0]!.erase.length > 0) return 1;
+  return end === -1 ? Math.min(waiting.length, BATCH) : end;
+}
+
+/** What fits into an index of PostgreSQL with room to spare. Names are shorter by far. */
+const KEY_BYTES = 2_000;
+
+function requireKeysFit({ claims, events }: CheckedCommit): void {
+  for (const key of [...claims, ...events.map(({ subject }) => subject)])
+    if (Buffer.byteLength(key) > KEY_BYTES)
+      refuse('INPUT_TOO_LARGE', `A claim or subject has more than ${KEY_BYTES} bytes.`);
+}
+
+function storeOf(
+  connected: Connect,
+  first: Connection,
+  tenant: Tenant,
+  { clock, mode, busy_ms }: Required<PostgresOptions>,
+): Store {
+  const read_only = mode === 'read';
+  const writer = sessionOf(connected, read_only ? undefined : first);
+  const reader = sessionOf(() => connected({ access: 'read' }), read_only ? first : undefined);
+  const chain = chainOf(writer, tenant, clock, busy_ms);
+  const notifier = notifierOf(reader, tenant);
+  const stops: (() => Promise<void>)[] = [];
+  let closed: Promise<void> | null = null;
+  const group = groupCommit<CheckedCommit, Receipt>(async (batch) => {
+    const outcomes = await chain.write(batch);
+    if (outcomes.some((outcome) => 'answer' in outcome)) notifier.poke();
+    return outcomes;
+  }, cut);
+
+  const requireOpen = () => {
+    if (closed) refuse('INTERNAL', 'The store is closed.');
+  };
+  const requireWritable = () => {
+    if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
+  };
+  const read = async <T>(act: (db: Connection) => Promise<T>): Promise<T> => {
+    requireOpen();
+    return mapped(() => reader.read(act));
+  };
+
+  async function end(): Promise<void> {
+    await group.idle();
+    // No commit is under way, so its connection is free; perhaps there is no other.
+    await notifier.flush(writer);
+    await Promise.all([writer.end(), reader.end(), ...stops.map((stop) => stop())]);
+  }
+
+  return {
+    tenant: tenant.name,
+    commit: async (commit) => {
+      requireOpen();
+      requireWritable();
+      const checked = checkCommit(commit);
+      requireKeysFit(checked);
+      return group.ask(checked);
+    },
+    intent: (intent_id) => read((db) => readRow(db, tenant, 'intent', intent_id)),
+    intents: (page) => read((db) => readIntents(db, tenant, page)),
+    execution: (id) => read((db) => readRow(db, tenant, 'execution', id)),
+    principal: (name) => read((db) => readRow(db, tenant, 'principal', name)),
+    principals: () => read((db) => readAll(db, tenant, 'principal')),
+    delegation: (id) => read((db) => readRow(db, tenant, 'delegation', id)),
+    delegations: () => read((db) => readAll(db, tenant, 'delegation')),
+    capability: (id) => read((db) => readRow(db, tenant, 'capability', id)),
+    agent: (id) => read((db) => readRow(db, tenant, 'agent', id)),
+    dispatch: (key) => read((db) => readRow(db, tenant, 'dispatch', key)),
+    simulation: (id) => read((db) => readRow(db, tenant, 'simulation', id)),
+    simulations: () => read((db) => readAll(db, tenant, 'simulation')),
+    intake: (id) => read((db) => readRow(db, tenant, 'intake', id)),
+    intakes: () => read((db) => readAll(db, tenant, 'intake')),
+    agentLedger: (page) => read((db) => readAgentLedger(db, tenant, page)),
+    agentCurrent: (of) => read((db) => readAgentCurrent(db, tenant, of)),
+    system: async () =>
+      (await read((db) => readRow(db, tenant, 'system', 'system'))) ??
+      refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
+    object: (digest) => read((db) => readObject(db, tenant, digest)),
+    tip: async () => (await read((db) => loadEnd(db, tenant))).tip,
+    entries: (from) => entriesFrom((seq) => read((db) => readEntries(db, tenant, seq)), from ?? 0),
+    entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
+    rebuild: async (options) => {
+      requireOpen();
+      if (options.write) requireWritable();
+      await group.idle();
+      chain.forget();
+      return mapped(() => alone(connected, (db) => rebuildProjections(db, tenant, options)));
+    },
+    changes: async (listener) => {
+      requireOpen();
+      const stop = await mapped(() => follow(() => connected({ access: 'read' }), tenant, listener));
+      stops.push(stop);
+      return stop;
+    },
+    close: () => {
+      closed ??= end();
+      return closed;
+    },
+  };
+}
+
+/** On a connection of its own, which takes whatever was begun on it along when it ends. */
+async function alone<T>(connected: Connect, act: (db: Connection) => Promise<T>): Promise<T> {
+  const db = await connected({ patient: true });
+  try {
+    return await act(db);
+  } finally {
+    await db.end().catch(() => undefined);
+  }
+}
+
+async function* entriesFrom(readFrom: (seq: number) => ReturnType<typeof readEntries>, from: number) {
+  if (!Number.isSafeInteger(from) || from < 0) refuse('SHAPE_INVALID', 'Entries are counted from 0.');
+  for (let seq = from; ; ) {
+    const batch = await readFrom(seq);
+    const last = batch.at(-1);
+    if (!last) return;
+    yield batch;
+    seq = last.seq + 1;
+  }
+}

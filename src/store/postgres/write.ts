@@ -1,0 +1,135 @@
+import type { AgentTable } from '../agent-tables.ts';
+import type { PlannedRow } from '../decide.ts';
+import { agentValues, insertText, TABLES, typesOf } from './agent.ts';
+import type { Asked, Connection } from './connection.ts';
+import type { Draft } from './draft.ts';
+import type { Tenant } from './rows.ts';
+
+/**
+ * The one statement that writes. It moves the end of the chain from where it was when the batch was decided to where
+ * the batch ends, and everything else it writes hangs on that: if the chain ends elsewhere by now, it writes nothing.
+ * So it is whole in itself, inside a transaction or alone, and one that arrives late does no harm.
+ */
+const MOVE = `
+  moved_end AS (
+    UPDATE keyturn.tenant SET size = $5, last = $6
+    WHERE id = $1 AND size = $2 AND last = $3 AND generation = $4 RETURNING id
+  )`;
+
+/** Each part takes arrays, one for each column. Its letters are part of the name of the statement. */
+interface Part {
+  readonly letters: string;
+  readonly types: readonly string[];
+  readonly text: (values: string) => string;
+}
+
+const insert =
+  (table: string, columns: string, conflict = '') =>
+  (values: string) =>
+    `INSERT INTO keyturn.${table} (tenant, ${columns}) SELECT moved_end.id, v.* FROM moved_end, ${values} AS v${conflict}`;
+
+const PARTS = {
+  entries: {
+    letters: 'e',
+    types: ['bigint', 'text', 'text', 'text', 'text', 'bytea'],
+    text: insert('entry', 'seq, hash, peak, at, subject, bytes'),
+  },
+  claims: { letters: 'c', types: ['text', 'bigint'], text: insert('claim', 'key, seq') },
+  made: {
+    letters: 'm',
+    types: ['text', 'text', 'bigint', 'text', 'text'],
+    text: insert('projection', 'name, key, seq, status, state'),
+  },
+  changed: {
+    letters: 'u',
+    types: ['text', 'text', 'text', 'text'],
+    text: (values: string) => `
+      UPDATE keyturn.projection p SET status = v.status, state = v.state
+      FROM moved_end, ${values} AS v (name, key, status, state)
+      WHERE p.tenant = moved_end.id AND p.name = v.name AND p.key = v.key`,
+  },
+  objects: {
+    letters: 'o',
+    types: ['text', 'bytea'],
+    text: insert('object', 'digest, bytes', ' ON CONFLICT DO NOTHING'),
+  },
+  erased: {
+    letters: 'x',
+    types: ['text'],
+    text: (values: string) => `
+      DELETE FROM keyturn.object o USING moved_end, ${values} AS v (digest)
+      WHERE o.tenant = moved_end.id AND o.digest = v.digest`,
+  },
+  ...agentParts(),
+} satisfies Record<string, Part>;
+
+type PartName = keyof typeof PARTS;
+
+function agentParts(): Record<AgentTable, Part> {
+  const part = (table: AgentTable, i: number): Part => ({
+    letters: `a${i}`,
+    types: typesOf(table),
+    text: (values) => insertText(table, 'keyturn', `moved_end, ${values} AS v`),
+  });
+  return Object.fromEntries(TABLES.map((table, i) => [table, part(table, i)])) as Record<AgentTable, Part>;
+}
+
+/** Rows of values, turned into one array for each column. */
+type Values = Readonly<Record<PartName, readonly (readonly unknown[])[]>>;
+
+/** Whether it was written: false when the chain does not end where the draft begins. */
+export async function write(
+  db: Connection,
+  tenant: Tenant,
+  draft: Draft,
+  generation: number,
+): Promise<boolean> {
+  const { rows } = await db.ask(writeAsked(tenant, draft, generation));
+  return rows.length === 1;
+}
+
+function writeAsked({ id }: Tenant, draft: Draft, generation: number): Asked {
+  const { before, after } = draft;
+  const values: unknown[] = [id, before.size, before.last, generation, after.size, after.last];
+  const parts = [MOVE];
+  let name = 'write ';
+  for (const [part, rows] of Object.entries(valuesOf(draft)) as [
+    PartName,
+    readonly (readonly unknown[])[],
+  ][]) {
+    if (rows.length === 0) continue;
+    const { types, text, letters }: Part = PARTS[part];
+    const places = types.map((type, i) => `$${values.length + 1 + i}::${type}[]`);
+    for (const i of types.keys()) values.push(rows.map((row) => row[i]));
+    parts.push(`${part} AS (${text(`unnest(${places.join()})`)})`);
+    name += letters;
+  }
+  return { name, text: `WITH ${parts.join()} SELECT id FROM moved_end`, values };
+}
+
+function valuesOf(draft: Draft): Values {
+  const { before, entries, claims, rows, commits } = draft;
+  const erased = new Set(commits.flatMap(({ erase }) => erase));
+  const objects = new Map(
+    commits.flatMap((commit) => commit.objects).map(({ digest, bytes }) => [digest, bytes]),
+  );
+  const isNew = ({ row }: PlannedRow) => row.seq >= before.size;
+  return {
+    entries: entries.map(({ seq, hash, peak, at, subject, bytes }) => [
+      seq,
+      hash,
+      peak === hash ? null : peak,
+      at,
+      subject,
+      bytes,
+    ]),
+    claims,
+    made: rows.filter(isNew).map(({ row, status, text }) => [row.name, row.key, row.seq, status, text]),
+    changed: rows
+      .filter((row) => !isNew(row))
+      .map(({ row, status, text }) => [row.name, row.key, status, text]),
+    objects: [...objects].filter(([digest]) => !erased.has(digest)),
+    erased: [...erased].map((digest) => [digest]),
+    ...agentValues(draft.agent_rows),
+  };
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { checkCommit } from '../../src/store/decide.ts';
+import { draftOf } from '../../src/store/postgres/draft.ts';
+import { groupCommit } from '../../src/store/postgres/group.ts';
+import { areProven, NotLoaded, snapshotOf, wantedOf } from '../../src/store/postgres/snapshot.ts';
+import type { Row } from '../../src/store/row.ts';
+import { claimed, DIGEST, erased, issued, proposed, refused } from './facts.ts';
+import { NOON } from './place.ts';
+
+const NOTHING = { rows: new Map(), claims: [], objects: [] };
+const NONE = { rows: [], claims: new Set<string>(), objects: new Set<string>() };
+const EMPTY = { size: 0, last: '0'.repeat(64), at: null, frontier: [] };
+
+describe('what a decision looks at', () => {
+  it('is asked for when it was not loaded, and never guessed', () => {
+    const { ledger, learn } = snapshotOf('default');
+    for (const look of [
+      () => ledger.row('intent', 'a'),
+      () => ledger.row('principal', 'ada'),
+      () => ledger.principals(),
+      () => ledger.isClaimed('c'),
+      () => ledger.holdsObject(DIGEST),
+    ])
+      expect(look).toThrow(NotLoaded);
+    learn(NOTHING, NONE);
+    expect(ledger.row('principal', 'ada')).toBeNull();
+    expect(() => ledger.row('intent', 'a')).toThrow(NotLoaded);
+    learn({ ...NOTHING, rows: new Map([['intent a', ['intent', 'a']]]), claims: ['c'] }, NONE);
+    expect([ledger.row('intent', 'a'), ledger.isClaimed('c')]).toEqual([null, false]);
+  });
+
+  it('can be presumed absent only where the write itself proves it', () => {
+    const snapshot = snapshotOf('default');
+    snapshot.learn(NOTHING, NONE);
+    const { ledger, presumed } = snapshot.presuming();
+    const id = randomUUID();
+    const draft = draftOf('default', [checkCommit({ events: [proposed(id)] })], EMPTY, NOON, ledger);
+    const made = draft.rows.map(({ row }) => row);
+    expect(areProven(presumed, made)).toBe(true);
+    expect(ledger.row('capability', 'c')).toBeNull();
+    expect(areProven(presumed, made)).toBe(false);
+  });
+
+  it('is guessed well enough that the usual commits need nothing more', () => {
+    const id = randomUUID();
+    const events = [issued(id, 'ada'), claimed(id), refused(id), erased(DIGEST, 'ada')];
+    const { rows, claims, objects } = wantedOf([checkCommit({ claims: ['c'], events, erase: [DIGEST] })]);
+    const names = [...rows.values()].map(([name]) => name).toSorted();
+    expect(names).toEqual(['capability', 'execution', 'intent']);
+    expect([claims, objects]).toEqual([['c'], [DIGEST]]);
+  });
+
+  it('is kept from one commit to the next, but not without end', () => {
+    const { ledger, absorb, learn, trim } = snapshotOf('default');
+    learn(NOTHING, NONE);
+    const row = (key: string) => ({ name: 'execution', key, seq: 0, state: {} }) as unknown as Row;
+    absorb([row('first')]);
+    trim();
+    expect(ledger.row('execution', 'first')).not.toBeNull();
+    absorb(Array.from({ length: 3_000 }, (_, i) => row(`${i}`)));
+    trim();
+    expect(() => ledger.row('execution', 'first')).toThrow(NotLoaded);
+  });
+});
+
+describe('a group of commits', () => {
+  it('gathers while the one before it is under way, and is answered one by one', async () => {
+    const batches: number[][] = [];
+    const group = groupCommit<number, number>(
+      async (batch) => {
+        batches.push([...batch]);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return batch.map((n) => (n % 2 ? { answer: n } : { error: n }));
+      },
+      (waiting) => Math.min(waiting.length, 3),
+    );
+    const first = group.ask(1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const rest = [2, 3, 4, 5].map((n) => group.ask(n));
+    const outcomes = await Promise.allSettled([first, ...rest]);
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
+    expect(batches).toEqual([[1], [2, 3, 4], [5]]);
+    await group.idle();
+  });
+
+  it('shares a failure, and goes on after it', async () => {
+    let fails = true;
+    const group = groupCommit<number, number>(
+      async (batch) => {
+        if (fails) throw new Error('no');
+        return batch.map((answer) => ({ answer }));
+      },
+      (waiting) => waiting.length,
+    );
+    const outcomes = await Promise.allSettled([group.ask(1), group.ask(2)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    expect(await group.ask(3)).toBe(3);
+  });
+});
