@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
-import type { KeyPair } from '../canonical/ed25519.ts';
 import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
 import type { Body, Event } from '../event/event.ts';
@@ -52,11 +51,16 @@ export interface Context {
   /** Such as `prod`; policies and conditions ask for it. */
   readonly environment: string;
   /** The secret half of a control key. Only a grant reads it. */
-  readonly control_key: (public_key: string) => KeyPair;
+  readonly control_key: (public_key: string) => ControlKey;
   /** The files in policies/ as they are now. */
   readonly policy_files: () => PolicySource & { readonly digest: Digest };
   /** The policies of a snapshot, ready to decide. The latest one stays ready. */
   readonly rules: (snapshot: Digest) => Promise<Engine>;
+}
+
+export interface ControlKey {
+  readonly public_key: string;
+  readonly key: KeyObject;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import { sha256 } from '../canonical/digest.ts';
-import { type KeyPair, type PublicKey, privateKeyOf } from '../canonical/ed25519.ts';
+import type { PublicKey } from '../canonical/ed25519.ts';
 import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { kidOf } from '../capability/key.ts';
 import { canonicalScope, isWithin, type ResourceScope } from '../capability/scope.ts';
+import { mint, secondOf } from '../capability/token.ts';
 import type { Event } from '../event/event.ts';
 import { isGlassBroken } from '../gate/capability.ts';
 import { approvedNow } from '../gate/eligible.ts';
@@ -16,7 +17,7 @@ import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
 import { factsOf, refuseDenied, requireFormats } from './check.ts';
-import { type Asked, type Context, type Kept, recordingRefusal } from './context.ts';
+import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
 import { openAsked } from './effect.ts';
 import { neededScope } from './reach.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
@@ -173,8 +174,8 @@ async function issue(context: Context, request: GrantRequest, issuing: Issuing):
   const { state, terms, ruling, ordinal, glass, now } = issuing;
   const { signer, holder = null, delegation = null, audience = context.audience } = request;
   const capability_id = randomUUID();
-  const pair = currentControlKey(context, issuing.system);
-  const token = await mintToken(context, pair, { capability_id, audience, holder, ...issuing });
+  const control = currentControlKey(context, issuing.system);
+  const token = await mintToken(context, control, { capability_id, audience, holder, ...issuing });
   const bytes = Buffer.from(token);
   const issued = signAct(
     context.origin,
@@ -189,7 +190,7 @@ async function issue(context: Context, request: GrantRequest, issuing: Issuing):
       token: sha256(bytes),
       audience,
       holder,
-      control_key: pair.public_key,
+      control_key: control.public_key,
       expires_at: terms.expires_at,
       policy: ruling.snapshot,
       decision: ruling.digest,
@@ -206,10 +207,9 @@ async function issue(context: Context, request: GrantRequest, issuing: Issuing):
 
 async function mintToken(
   context: Context,
-  pair: KeyPair,
+  { public_key, key }: ControlKey,
   parts: Issuing & { capability_id: string; audience: string; holder: PublicKey | null },
 ): Promise<string> {
-  const { mint, secondOf } = await import('../capability/token.ts');
   const { state, terms, ruling, now, audience, holder, capability_id } = parts;
   const { action, scope, tool_category, conditions, expires_at } = terms;
   return mint(
@@ -230,12 +230,12 @@ async function mintToken(
       expires_at,
       holder,
     },
-    { kid: kidOf(pair.public_key), key: privateKeyOf(pair.seed) },
+    { kid: kidOf(public_key), key },
   );
 }
 
 /** The newest key that a human added. */
-function currentControlKey({ control_key }: Context, { control_keys }: System): KeyPair {
+function currentControlKey({ control_key }: Context, { control_keys }: System): ControlKey {
   return control_key(control_keys.at(-1) ?? refuse('KEY_FILE_INVALID', 'The ledger names no control key.'));
 }
 

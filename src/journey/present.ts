@@ -2,7 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import { sha256 } from '../canonical/digest.ts';
 import { type Facts, unmetCondition } from '../capability/conditions.ts';
 import { kidOf } from '../capability/key.ts';
-import type { HeldCapability, Holder } from '../capability/proof.ts';
+import { type HeldCapability, type Holder, proveHolder, requireHolder } from '../capability/proof.ts';
+import { openCapability, requireUsable } from '../capability/verify.ts';
 import { readFileBeneath, readRegularFile } from '../durable/beneath.ts';
 import { currentCapability } from '../gate/capability.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
@@ -36,8 +37,6 @@ export async function requireCapability(
   effect: Effect,
   presented: Presented,
 ): Promise<UsableCapability> {
-  const { openCapability, requireUsable } = await import('../capability/verify.ts');
-  const { proveHolder, requireHolder } = await import('../capability/proof.ts');
   const now = context.clock();
   const { audience } = context;
   const text = presented.text ?? (await grantedText(context, state, now));
