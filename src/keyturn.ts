@@ -1,7 +1,8 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { publicKeyOf } from './canonical/ed25519.ts';
+import type { AgentFace } from './agent/face.ts';
+import { type KeyPair, privateKeyOf, publicKeyOf } from './canonical/ed25519.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
@@ -16,11 +17,12 @@ import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
 import { check } from './journey/check.ts';
-import { type Context, requireIntent } from './journey/context.ts';
+import { type Context, type ControlKey, requireIntent } from './journey/context.ts';
 import { addControlKey } from './journey/control.ts';
 import * as delegating from './journey/delegate.ts';
 import * as enrolling from './journey/enrol.ts';
 import * as erasing from './journey/erase.ts';
+import { type FollowRequest, follow } from './journey/follow.ts';
 import * as freezing from './journey/freeze.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
 import { type GrantRequest, grant } from './journey/grant.ts';
@@ -49,10 +51,12 @@ import {
   readLedgerKey,
 } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
-import { readPolicyFiles, readPolicyTable } from './project/policies.ts';
+import { policyFilesIn, readPolicyTable } from './project/policies.ts';
+import { readSimulationFiles } from './project/simulations.ts';
 import { writeStarterFiles } from './project/starter.ts';
 import { Refusal, refuse } from './refusal.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
+import type { CopyProgress } from './store/copy.ts';
+import { openTarget, sqlitePlace, storePlace } from './store/open.ts';
 import type { Page, Store } from './store/store.ts';
 import type { Fault } from './tool/lint.ts';
 import { lintRegistry, loadRegistry, lockRegistry, type Registry, type Tool } from './tool/registry.ts';
@@ -73,6 +77,15 @@ export interface InitOptions {
   readonly clock?: () => Date;
 }
 
+export interface CopyRequest {
+  /** `postgres://…`, `sqlite:PATH` or a path. */
+  readonly from: string;
+  readonly to: string;
+  readonly tenant: string;
+  readonly clock?: () => Date;
+  readonly onProgress?: (progress: CopyProgress) => void;
+}
+
 export const VERSION = '0.1.0';
 
 const now = () => new Date();
@@ -82,6 +95,7 @@ export class Keyturn {
   readonly layout: Layout;
   readonly config: Config;
   readonly #context: Context;
+  #agent: Promise<AgentFace> | null = null;
 
   private constructor(layout: Layout, config: Config, context: Context) {
     this.layout = layout;
@@ -101,9 +115,12 @@ export class Keyturn {
     const draft = layoutOf(at, join(at, `.keyturn-${randomUUID()}`));
     try {
       await Keyturn.#found(draft, config, { at, name, passphrase, clock });
+      if (config.store.kind !== 'sqlite') await moveIn(draft, config, clock);
       moveDurably(draft.own, layout.own);
     } catch (error) {
-      rmSync(draft.own, { recursive: true, force: true });
+      // Where nobody knows whether the ledger is there, its keys stay: without them it could never be used.
+      if (!(error instanceof Refusal && error.code === 'WRITE_FAILED'))
+        rmSync(draft.own, { recursive: true, force: true });
       throw existsSync(layout.own) ? new Refusal('PROJECT_EXISTS') : error;
     }
     return Keyturn.open({ at, clock });
@@ -118,7 +135,7 @@ export class Keyturn {
     makeFolderDurably(layout.keys, 0o700);
     const ledger_key = createLedgerKey(layout).public_key;
     const signer = createHumanKey(layout, name, passphrase);
-    const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode: 'create' });
+    const store = await sqlitePlace(layout.store).open({ tenant: config.tenant, clock, mode: 'create' });
     try {
       const body = { project_id: randomUUID(), ledger_key, version: VERSION };
       await store.commit({
@@ -140,8 +157,13 @@ export class Keyturn {
   static async open({ at, mode = 'write', clock = now }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
-    const store = await openSqliteStore({ path: layout.store, tenant: config.tenant, clock, mode });
-    return new Keyturn(layout, config, await contextOf(layout, config, store, clock));
+    const store = await config.store.open({ tenant: config.tenant, clock, mode });
+    try {
+      return new Keyturn(layout, config, await contextOf(layout, config, store, clock));
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   }
 
   static requireName = enrolling.requireName;
@@ -165,6 +187,24 @@ export class Keyturn {
   /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
   static verifyExport = auditing.verifyExportFile;
   static verifyProof = auditing.verifyProof;
+
+  /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
+  static async copyStore({ from, to, tenant, clock = now, onProgress }: CopyRequest) {
+    const { copyLedger } = await import('./store/copy.ts');
+    const [old_place, new_place] = [storePlace(from), storePlace(to)];
+    const source = await old_place.open({ tenant, clock, mode: 'read' });
+    try {
+      const target = await openTarget(new_place, { tenant, clock });
+      try {
+        const copied = await copyLedger(source, target, onProgress);
+        return { from: old_place.name, to: new_place.name, ...copied };
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+  }
 
   /** Unlocks a human's key for one command. */
   unlock(name: string, passphrase: string): Signer {
@@ -275,9 +315,83 @@ export class Keyturn {
     auditing.prove(this.#context, readLedgerKey(this.layout), intent_id, kept_head);
   replay = async (execution_id: string) =>
     (await import('./journey/replay.ts')).replay(this.#context, execution_id);
+  verifyStore = async (options: auditing.VerifyOptions) =>
+    (await import('./journey/store.ts')).verifyStore(this.#context, options);
+  /** Every entry from one on, as it comes, whoever writes it. */
+  follow = (request: FollowRequest) => follow(this.#context, request);
   rebuild = (options: { write: boolean }) => this.#context.store.rebuild(options);
 
+  // The agent core: goals become governed simulations. It is large, so it is loaded by whoever needs it.
+  agent = {
+    ask: this.#inAgent('ask'),
+    answer: this.#inAgent('answer'),
+    confirm: this.#inAgent('confirm'),
+    resume: this.#inAgent('resume'),
+    undo: this.#inAgent('undo'),
+    dispatch: this.#inAgent('dispatch'),
+    status: this.#inAgent('status'),
+    slo: this.#inAgent('slo'),
+    requireSlo: this.#inAgent('requireSlo'),
+    waive: this.#inAgent('waive'),
+    replay: this.#inAgent('replay'),
+  };
+  simulations = {
+    register: this.#inAgent('registerSimulation'),
+    activate: this.#inAgent('activateSimulation'),
+    deprecate: this.#inAgent('deprecateSimulation'),
+    disable: this.#inAgent('disableSimulation'),
+    list: this.#inAgent('listSimulations'),
+  };
+  intake = { list: this.#inAgent('listIntakes'), tell: this.#inAgent('tellNews') };
+
+  #inAgent<K extends keyof AgentFace>(act: K): AgentFace[K] {
+    const call = async (...given: never[]) => {
+      this.#agent ??= agentOf(this.layout, this.#context);
+      return ((await this.#agent)[act] as (...given: never[]) => unknown)(...given);
+    };
+    return call as AgentFace[K];
+  }
+
   close = () => this.#context.store.close();
+}
+
+/** A new ledger is made here first, and then put on the server whole: a crash leaves no half project there either. */
+async function moveIn(draft: Layout, config: Config, clock: () => Date): Promise<void> {
+  const { tenant } = config;
+  const { foundLedger } = await import('./store/copy.ts');
+  const taken = (): never =>
+    refuse('PROJECT_EXISTS', `${config.store.name} has a ledger of "${tenant}" already; name another tenant.`);
+  const from = await sqlitePlace(draft.store).open({ tenant, clock, mode: 'read' });
+  try {
+    const to = await openTarget(config.store, { tenant, clock });
+    try {
+      if ((await to.tip()).size > 0) taken();
+      await foundLedger(from, to);
+    } catch (error) {
+      throw error instanceof Refusal && error.code === 'LEDGER_FORKED' ? taken() : error;
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await from.close();
+  }
+  for (const suffix of ['', '-wal', '-shm']) rmSync(draft.store + suffix, { force: true });
+}
+
+async function agentOf(layout: Layout, journey: Context): Promise<AgentFace> {
+  const { openAgent } = await import('./agent/face.ts');
+  const { AGENT_CORE, newMemory } = await import('./agent/context.ts');
+  const { createFinder } = await import('./agent/finder/finder.ts');
+  const path = join(layout.keys, `${AGENT_CORE}.seed`);
+  const signer = ({ public_key, seed }: KeyPair) => signerOf(AGENT_CORE, public_key, seed);
+  return openAgent({
+    journey,
+    files: () => readSimulationFiles(layout),
+    finder: createFinder(),
+    core_key: () => (existsSync(path) ? signer(readAgentKey(path)) : null),
+    create_core_key: () => signer(createAgentKey(path)),
+    memory: newMemory(),
+  });
 }
 
 async function contextOf(layout: Layout, config: Config, store: Store, clock: () => Date): Promise<Context> {
@@ -303,8 +417,8 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     capability_ttl_s: config.capability_ttl_s,
     audience: `${origin}/${config.executor}`,
     environment: config.environment,
-    control_key: (public_key) => readControlKey(layout, public_key),
-    policy_files: () => readPolicyFiles(layout),
+    control_key: controlKeyOf(layout),
+    policy_files: policyFilesIn(layout),
     rules: rulesOf(store),
   };
 }
@@ -315,6 +429,16 @@ function importedOnce(): Context['public_key'] {
     const found = known.get(key) ?? publicKeyOf(key);
     known.set(key, found);
     return found;
+  };
+}
+
+/** Read from its file by the first grant: to import a private key costs more than to sign with it. */
+function controlKeyOf(layout: Layout): Context['control_key'] {
+  let known: ControlKey | null = null;
+  return (public_key) => {
+    if (known?.public_key !== public_key)
+      known = { public_key, key: privateKeyOf(readControlKey(layout, public_key).seed) };
+    return known;
   };
 }
 
@@ -343,6 +467,10 @@ function registryOf(path: string, root: string): () => Registry {
   };
 }
 
+export type { AgentAnswer, AgentTurn } from './agent/answer.ts';
+export type { RankedIntake } from './agent/intake.ts';
+export type { Listed as ListedSimulation } from './agent/register.ts';
+export type { SloReport } from './agent/slo.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
 export type { Body, EventKind } from './event/event.ts';

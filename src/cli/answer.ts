@@ -27,10 +27,12 @@ export interface Options {
   readonly checkpoint?: readonly string[];
   readonly condition?: readonly string[];
   readonly config?: string;
+  readonly correlation?: string;
   readonly deep?: boolean;
   readonly delegation?: string;
   readonly dryRun?: boolean;
   readonly envelope?: string;
+  readonly figure?: readonly string[];
   readonly file?: string;
   readonly goal?: string;
   readonly hash?: string;
@@ -41,11 +43,13 @@ export interface Options {
   readonly json?: boolean;
   readonly key?: string;
   readonly keyOut?: string;
+  readonly language?: string;
   readonly limit?: string;
   readonly name?: string;
   readonly out?: string;
   readonly outcome?: string;
   readonly output?: boolean;
+  readonly packet?: boolean;
   readonly plan?: string;
   readonly preview?: boolean;
   readonly project?: string;
@@ -55,9 +59,13 @@ export interface Options {
   readonly role?: readonly string[];
   readonly scope?: readonly string[];
   readonly status?: string;
+  readonly step?: string;
   readonly tenant?: boolean;
+  readonly thread?: string;
   readonly tool?: string;
   readonly ttl?: string;
+  readonly until?: string;
+  readonly user?: string;
   readonly withoutRoles?: boolean;
   readonly write?: boolean;
 }

@@ -1,3 +1,4 @@
+import { AGENT } from './commands/agent.ts';
 import { ASKING } from './commands/asking.ts';
 import { AUTHORITY } from './commands/authority.ts';
 import { PEOPLE } from './commands/people.ts';
@@ -13,8 +14,11 @@ export const GROUPS: Readonly<Record<string, string>> = {
   plan: 'many reversible changes, or none',
   object: 'stored arguments and outputs',
   tool: 'the registry of tools',
+  agent: 'goals in words, which become governed simulations',
+  simulation: 'what the agent core may run for users, and for how long',
+  intake: 'what users asked for and does not exist',
   ledger: 'what happened, provably',
 };
 
 /** Every command of Keyturn but the lane, in the order of the journey. */
-export const COMMANDS: readonly Spec[] = [...PEOPLE, ...ASKING, ...AUTHORITY, ...RUNNING, ...PROOF];
+export const COMMANDS: readonly Spec[] = [...PEOPLE, ...ASKING, ...AUTHORITY, ...RUNNING, ...AGENT, ...PROOF];

@@ -108,6 +108,8 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
   const agents = principals.filter(({ kind }) => kind === 'agent').map(({ name }): Known => [name, 'agent']);
   const delegations = await keyturn.delegations();
   return {
+    ...(await agentKnowledge(keyturn, words)),
+    user: principals.map(({ name, kind }) => [name, kind]),
     id: intents.map(({ intent_id, tool, status }) => [intent_id, `${tool}, ${status}`]),
     hash: named.map(({ hash }) => [hash, '']),
     execution: intents.flatMap(({ runs, tool }) =>
@@ -132,5 +134,16 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
         .filter(({ status }) => status === 'issued')
         .map(({ capability_id }): Known => [capability_id, tool]),
     ),
+  };
+}
+
+/** The agent core is large: it is asked only when the words are about it. */
+async function agentKnowledge(keyturn: Keyturn, words: readonly string[]): Promise<Knowledge> {
+  if (!words.includes('agent') && !words.includes('simulation')) return {};
+  const { latest } = await import('./command/agent-status.ts');
+  const simulations = await keyturn.simulations.list();
+  return {
+    correlation: (await latest(keyturn)).map((id): Known => [id, '']),
+    simulation: simulations.map(({ id, status, summary }): Known => [id, visible(`${status}: ${summary}`)]),
   };
 }

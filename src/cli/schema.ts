@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentResults } from './schema-agent.ts';
 import { authorityResults, freeze } from './schema-authority.ts';
 import {
   approval,
@@ -18,6 +19,7 @@ import {
 
 const results = {
   ...authorityResults,
+  ...agentResults,
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
   doctor: z.strictObject({
     checks: z.array(

@@ -66,7 +66,7 @@ function hoursOf(text: string): { from: number; to: number } {
 }
 
 /** A moment with its zone: without one it would be another moment on another machine. */
-function instantOf(text: string): string {
+export function instantOf(text: string): string {
   const is_instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const moment = is_instant ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(moment))

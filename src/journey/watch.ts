@@ -46,6 +46,8 @@ export function watchRun(context: Context, watched: Watched): Watch {
     stopped.abort();
   };
   const timer = setInterval(() => void look(), limits.watch_ms);
+  // Where the store tells of other hosts' writes, a run stops at once; the look every now and then is the floor.
+  const following = context.store.changes?.(() => void look()).catch(() => null);
   const onAbort = () => stopped.abort();
   watched.abort?.addEventListener('abort', onAbort, { once: true });
   if (watched.abort?.aborted) onAbort();
@@ -54,6 +56,7 @@ export function watchRun(context: Context, watched: Watched): Watch {
     violation: () => violation,
     stop() {
       clearInterval(timer);
+      void following?.then((stop) => stop?.());
       watched.abort?.removeEventListener('abort', onAbort);
     },
   };

@@ -4,9 +4,13 @@ import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { isServer, postgresPlace, type StorePlace, sqlitePlace } from '../store/open.ts';
 import { parseYaml } from '../tool/yaml.ts';
 import { parseDuration } from './duration.ts';
 import type { Layout } from './layout.ts';
+
+/** The store that lies in the project's own folder. */
+const EMBEDDED = 'sqlite';
 
 /** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */
 const configSchema = z.strictObject({
@@ -27,6 +31,7 @@ const configSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
     .default('executor'),
+  store: z.string().default(EMBEDDED),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
 });
 
@@ -41,6 +46,8 @@ export interface Config {
   /** The name of what runs here: capabilities are addressed to it. */
   readonly executor: string;
   readonly lane_allowed: boolean;
+  /** The ledger of this project. It is the same for all hosts that work on it. */
+  readonly store: StorePlace;
 }
 
 export function readConfig(layout: Layout): Config {
@@ -60,7 +67,16 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     environment: file.environment,
     executor: file.executor,
     lane_allowed: file.lane.allow,
+    store: storeOf(file.store, layout),
   };
+}
+
+/** No message repeats the text: it may hold a password. */
+function storeOf(text: string, layout: Layout): StorePlace {
+  if (text === EMBEDDED) return sqlitePlace(layout.store);
+  if (!isServer(text))
+    refuse('SHAPE_INVALID', `keyturn.yaml: store is ${EMBEDDED}, or begins with postgres://.`);
+  return postgresPlace(text);
 }
 
 function bounded(text: string, key: string, most_s: number): number {

@@ -8,6 +8,8 @@ const CONFIG = `# Keyturn's configuration. Every line shows the default.
 version: 1
 tenant: default
 registry: tools.yaml
+# Where the ledger is: sqlite, in .keyturn, or postgres://USER@HOST/DATABASE for several hosts (docs/postgres.md).
+store: sqlite
 # How long an intent and an approval live.
 intent_ttl: 24h
 approval_ttl: 1h

@@ -64,6 +64,12 @@ export interface AgentPage {
   readonly after?: Pick<AgentLedgerRow, 'created_at' | 'seq' | 'part'>;
 }
 
+/** What another store hands over. */
+export interface Moved {
+  readonly entries?: readonly SealedEntry[];
+  readonly objects?: readonly Uint8Array[];
+}
+
 /** The outcome of folding the ledger again and comparing it with what is stored. */
 export interface Rebuild {
   readonly entries: number;
@@ -117,11 +123,20 @@ export interface Store {
   system(): Promise<System>;
   /** The bytes, checked against their digest; OBJECT_MISSING when erased, OBJECT_CORRUPT when not the same. */
   object(digest: Digest): Promise<Uint8Array>;
+  /** The digests of all stored objects, in their order, in batches. */
+  objects(): AsyncIterable<readonly Digest[]>;
 
   tip(): Promise<Tip>;
   /** All entries from `from` on, in order, in batches: constant memory over any length. */
   entries(from?: number): AsyncIterable<readonly SealedEntry[]>;
   entriesOf(subject: string): Promise<SealedEntry[]>;
+
+  /**
+   * Takes over what another store holds, for a ledger that moves house: entries behind the ones that are here, with their
+   * own times and claims, and objects. All of it or nothing. Every entry is checked and folded as `commit` would, an
+   * erasure erases; LEDGER_FORKED when the entries do not follow those that are here, LEDGER_BROKEN when one is wrong.
+   */
+  adopt(moved: Moved): Promise<void>;
 
   /**
    * Folds the ledger from its start and compares projections and claims byte for byte; with `write`, replaces them.
@@ -134,4 +149,17 @@ export interface Store {
    */
   changes?(listener: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
+}
+
+/** All digests, read batch by batch, each behind the one before it. */
+export async function* walkDigests(
+  read: (after: Digest) => Promise<readonly Digest[]>,
+): AsyncGenerator<readonly Digest[]> {
+  for (let after = ''; ; ) {
+    const batch = await read(after);
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    yield batch;
+    after = last;
+  }
 }

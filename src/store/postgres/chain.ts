@@ -6,13 +6,15 @@ import type { Backend, Connection } from './connection.ts';
 import { isConflict, isLost, refusalOf } from './failure.ts';
 import type { Outcome } from './group.ts';
 import { look } from './look.ts';
-import { type Known, lockedly, quickly, type Unknown, type Written } from './roads.ts';
+import { type Known, lockedly, quickly, type Unknown, type Work, type Written, workOf } from './roads.ts';
 import type { Tenant } from './rows.ts';
 import type { Session } from './session.ts';
 
 /** Writes batches, one after the other, to the end of one chain. */
 export interface Chain {
   write(batch: readonly CheckedCommit[]): Promise<readonly Outcome<Receipt>[]>;
+  /** The same for work that is decided otherwise, always under the lock. */
+  writeWork(work: Work): Promise<readonly Outcome<Receipt>[]>;
   /** Somebody else changed the state behind what this process knows. */
   forget(): void;
 }
@@ -29,21 +31,23 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
   // Nobody knows what became of an earlier write. Only a store that is opened anew reads what is there.
   let failed: Refusal | null = null;
 
-  async function write(batch: readonly CheckedCommit[]): Promise<readonly Outcome<Receipt>[]> {
+  type Attempt = (db: Connection) => Promise<Written | Unknown>;
+
+  async function through(attempt: Attempt): Promise<readonly Outcome<Receipt>[]> {
     if (failed) refuse('WRITE_FAILED', 'An earlier write is unresolved. Open the store again.');
     const deadline = performance.now() + busy_ms;
     for (let tries = 1; ; tries++) {
-      const outcomes = await tried(batch, tries, deadline);
+      const outcomes = await tried(attempt, tries, deadline);
       if (outcomes) return outcomes;
     }
   }
 
   /** Null when it surely was not written and may be tried again. */
-  async function tried(batch: readonly CheckedCommit[], tries: number, deadline: number) {
+  async function tried(attempt: Attempt, tries: number, deadline: number) {
     let db: Connection | null = null;
     try {
       db = await session.current();
-      const result = await attempt(db, batch);
+      const result = await attempt(db);
       known = 'known' in result ? result.known : null;
       if ('known' in result) return result.draft.outcomes;
       session.drop(db);
@@ -57,14 +61,14 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
     return null;
   }
 
-  async function attempt(db: Connection, batch: readonly CheckedCommit[]): Promise<Written | Unknown> {
+  async function commits(db: Connection, batch: readonly CheckedCommit[]): Promise<Written | Unknown> {
     if (known && wary === 0) {
       const written = await quickly(db, tenant, known, batch, clock().toISOString());
       if (written) return written;
       wary = WARY;
     }
     const before = known;
-    const written = await lockedly(db, tenant, batch, clock);
+    const written = await lockedly(db, tenant, workOf(tenant, batch), clock);
     if (wary > 0 && 'known' in written) wary = before && isWhereItWas(before, written) ? 0 : wary - 1;
     return written;
   }
@@ -91,7 +95,8 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
   }
 
   return {
-    write,
+    write: (batch) => through((db) => commits(db, batch)),
+    writeWork: (work) => through((db) => lockedly(db, tenant, work, clock)),
     forget: () => {
       known = null;
     },

@@ -47,8 +47,44 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
   };
 }
 
+/** Everybody in this process who wants to hear of it, over one connection that is made for the first of them. */
+export interface Followers {
+  add(listener: () => void): Promise<() => Promise<void>>;
+  end(): Promise<void>;
+}
+
+export function followersOf(connect: () => Promise<Connection>, tenant: Tenant): Followers {
+  const listeners = new Set<() => void>();
+  let following: Promise<() => Promise<void>> | null = null;
+  const tellAll = () => {
+    for (const listener of listeners) listener();
+  };
+
+  async function add(listener: () => void): Promise<() => Promise<void>> {
+    const own = () => listener();
+    const held = following ?? follow(connect, tenant, tellAll);
+    following = held;
+    try {
+      await held;
+    } catch (error) {
+      if (following === held) following = null;
+      throw error;
+    }
+    listeners.add(own);
+    return async () => void listeners.delete(own);
+  }
+
+  async function end(): Promise<void> {
+    listeners.clear();
+    const stop = await following?.catch(() => null);
+    await stop?.();
+  }
+
+  return { add, end };
+}
+
 /** Calls the listener whenever the ledger may have grown, also after the connection was away. */
-export async function follow(
+async function follow(
   connect: () => Promise<Connection>,
   tenant: Tenant,
   listener: () => void,

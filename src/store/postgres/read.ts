@@ -91,6 +91,15 @@ export async function readEntriesOf(db: Connection, tenant: Tenant, subject: str
   return rows;
 }
 
+export async function readDigests(db: Connection, tenant: Tenant, after: Digest): Promise<Digest[]> {
+  const { rows } = await db.ask<{ digest: Digest }>({
+    name: 'digests',
+    text: 'SELECT digest FROM keyturn.object WHERE tenant = $1 AND digest > $2 ORDER BY digest LIMIT $3',
+    values: [tenant.id, after, BATCH],
+  });
+  return rows.map(({ digest }) => digest);
+}
+
 export async function readObject(db: Connection, tenant: Tenant, digest: Digest): Promise<Uint8Array> {
   if (!isDigest(digest)) refuse('HASH_MALFORMED');
   const { rows } = await db.ask<{ bytes: Uint8Array }>({

@@ -1,12 +1,12 @@
 import { Refusal, refuse } from '../../refusal.ts';
-import type { CheckedCommit } from '../decide.ts';
+import type { CheckedCommit, Ledger } from '../decide.ts';
 import type { Tip } from '../store.ts';
 import { type Connection, together } from './connection.ts';
 import { type Draft, draftOf } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
 import { load, loadEnd, lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
-import { areProven, NotLoaded, type Snapshot, snapshotOf, wantedOf } from './snapshot.ts';
+import { areProven, NotLoaded, type Snapshot, snapshotOf, type Wanted, wantedOf } from './snapshot.ts';
 import { write } from './write.ts';
 
 /** What this process knows of the chain: true as long as the chain still ends there. */
@@ -25,6 +25,19 @@ export interface Written {
 export interface Unknown {
   readonly unanswered: Draft;
   readonly cause: unknown;
+}
+
+/** What is to be written: decided on rows that are held still meanwhile, perhaps more than once. */
+export interface Work {
+  readonly wanted: Wanted;
+  draft(before: Tip, at: string, base: Ledger): Draft;
+}
+
+export function workOf(tenant: Tenant, batch: readonly CheckedCommit[]): Work {
+  return {
+    wanted: wantedOf(batch),
+    draft: (before, at, base) => draftOf(tenant.name, batch, before, at, base),
+  };
 }
 
 const WARNED = 'The server gave a warning beside a commit.';
@@ -82,10 +95,10 @@ function advanced(draft: Draft, generation: number, snapshot: Snapshot): Written
 export async function lockedly(
   db: Connection,
   tenant: Tenant,
-  batch: readonly CheckedCommit[],
+  work: Work,
   clock: () => Date,
 ): Promise<Written | Unknown> {
-  const wanted = wantedOf(batch);
+  const { wanted } = work;
   const snapshot = snapshotOf(tenant.name);
   let draft: Draft;
   let generation: number;
@@ -98,7 +111,7 @@ export async function lockedly(
     ]);
     snapshot.learn(wanted, found);
     generation = end.generation;
-    draft = await decided(db, tenant, batch, end.tip, clock().toISOString(), snapshot);
+    draft = await decided(db, tenant, work, end.tip, clock().toISOString(), snapshot);
     if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });
   } catch (error) {
     if (!db.isLost()) await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
@@ -111,14 +124,14 @@ export async function lockedly(
 async function decided(
   db: Connection,
   tenant: Tenant,
-  batch: readonly CheckedCommit[],
+  work: Work,
   tip: Tip,
   at: string,
   snapshot: Snapshot,
 ): Promise<Draft> {
   for (;;) {
     try {
-      return draftOf(tenant.name, batch, tip, at, snapshot.ledger);
+      return work.draft(tip, at, snapshot.ledger);
     } catch (error) {
       if (!(error instanceof NotLoaded)) throw error;
       snapshot.learn(error.wanted, await load(db, tenant, error.wanted));

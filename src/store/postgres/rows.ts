@@ -12,6 +12,15 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
+/** What fits into an index of PostgreSQL with room to spare. Names are shorter by far. */
+const KEY_BYTES = 2_000;
+
+export function requireKeysFit(claims: readonly string[], events: readonly { subject: string }[]): void {
+  for (const key of [...claims, ...events.map(({ subject }) => subject)])
+    if (Buffer.byteLength(key) > KEY_BYTES)
+      refuse('INPUT_TOO_LARGE', `A claim or subject has more than ${KEY_BYTES} bytes.`);
+}
+
 /** Written by us as canonical JSON; if it no longer is, somebody else wrote it. */
 export function stateOf<N extends RowName>(text: string): States[N] {
   try {

@@ -1,17 +1,27 @@
 import { refuse } from '../../refusal.ts';
 import { type CheckedCommit, checkCommit } from '../decide.ts';
-import type { Receipt, Store } from '../store.ts';
+import { type Receipt, type Store, walkDigests } from '../store.ts';
 import { parseAddress } from './address.ts';
+import { adopterOf } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import { chainOf } from './chain.ts';
 import { BUSY_ms, type Connection, connect, type SessionOptions } from './connection.ts';
 import { mapped } from './failure.ts';
 import { groupCommit } from './group.ts';
 import { loadEnd } from './load.ts';
-import { follow, notifierOf } from './notify.ts';
-import { findTenant, readAll, readEntries, readEntriesOf, readIntents, readObject, readRow } from './read.ts';
+import { followersOf, notifierOf } from './notify.ts';
+import {
+  findTenant,
+  readAll,
+  readDigests,
+  readEntries,
+  readEntriesOf,
+  readIntents,
+  readObject,
+  readRow,
+} from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import type { Tenant } from './rows.ts';
+import { requireKeysFit, type Tenant } from './rows.ts';
 import { grantTo, MIGRATIONS, migrate, readVersion } from './schema.ts';
 import { sessionOf } from './session.ts';
 
@@ -98,15 +108,6 @@ function cut(waiting: readonly CheckedCommit[]): number {
   return end === -1 ? Math.min(waiting.length, BATCH) : end;
 }
 
-/** What fits into an index of PostgreSQL with room to spare. Names are shorter by far. */
-const KEY_BYTES = 2_000;
-
-function requireKeysFit({ claims, events }: CheckedCommit): void {
-  for (const key of [...claims, ...events.map(({ subject }) => subject)])
-    if (Buffer.byteLength(key) > KEY_BYTES)
-      refuse('INPUT_TOO_LARGE', `A claim or subject has more than ${KEY_BYTES} bytes.`);
-}
-
 function storeOf(
   connected: Connect,
   first: Connection,
@@ -118,7 +119,8 @@ function storeOf(
   const reader = sessionOf(() => connected({ access: 'read' }), read_only ? first : undefined);
   const chain = chainOf(writer, tenant, clock, busy_ms);
   const notifier = notifierOf(reader, tenant);
-  const stops: (() => Promise<void>)[] = [];
+  const followers = followersOf(() => connected({ access: 'read' }), tenant);
+  const adopter = adopterOf(connected, tenant, clock, busy_ms);
   let closed: Promise<void> | null = null;
   const group = groupCommit<CheckedCommit, Receipt>(async (batch) => {
     const outcomes = await chain.write(batch);
@@ -141,7 +143,7 @@ function storeOf(
     await group.idle();
     // No commit is under way, so its connection is free; perhaps there is no other.
     await notifier.flush(writer);
-    await Promise.all([writer.end(), reader.end(), ...stops.map((stop) => stop())]);
+    await Promise.all([writer.end(), reader.end(), followers.end(), adopter.end()]);
   }
 
   return {
@@ -150,7 +152,7 @@ function storeOf(
       requireOpen();
       requireWritable();
       const checked = checkCommit(commit);
-      requireKeysFit(checked);
+      requireKeysFit(checked.claims, checked.events);
       return group.ask(checked);
     },
     intent: (intent_id) => read((db) => readRow(db, tenant, 'intent', intent_id)),
@@ -173,9 +175,17 @@ function storeOf(
       (await read((db) => readRow(db, tenant, 'system', 'system'))) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: (digest) => read((db) => readObject(db, tenant, digest)),
+    objects: () => walkDigests((after) => read((db) => readDigests(db, tenant, after))),
     tip: async () => (await read((db) => loadEnd(db, tenant))).tip,
     entries: (from) => entriesFrom((seq) => read((db) => readEntries(db, tenant, seq)), from ?? 0),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
+    adopt: async (moved) => {
+      requireOpen();
+      requireWritable();
+      await group.idle();
+      chain.forget();
+      await mapped(() => adopter.adopt(moved));
+    },
     rebuild: async (options) => {
       requireOpen();
       if (options.write) requireWritable();
@@ -185,9 +195,7 @@ function storeOf(
     },
     changes: async (listener) => {
       requireOpen();
-      const stop = await mapped(() => follow(() => connected({ access: 'read' }), tenant, listener));
-      stops.push(stop);
-      return stop;
+      return mapped(() => followers.add(listener));
     },
     close: () => {
       closed ??= end();

@@ -63,6 +63,16 @@ function seqAfter(db: Database, tenant: Tenant, intent_id: string): number {
   return row.seq + 1;
 }
 
+/** Digests per read. */
+const DIGESTS = 1000;
+
+export function readDigests(db: Database, tenant: Tenant, after: Digest): Digest[] {
+  const found = db
+    .sql(`SELECT digest FROM object WHERE tenant = ? AND digest > ? ORDER BY digest LIMIT ${DIGESTS}`)
+    .all(tenant.id, after) as { digest: Digest }[];
+  return found.map(({ digest }) => digest);
+}
+
 export function readObject(db: Database, tenant: Tenant, digest: Digest): Uint8Array {
   if (!isDigest(digest)) refuse('HASH_MALFORMED');
   const found = db.sql('SELECT bytes FROM object WHERE tenant = ? AND digest = ?').get(tenant.id, digest) as

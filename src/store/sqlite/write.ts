@@ -3,6 +3,7 @@ import {
   type CheckedCommit,
   type Ledger,
   type Plan,
+  type PlannedEntry,
   type PlannedRow,
   planCommit,
   refuseTaken,
@@ -95,22 +96,29 @@ export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lo
 
 function writeFacts(db: Database, tenant: Tenant, plan: Plan): void {
   const { commit, at, first_seq, entries, rows } = plan;
-  for (const { seq, hash, peak, bytes } of entries)
-    db.sql('INSERT INTO entry (id, hash, peak, at, bytes) VALUES (?, ?, ?, ?, ?)').run(
-      idOf(tenant.id, seq),
-      hash,
-      peak === hash ? null : peak,
-      at,
-      bytes,
-    );
+  for (const entry of entries) insertEntry(db, tenant, entry, at);
   for (const planned of rows) {
     if (planned.row.seq < first_seq) updateRow(db, tenant, planned);
     else insertRow(db, tenant, planned);
   }
   for (const added of plan.agent_rows) insertAgentRows(db, added);
   for (const { digest, bytes } of commit.objects) insertObject(db, tenant, digest, bytes);
-  for (const digest of commit.erase)
-    db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);
+  for (const digest of commit.erase) eraseObject(db, tenant, digest);
+}
+
+export function insertEntry(db: Database, tenant: Tenant, entry: PlannedEntry, at: string): void {
+  const { seq, hash, peak, bytes } = entry;
+  db.sql('INSERT INTO entry (id, hash, peak, at, bytes) VALUES (?, ?, ?, ?, ?)').run(
+    idOf(tenant.id, seq),
+    hash,
+    peak === hash ? null : peak,
+    at,
+    bytes,
+  );
+}
+
+export function eraseObject(db: Database, tenant: Tenant, digest: Digest): void {
+  db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);
 }
 
 export function insertRow(db: Database, tenant: Tenant, { row, status, text }: PlannedRow): void {
@@ -132,7 +140,7 @@ export function updateRow(db: Database, tenant: Tenant, { row, status, text }: P
   );
 }
 
-function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
+export function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
   db.sql('INSERT INTO object (tenant, digest, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(
     tenant.id,
     digest,

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Digest } from '../canonical/digest.ts';
+import type { Body } from '../event/event.ts';
+import { freezeOf } from '../gate/freeze.ts';
+import type { System } from '../gate/system.ts';
+import { rateOf } from '../identity/pace.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Context } from '../journey/context.ts';
+import { requireSameFiles } from '../journey/rules.ts';
+import type { Engine } from '../policy/engine.ts';
+import { recordOf, sealDecision } from '../policy/replay.ts';
+import type {
+  Decision,
+  PolicyContext,
+  PolicyPrincipal,
+  PolicyRequest,
+  PolicySimulation,
+  Weekday,
+} from '../policy/request.ts';
+import { refuse } from '../refusal.ts';
+import { AGENT_CORE } from './context.ts';
+import type { Simulation } from './simulation.ts';
+
+export type AccessOutcome = Body<'agent.access'>['outcome'];
+
+/** A decision about one user and one simulation, sealed with everything that it was made from. */
+export interface Access {
+  readonly outcome: AccessOutcome;
+  readonly access_action: string;
+  readonly policy: Digest;
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+}
+
+/** Asks the active policies whether this user may have this simulation now. The answer is kept whatever it is. */
+export async function decideAccess(
+  context: Context,
+  user_id: string,
+  simulation: Simulation,
+  now: Date,
+): Promise<Access> {
+  const system = await context.store.system();
+  const policy = system.policy ?? refuse('POLICY_MISSING');
+  requireSameFiles(context, policy);
+  const engine = await context.rules(policy);
+  const request = await requestOf(context, system, user_id, simulation, now);
+  const decision = engine.decide(request);
+  const record = recordOf(engine, request, decision, randomBytes(16).toString('base64'));
+  return {
+    outcome: outcomeOf(engine, request, decision),
+    access_action: simulation.access_action,
+    policy,
+    ...sealDecision(record),
+  };
+}
+
+/**
+ * ALLOW, DENY, or an approver first. HIGH risk and what cannot be taken back always need an approver, whatever the
+ * policies say; and whoever was revoked, or is the agent core itself, is nobody's user.
+ */
+export function outcomeOf(engine: Engine, request: PolicyRequest, decision: Decision): AccessOutcome {
+  const { principal, resource } = request;
+  if (resource.kind !== 'simulation' || isNobody(principal)) return 'DENY';
+  const risky = resource.risk === 'HIGH' || resource.irreversible;
+  if (decision.allowed) return risky ? 'AP_REQUIRED' : 'ALLOW';
+  return engine.awaitsApprover(request, decision) ? 'AP_REQUIRED' : 'DENY';
+}
+
+/** What a principal that was revoked is called here. No role that a human assigns makes an enrolled one a `user`. */
+const REVOKED = 'revoked';
+
+function isNobody({ kind, name, roles }: PolicyPrincipal): boolean {
+  return name === AGENT_CORE || (kind === 'user' && roles.includes(REVOKED));
+}
+
+async function requestOf(
+  context: Context,
+  system: System,
+  user_id: string,
+  simulation: Simulation,
+  now: Date,
+): Promise<PolicyRequest> {
+  const principals = await context.store.principals();
+  const known = principals.find(({ name }) => name === user_id) ?? null;
+  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active').length;
+  return {
+    action: 'access',
+    principal: principalOf(user_id, known),
+    resource: resourceOf(context, simulation),
+    context: {
+      ...NOTHING_YET,
+      goal: simulation.summary.en!,
+      action: simulation.access_action,
+      requested_actions: [simulation.access_action, `simulation:${simulation.id}@${simulation.version}`],
+      proposer: user_id,
+      proposer_kind: known?.kind ?? 'agent',
+      humans,
+      ...momentOf(context, system, simulation, known, now),
+    },
+  };
+}
+
+function principalOf(name: string, known: Principal | null): PolicyPrincipal {
+  if (known === null) return { kind: 'user', name, roles: [], enrolled_by: '' };
+  const { kind, roles, enrolled_by } = known;
+  return known.status === 'active'
+    ? { kind, name, roles, enrolled_by }
+    : { kind: 'user', name, roles: [REVOKED], enrolled_by };
+}
+
+/** As far as the registration tells. What it really does is judged again when the intent is submitted and run. */
+function resourceOf({ registry, root }: Context, simulation: Simulation): PolicySimulation {
+  const { id, version, family, risk, impactful, side_effecting, irreversible, effect } = simulation;
+  const tool = effect && 'tool' in effect ? registry().tools.get(effect.tool) : undefined;
+  const sandbox = tool?.sandbox ?? (effect && 'tool' in effect ? 'none' : CONFINED);
+  const reach = sandbox === 'none' ? { network: true, write: [] } : sandbox;
+  return {
+    kind: 'simulation',
+    name: id,
+    sandboxed: sandbox !== 'none',
+    network: reach.network,
+    writes: reach.write.map((path) => resolve(root, path)),
+    undo: tool?.undo ?? (effect && 'plan' in effect && !irreversible ? 'exact' : 'none'),
+    elevated: false,
+    version,
+    family,
+    risk,
+    impactful,
+    side_effecting,
+    irreversible,
+  };
+}
+
+const CONFINED: { readonly network: boolean; readonly write: readonly string[] } = {
+  network: false,
+  write: [],
+};
+
+const WEEKDAYS: readonly Weekday[] = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+];
+
+function momentOf(
+  { environment, store }: Context,
+  { freezes }: System,
+  { effect }: Simulation,
+  known: Principal | null,
+  now: Date,
+): Pick<
+  PolicyContext,
+  'environment' | 'hour' | 'weekday' | 'epoch_s' | 'pace_minute' | 'pace_hour' | 'pace_day' | 'frozen'
+> {
+  const rate = known ? rateOf(known.pace, now) : { minute: 0, hour: 0, day: 0 };
+  const tools = effect && 'tool' in effect ? [effect.tool] : [];
+  return {
+    environment,
+    hour: now.getUTCHours(),
+    weekday: WEEKDAYS[now.getUTCDay()]!,
+    epoch_s: Math.floor(now.getTime() / 1000),
+    pace_minute: rate.minute,
+    pace_hour: rate.hour,
+    pace_day: rate.day,
+    frozen: freezeOf(freezes, { tenant: store.tenant, agent: AGENT_CORE, tools }) !== null,
+  };
+}
+
+/** There is no intent yet, so nothing about one is known. */
+const NOTHING_YET = {
+  prohibitions: [],
+  proposer_verified: false,
+  delegated: false,
+  life_s: 0,
+  attempt: 1,
+  approvals: 0,
+  approvers: [],
+  approver_roles: [],
+  quorums: [],
+  assurance: 0,
+  self_approved: false,
+  ttl_s: 0,
+  tool_category: '',
+  scope_network: false,
+  scope_writes: [],
+  unconfined: false,
+  running_s: 0,
+} as const;

@@ -1,0 +1,153 @@
+import { type AgentPlan, type AgentState, currentStep, isOver, livePlan } from '../gate/agent-state.ts';
+import { refuse } from '../refusal.ts';
+import {
+  type AgentAnswer,
+  type Confirm,
+  cancelledAnswer,
+  confirmAnswer,
+  type Paused,
+  pausedAnswer,
+  refusedAnswer,
+} from './answer.ts';
+import { type AgentContext, requireCorrelation } from './context.ts';
+import { goals, outcomes } from './contracts.ts';
+import { dispatch, settle } from './executor.ts';
+import { openStep } from './match.ts';
+import type { Dispatched } from './outcome.ts';
+import { definitionOf } from './snapshot.ts';
+import { envelopeOf, type Standing, standingOf } from './standing.ts';
+import { weigh } from './weigh.ts';
+
+/**
+ * Goes on from what the ledger says, and from nothing else: the same after a crash, in another process, or a week later.
+ * One step at most is dispatched.
+ */
+export async function advance(
+  context: AgentContext,
+  correlation_id: string,
+  user_id: string | undefined,
+): Promise<AgentAnswer> {
+  const state = await requireCorrelation(context, correlation_id, user_id);
+  const plan = livePlan(state);
+  const step = plan && currentStep(plan);
+  if (!plan || !step) return answerNow(context, state);
+  const standing = await standingOf(context, state, plan, step.step_id);
+  switch (step.state) {
+    case 'PENDING':
+      await openNext(context, standing);
+      return advance(context, correlation_id, user_id);
+    case 'READY':
+      return dispatched(context, standing, await dispatch(context, envelope(context, standing)));
+    case 'EXECUTING':
+      return dispatched(context, standing, await settle(context, correlation_id, plan.plan_id, step.step_id));
+    default:
+      return waiting(context, standing);
+  }
+}
+
+function envelope({ journey }: AgentContext, standing: Standing) {
+  return envelopeOf(standing, journey.store.tenant);
+}
+
+/** The next step of a plan that waited for the next turn. */
+async function openNext(context: AgentContext, { state, plan, plan_now, step }: Standing): Promise<void> {
+  const { user_id } = state;
+  const now = context.journey.clock();
+  const weighed = await weigh(context, { user_id, plan, step, confirmation: null, approved: false, now });
+  const { events, objects } = await openStep(context, { plan, step, user_id, now: plan_now }, weighed);
+  await context.journey.store.commit({ events, objects });
+}
+
+async function dispatched(context: AgentContext, before: Standing, done: Dispatched): Promise<AgentAnswer> {
+  const { correlation_id, plan_id } = before.plan;
+  const { step_id } = before.step;
+  if (done.kind === 'AWAITS_APPROVER') {
+    const { intent_id, hash } = done;
+    return {
+      kind: 'AWAITS_APPROVER',
+      correlation_id,
+      plan_id,
+      step_id,
+      intent_id,
+      hash,
+      reason_code: 'ACCESS_AP_REQUIRED',
+      user_visible_text: 'An approver has to sign this first. Nothing is done yet.',
+    };
+  }
+  const state = await requireCorrelation(context, correlation_id, undefined);
+  return outcomeAnswer(context, state, plan_id, done);
+}
+
+async function outcomeAnswer(
+  context: AgentContext,
+  state: AgentState,
+  plan_id: string,
+  { outcome, outcome_ref, is_duplicate }: Extract<Dispatched, { kind: 'OUTCOME' }>,
+): Promise<AgentAnswer> {
+  const { correlation_id } = state;
+  const { reason_code, user_visible_text } = outcome;
+  const shared = { correlation_id, reason_code, user_visible_text };
+  if (outcome.simulation_outcome === null) return { kind: 'REFUSED', ...shared };
+  const plan = state.plans.find((one) => one.plan_id === plan_id)!;
+  return {
+    kind: 'OUTCOME',
+    ...shared,
+    plan_id,
+    plan_state: plan.state,
+    outcome,
+    outcome_ref,
+    is_duplicate,
+    next: await nextOf(context, state, plan),
+  };
+}
+
+async function nextOf(
+  context: AgentContext,
+  state: AgentState,
+  plan: AgentPlan,
+): Promise<Confirm | Paused | null> {
+  const step = isOver(plan) ? null : currentStep(plan);
+  if (!step) return null;
+  const standing = await standingOf(context, state, plan, step.step_id);
+  return step.state === 'WAITING_CONFIRM' ? waiting(context, standing) : pausedAnswer(standing);
+}
+
+/** The prompt, in the language of the conversation. */
+export async function waiting(
+  context: AgentContext,
+  standing: Standing,
+  reason_code?: 'CONFIRMATION_AMBIGUOUS',
+  language?: string,
+): Promise<Confirm> {
+  const definition = await definitionOf(context, standing.step.definition);
+  const spoken = language ?? (await languageOf(context, standing.state));
+  return confirmAnswer(standing, definition, spoken, reason_code);
+}
+
+export async function languageOf({ journey }: AgentContext, { turn }: AgentState): Promise<string> {
+  return goals.open(await journey.store.object(turn.goal)).normalized_intent.language;
+}
+
+/** Where a correlation stands, when nothing is to be done: what its newest plan came to, or waits for. */
+export async function answerNow(context: AgentContext, state: AgentState): Promise<AgentAnswer> {
+  const plan = state.plans.at(-1);
+  if (!plan) return refuse('AGENT_TRANSITION_ILLEGAL', 'There is no plan in this correlation.');
+  if (!isOver(plan)) {
+    const step = currentStep(plan)!;
+    const standing = await standingOf(context, state, plan, step.step_id);
+    if (step.state === 'WAITING_CONFIRM') return waiting(context, standing);
+    if (step.access?.intent_id) return awaited(context, standing, step.access.intent_id);
+  }
+  const refused = plan.steps.find(({ state, outcome }) => state.startsWith('FAILED') && outcome === null);
+  if (refused) return refusedAnswer(state.correlation_id, refused.reason_code);
+  const last = plan.steps.findLast((step) => step.outcome !== null);
+  if (!last || plan.state === 'CANCELLED') return cancelledAnswer(state.correlation_id, plan.reason_code);
+  const outcome = outcomes.open(await context.journey.store.object(last.outcome!));
+  const done = { kind: 'OUTCOME', outcome, outcome_ref: last.outcome!, is_duplicate: true } as const;
+  return outcomeAnswer(context, state, plan.plan_id, done);
+}
+
+async function awaited(context: AgentContext, standing: Standing, intent_id: string): Promise<AgentAnswer> {
+  const hash = (await context.journey.store.intent(intent_id))?.hash ?? refuse('INTENT_NOT_FOUND');
+  return dispatched(context, standing, { kind: 'AWAITS_APPROVER', intent_id, hash });
+}

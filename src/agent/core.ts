@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { parseJson } from '../canonical/json.ts';
+import type { AgentState } from '../gate/agent-state.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { advance, answerNow } from './advance.ts';
+import type { AgentAnswer, AgentTurn, Clarify } from './answer.ts';
+import { type AgentContext, requireCorrelation } from './context.ts';
+import { goals } from './contracts.ts';
+import type { GoldMapping } from './finder/request.ts';
+import { intakeOf, tellNews } from './intake.ts';
+import { planMatch } from './match.ts';
+import {
+  type ClarifyPacket,
+  type FinderPacket,
+  type MissingSimulationPacket,
+  parsePacket,
+} from './packet.ts';
+import { type Snapshot, snapshotNow } from './snapshot.ts';
+import { clarifyOf, type Heard, hear, type Said, turnKey } from './turn.ts';
+
+export interface AskRequest {
+  readonly user_id: string;
+  readonly utterance: string;
+  /** A new one unless told. Under one correlation the same step with the same values runs once. */
+  readonly correlation_id?: string;
+  readonly thread_id?: string;
+  readonly turn_id?: string;
+  readonly language?: string;
+  readonly gold?: readonly GoldMapping[];
+  /** The packet of another finder. */
+  readonly packet?: unknown;
+}
+
+/** A goal. The finder answers with one packet, and what happens then depends on its kind and on nothing else. */
+export async function ask(context: AgentContext, request: AskRequest): Promise<AgentTurn> {
+  const { user_id, utterance, correlation_id = randomUUID(), thread_id = correlation_id } = request;
+  const state = await context.journey.store.agent(correlation_id);
+  const turn_id = request.turn_id ?? `turn-${(state?.turns ?? 0) + 1}`;
+  const { language, gold, packet } = request;
+  const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet };
+  return take(context, state, { ...said, clarify: undefined });
+}
+
+export interface AnswerRequest {
+  readonly correlation_id: string;
+  readonly user_id: string;
+  readonly text: string;
+  readonly turn_id?: string;
+  readonly packet?: unknown;
+}
+
+/** The answer to the one question that was asked. The goal stays what it was. */
+export async function answer(context: AgentContext, request: AnswerRequest): Promise<AgentTurn> {
+  const { correlation_id, user_id, text } = request;
+  const state = await requireCorrelation(context, correlation_id, user_id);
+  const turn_id = request.turn_id ?? `turn-${state.turns + 1}`;
+  const goal = goals.open(await context.journey.store.object(state.turn.goal));
+  // The same answer, sent again after it was taken.
+  const again = state.turn.turn_id === turn_id && goal.normalized_intent.answer?.text === text;
+  if (!again && state.turn.packet_kind !== 'CLARIFY')
+    refuse('AGENT_TRANSITION_ILLEGAL', 'No question is open in this correlation.');
+  if (again) return answeredBefore(context, state);
+  const question = (await packetOf(context, state)) as ClarifyPacket;
+  const clarify = request.packet === undefined ? await clarifyOf(context, question, text) : undefined;
+  const { thread_id, raw_user_utterance: utterance, normalized_intent } = goal;
+  const said = { correlation_id, thread_id, turn_id, user_id, utterance, packet: request.packet };
+  return take(context, state, { ...said, language: normalized_intent.language, gold: undefined, clarify });
+}
+
+/** One cycle: one packet, recorded, and the behaviour of 003 section 2.2 for its kind. */
+async function take(context: AgentContext, state: AgentState | null, said: Said): Promise<AgentTurn> {
+  if (state?.turn.turn_id === said.turn_id) return sameTurn(context, state, said);
+  const snapshot = await snapshotNow(context);
+  const heard = hear(context, said, snapshot);
+  const news = await tellNews(context, said.user_id, snapshot);
+  const answered = await behave(context, heard, snapshot);
+  context.memory.stored.add(snapshot.catalog.digest).add(snapshot.bundle);
+  return { ...answered, turn_id: said.turn_id, packet: heard.packet, news };
+}
+
+function behave(context: AgentContext, heard: Heard, snapshot: Snapshot): Promise<AgentAnswer> {
+  const { packet } = heard;
+  switch (packet.kind) {
+    case 'SIMULATION_MATCH':
+      return match(context, heard, snapshot);
+    case 'CLARIFY':
+      return relay(context, heard, packet);
+    case 'REFUSE':
+      return refusal(context, heard, packet.reason_code, packet.message);
+    case 'MISSING_SIMULATION':
+      return missing(context, heard, packet, snapshot);
+  }
+}
+
+/** A plan, the precheck, and then: wait for a yes, go on, or stop. */
+async function match(context: AgentContext, heard: Heard, snapshot: Snapshot): Promise<AgentAnswer> {
+  const planned = await planMatch(context, heard, snapshot);
+  if ('refused' in planned)
+    return refusal(context, heard, planned.refused, 'The finder named a simulation that is not registered.');
+  await record(context, heard, planned.events, planned.objects);
+  return advance(context, heard.said.correlation_id, heard.said.user_id);
+}
+
+async function relay(context: AgentContext, heard: Heard, packet: ClarifyPacket): Promise<Clarify> {
+  await record(context, heard);
+  return clarifyAnswer(packet);
+}
+
+async function refusal(
+  context: AgentContext,
+  heard: Heard,
+  reason_code: string,
+  user_visible_text: string,
+): Promise<AgentAnswer> {
+  await record(context, heard);
+  return { kind: 'REFUSED', correlation_id: heard.said.correlation_id, reason_code, user_visible_text };
+}
+
+/** Nothing is dispatched, and the executor is not called: the wish is taken down, and that is all. */
+async function missing(
+  context: AgentContext,
+  heard: Heard,
+  packet: MissingSimulationPacket,
+  { now }: Snapshot,
+): Promise<AgentAnswer> {
+  const { correlation_id } = heard.said;
+  for (;;) {
+    const { answer: intake, events, claims } = intakeOf(packet, await context.journey.store.intakes(), now);
+    try {
+      await record(context, heard, events, [], claims);
+      const limited = intake === 'LIMITED';
+      const reason_code = limited ? 'INTAKE_LIMITED' : packet.reason_code;
+      const user_visible_text = limited
+        ? 'This does not exist yet. Too many wishes were taken down lately; ask again later.'
+        : 'This does not exist yet. The wish is taken down, and you will be told when it exists.';
+      return { kind: 'MISSING_SIMULATION', correlation_id, reason_code, user_visible_text, intake };
+    } catch (error) {
+      // Another wish was recorded a moment ago: count again.
+      const raced = error instanceof Refusal && String(error.details.claim ?? '').startsWith('intake:');
+      if (!raced) throw error;
+    }
+  }
+}
+
+async function record(
+  { journey }: AgentContext,
+  { said, received, objects }: Heard,
+  events: Parameters<AgentContext['journey']['store']['commit']>[0]['events'] = [],
+  more: readonly Uint8Array[] = [],
+  claims: readonly string[] = [],
+): Promise<void> {
+  await journey.store.commit({
+    claims: [`turn:${said.correlation_id}:${said.turn_id}`, ...claims],
+    events: [received, ...events],
+    objects: [...objects, ...more],
+  });
+}
+
+/** The same turn, sent again, is answered from the ledger. Other words under its name are refused. */
+async function sameTurn(context: AgentContext, state: AgentState, said: Said): Promise<AgentTurn> {
+  const goal = goals.open(await context.journey.store.object(state.turn.goal));
+  if (goal.idempotency_key !== turnKey(said))
+    refuse('IDEMPOTENCY_VIOLATION', 'This turn was received before, with other words.');
+  return answeredBefore(context, state);
+}
+
+async function answeredBefore(context: AgentContext, state: AgentState): Promise<AgentTurn> {
+  const packet = await packetOf(context, state);
+  const { turn_id } = state.turn;
+  return { ...(await answerOf(context, state, packet)), turn_id, packet, news: [] };
+}
+
+async function answerOf(
+  context: AgentContext,
+  state: AgentState,
+  packet: FinderPacket,
+): Promise<AgentAnswer> {
+  const { correlation_id } = state;
+  const { reason_code } = packet;
+  if (packet.kind === 'CLARIFY') return clarifyAnswer(packet);
+  if (packet.kind === 'MISSING_SIMULATION')
+    return {
+      kind: 'MISSING_SIMULATION',
+      correlation_id,
+      reason_code,
+      user_visible_text: 'This does not exist yet. The wish was taken down before.',
+      intake: 'RECORDED_BEFORE',
+    };
+  if (packet.kind === 'REFUSE')
+    return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: packet.message };
+  return answerNow(context, state);
+}
+
+function clarifyAnswer(packet: ClarifyPacket): Clarify {
+  const { correlation_id, reason_code, question, allowed_answer_formats, attempt_index, max_attempts } =
+    packet;
+  return {
+    kind: 'CLARIFY',
+    correlation_id,
+    reason_code,
+    user_visible_text: question,
+    question,
+    allowed_answer_formats,
+    attempt_index,
+    max_attempts,
+  };
+}
+
+async function packetOf({ journey }: AgentContext, { turn }: AgentState): Promise<FinderPacket> {
+  const bytes = await journey.store.object(turn.finder_packet);
+  return parsePacket(parseJson(bytes, bytes.length));
+}

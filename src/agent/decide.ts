@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { describeIssue } from '../event/event.ts';
+import { digest, name } from '../event/shape.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
+
+/** The facts that a dispatch rests on. They are stored with the answer, so that it can be given again. */
+const facts = z.strictObject({
+  /** What the finder named and what the step runs, as the ledger knew them. */
+  simulations: z
+    .array(
+      z.strictObject({
+        simulation_id: name,
+        version: z.int().min(1),
+        definition: digest,
+        standing: z.enum(['ACTIVE', 'NOT_ACTIVE', 'NOT_REGISTERED']),
+      }),
+    )
+    .min(1)
+    .max(2),
+  access: z.enum(['ALLOW', 'DENY', 'AP_REQUIRED']),
+  /** Whether a human who may has signed the very intent that would run. */
+  approved: z.boolean(),
+  confirmation_required: z.boolean(),
+  confirmation: z.enum(['YES', 'NO', 'AMBIGUOUS']).nullable(),
+});
+
+const record = z.strictObject({
+  format: z.literal('keyturn-dispatch-decision/1'),
+  correlation_id: z.string(),
+  plan_id: digest,
+  step_id: digest,
+  idempotency_key: digest,
+  refs: z.strictObject({
+    finder_packet_ref: digest,
+    policy_snapshot_ref: digest,
+    catalog_snapshot_ref: digest,
+    artifact_fingerprint_bundle_ref: digest,
+    access_decision_ref: digest.nullable(),
+    confirmation_parse_proof_ref: digest.nullable(),
+    rollback_plan_ref: z.string().nullable(),
+  }),
+  facts,
+  decision: z.enum(['DISPATCH', 'NO_DISPATCH']),
+  reason_code: z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/),
+});
+
+export type DispatchFacts = z.infer<typeof facts>;
+export type DispatchDecision = z.infer<typeof record>;
+
+export interface Verdict {
+  readonly decision: DispatchDecision['decision'];
+  readonly reason_code: ReasonCode | 'STEP_DISPATCHED';
+}
+
+/** Pure: whether a step is dispatched, and if not, why. The first no counts, and the order never changes. */
+export function decide(given: DispatchFacts): Verdict {
+  const reason_code = whyNot(given);
+  return reason_code === null
+    ? { decision: 'DISPATCH', reason_code: 'STEP_DISPATCHED' }
+    : { decision: 'NO_DISPATCH', reason_code };
+}
+
+function whyNot({ simulations, access, approved, ...given }: DispatchFacts): ReasonCode | null {
+  if (simulations.some(({ standing }) => standing === 'NOT_REGISTERED')) return 'SIMULATION_NOT_REGISTERED';
+  if (simulations.some(({ standing }) => standing !== 'ACTIVE')) return 'SIMULATION_NOT_ACTIVE';
+  if (access === 'DENY') return 'ACCESS_SCOPE_VIOLATION';
+  if (given.confirmation_required && given.confirmation === 'AMBIGUOUS') return 'CONFIRMATION_AMBIGUOUS';
+  if (given.confirmation_required && given.confirmation !== 'YES') return 'CONFIRMATION_MISSING';
+  return access === 'AP_REQUIRED' && !approved ? 'ACCESS_AP_REQUIRED' : null;
+}
+
+export interface SealedDecision {
+  readonly record: DispatchDecision;
+  readonly verdict: Verdict;
+  readonly bytes: Uint8Array;
+  /** The dispatch_decision_hash, and the address of the record. */
+  readonly digest: Digest;
+}
+
+export function sealVerdict(
+  about: Omit<DispatchDecision, 'format' | 'decision' | 'reason_code'>,
+): SealedDecision {
+  const verdict = decide(about.facts);
+  const made: DispatchDecision = { format: 'keyturn-dispatch-decision/1', ...about, ...verdict };
+  const bytes = canonicalBytes(made);
+  return { record: made, verdict, bytes, digest: sha256(bytes) };
+}
+
+export function openVerdict(bytes: Uint8Array): DispatchDecision {
+  const parsed = record.safeParse(parseJson(bytes, bytes.length));
+  if (!parsed.success) refuse('SHAPE_INVALID', `The decision is not valid: ${describeIssue(parsed.error)}`);
+  return parsed.data;
+}

@@ -1,0 +1,30 @@
+import { folded } from './fold.ts';
+import { STOP_WORDS_BY_LANGUAGE, wordsOf } from './stop-words.ts';
+
+export const FALLBACK_LANGUAGE = 'en';
+
+const SCRIPTS: readonly (readonly [language: string, script: RegExp])[] = [
+  ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
+  ['zh', /\p{Script=Han}/u],
+  ['ar', /\p{Script=Arabic}/u],
+  ['hi', /\p{Script=Devanagari}/u],
+];
+
+const LATIN = ['en', 'es', 'fr', 'de', 'pt', 'it'].map((language) => ({
+  language,
+  words: new Set(wordsOf(language)),
+}));
+
+/** The language in which to ask back, when nobody says: by script, then by the small words. English when in doubt. */
+export function languageOf(text: string, told: string | undefined): string {
+  if (told !== undefined && Object.hasOwn(STOP_WORDS_BY_LANGUAGE, told)) return told;
+  const script = SCRIPTS.find(([, pattern]) => pattern.test(text));
+  if (script !== undefined) return script[0];
+  const spoken = folded(text).match(/\p{L}+/gu) ?? [];
+  const counts = LATIN.map(({ language, words }) => ({
+    language,
+    count: spoken.filter((word) => words.has(word)).length,
+  }));
+  const [first, second] = counts.toSorted((a, b) => b.count - a.count);
+  return first!.count > second!.count ? first!.language : FALLBACK_LANGUAGE;
+}

@@ -1,0 +1,171 @@
+import type { SearchResult } from 'minisearch';
+import { extractFields, wayOf } from './extract.ts';
+import {
+  type IndexedSimulation,
+  type Phrase,
+  queryOf,
+  type SearchIndex,
+  searchFor,
+  sizeOf,
+} from './search-index.ts';
+import { similarity } from './similar.ts';
+import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
+
+export interface Scored {
+  readonly simulation: IndexedSimulation;
+  readonly confidence_bp: number;
+}
+
+/** The search gives many that share one word. Only the best can be meant, and only the very best are looked at closely. */
+const CANDIDATES = 32;
+const CLOSELY = 5;
+
+/** Scores the simulations that share words with the utterance. */
+export function scoreAll(index: SearchIndex, utterance: string): Scored[] {
+  const units = unitsOf(withoutData(utterance));
+  const results = searchFor(index, queryOf(termsOf(units))).slice(0, CANDIDATES);
+  const heard = hearing(units, results, index);
+  const scored = results
+    .map((result) => {
+      const simulation = index.simulations[result.id as number]!;
+      const matched = Object.keys(result.match);
+      return { simulation, matched, raw: rawScore(heard, simulation, matched) };
+    })
+    .sort((a, b) => b.raw - a.raw || a.simulation.place - b.simulation.place);
+  return scored.map(({ simulation, matched, raw }, i) => ({
+    simulation,
+    confidence_bp: calibrated(i < CLOSELY ? closeScore(heard, simulation, matched, utterance) : raw),
+  }));
+}
+
+/** Once more, with what the utterance gives for the fields: a value is not an unknown word. */
+function closeScore(
+  heard: Hearing,
+  simulation: IndexedSimulation,
+  matched: readonly string[],
+  utterance: string,
+): number {
+  const { fields } = simulation.entry.simulation;
+  const found = extractFields(fields, utterance);
+  if (found.size === 0) return rawScore(heard, simulation, matched);
+  const values = new Set(termsOf(unitsOf([...found.values()].map(({ text }) => text).join(' '))));
+  const raw = rawScore(heard, simulation, matched, values);
+  const telling = [...found.keys()].some((name) => TELLING.includes(wayOf(fields[name]!)));
+  return telling && raw < SURE ? Math.min(raw + FIELD_BONUS, SURE - 0.0001) : raw;
+}
+
+/** Ways of finding a value that only the right kind of value passes. Dates, numbers and addresses are everywhere. */
+const TELLING: readonly (string | null)[] = ['token', 'enum', 'path', 'after'];
+/** It makes up for an object that is named and not described, and is never enough to go on without asking. */
+const FIELD_BONUS = 0.12;
+
+/** Which unit of the utterance a term of the catalog was heard in, and how clearly. */
+interface Hearing {
+  readonly terms: ReadonlyMap<string, readonly (readonly [unit: number, strength: number])[]>;
+  /** What each unit of the utterance tells; nothing, when the catalog does not know it. */
+  readonly weights: readonly number[];
+  readonly units: readonly Unit[];
+  /** How many words each unit is: a character of an unspaced script is half of one. */
+  readonly sizes: readonly number[];
+}
+
+function hearing(units: readonly Unit[], results: readonly SearchResult[], index: SearchIndex): Hearing {
+  const terms = new Map<string, (readonly [number, number])[]>();
+  const weights = units.map(() => 0);
+  for (const { match } of results) {
+    for (const term of Object.keys(match)) {
+      if (terms.has(term)) continue;
+      const heard = hearTerm(units, term);
+      terms.set(term, heard);
+      const weight = index.weightOf(term) * sizeOf({ terms: [term] });
+      for (const [unit, strength] of heard) weights[unit] = Math.max(weights[unit]!, weight * strength);
+    }
+  }
+  return { terms, units, weights, sizes: units.map(sizeOf) };
+}
+
+function hearTerm(units: readonly Unit[], term: string): (readonly [number, number])[] {
+  const heard: (readonly [number, number])[] = [];
+  units.forEach((unit, i) => {
+    const strength = Math.max(...unit.terms.map((typed) => similarity(typed, term)));
+    if (strength > 0) heard.push([i, strength]);
+  });
+  return heard;
+}
+
+/** How much the share of the utterance counts, beside the share of the phrase. */
+const UTTERANCE_SHARE = 0.15;
+/** Words of a simulation from different phrases and languages together are weaker evidence than one whole phrase. */
+const SCATTERED = 0.7;
+/** Evidence of so many words is what may be scattered. One word alone is none. */
+const SCATTERED_WORDS = 1.5;
+/** A few words of a simulation occur in any story by chance, so this much of the utterance must be about it. */
+const DENSITY = 0.8;
+/** What one word of a longer phrase can be worth at most. */
+const LONE_SHARE = 0.5;
+
+const NO_VALUES: ReadonlySet<string> = new Set();
+
+/** From 0 to 1. Words that belong to a value count neither for nor against. */
+function rawScore(
+  heard: Hearing,
+  { phrases, needed }: IndexedSimulation,
+  matched: readonly string[],
+  values: ReadonlySet<string> = NO_VALUES,
+): number {
+  const strengths = new Map<string, number>();
+  const explained = heard.units.map(() => 0);
+  for (const term of matched)
+    for (const [unit, strength] of heard.terms.get(term)!) {
+      strengths.set(term, Math.max(strengths.get(term) ?? 0, strength));
+      explained[unit] = Math.max(explained[unit]!, strength);
+    }
+  if (strengths.size === 0) return 0;
+  let [evidence, known, words, all] = [0, 0, 0, 0];
+  heard.units.forEach(({ terms }, i) => {
+    const strength = explained[i]!;
+    if (strength === 0 && terms.every((term) => values.has(term))) return;
+    evidence += strength * heard.weights[i]!;
+    known += heard.weights[i]!;
+    words += strength * heard.sizes[i]!;
+    all += heard.sizes[i]!;
+  });
+  const density = Math.min(1, words / all / DENSITY);
+  let best = words < SCATTERED_WORDS ? 0 : SCATTERED * density * Math.min(1, evidence / needed);
+  for (const phrase of phrases)
+    best = Math.max(best, covered(phrase, strengths) * (phrase.words > 1 ? 1 : density));
+  return (1 - UTTERANCE_SHARE) * best + UTTERANCE_SHARE * (known === 0 ? 0 : evidence / known);
+}
+
+/** The share of a phrase that was heard. A single word of several is never more than half of what was meant. */
+function covered({ units, words, weight }: Phrase, strengths: ReadonlyMap<string, number>): number {
+  let heard = 0;
+  let heard_words = 0;
+  for (const unit of units) {
+    let best = 0;
+    for (const term of unit.terms) best = Math.max(best, strengths.get(term) ?? 0);
+    heard += best * unit.weight;
+    heard_words += best > 0 ? sizeOf(unit) : 0;
+  }
+  const share = heard / weight;
+  return words >= 2 && heard_words <= 1 ? Math.min(share, LONE_SHARE) : share;
+}
+
+/** The raw score from which nothing need be asked. */
+const SURE = 0.74;
+
+/** From raw score to basis points, so that the fixed thresholds 7000 and 9000 mean what they say. */
+const CALIBRATION: readonly (readonly [raw: number, bp: number])[] = [
+  [0, 0],
+  [0.68, 7000],
+  [SURE, 9000],
+  [1, 10_000],
+];
+
+function calibrated(raw: number): number {
+  const next = CALIBRATION.findIndex(([end]) => raw <= end);
+  if (next <= 0) return next === 0 ? 0 : 10_000;
+  const [low, low_bp] = CALIBRATION[next - 1]!;
+  const [high, high_bp] = CALIBRATION[next]!;
+  return Math.round(low_bp + ((raw - low) / (high - low)) * (high_bp - low_bp));
+}

@@ -1,0 +1,164 @@
+import { parseJson } from '../canonical/json.ts';
+import type { Event } from '../event/event.ts';
+import type { Intake } from '../gate/intake.ts';
+import { Refusal } from '../refusal.ts';
+import type { AgentContext } from './context.ts';
+import { createFinder } from './finder/finder.ts';
+import { type MissingSimulationPacket, PACKET_SCHEMA_VERSION, packetRef, parsePacket } from './packet.ts';
+import { digestOf } from './plan.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What became of a wish for something that does not exist. */
+export type IntakeAnswer = 'RECORDED' | 'LINKED_TO_DRAFT' | 'RECORDED_BEFORE' | 'LIMITED';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The most new wishes: of one user in an hour, of the tenant in an hour, of the tenant in a day. */
+export const intakeLimits = { user_hour: 3, tenant_hour: 20, tenant_day: 100 } as const;
+
+export interface Intaken {
+  readonly answer: IntakeAnswer;
+  readonly events: readonly Event<'intake.recorded'>[];
+  /** Counts every wish that was recorded, so that two at once cannot both be the last one within a limit. */
+  readonly claims: readonly string[];
+}
+
+/** Pure: the same wish of the same user counts once a day; somebody else's same wish is theirs, and is not a new one. */
+export function intakeOf(packet: MissingSimulationPacket, intakes: readonly Intake[], now: Date): Intaken {
+  const { dedupe_fingerprint: fingerprint, user_id } = packet;
+  const since = (ms: number) => (at: string) => Date.parse(at) > now.getTime() - ms;
+  const own = intakes.find((one) => one.fingerprint === fingerprint);
+  const asked = own?.users.find((user) => user.user_id === user_id);
+  if (asked && since(DAY_MS)(asked.last_at)) return { answer: 'RECORDED_BEFORE', events: [], claims: [] };
+  if (isLimited(intakes, own, user_id, since)) return { answer: 'LIMITED', events: [], claims: [] };
+  const linked_draft = packet.search_proof[1].found ? packet.search_proof[1].best_simulation_id : null;
+  const ordinal = intakes.reduce((sum, { count }) => sum + count, 0) + 1;
+  return {
+    answer: linked_draft === null ? 'RECORDED' : 'LINKED_TO_DRAFT',
+    claims: [`intake:${ordinal}`],
+    events: [
+      {
+        kind: 'intake.recorded',
+        subject: `intake:${fingerprint}`,
+        body: {
+          fingerprint,
+          user_id,
+          packet: packetRef(packet),
+          worthiness_bp: packet.worthiness_score_bp,
+          category: packet.category,
+          linked_draft,
+        },
+      },
+    ],
+  };
+}
+
+function isLimited(
+  intakes: readonly Intake[],
+  own: Intake | undefined,
+  user_id: string,
+  since: (ms: number) => (at: string) => boolean,
+): boolean {
+  const in_hour = since(HOUR_MS);
+  const of_user = intakes.flatMap(({ users }) => users).filter((user) => user.user_id === user_id);
+  if (of_user.filter(({ last_at }) => in_hour(last_at)).length >= intakeLimits.user_hour) return true;
+  // What the tenant wished for within a day is not new, whoever joins.
+  if (own && since(DAY_MS)(own.last_at)) return false;
+  const wished = (ms: number) => intakes.filter(({ last_at }) => since(ms)(last_at)).length;
+  return wished(HOUR_MS) >= intakeLimits.tenant_hour || wished(DAY_MS) >= intakeLimits.tenant_day;
+}
+
+/** A wish, with what it is called. The name is null once its packet was erased. */
+export interface RankedIntake extends Intake {
+  readonly wish: string | null;
+}
+
+/** The most worthwhile first; then what most users want, then the oldest. */
+export async function listIntakes(context: AgentContext): Promise<RankedIntake[]> {
+  const ranked = (await context.journey.store.intakes()).toSorted(
+    (a, b) =>
+      b.worthiness_bp - a.worthiness_bp ||
+      b.users.length - a.users.length ||
+      (a.first_at === b.first_at
+        ? Number(a.fingerprint > b.fingerprint) - 0.5
+        : Date.parse(a.first_at) - Date.parse(b.first_at)),
+  );
+  const listed: RankedIntake[] = [];
+  for (const one of ranked)
+    listed.push({
+      ...one,
+      wish: (await packetOf(context, one))?.requested_capability_name_normalized ?? null,
+    });
+  return listed;
+}
+
+async function packetOf(
+  { journey }: AgentContext,
+  { packet }: Intake,
+): Promise<MissingSimulationPacket | null> {
+  try {
+    const bytes = await journey.store.object(packet);
+    const parsed = parsePacket(parseJson(bytes, bytes.length));
+    return parsed.kind === 'MISSING_SIMULATION' ? parsed : null;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+export interface News {
+  readonly simulation: string;
+  readonly wish: string;
+}
+
+/** Tells a user, once, that something they wished for exists now. */
+export async function tellNews(context: AgentContext, user_id: string, snapshot: Snapshot): Promise<News[]> {
+  const { store } = context.journey;
+  const waiting = (await store.intakes()).filter(
+    ({ users, told }) => users.some((user) => user.user_id === user_id) && !told.includes(user_id),
+  );
+  const news: News[] = [];
+  for (const one of waiting) {
+    const packet = await packetOf(context, one);
+    const simulation = packet && servedBy(one, packet, snapshot);
+    if (!simulation) continue;
+    const told = {
+      kind: 'intake.told',
+      subject: `intake:${one.fingerprint}`,
+      body: { user_id, simulation },
+    } as const;
+    try {
+      await store.commit({ claims: [`told:${one.fingerprint}:${user_id}`], events: [told] });
+      news.push({ simulation, wish: packet.requested_capability_name_normalized });
+    } catch (error) {
+      // Somebody else told them a moment ago.
+      if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
+    }
+  }
+  return news;
+}
+
+/** The active simulation that serves the wish now: the draft that it was linked to, or what the words lead to. */
+function servedBy(
+  { linked_draft }: Intake,
+  packet: MissingSimulationPacket,
+  { catalog, policy, bundle }: Snapshot,
+): string | null {
+  const isActive = (id: string) =>
+    catalog.simulations.some(({ simulation, status }) => simulation.id === id && status === 'Active');
+  if (linked_draft !== null && isActive(linked_draft)) return linked_draft;
+  const { packet: found, context } = createFinder().examine({
+    schema_version: PACKET_SCHEMA_VERSION,
+    tenant_id: packet.tenant_id,
+    user_id: packet.user_id,
+    correlation_id: packet.correlation_id,
+    turn_id: packet.turn_id,
+    idempotency_key: digestOf([packet.dedupe_fingerprint]),
+    utterance: packet.raw_user_utterance,
+    catalog,
+    policy_snapshot_ref: policy,
+    artifact_fingerprint_bundle_ref: bundle,
+  });
+  if (found.kind === 'SIMULATION_MATCH') return found.simulation_id;
+  return context?.simulation_ids.length === 1 ? context.simulation_ids[0]! : null;
+}

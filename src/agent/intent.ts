@@ -1,0 +1,105 @@
+import type { Digest } from '../canonical/digest.ts';
+import { canonicalText } from '../canonical/json.ts';
+import { validApprovals } from '../gate/eligible.ts';
+import type { IntentState } from '../gate/state.ts';
+import { type DraftInput, openEnvelope } from '../intent/envelope.ts';
+import { authoritiesIn, type Context } from '../journey/context.ts';
+import { refuse } from '../refusal.ts';
+import { isLiveApproval } from '../store/grounds.ts';
+import { AGENT_CORE } from './context.ts';
+import type { AgentStep } from './contracts.ts';
+import { filled, valuesIn } from './fields.ts';
+import type { Simulation } from './simulation.ts';
+import type { Standing } from './standing.ts';
+
+/**
+ * The intent of a step. Its id follows from the idempotency key: whoever comes again, from whatever process and after
+ * whatever crash, comes to the same intent, and an intent runs at most once.
+ */
+export function intentIdOf(idempotency_key: Digest): string {
+  const hex = idempotency_key;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+export function simulationAction({ id, version }: Pick<Simulation, 'id' | 'version'>): string {
+  return `simulation:${id}@${version}`;
+}
+
+/** The action of the effect, in the words of the registry. */
+export function effectAction({ registry }: Context, { id, effect }: Simulation): string {
+  if (effect === undefined) return refuse('SIMULATION_INVALID', `The simulation "${id}" has no effect.`);
+  if ('plan' in effect) return 'plan';
+  const tool =
+    registry().tools.get(effect.tool) ?? refuse('TOOL_UNKNOWN', `There is no tool "${effect.tool}".`);
+  return tool.action ?? `tool:${tool.name}`;
+}
+
+/** What is proposed: the registered effect with the values of this step, and nothing else. */
+export function draftOf(
+  context: Context,
+  { step, state }: Standing,
+  definition: Simulation,
+  intent_id: string,
+): DraftInput {
+  const by = `simulation ${definition.id}, version ${definition.version}, asked for by ${state.user_id}`;
+  return {
+    intent_id,
+    issuer: AGENT_CORE,
+    declared_goal: `${definition.summary.en} (${by})`,
+    requested_actions: [effectAction(context, definition), simulationAction(definition)],
+    effect: effectOf(definition, step),
+  };
+}
+
+function effectOf({ id, effect }: Simulation, { step_id, required_fields }: AgentStep): DraftInput['effect'] {
+  if (effect === undefined) return refuse('SIMULATION_INVALID', `The simulation "${id}" has no effect.`);
+  const values = valuesIn(required_fields);
+  if ('tool' in effect)
+    return {
+      kind: 'tool',
+      tool: effect.tool,
+      arguments: filled(effect.arguments, values) as Record<string, never>,
+    };
+  return {
+    kind: 'plan',
+    plan: filled(effect.plan, values) as Record<string, never>,
+    config: effect.config === undefined ? null : (filled(effect.config, values) as Record<string, never>),
+    task_id: `agent-${step_id.slice(0, 32)}`,
+  };
+}
+
+/** The attacker proposed something else under the id that this step would have. */
+export async function requireSameIntent(
+  { store }: Context,
+  intent: IntentState,
+  draft: DraftInput,
+): Promise<void> {
+  const { effect, requested_actions } = openEnvelope(await store.object(intent.hash));
+  const { digest: _, ...call } = effect;
+  const same =
+    intent.proposer === AGENT_CORE &&
+    intent.proposer_verified &&
+    canonicalText([call, requested_actions]) === canonicalText([draft.effect, draft.requested_actions]);
+  if (!same) refuse('EFFECT_CHANGED', 'Another effect was proposed for this step.');
+}
+
+/**
+ * Whether a human signed this very intent, and not only a delegation. Whoever asked for it does not count, as long as
+ * there is anybody else.
+ */
+export async function isApprovedByHuman(
+  context: Context,
+  intent: IntentState | null,
+  user_id: string,
+  now: Date,
+): Promise<boolean> {
+  if (intent === null || intent.status === 'rejected') return false;
+  const { principals, ...authorities } = await authoritiesIn(context);
+  const humans = [...principals.values()].filter(
+    ({ kind, status }) => kind === 'human' && status === 'active',
+  );
+  const at = now.toISOString();
+  return validApprovals(intent, now)
+    .filter((approval) => approval.delegation === null && isLiveApproval(authorities, approval, at))
+    .some(({ by }) => by !== user_id || humans.length === 1);
+}

@@ -1,0 +1,119 @@
+import type { Digest } from '../canonical/digest.ts';
+import { type Event, parseEvent } from '../event/event.ts';
+import type { IntentState } from '../gate/state.ts';
+import { openEntry } from '../ledger/entry.ts';
+import { isReasonCode } from '../refusal.ts';
+import { notDone } from './answer.ts';
+import type { AgentContext } from './context.ts';
+import { type AgentExecutionOutcome, outcomes, type Sealed, type SimulationOutcome } from './contracts.ts';
+import type { MoveReason } from './moves.ts';
+import type { Refs } from './plan.ts';
+import type { Standing } from './standing.ts';
+
+/** What came of a dispatch. */
+export type Dispatched =
+  | {
+      readonly kind: 'OUTCOME';
+      readonly outcome: AgentExecutionOutcome;
+      readonly outcome_ref: string;
+      /** The step was dispatched before. This is what came of it then, and nothing was done now. */
+      readonly is_duplicate: boolean;
+    }
+  | { readonly kind: 'AWAITS_APPROVER'; readonly intent_id: string; readonly hash: string };
+
+export type EndState = 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_TERMINAL';
+
+/** How a step ended, as the record of its run says. Nothing here is anybody's memory. */
+export interface StepEnd {
+  readonly to: EndState;
+  readonly reason_code: MoveReason;
+  readonly execution_id: string | null;
+  readonly outcome: Sealed<AgentExecutionOutcome>;
+}
+
+/** What a run left in the ledger: its last entry, with the hash that names it. */
+interface Ended {
+  readonly hash: Digest;
+  readonly event: Event<'execution.finished' | 'execution.resolved'>;
+}
+
+async function endOf({ journey }: AgentContext, intent_id: string): Promise<Ended | null> {
+  const sealed = (await journey.store.entriesOf(intent_id)).toReversed();
+  for (const { bytes, hash } of sealed) {
+    const event = parseEvent(openEntry(bytes));
+    if (event.kind === 'execution.finished' || event.kind === 'execution.resolved') return { hash, event };
+  }
+  return null;
+}
+
+/**
+ * The end of a step whose run is over, or that never ran and never will. `why` is known only to the process that saw
+ * it, such as a timeout; whoever settles it later says what the record says.
+ */
+export async function stepEnd(
+  context: AgentContext,
+  standing: Pick<Standing, 'plan' | 'step'>,
+  decision: { readonly refs: Refs; readonly hash: Digest },
+  intent: IntentState | null,
+  why?: MoveReason,
+): Promise<StepEnd> {
+  const ended = intent && intent.runs.length > 0 ? await endOf(context, intent.intent_id) : null;
+  const ran = ended && intent ? simulationOutcome(intent, ended.event) : null;
+  const to = endState(ran);
+  const reason_code = to === 'SUCCEEDED' ? 'STEP_SUCCEEDED' : (why ?? codeOf(ran) ?? 'STEP_FAILED');
+  const { refs, hash } = decision;
+  const outcome = outcomes.seal({
+    format: 'keyturn-agent-outcome/1',
+    step_id: standing.step.step_id,
+    simulation_outcome: ran,
+    audit_event_id: ended?.hash ?? null,
+    proof_refs: proofsOf(refs, hash, ended),
+    dispatch_decision_hash: hash,
+    next_step: to === 'SUCCEEDED' ? nextStep(standing) : null,
+    reason_code,
+    user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code),
+  });
+  return { to, reason_code, execution_id: ran?.execution_id ?? null, outcome };
+}
+
+/** Everything that the outcome rests on, so that the chain can be followed from it alone. */
+function proofsOf(refs: Refs, decision: Digest, ended: Ended | null): Digest[] {
+  const { finder_packet_ref, access_decision_ref, confirmation_parse_proof_ref } = refs;
+  const all = [finder_packet_ref, access_decision_ref, confirmation_parse_proof_ref, decision, ended?.hash];
+  return all.filter((ref) => typeof ref === 'string');
+}
+
+function simulationOutcome(intent: IntentState, { kind, body }: Ended['event']): SimulationOutcome {
+  const run = intent.runs.at(-1)!;
+  const { execution_id, capability_id } = run;
+  const about = { intent_id: intent.intent_id, execution_id, capability_id };
+  if (kind === 'execution.resolved')
+    return { ...about, result: body.outcome, reason_code: null, exit_code: null, stdout: null, stderr: null };
+  const { result, reason_code, exit_code, stdout, stderr } = body;
+  return { ...about, result, reason_code, exit_code, stdout, stderr };
+}
+
+/** A clean failure may be worth a human's retry. What was left half done, or was refused, is not. */
+function endState(ran: SimulationOutcome | null): EndState {
+  switch (ran?.result) {
+    case 'success':
+    case 'happened':
+      return 'SUCCEEDED';
+    case 'failure':
+    case 'rolled_back':
+    case 'did_not_happen':
+      return 'FAILED_RETRYABLE';
+    default:
+      return 'FAILED_TERMINAL';
+  }
+}
+
+function codeOf(ran: SimulationOutcome | null): MoveReason | null {
+  const code = ran?.reason_code ?? null;
+  return code !== null && isReasonCode(code) ? code : null;
+}
+
+export function nextStep({ plan, step }: Pick<Standing, 'plan' | 'step'>): Digest | null {
+  const place = plan.ordered_steps.findIndex(({ step_id }) => step_id === step.step_id);
+  return plan.ordered_steps[place + 1]?.step_id ?? null;
+}

@@ -1,0 +1,142 @@
+import { type Event, parseEvent } from '../event/event.ts';
+import type { SloFigure } from '../gate/waiver.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { openEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import type { AgentLedgerRow } from '../store/agent-tables.ts';
+import type { AgentContext } from './context.ts';
+import { simulationLimits } from './simulation.ts';
+
+/** The targets of 003 section 14.2. */
+export const SLO_TARGETS: Readonly<Record<SloFigure, number>> = {
+  agent_dispatch_p95_ms: 1200,
+  agent_dispatch_p99_ms: 2500,
+  execution_error_rate: 0.005,
+  idempotency_duplicate_side_effect_rate: 0,
+};
+
+export interface SloReport {
+  readonly since: string;
+  readonly dispatches: number;
+  readonly figures: readonly {
+    readonly figure: SloFigure;
+    /** Null where nothing was measured. */
+    readonly value: number | null;
+    readonly target: number;
+    readonly is_breached: boolean;
+    /** A human accepts the breach until then. */
+    readonly waived_until: string | null;
+  }[];
+  /** Breached, and not waived. */
+  readonly is_blocked: boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The figures of the last 24 hours, from the ledger and from nothing else. */
+export async function slo(context: AgentContext): Promise<SloReport> {
+  const now = context.journey.clock();
+  const since = new Date(now.getTime() - DAY_MS).toISOString();
+  const rows = await rowsSince(context, since);
+  const values = figuresOf(rows, now);
+  const waivers = await waiversOf(context, now);
+  const figures = (Object.keys(SLO_TARGETS) as SloFigure[]).map((figure) => {
+    const value = values[figure];
+    const target = SLO_TARGETS[figure];
+    const is_breached = value !== null && value > target;
+    return { figure, value, target, is_breached, waived_until: waivers.get(figure) ?? null };
+  });
+  const is_blocked = figures.some(({ is_breached, waived_until }) => is_breached && waived_until === null);
+  return { since, dispatches: rows.filter(isDispatch).length, figures, is_blocked };
+}
+
+/** For a release: what is breached and not waived is refused. */
+export async function requireSlo(context: AgentContext): Promise<SloReport> {
+  const report = await slo(context);
+  if (!report.is_blocked) return report;
+  const named = report.figures.filter((one) => one.is_breached && one.waived_until === null);
+  const words = named.map(({ figure, value, target }) => `${figure} is ${value}, the target is ${target}`);
+  return refuse('SLO_BREACHED', `${words.join('; ')}.`);
+}
+
+const PAGE = 1000;
+
+async function rowsSince({ journey }: AgentContext, since: string): Promise<AgentLedgerRow[]> {
+  const rows: AgentLedgerRow[] = [];
+  for (;;) {
+    const after = rows.at(-1);
+    const page = await journey.store.agentLedger({ since, limit: PAGE, ...(after && { after }) });
+    rows.push(...page);
+    if (page.length < PAGE) return rows;
+  }
+}
+
+const isDispatch = ({ to_state, step_id }: AgentLedgerRow) => to_state === 'EXECUTING' && step_id !== '';
+const isEnd = ({ from_state }: AgentLedgerRow) => from_state === 'EXECUTING';
+
+/** Pure. A dispatch that has no end long after it must have one counts as an error. */
+export function figuresOf(rows: readonly AgentLedgerRow[], now: Date): Record<SloFigure, number | null> {
+  const dispatches = rows.filter(isDispatch);
+  const ends = rows.filter(isEnd);
+  const ended = new Set(ends.map(({ idempotency_key }) => idempotency_key));
+  const overdue = dispatches.filter(
+    ({ idempotency_key, created_at }) =>
+      !ended.has(idempotency_key) && now.getTime() - Date.parse(created_at) > simulationLimits.timeout_ms,
+  );
+  const errors = ends.filter(({ to_state }) => to_state !== 'SUCCEEDED').length + overdue.length;
+  const times_ms = ends.flatMap(({ dispatch_ms }) => dispatch_ms ?? []).toSorted((a, b) => a - b);
+  return {
+    agent_dispatch_p95_ms: percentile(times_ms, 0.95),
+    agent_dispatch_p99_ms: percentile(times_ms, 0.99),
+    execution_error_rate: rate(errors, ends.length + overdue.length),
+    idempotency_duplicate_side_effect_rate: rate(duplicates(ends), ends.length),
+  };
+}
+
+/** Ends of one key that name different executions: a side effect that happened twice. */
+function duplicates(ends: readonly AgentLedgerRow[]): number {
+  const executions = new Map<string, Set<string>>();
+  for (const { idempotency_key, execution_id } of ends) {
+    if (idempotency_key === null || execution_id === null) continue;
+    executions.set(idempotency_key, (executions.get(idempotency_key) ?? new Set()).add(execution_id));
+  }
+  return [...executions.values()].reduce((sum, { size }) => sum + size - 1, 0);
+}
+
+function rate(count: number, of: number): number | null {
+  return of === 0 ? null : count / of;
+}
+
+/** The nearest rank: a value that was really measured. */
+function percentile(sorted: readonly number[], share: number): number | null {
+  return sorted.at(Math.max(0, Math.ceil(share * sorted.length) - 1)) ?? null;
+}
+
+async function waiversOf({ journey }: AgentContext, now: Date): Promise<Map<SloFigure, string>> {
+  const waived = new Map<SloFigure, string>();
+  for (const { bytes } of await journey.store.entriesOf('system')) {
+    const event = parseEvent(openEntry(bytes));
+    if (event.kind !== 'slo.waived' || Date.parse(event.body.until) <= now.getTime()) continue;
+    for (const figure of event.body.figures) waived.set(figure, event.body.until);
+  }
+  return waived;
+}
+
+export interface WaiveRequest {
+  readonly figures: readonly SloFigure[];
+  readonly until: Date;
+  readonly reason: string;
+  /** A human. */
+  readonly signer: Signer;
+}
+
+/** A human accepts a breach for a bounded time. */
+export async function waive(
+  { journey }: AgentContext,
+  { figures, until, reason, signer }: WaiveRequest,
+): Promise<Event<'slo.waived'>> {
+  const facts = { figures: [...figures], until: until.toISOString(), reason };
+  const waived = signAct(journey.origin, 'slo.waived', 'system', facts, signer, journey.clock());
+  await journey.store.commit({ events: [waived] });
+  return waived;
+}

@@ -1,0 +1,210 @@
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import type { Event } from '../event/event.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { AgentContext } from './context.ts';
+import { type AgentGoalRequest, goals, type Sealed } from './contracts.ts';
+import { languageOf } from './finder/language.ts';
+import {
+  type CandidateContext,
+  type ClarifyAnswer,
+  type FinderRequest,
+  type GoldMapping,
+  utteranceFingerprint,
+} from './finder/request.ts';
+import {
+  type ClarifyPacket,
+  type FinderPacket,
+  PACKET_SCHEMA_VERSION,
+  packetRef,
+  parsePacket,
+} from './packet.ts';
+import { digestOf } from './plan.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** One turn of a user: what was said, in which conversation. */
+export interface Said {
+  readonly correlation_id: string;
+  readonly thread_id: string;
+  readonly turn_id: string;
+  readonly user_id: string;
+  readonly utterance: string;
+  readonly language: string | undefined;
+  readonly gold: readonly GoldMapping[] | undefined;
+  /** The answer to the last question. */
+  readonly clarify: ClarifyAnswer | undefined;
+  /** The packet of another finder, which is taken as it is. */
+  readonly packet: unknown;
+}
+
+/** A turn with the one packet that it led to, ready to be recorded. */
+export interface Heard {
+  readonly said: Said;
+  readonly packet: FinderPacket;
+  readonly packet_ref: string;
+  readonly goal: Sealed<AgentGoalRequest>;
+  readonly received: Event<'agent.received'>;
+  readonly objects: readonly Uint8Array[];
+}
+
+/** Asks the finder once, and takes its packet as it is: nothing here ranks, and nothing here is added to it. */
+export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Heard {
+  const { tenant } = context.journey.store;
+  const request = requestOf(said, tenant, snapshot);
+  const found = find(context, said, request);
+  const packet = parsePacket(found.packet);
+  requireOurs(packet, request);
+  const packet_ref = packetRef(packet);
+  const goal = goals.seal(goalOf(said, tenant, request, packet));
+  return {
+    said,
+    packet,
+    packet_ref,
+    goal,
+    received: receivedEvent(said, packet, packet_ref, goal.digest, snapshot),
+    objects: [
+      ...snapshot.objects,
+      canonicalBytes(packet),
+      goal.bytes,
+      ...(found.context ? [canonicalBytes(found.context)] : []),
+    ],
+  };
+}
+
+/** Of one turn: whoever sends the same turn twice means it once. */
+export function turnKey({ correlation_id, turn_id, user_id, utterance, clarify }: Said): string {
+  return digestOf([correlation_id, turn_id, user_id, utterance, clarify?.answer ?? null]);
+}
+
+function requestOf(said: Said, tenant_id: string, { catalog, policy, bundle }: Snapshot): FinderRequest {
+  const { user_id, correlation_id, turn_id, utterance, language, gold, clarify } = said;
+  return {
+    schema_version: PACKET_SCHEMA_VERSION,
+    tenant_id,
+    user_id,
+    correlation_id,
+    turn_id,
+    idempotency_key: turnKey(said),
+    utterance,
+    ...(language !== undefined && { language }),
+    catalog,
+    ...(gold && { gold }),
+    policy_snapshot_ref: policy,
+    artifact_fingerprint_bundle_ref: bundle,
+    ...(clarify && { clarify }),
+  };
+}
+
+interface Found {
+  readonly packet: unknown;
+  /** What a question of the default finder leaves open, to be handed back with the answer. */
+  readonly context: CandidateContext | null;
+}
+
+function find({ finder }: AgentContext, { packet }: Said, request: FinderRequest): Found {
+  if (packet !== undefined) return { packet, context: null };
+  return 'examine' in finder ? finder.examine(request) : { packet: finder.find(request), context: null };
+}
+
+/** The attacker hands over a packet that was made for somebody else, for another turn, or from another catalog. */
+function requireOurs(packet: FinderPacket, request: FinderRequest): void {
+  const same =
+    packet.tenant_id === request.tenant_id &&
+    packet.user_id === request.user_id &&
+    packet.correlation_id === request.correlation_id &&
+    packet.turn_id === request.turn_id;
+  if (!same) refuse('FINDER_PACKET_INVALID', 'The packet belongs to another turn.');
+  const fresh =
+    packet.policy_snapshot_ref === request.policy_snapshot_ref &&
+    packet.catalog_snapshot_ref === request.catalog.digest &&
+    packet.artifact_fingerprint_bundle_ref === request.artifact_fingerprint_bundle_ref;
+  if (!fresh) refuse('FINDER_PACKET_INVALID', 'The packet was made from other snapshots than those of now.');
+}
+
+function goalOf(
+  said: Said,
+  tenant_id: string,
+  { idempotency_key }: FinderRequest,
+  packet: FinderPacket,
+): AgentGoalRequest {
+  const { correlation_id, user_id, thread_id, turn_id, utterance, clarify } = said;
+  const is_match = packet.kind === 'SIMULATION_MATCH';
+  return {
+    format: 'keyturn-agent-goal/1',
+    correlation_id,
+    tenant_id,
+    user_id,
+    thread_id,
+    turn_id,
+    raw_user_utterance: utterance,
+    normalized_intent: {
+      language: languageOf(utterance, said.language),
+      utterance_fingerprint: utteranceFingerprint(utterance),
+      answer: clarify ? { missing_field: clarify.missing_field, text: clarify.answer } : null,
+    },
+    sim_finder_packet: packetRef(packet),
+    confirm_state: is_match ? (packet.confirm_required ? 'REQUIRED' : 'NOT_REQUIRED') : 'NOT_APPLICABLE',
+    idempotency_key,
+    attempt_counter: packet.kind === 'CLARIFY' ? packet.attempt_index : (clarify?.attempt_index ?? 0),
+  };
+}
+
+function receivedEvent(
+  { correlation_id, turn_id, user_id, thread_id }: Said,
+  { kind, reason_code }: FinderPacket,
+  finder_packet: string,
+  goal: string,
+  { catalog, policy }: Snapshot,
+): Event<'agent.received'> {
+  return {
+    kind: 'agent.received',
+    subject: `agent:${correlation_id}`,
+    body: {
+      turn_id,
+      user_id,
+      thread_id,
+      packet_kind: kind,
+      finder_packet,
+      goal,
+      catalog_snapshot: catalog.digest,
+      policy_snapshot: policy,
+      reason_code,
+    },
+  };
+}
+
+/** What the last question was about, from the store: the answer continues from there and from nothing else. */
+export async function clarifyOf(
+  { journey }: AgentContext,
+  { candidate_context_ref, attempt_index, missing_field }: ClarifyPacket,
+  answer: string,
+): Promise<ClarifyAnswer> {
+  const context = await contextObject(journey.store.object(candidate_context_ref));
+  return {
+    attempt_index,
+    candidate_context_ref,
+    simulation_id: context.simulation_ids[0]!,
+    fields_so_far: context.fields,
+    missing_field,
+    answer,
+  };
+}
+
+async function contextObject(read: Promise<Uint8Array>): Promise<CandidateContext> {
+  try {
+    const bytes = await read;
+    return parseJson(bytes, bytes.length) as unknown as CandidateContext;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refuse(
+      'CLARIFICATION_NEEDED',
+      'What the question was about is not stored. Say the whole goal again.',
+    );
+  }
+}
+
+/** What somebody said, as an object of its own. */
+export function textObject(text: string): { readonly bytes: Uint8Array; readonly digest: string } {
+  const bytes = Buffer.from(text, 'utf8');
+  return { bytes, digest: sha256(bytes) };
+}

@@ -1,0 +1,118 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import type { AgentStep as StepState } from '../gate/agent-state.ts';
+import type { Simulation as Registered } from '../gate/simulation.ts';
+import { type Access, decideAccess } from './access.ts';
+import type { AgentContext } from './context.ts';
+import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
+import { type DispatchFacts, type SealedDecision, sealVerdict } from './decide.ts';
+import { idempotencyKey, type Refs, refsOf } from './plan.ts';
+import { definitionOf } from './snapshot.ts';
+
+/** A step as the ledger has it, or as it is about to be planned. */
+export interface Weighing {
+  readonly user_id: string;
+  readonly plan: AgentExecutionPlan;
+  readonly step: AgentStep;
+  readonly confirmation: StepState['confirmation'];
+  readonly approved: boolean;
+  readonly now: Date;
+}
+
+export interface Weighed extends SealedDecision {
+  readonly access: Access;
+  readonly refs: Refs;
+}
+
+/**
+ * Looks at everything that a dispatch needs, as it is now, and decides. The core asks before it prompts anybody, and the
+ * executor asks again before it touches anything: the second answer is the one that counts.
+ */
+export async function weigh(context: AgentContext, weighing: Weighing): Promise<Weighed> {
+  const { plan, step, confirmation, now, user_id } = weighing;
+  const definition = await definitionOf(context, step.definition);
+  const access = await decideAccess(context.journey, user_id, definition, now);
+  const refs: Refs = {
+    ...refsOf(plan, step),
+    policy_snapshot_ref: access.policy,
+    access_decision_ref: access.digest,
+    confirmation_parse_proof_ref: confirmation?.proof ?? null,
+  };
+  const sealed = sealVerdict({
+    correlation_id: plan.correlation_id,
+    plan_id: plan.plan_id,
+    step_id: step.step_id,
+    idempotency_key: idempotencyKey(plan.correlation_id, step),
+    refs,
+    facts: await factsOf(context, weighing, access),
+  });
+  return { ...sealed, access, refs };
+}
+
+async function factsOf(
+  { journey }: AgentContext,
+  { plan, step, confirmation, approved, now }: Weighing,
+  { outcome }: Access,
+): Promise<DispatchFacts> {
+  const simulations = [];
+  for (const one of asked(plan, step)) {
+    const known = await journey.store.simulation(one.simulation_id);
+    simulations.push({ ...one, standing: standingOf(known, one, now.toISOString()) });
+  }
+  return {
+    simulations,
+    access: outcome,
+    approved,
+    confirmation_required: step.confirmation_required,
+    confirmation: confirmation?.answer ?? null,
+  };
+}
+
+interface AskedFor {
+  readonly simulation_id: string;
+  readonly version: number;
+  readonly definition: Digest;
+}
+
+/** What the step runs, and the template that it belongs to. A rollback is asked for by no template. */
+export function asked(plan: AgentExecutionPlan, step: AgentStep): AskedFor[] {
+  const own = {
+    simulation_id: step.simulation_id,
+    version: step.simulation_version,
+    definition: step.definition,
+  };
+  if (plan.simulation_id === step.simulation_id || plan.rolls_back !== null) return [own];
+  const { simulation_id, simulation_version: version, definition } = plan;
+  return [{ simulation_id, version, definition }, own];
+}
+
+export function standingOf(
+  known: Registered | null,
+  { version, definition }: AskedFor,
+  at: string,
+): DispatchFacts['simulations'][number]['standing'] {
+  if (known === null) return 'NOT_REGISTERED';
+  const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= Date.parse(at);
+  const is_same = known.version === version && known.definition === definition;
+  return known.status === 'Active' && is_same && !is_over ? 'ACTIVE' : 'NOT_ACTIVE';
+}
+
+export function accessEvent(
+  { plan, step, user_id }: Pick<Weighing, 'plan' | 'step' | 'user_id'>,
+  { access }: Pick<Weighed, 'access'>,
+  intent_id: string | null,
+): Event<'agent.access'> {
+  return {
+    kind: 'agent.access',
+    subject: `agent:${plan.correlation_id}`,
+    body: {
+      plan_id: plan.plan_id,
+      step_id: step.step_id,
+      user_id,
+      access_action: access.access_action,
+      decision: access.digest,
+      outcome: access.outcome,
+      intent_id,
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { as, type Operand, type OptionSpec, reason, type Spec } from '../spec.ts';
+
+const correlation: Operand = {
+  name: '<correlation>',
+  about: 'the id of the conversation; `agent ask` says it',
+};
+const words: Operand = { name: '<words>', about: 'what the user said, as they said it' };
+const simulation: Operand = { name: '<simulation>', about: 'the id of the simulation' };
+const user: OptionSpec = {
+  flags: '--user <id>',
+  about: 'whose words these are; without it the only human whose key is here',
+};
+const language: OptionSpec = { flags: '--language <code>', about: 'the language that is spoken, such as en' };
+
+const ASKED = 'chat-17';
+
+/** A goal in words, and what becomes of it. */
+export const AGENT: readonly Spec[] = [
+  {
+    name: 'agent ask',
+    about: 'a goal in the words of a user: answers with a question, a prompt, an outcome or a no',
+    operands: [words],
+    options: [
+      user,
+      { flags: '--thread <id>', about: 'the thread that it belongs to' },
+      { flags: '--correlation <id>', about: 'the id of the conversation; a new one unless told' },
+      language,
+      { flags: '--packet', about: 'print what the finder found, as JSON, instead of the answer' },
+    ],
+    examples: [
+      'keyturn agent ask "greet everybody kindly"',
+      `keyturn agent ask "append a line" --user bot --correlation ${ASKED} --language en`,
+      'keyturn agent ask "append a line" --packet',
+    ],
+    load: async () => (await import('../command/agent.ts')).ask,
+  },
+  {
+    name: 'agent answer',
+    about: 'the answer to the one question that is open',
+    operands: [correlation, words],
+    options: [user],
+    examples: [`keyturn agent answer ${ASKED} "buy milk"`],
+    load: async () => (await import('../command/agent.ts')).answer,
+  },
+  {
+    name: 'agent confirm',
+    about: 'the words of the user after the prompt: only a clear yes goes on',
+    operands: [correlation, words],
+    options: [
+      user,
+      language,
+      { flags: '--step <id>', about: 'which prompt it answers; needed when the plan has several steps' },
+    ],
+    examples: [`keyturn agent confirm ${ASKED} "yes"`, `keyturn agent confirm ${ASKED} "sí" --language es`],
+    load: async () => (await import('../command/agent.ts')).confirm,
+  },
+  {
+    name: 'agent resume',
+    about: 'go on from where the ledger says it stands: after an approval, or with the next step',
+    operands: [correlation],
+    options: [user],
+    examples: [`keyturn agent resume ${ASKED}`],
+    load: async () => (await import('../command/agent.ts')).resume,
+  },
+  {
+    name: 'agent undo',
+    about: 'undo what it did, each step through its rollback simulation, the last one first',
+    operands: [correlation],
+    options: [user],
+    examples: [`keyturn agent undo ${ASKED}`],
+    load: async () => (await import('../command/agent.ts')).undo,
+  },
+  {
+    name: 'agent status',
+    about: 'where one conversation stands, or the latest of them',
+    operands: [{ ...correlation, name: '[correlation]' }],
+    examples: ['keyturn agent status', `keyturn agent status ${ASKED}`],
+    load: async () => (await import('../command/agent-status.ts')).status,
+  },
+  {
+    name: 'agent slo',
+    about: 'the figures of the last 24 hours; fails when one is breached and not waived',
+    examples: ['keyturn agent slo'],
+    load: async () => (await import('../command/agent-status.ts')).slo,
+  },
+  {
+    name: 'agent waive',
+    about: 'accept the breach of a figure for a bounded time',
+    options: [
+      {
+        flags: '--figure <name>',
+        about: 'the figure; once for each, as `keyturn agent slo` names it',
+        many: true,
+        required: true,
+      },
+      { flags: '--until <time>', about: 'when it ends, such as 2026-01-15T12:00:00Z' },
+      { flags: '--ttl <duration>', about: 'or how long it holds, such as 2d' },
+      reason,
+      as,
+    ],
+    examples: ['keyturn agent waive --figure execution_error_rate --ttl 1d --reason "incident 12"'],
+    load: async () => (await import('../command/agent-status.ts')).waive,
+  },
+  {
+    name: 'agent replay',
+    about: 'make every decision of a conversation again; fails when one differs',
+    operands: [correlation],
+    examples: [`keyturn agent replay ${ASKED}`],
+    load: async () => (await import('../command/agent-status.ts')).replay,
+  },
+  {
+    name: 'simulation register',
+    about: 'take a file of simulations/ into the ledger, as a draft',
+    operands: [{ name: '<simulation>', about: 'its id, or its file' }],
+    options: [reason, as],
+    examples: [
+      'keyturn simulation register note.add --reason "asked for by many"',
+      'keyturn simulation register simulations/note.add.yaml --reason "version 2"',
+    ],
+    load: async () => (await import('../command/simulation.ts')).register,
+  },
+  {
+    name: 'simulation activate',
+    about: 'let the agent core run what was registered, for a while',
+    operands: [simulation],
+    options: [{ flags: '--ttl <duration>', about: 'for how long; 30d unless told' }, reason, as],
+    examples: ['keyturn simulation activate note.add --ttl 30d --reason "reviewed"'],
+    load: async () => (await import('../command/simulation.ts')).activate,
+  },
+  {
+    name: 'simulation deprecate',
+    about: 'no new plans with it; it may be activated again',
+    operands: [simulation],
+    options: [reason, as],
+    examples: ['keyturn simulation deprecate note.add --reason "note.write is better"'],
+    load: async () => (await import('../command/simulation.ts')).deprecate,
+  },
+  {
+    name: 'simulation disable',
+    about: 'stop it; to come back it is registered anew',
+    operands: [simulation],
+    options: [reason, as],
+    examples: ['keyturn simulation disable note.add --reason "it wrote nonsense"'],
+    load: async () => (await import('../command/simulation.ts')).disable,
+  },
+  {
+    name: 'simulation list',
+    about: 'every simulation with its status',
+    examples: ['keyturn simulation list'],
+    load: async () => (await import('../command/simulation.ts')).list,
+  },
+  {
+    name: 'intake list',
+    about: 'what users asked for and does not exist, the most worthwhile first',
+    examples: ['keyturn intake list'],
+    load: async () => (await import('../command/intake.ts')).list,
+  },
+];

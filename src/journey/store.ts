@@ -1,0 +1,25 @@
+import type { VerifiedLedger } from '../ledger/verify.ts';
+import { refuse } from '../refusal.ts';
+import { type VerifyOptions, verify } from './audit.ts';
+import type { Context } from './context.ts';
+
+export interface VerifiedStore {
+  readonly ledger: VerifiedLedger;
+  readonly rows: number;
+  readonly objects: number;
+}
+
+/** All that is stored: the ledger against itself, the state against the ledger, each object against its digest. */
+export async function verifyStore(context: Context, options: VerifyOptions): Promise<VerifiedStore> {
+  const ledger = await verify(context, options);
+  const { rows, differences } = await context.store.rebuild({ write: false });
+  if (differences.length > 0)
+    refuse('PROJECTION_DRIFT', `The stored state is not what the ledger says: ${differences.join('; ')}`);
+  let objects = 0;
+  for await (const batch of context.store.objects())
+    for (const digest of batch) {
+      await context.store.object(digest);
+      objects += 1;
+    }
+  return { ledger, rows, objects };
+}

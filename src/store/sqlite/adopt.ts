@@ -1,0 +1,62 @@
+import type { SealedEntry } from '../../ledger/entry.ts';
+import { type Adoption, foreignObjects, openForeign, planAdoption } from '../adopt.ts';
+import type { StoredObject } from '../decide.ts';
+import { insertAgentRows } from './agent.ts';
+import type { Database } from './database.ts';
+import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
+import { ledgerOf, type Tenant } from './rows.ts';
+import type { Tips } from './tip.ts';
+import {
+  eraseObject,
+  forgetErased,
+  insertEntry,
+  insertLookups,
+  insertObject,
+  insertRow,
+  TOGETHER,
+  updateRow,
+} from './write.ts';
+
+/** Writes entries of another store behind the ones that are here, all of them or none, in one transaction. */
+export function adoptEntries(
+  db: Database,
+  tenant: Tenant,
+  tips: Tips,
+  entries: readonly SealedEntry[],
+  objects: readonly Uint8Array[],
+): void {
+  const foreign = openForeign(tenant.name, entries);
+  const stored = foreignObjects(objects);
+  const { tip, erase } = db.transaction('write', () => {
+    const adoption = planAdoption(foreign, tips.read(), ledgerOf(db, tenant));
+    writeAdoption(db, tenant, adoption, stored);
+    return adoption;
+  });
+  tips.remember(tip);
+  if (erase.length > 0) forgetErased(db);
+}
+
+function writeAdoption(
+  db: Database,
+  tenant: Tenant,
+  adoption: Adoption,
+  objects: readonly StoredObject[],
+): void {
+  const { entries, rows, agent_rows, erase } = adoption;
+  const first_seq = entries[0]?.seq ?? adoption.tip.size;
+  const lookups = lookupsOf(adoption, first_seq);
+  for (let i = 0; i < lookups.length; i += TOGETHER)
+    insertLookups(db, tenant, lookups.slice(i, i + TOGETHER));
+  for (const entry of entries) insertEntry(db, tenant, entry, entry.at);
+  for (const planned of rows) (planned.row.seq < first_seq ? updateRow : insertRow)(db, tenant, planned);
+  for (const added of agent_rows) insertAgentRows(db, added);
+  for (const { digest, bytes } of objects) insertObject(db, tenant, digest, bytes);
+  for (const digest of erase) eraseObject(db, tenant, digest);
+}
+
+function lookupsOf({ entries, claims, rows }: Adoption, first_seq: number): Lookup[] {
+  const lookups = claims.map(([claim, seq]) => claimLookup(claim, seq));
+  for (const { subject, seq } of entries) lookups.push(entryLookup(subject, seq));
+  for (const { row } of rows) if (row.seq >= first_seq) lookups.push(rowLookup(row));
+  return lookups;
+}

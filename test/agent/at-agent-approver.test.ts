@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { AwaitsApprover } from '../../src/agent/answer.ts';
+import type { Signer } from '../../src/identity/act.ts';
+import { PASSPHRASE } from '../support/project.ts';
+import { agentPlace, askedFor, yes } from './agent-place.ts';
+
+/** A yes is the consent of whoever asks. What is risky, or what a policy says so about, needs an approver as well. */
+
+const place = agentPlace();
+
+async function awaited(utterance: string, user_id = 'ada'): Promise<AwaitsApprover> {
+  const { keyturn } = place();
+  const answer = await yes(keyturn, await askedFor(keyturn, utterance, user_id), user_id);
+  if (answer.kind !== 'AWAITS_APPROVER') throw new Error(`expected to wait, got ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+const approve = ({ intent_id, hash }: AwaitsApprover, signer: Signer) =>
+  place().keyturn.approve({ intent_id, hash, signer });
+
+describe('HIGH risk', () => {
+  it('waits for an approver after the yes, and runs when one signed the effect', async () => {
+    const { keyturn, ada, written } = place();
+    const waiting = await awaited('wipe the whole archive "high one"');
+    expect(waiting.reason_code).toBe('ACCESS_AP_REQUIRED');
+    expect((await keyturn.intent(waiting.intent_id)).status).toBe('proposed');
+    expect(await keyturn.agent.resume(waiting)).toMatchObject({ kind: 'AWAITS_APPROVER' });
+    expect((await keyturn.agent.status(waiting.correlation_id)).live).toMatchObject({ state: 'PAUSED' });
+    expect(written()).not.toContain('! high one');
+
+    await approve(waiting, ada);
+    const done = await keyturn.agent.resume(waiting);
+    expect(done).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
+    expect(written().filter((line) => line === '! high one')).toHaveLength(1);
+    expect(await keyturn.agent.resume(waiting)).toMatchObject({ kind: 'OUTCOME', is_duplicate: true });
+    const { decisions } = await keyturn.agent.replay(waiting.correlation_id);
+    expect(decisions.map(({ reason_code }) => reason_code)).toEqual([
+      'ACCESS_AP_REQUIRED',
+      'STEP_DISPATCHED',
+    ]);
+  });
+
+  it('uses the capability that the approver granted', async () => {
+    const { keyturn, ada } = place();
+    const waiting = await awaited('wipe the whole archive "high two"');
+    const { intent_id, hash } = waiting;
+    await approve(waiting, ada);
+    await keyturn.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
+    expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
+    expect((await keyturn.intent(intent_id)).capabilities).toMatchObject([{ by: 'ada', status: 'spent' }]);
+  });
+
+  it('is over when the approver says no', async () => {
+    const { keyturn, ada, written } = place();
+    const waiting = await awaited('wipe the whole archive "high three"');
+    const { intent_id, hash } = waiting;
+    await keyturn.reject({ intent_id, hash, reason: 'No.', signer: ada });
+    const over = await keyturn.agent.resume(waiting);
+    expect(over).toMatchObject({ kind: 'REFUSED', reason_code: 'INTENT_REJECTED' });
+    expect(written()).not.toContain('! high three');
+  });
+
+  it('can be called off by the user while it waits', async () => {
+    const { keyturn, ada, written } = place();
+    const waiting = await awaited('wipe the whole archive "high four"');
+    const { correlation_id } = waiting;
+    const off = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'no' });
+    expect(off).toMatchObject({ kind: 'CANCELLED', reason_code: 'CONFIRM_DECLINED' });
+    await approve(waiting, ada);
+    expect((await keyturn.agent.resume(waiting)).kind).toBe('CANCELLED');
+    expect(written()).not.toContain('! high four');
+  });
+});
+
+describe('with a second human', () => {
+  it('nobody approves what they asked for themselves', async () => {
+    const { keyturn, ada, written } = place();
+    const bo = keyturn.createKey('bo', PASSPHRASE);
+    await keyturn.enrol({ name: 'bo', principal: 'human', public_key: bo.public_key, signer: ada });
+    const waiting = await awaited('wipe the whole archive "high five"');
+    await approve(waiting, ada);
+    expect((await keyturn.agent.resume(waiting)).kind).toBe('AWAITS_APPROVER');
+    expect(written()).not.toContain('! high five');
+    await approve(waiting, bo);
+    expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
+    expect(written()).toContain('! high five');
+  });
+
+  it('a policy can ask for an approver, and the delegation does not stand in for one', async () => {
+    const { keyturn, ada, root, written } = place();
+    const path = join(root, 'policies', 'more.cedar');
+    writeFileSync(
+      path,
+      `@id("two-eyes") @version("1") @scope("intent") @needs("approver") @rationale("Strikes are looked at.")
+forbid (principal, action == Keyturn::Action::"access", resource) when { resource.name == "note.remove" };
+`,
+    );
+    await keyturn.activatePolicies({ reason: 'A test.', signer: ada });
+    expect(readFileSync(path, 'utf8')).toContain('two-eyes');
+    const waiting = await awaited('strike out some earlier writing "milk"');
+    expect((await keyturn.intent(waiting.intent_id)).approvals).toEqual([]);
+    expect(written()).not.toContain('~ milk');
+    await approve(waiting, keyturn.unlock('bo', PASSPHRASE));
+    expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
+    expect(written()).toContain('~ milk');
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
+import { agentPlace, askedFor, prompted } from './agent-place.ts';
+
+/** 003 section 7: an explicit yes in the words of the lexicon, in the language of the conversation, with its proof. */
+
+const place = agentPlace();
+
+describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
+  it.each(['okay', 'ok', 'fine', 'sure', 'maybe later', 'yes but only half', '', 'sí', 'уes', 'yes​'])(
+    'an answer that is no clear yes asks again and dispatches nothing: %j',
+    async (text) => {
+      const { keyturn, written } = place();
+      const { correlation_id } = await askedFor(keyturn, 'append a notebook line "vague"');
+      const answer = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text });
+      expect(answer).toMatchObject({ kind: 'CONFIRM', reason_code: 'CONFIRMATION_AMBIGUOUS' });
+      expect(written()).not.toContain('+ vague');
+      const { state } = await keyturn.agent.status(correlation_id);
+      expect(state.plans[0]!.steps[0]).toMatchObject({
+        state: 'WAITING_CONFIRM',
+        confirmation: { answer: 'AMBIGUOUS' },
+      });
+    },
+  );
+
+  it('a vague answer spoils nothing: the yes after it counts', async () => {
+    const { keyturn, written } = place();
+    const { correlation_id } = await askedFor(keyturn, 'append a notebook line "later"');
+    await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'okay' });
+    const done = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'Yes.' });
+    expect(done.kind).toBe('OUTCOME');
+    expect(written()).toContain('+ later');
+  });
+
+  it('the conversation has a language, and its yes is the one that counts', async () => {
+    const { keyturn, written } = place();
+    const utterance = 'añadir una línea al cuaderno "leche"';
+    const prompt = prompted(await keyturn.agent.ask({ user_id: 'ada', utterance, language: 'es' }));
+    expect(prompt).toMatchObject({ language: 'es', user_visible_text: expect.stringContaining('Añadir') });
+    const { correlation_id } = prompt;
+    for (const text of ['yes', 'vale'])
+      expect(await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text })).toMatchObject({
+        kind: 'CONFIRM',
+        reason_code: 'CONFIRMATION_AMBIGUOUS',
+      });
+    expect(written()).not.toContain('+ leche');
+    const done = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'Sí' });
+    expect(done.kind).toBe('OUTCOME');
+    expect(written()).toContain('+ leche');
+  });
+
+  it('the proof holds token, language, lexicon and the hash of what was said, and the ledger no word of it', async () => {
+    const { keyturn } = place();
+    const { correlation_id } = await askedFor(keyturn, 'append a notebook line "secretword"');
+    await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'I confirm' });
+    const { state } = await keyturn.agent.status(correlation_id);
+    const bytes = await keyturn.object(state.plans[0]!.steps[0]!.confirmation!.proof);
+    const proof = JSON.parse(Buffer.from(bytes).toString());
+    expect(proof).toMatchObject({
+      answer: 'YES',
+      token: 'i confirm',
+      language: 'en',
+      lexicon_version_ref: LEXICON_VERSION,
+      user_id: 'ada',
+    });
+    expect(Buffer.from(await keyturn.object(proof.text)).toString()).toBe('I confirm');
+    const story = JSON.stringify(await keyturn.story(`agent:${correlation_id}`));
+    expect(story).not.toMatch(/secretword|i confirm|notebook/i);
+  });
+});

@@ -1,0 +1,232 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
+import { idempotencyKey } from '../../src/agent/plan.ts';
+import { sha256 } from '../../src/canonical/digest.ts';
+import { canonicalBytes } from '../../src/canonical/json.ts';
+import type { Signer } from '../../src/identity/act.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
+
+/** One goal, one effect: whoever asks again, from wherever, and whatever broke in between. */
+
+const place = agentPlace();
+
+const count = (line: string) =>
+  place()
+    .written()
+    .filter((one) => one === line).length;
+
+async function planOf(correlation_id: string) {
+  const { keyturn } = place();
+  const { state } = await keyturn.agent.status(correlation_id);
+  return JSON.parse(Buffer.from(await keyturn.object(state.plans.at(-1)!.plan)).toString());
+}
+
+describe('AT-AGENT-05-idempotent-retry-safe', () => {
+  it('a yes that is sent again returns the original outcome and its proof', async () => {
+    const { keyturn } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "once"');
+    const first = await yes(keyturn, prompt);
+    const second = await yes(keyturn, prompt);
+    if (first.kind !== 'OUTCOME' || second.kind !== 'OUTCOME') throw new Error(second.kind);
+    expect(second).toMatchObject({ is_duplicate: true, outcome_ref: first.outcome_ref });
+    expect(second.outcome).toEqual(first.outcome);
+    expect(count('+ once')).toBe(1);
+  });
+
+  it('the same goal in the same conversation is the same step, and is not done twice', async () => {
+    const { keyturn } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "twice"');
+    const first = await yes(keyturn, prompt);
+    const { correlation_id } = prompt;
+    const again = { user_id: 'ada', correlation_id, utterance: 'append a notebook line "twice"' };
+    const second = await yes(keyturn, prompted(await keyturn.agent.ask(again)));
+    if (first.kind !== 'OUTCOME' || second.kind !== 'OUTCOME') throw new Error(second.kind);
+    expect(second).toMatchObject({
+      is_duplicate: true,
+      outcome_ref: first.outcome_ref,
+      plan_state: 'CANCELLED',
+    });
+    expect(count('+ twice')).toBe(1);
+    // With other values it is another step.
+    const other = await keyturn.agent.ask({ ...again, utterance: 'append a notebook line "thrice"' });
+    expect(await yes(keyturn, prompted(other))).toMatchObject({ kind: 'OUTCOME', is_duplicate: false });
+    expect(count('+ thrice')).toBe(1);
+  });
+
+  it('a turn that is sent again is answered, and other words under its name are refused', async () => {
+    const { keyturn } = place();
+    const turn = { user_id: 'ada', correlation_id: 'turn-twice', turn_id: 't1' };
+    const first = await keyturn.agent.ask({ ...turn, utterance: 'append a notebook line "t"' });
+    const second = await keyturn.agent.ask({ ...turn, utterance: 'append a notebook line "t"' });
+    expect(second).toMatchObject({ kind: 'CONFIRM', plan_id: prompted(first).plan_id });
+    expect((await keyturn.agent.status('turn-twice')).state.turns).toBe(1);
+    await expectRefusal('IDEMPOTENCY_VIOLATION', () =>
+      keyturn.agent.ask({ ...turn, utterance: 'greet everybody kindly' }),
+    );
+  });
+
+  it('of several processes that say yes together one runs it, and no other does', async () => {
+    const { keyturn, root } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "raced"');
+    const racers = [1, 2, 3].map(() => child(root, prompt));
+    await Promise.all(racers.map(({ ready }) => ready));
+    for (const { go } of racers) go();
+    const answers = await Promise.all(racers.map(({ answer }) => answer));
+    expect(answers.filter((answer) => answer === 'OUTCOME')).toHaveLength(1);
+    for (const answer of answers)
+      expect(['OUTCOME', 'OUTCOME again', 'AGENT_TRANSITION_ILLEGAL', 'RUN_IN_DOUBT']).toContain(answer);
+    expect(count('+ raced')).toBe(1);
+    expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'OUTCOME', is_duplicate: true });
+  });
+
+  it('a process that is killed during the run leaves it in doubt, by its name, until a human settles it', async () => {
+    const { keyturn, root, ada } = place();
+    writeSimulation(root, {
+      id: 'oven.bake',
+      version: 1,
+      family: 'notes',
+      summary: { en: 'Bake the sourdough loaves' },
+      risk: 'LOW',
+      impactful: false,
+      side_effecting: true,
+      irreversible: false,
+      access_action: 'oven.bake',
+      effect: { tool: 'wait', arguments: { seconds: 600 } },
+      timeout_ms: 600_000,
+    });
+    const change = { id: 'oven.bake', reason: 'A test.', signer: ada };
+    await keyturn.simulations.register(change);
+    await keyturn.simulations.activate(change);
+    const prompt = await askedFor(keyturn, 'bake the sourdough loaves');
+    const killed = child(root, prompt);
+    await killed.ready;
+    killed.go();
+    const execution_id = await claimed(prompt);
+    killed.kill();
+    expect(await killed.answer).toBe('killed');
+
+    const refusal = await expectRefusal('RUN_IN_DOUBT', () => yes(keyturn, prompt));
+    expect(refusal.details.execution_id).toBe(execution_id);
+    await expectRefusal('RUN_IN_DOUBT', () => keyturn.agent.resume(prompt));
+    await keyturn.resolve({ execution_id, outcome: 'did_not_happen', reason: 'Cold.', signer: ada });
+    expect(await keyturn.agent.resume(prompt)).toMatchObject({
+      kind: 'OUTCOME',
+      plan_state: 'FAILED',
+      outcome: { simulation_outcome: { result: 'did_not_happen', execution_id } },
+    });
+  });
+});
+
+/** Waits until the step of this prompt has a claimed run. */
+async function claimed({ correlation_id }: Confirm): Promise<string> {
+  const { keyturn } = place();
+  for (;;) {
+    const { state } = await keyturn.agent.status(correlation_id);
+    const intent_id = state.plans[0]!.steps[0]!.intent_id;
+    const run = intent_id === null ? undefined : (await keyturn.intent(intent_id)).runs.at(-1);
+    if (run) return run.execution_id;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const script = fileURLToPath(new URL('../support/agent-child.mjs', import.meta.url));
+
+function child(root: string, { correlation_id, step_id }: Confirm) {
+  const process_ = spawn(process.execPath, [script, root, correlation_id, step_id], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let said = '';
+  const ready = new Promise<void>((resolve) => {
+    process_.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('ready\n')) resolve();
+    });
+    process_.on('close', () => resolve());
+  });
+  const answer = new Promise<string>((resolve) => {
+    process_.on('close', () => resolve(said.split('\n')[1] || 'killed'));
+  });
+  return { ready, answer, go: () => process_.stdin.end(), kill: () => process_.kill('SIGKILL') };
+}
+
+describe('AT-AGENT-11-idempotency-key-includes-sim-and-field-fingerprint', () => {
+  it('the key is the hash of correlation, step, simulation, fields and policies, and of nothing else', async () => {
+    const { keyturn } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "key"');
+    await yes(keyturn, prompt);
+    const { correlation_id } = prompt;
+    const [step] = (await planOf(correlation_id)).ordered_steps;
+    const recipe = [
+      correlation_id,
+      step.step_id,
+      'note.add',
+      step.required_fields_fingerprint,
+      (await keyturn.system()).policy!,
+    ];
+    const key = sha256(canonicalBytes(recipe));
+    const { state } = await keyturn.agent.status(correlation_id);
+    expect(state.plans[0]!.steps[0]!.idempotency_key).toBe(key);
+    for (const over of [
+      { step_id: 'a'.repeat(64) },
+      { simulation_id: 'other' },
+      { required_fields_fingerprint: 'a'.repeat(64) },
+      { policy_snapshot_version: 'a'.repeat(64) },
+    ])
+      expect(idempotencyKey(correlation_id, { ...step, ...over })).not.toBe(key);
+    expect(idempotencyKey('other', step)).not.toBe(key);
+  });
+});
+
+/** What breaks: the process, at the n-th time that it looks at the clock after the yes. */
+class Crash extends Error {}
+
+describe('a process that breaks anywhere between the yes and the outcome', () => {
+  it('leaves at most one effect, and whoever comes next finishes, refuses in doubt, or returns what was done', async () => {
+    const { keyturn, root, ada } = place();
+    const seen = new Set<string>();
+    for (let at = 1; ; at += 1) {
+      const prompt = await askedFor(keyturn, `append a notebook line "crash ${at}"`);
+      let left = Number.POSITIVE_INFINITY;
+      const clock = () => {
+        left -= 1;
+        if (left < 0) throw new Crash();
+        return new Date();
+      };
+      const breaking = await Keyturn.open({ at: root, clock });
+      await breaking.agent.status(prompt.correlation_id);
+      left = at - 1;
+      const ended = await yes(breaking, prompt).catch((error: unknown) => error);
+      left = Number.POSITIVE_INFINITY;
+      await breaking.close();
+      const done = await yes(keyturn, prompt).catch((error: unknown) => error);
+      seen.add(done instanceof Refusal ? done.code : (done as AgentAnswer).kind);
+      expect(count(`+ crash ${at}`)).toBeLessThanOrEqual(1);
+      if (done instanceof Refusal) {
+        expect(done.code).toBe('RUN_IN_DOUBT');
+        await settle(prompt, ada);
+      } else if ((done as AgentAnswer).kind === 'OUTCOME') expect(count(`+ crash ${at}`)).toBe(1);
+      if (!(ended instanceof Error)) break;
+    }
+    expect([...seen]).toEqual(expect.arrayContaining(['OUTCOME', 'RUN_IN_DOUBT']));
+    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+  }, 120_000);
+
+  /** A run that this very process claimed stays in doubt while it lives. An intent that never ran can be rejected. */
+  async function settle(prompt: Confirm, signer: Signer) {
+    const { keyturn } = place();
+    const { state } = await keyturn.agent.status(prompt.correlation_id);
+    const { intent_id, hash, runs } = await keyturn.intent(state.plans[0]!.steps[0]!.intent_id!);
+    if (runs.length > 0) return;
+    await keyturn.reject({ intent_id, hash, reason: 'It never ran.', signer });
+    expect(await keyturn.agent.resume(prompt)).toMatchObject({
+      kind: 'REFUSED',
+      reason_code: 'INTENT_REJECTED',
+    });
+    expect((await keyturn.agent.status(prompt.correlation_id)).live).toBeNull();
+  }
+});

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { intakeLimits } from '../../src/agent/intake.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, kindsOf, prompted, writeSimulation } from './agent-place.ts';
+
+/** What happens on the packets that lead to no plan: a question, a refusal, and a wish for what does not exist. */
+
+let now = Date.parse('2026-03-02T12:00:00.000Z');
+const place = agentPlace(() => new Date(now));
+const HOUR_MS = 3_600_000;
+
+describe('AT-AGENT-06-clarify-one-question-rule', () => {
+  it('one question is relayed word by word, and nothing else happens', async () => {
+    const p = place();
+    const asked = await p.keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line' });
+    if (asked.kind !== 'CLARIFY' || asked.packet.kind !== 'CLARIFY') throw new Error(asked.kind);
+    expect(asked.question).toBe('Which words?');
+    expect(asked.question).toBe(asked.packet.question);
+    expect(asked).toMatchObject({ attempt_index: 1, user_visible_text: asked.packet.question });
+    expect(await kindsOf(p, `agent:${asked.correlation_id}`)).toEqual(['agent.received']);
+  });
+
+  it('the answer leads to the plan, with the goal as it was said first', async () => {
+    const { keyturn, written } = place();
+    const { correlation_id } = await keyturn.agent.ask({
+      user_id: 'ada',
+      utterance: 'append a notebook line',
+    });
+    const prompt = prompted(
+      await keyturn.agent.answer({ correlation_id, user_id: 'ada', text: '"answered"' }),
+    );
+    expect(prompt.user_visible_text).toContain('answered');
+    const { state } = await keyturn.agent.status(correlation_id);
+    const goal = JSON.parse(Buffer.from(await keyturn.object(state.turn.goal)).toString());
+    expect(goal).toMatchObject({
+      raw_user_utterance: 'append a notebook line',
+      attempt_counter: 1,
+      confirm_state: 'REQUIRED',
+      normalized_intent: { answer: { missing_field: 'text', text: '"answered"' } },
+    });
+    await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'yes' });
+    expect(written()).toContain('+ answered');
+  });
+
+  it('two questions at most, then the finder refuses, and so does the core', async () => {
+    const p = place();
+    const { keyturn } = p;
+    const { correlation_id } = await keyturn.agent.ask({
+      user_id: 'ada',
+      utterance: 'append a notebook line',
+    });
+    const long = 'x'.repeat(200);
+    const again = await keyturn.agent.answer({ correlation_id, user_id: 'ada', text: long });
+    expect(again).toMatchObject({ kind: 'CLARIFY', attempt_index: 2 });
+    const last = await keyturn.agent.answer({ correlation_id, user_id: 'ada', text: long });
+    expect(last).toMatchObject({ kind: 'REFUSED', reason_code: 'CLARIFY_EXCEEDED' });
+    expect(await kindsOf(p, `agent:${correlation_id}`)).toEqual(Array(3).fill('agent.received'));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      keyturn.agent.answer({ correlation_id, user_id: 'ada', text: 'more' }),
+    );
+    expect((await keyturn.agent.replay(correlation_id)).decisions.map(({ decision }) => decision)).toEqual(
+      Array(3).fill('NO_DISPATCH'),
+    );
+  });
+
+  it('an answer that is sent again is taken once, and nobody answers for somebody else', async () => {
+    const { keyturn } = place();
+    const { correlation_id } = await keyturn.agent.ask({
+      user_id: 'ada',
+      utterance: 'append a notebook line',
+    });
+    await expectRefusal('ACCESS_SCOPE_VIOLATION', () =>
+      keyturn.agent.answer({ correlation_id, user_id: 'bob', text: 'mine' }),
+    );
+    const answer = { correlation_id, user_id: 'ada', turn_id: 't2', text: '"same"' };
+    const first = prompted(await keyturn.agent.answer(answer));
+    expect(prompted(await keyturn.agent.answer(answer)).plan_id).toBe(first.plan_id);
+  });
+
+  it('a question of another finder cannot be continued without its packet', async () => {
+    const { keyturn } = place();
+    const turn = { user_id: 'ada', utterance: 'append a notebook line', turn_id: 'turn-1' };
+    const { packet } = await keyturn.agent.ask({ ...turn, correlation_id: 'ours' });
+    const other = { ...packet, correlation_id: 'theirs', candidate_context_ref: 'a'.repeat(64) };
+    expect((await keyturn.agent.ask({ ...turn, correlation_id: 'theirs', packet: other })).kind).toBe(
+      'CLARIFY',
+    );
+    await expectRefusal('CLARIFICATION_NEEDED', () =>
+      keyturn.agent.answer({ correlation_id: 'theirs', user_id: 'ada', text: 'x' }),
+    );
+  });
+});
+
+describe('a packet that refuses', () => {
+  it('stops with the words of the finder, recorded and without a plan', async () => {
+    const p = place();
+    const refused = await p.keyturn.agent.ask({ user_id: 'ada', utterance: 'append \u202e a line' });
+    expect(refused).toMatchObject({ kind: 'REFUSED', reason_code: 'UTTERANCE_UNSAFE' });
+    expect(await kindsOf(p, `agent:${refused.correlation_id}`)).toEqual(['agent.received']);
+  });
+});
+
+describe('AT-AGENT-07-missing-simulation-escalates-to-dev-intake', () => {
+  it('a wish is recorded once a day for each user, and ranked', async () => {
+    const { keyturn } = place();
+    const wish = { user_id: 'ada', utterance: 'launch a rocket towards mars' };
+    expect(await keyturn.agent.ask(wish)).toMatchObject({ kind: 'MISSING_SIMULATION', intake: 'RECORDED' });
+    expect(await keyturn.agent.ask(wish)).toMatchObject({ intake: 'RECORDED_BEFORE' });
+    expect(await keyturn.agent.ask({ ...wish, user_id: 'bob' })).toMatchObject({ intake: 'RECORDED' });
+    now += 25 * HOUR_MS;
+    expect(await keyturn.agent.ask(wish)).toMatchObject({ intake: 'RECORDED' });
+    const [first, ...others] = await keyturn.intake.list();
+    expect([first!, ...others].map(({ worthiness_bp }) => worthiness_bp)).toEqual(
+      [first!, ...others].map(({ worthiness_bp }) => worthiness_bp).sort((a, b) => b - a),
+    );
+    const rocket = [first!, ...others].find(({ wish }) => wish?.includes('rocket'));
+    expect(rocket).toMatchObject({ count: 3, category: 'NEW_CAPABILITY' });
+    expect(rocket!.users.map(({ user_id }) => user_id)).toEqual(['ada', 'bob']);
+  });
+
+  it('what exists as a draft is linked to it', async () => {
+    const { keyturn } = place();
+    const linked = await keyturn.agent.ask({ user_id: 'ada', utterance: 'dim the corridor lamp' });
+    expect(linked).toMatchObject({ intake: 'LINKED_TO_DRAFT' });
+    expect((await keyturn.intake.list()).some(({ linked_draft }) => linked_draft === 'lamp.dim')).toBe(true);
+  });
+
+  it('whoever wished for it is told once when it is active', async () => {
+    const { keyturn, ada, root } = place();
+    const wish = { user_id: 'cleo', utterance: 'polish all brass trumpets' };
+    await keyturn.agent.ask(wish);
+    expect(await keyturn.intake.tell('cleo')).toEqual([]);
+    writeSimulation(root, {
+      id: 'trumpet.polish',
+      version: 1,
+      family: 'notes',
+      summary: { en: 'Polish all brass trumpets' },
+      risk: 'LOW',
+      impactful: false,
+      side_effecting: false,
+      irreversible: false,
+      access_action: 'trumpet.polish',
+      effect: { tool: 'say', arguments: { word: 'shiny' } },
+    });
+    const change = { id: 'trumpet.polish', reason: 'Somebody wished for it.', signer: ada };
+    await keyturn.simulations.register(change);
+    expect(await keyturn.intake.tell('cleo')).toEqual([]);
+    await keyturn.simulations.activate(change);
+    const { news } = await keyturn.agent.ask({ user_id: 'cleo', utterance: 'greet everybody kindly' });
+    expect(news).toMatchObject([{ simulation: 'trumpet.polish' }]);
+    expect(await keyturn.intake.tell('cleo')).toEqual([]);
+    expect(await keyturn.intake.tell('ada')).toEqual([]);
+  });
+
+  it('one user has a few new wishes an hour, the tenant some more, and a day has an end', async () => {
+    const { keyturn } = place();
+    now += 30 * HOUR_MS;
+    let asked = 0;
+    const wish = async (user_id: string) => {
+      asked += 1;
+      const answer = await keyturn.agent.ask({
+        user_id,
+        utterance: `juggle ${WORDS[asked]} pumpkins overseas`,
+      });
+      return answer.kind === 'MISSING_SIMULATION' ? answer.intake : answer.kind;
+    };
+    for (let i = 0; i < intakeLimits.user_hour; i += 1) expect(await wish('dora')).toBe('RECORDED');
+    expect(await wish('dora')).toBe('LIMITED');
+    for (let i = intakeLimits.user_hour; i < intakeLimits.tenant_hour; i += 1)
+      expect(await wish(`user-${i}`)).toBe('RECORDED');
+    expect(await wish('late')).toBe('LIMITED');
+    now += 2 * HOUR_MS;
+    expect(await wish('late')).toBe('RECORDED');
+    const recorded = async () =>
+      (await keyturn.intake.list()).filter(({ last_at }) => now - Date.parse(last_at) < 24 * HOUR_MS);
+    for (let i = 0; (await recorded()).length < intakeLimits.tenant_day; i += 1) {
+      if (i % 15 === 0) now += 1.1 * HOUR_MS;
+      expect(await wish(`many-${i}`)).toBe('RECORDED');
+    }
+    now += 1.1 * HOUR_MS;
+    expect(await wish('too-many')).toBe('LIMITED');
+  });
+});
+
+const LETTERS = 'bcdfghjklmnprstvwz';
+const WORDS = Array.from({ length: 200 }, (_, i) => {
+  const letter = (k: number) => LETTERS[Math.floor(i / 18 ** k) % 18]!;
+  return `${letter(0)}a${letter(1)}o${letter(0)}i${letter(1)}u${letter(0)}k`;
+});
+
+describe('AT-AGENT-12-missing-simulation-never-calls-simulation-executor', () => {
+  it('a missing simulation leaves the turn and the wish behind: no plan, no intent, no run', async () => {
+    const p = place();
+    now += 48 * HOUR_MS;
+    const before = (await p.keyturn.newest(1))[0]!.seq;
+    const missing = await p.keyturn.agent.ask({ user_id: 'ada', utterance: 'knit a woollen submarine' });
+    expect(missing.kind).toBe('MISSING_SIMULATION');
+    const kinds = (await p.keyturn.newest(20)).filter(({ seq }) => seq > before).map(({ kind }) => kind);
+    expect(kinds).toEqual(['agent.received', 'intake.recorded']);
+    const { correlation_id } = missing;
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => p.keyturn.agent.resume({ correlation_id }));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      p.keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'yes' }),
+    );
+    expect((await p.keyturn.agent.replay(correlation_id)).decisions).toMatchObject([
+      { decision: 'NO_DISPATCH', plan_id: null },
+    ]);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { figuresOf } from '../../src/agent/slo.ts';
+import type { AgentLedgerRow } from '../../src/store/agent-tables.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace } from './agent-place.ts';
+
+/** 003 section 14.2: what the ledger says about how fast and how well, and who may accept that it is not. */
+
+let now = Date.parse('2026-03-02T12:00:00.000Z');
+const place = agentPlace(() => new Date(now));
+const HOUR_MS = 3_600_000;
+
+describe('the figures of the agent core', () => {
+  it('hold while everything goes well, and block when something fails', async () => {
+    const { keyturn } = place();
+    expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const good = await keyturn.agent.slo();
+    expect(good).toMatchObject({ dispatches: 1, is_blocked: false });
+    expect(good.figures.map(({ figure }) => figure)).toEqual([
+      'agent_dispatch_p95_ms',
+      'agent_dispatch_p99_ms',
+      'execution_error_rate',
+      'idempotency_duplicate_side_effect_rate',
+    ]);
+    await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    const bad = await keyturn.agent.slo();
+    expect(bad.figures.find(({ figure }) => figure === 'execution_error_rate')).toMatchObject({
+      value: 0.5,
+      is_breached: true,
+      waived_until: null,
+    });
+    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
+  });
+
+  it('let a human accept a breach for a bounded time, and nobody else', async () => {
+    const { keyturn, ada } = place();
+    const waiver = { figures: ['execution_error_rate'] as const, reason: 'Known.', signer: ada };
+    await expectRefusal('TIME_MALFORMED', () => keyturn.agent.waive({ ...waiver, until: new Date(now - 1) }));
+    const far = new Date(now + 31 * 24 * HOUR_MS);
+    await expectRefusal('TIME_MALFORMED', () => keyturn.agent.waive({ ...waiver, until: far }));
+    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
+    const robot = { ...ada, name: 'robot' };
+    const until = new Date(now + HOUR_MS);
+    await expectRefusal('NOT_HUMAN', () => keyturn.agent.waive({ ...waiver, until, signer: robot }));
+    await keyturn.agent.waive({ ...waiver, until });
+    expect((await keyturn.agent.requireSlo()).figures.some(({ waived_until }) => waived_until !== null)).toBe(
+      true,
+    );
+    now += 2 * HOUR_MS;
+    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
+    now += 24 * HOUR_MS;
+    expect((await keyturn.agent.requireSlo()).dispatches).toBe(0);
+  });
+});
+
+describe('figures from rows', () => {
+  const at = new Date('2026-03-02T12:00:00.000Z');
+  const row = (over: Partial<AgentLedgerRow>): AgentLedgerRow =>
+    ({
+      step_id: 's',
+      from_state: '',
+      to_state: '',
+      execution_id: null,
+      dispatch_ms: null,
+      created_at: at.toISOString(),
+      ...over,
+    }) as AgentLedgerRow;
+  const end = (i: number, over: Partial<AgentLedgerRow> = {}) =>
+    row({
+      from_state: 'EXECUTING',
+      to_state: 'SUCCEEDED',
+      idempotency_key: `k${i}`,
+      execution_id: `e${i}`,
+      dispatch_ms: i,
+      ...over,
+    });
+
+  it('are nearest ranks of what was measured, and nothing where nothing was', () => {
+    const hundred = Array.from({ length: 100 }, (_, i) => end(i + 1));
+    expect(figuresOf(hundred, at)).toMatchObject({
+      agent_dispatch_p95_ms: 95,
+      agent_dispatch_p99_ms: 99,
+      execution_error_rate: 0,
+    });
+    expect(Object.values(figuresOf([], at))).toEqual([null, null, null, null]);
+  });
+
+  it('count a key with two executions as a duplicate side effect', () => {
+    const twice = [end(1), end(1, { execution_id: 'other' })];
+    expect(figuresOf(twice, at).idempotency_duplicate_side_effect_rate).toBe(0.5);
+  });
+
+  it('count a dispatch without an end as an error once it must have ended', () => {
+    const started = (hours: number) =>
+      row({
+        to_state: 'EXECUTING',
+        idempotency_key: `h${hours}`,
+        created_at: new Date(at.getTime() - hours * HOUR_MS).toISOString(),
+      });
+    expect(figuresOf([end(1), started(0.5)], at).execution_error_rate).toBe(0);
+    expect(figuresOf([end(1), started(2)], at).execution_error_rate).toBe(0.5);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { parsePacket } from '../../src/agent/packet.ts';
+import { sha256 } from '../../src/canonical/digest.ts';
+import { corpusCatalog, corpusText, figuresOf, hearAll, PARTS, utterancesOf } from './evaluate.ts';
+
+/** The frozen half as it was before the finder was tuned. A finder that hears badly is corrected; this half is not. */
+const FROZEN = '8e2b8de89b07a0ae87053a318f06b35277357c58151a39a7b996a269b0479b46';
+
+describe('the shipped utterances', () => {
+  const all = PARTS.flatMap(utterancesOf);
+  const counted = [...utterancesOf('frozen'), ...utterancesOf('tuning')];
+
+  it('are at least 400, half of them frozen, and no text is there twice', () => {
+    expect(counted.length).toBeGreaterThanOrEqual(400);
+    expect(utterancesOf('frozen').length).toBeGreaterThanOrEqual(200);
+    expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
+  });
+
+  it('the frozen half is the one that was frozen', () => {
+    expect(sha256(corpusText('frozen.json'))).toBe(FROZEN);
+  });
+
+  it.each(['frozen', 'tuning'] as const)('of the %s half are in ten languages and of every kind', (part) => {
+    const utterances = utterancesOf(part);
+    expect(new Set(utterances.map(({ language }) => language)).size).toBe(10);
+    const kinds = ['plain', 'typo', 'rambling', 'mixed', 'twin', 'injection', 'missing', 'unsafe'];
+    expect(new Set(utterances.map(({ kind }) => kind))).toEqual(new Set(kinds));
+    const missing = utterances.filter(({ expect }) => expect.outcome === 'missing');
+    expect(missing.length).toBeGreaterThanOrEqual(50);
+  });
+
+  it.each(PARTS)('of %s are heard: accuracy, wrong dispatches and true missing', (part) => {
+    const heard = hearAll(corpusCatalog(), utterancesOf(part));
+    const { top1_accuracy, wrong_dispatches, missing_found } = figuresOf(heard);
+    expect(top1_accuracy).toBeGreaterThanOrEqual(0.95);
+    expect(wrong_dispatches).toBeLessThanOrEqual(0.01);
+    expect(missing_found).toBeGreaterThanOrEqual(0.98);
+    for (const { finding } of heard) expect(parsePacket(finding.packet)).toEqual(finding.packet);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { readConfirmation } from '../../src/agent/lexicon/confirmation.ts';
+import { LEXICON, LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
+
+const read = (text: string, language: string) => readConfirmation(text, language);
+
+describe('the confirmation lexicon', () => {
+  it('knows ten languages, and its version names its words', () => {
+    expect([...LEXICON.keys()].sort()).toEqual(['ar', 'de', 'en', 'es', 'fr', 'hi', 'it', 'ja', 'pt', 'zh']);
+    expect(LEXICON_VERSION).toMatch(/^confirm-lexicon\/1\+sha256:[0-9a-f]{64}$/);
+  });
+
+  it.each([...LEXICON.keys()])(
+    'takes every canonical token of %s and none of its ambiguous words',
+    (language) => {
+      const { affirmative, negative, ambiguous } = LEXICON.get(language)!;
+      for (const token of affirmative)
+        expect(read(token, language)).toMatchObject({ answer: 'YES', token, reason: 'CANONICAL' });
+      for (const token of negative) expect(read(token, language)).toMatchObject({ answer: 'NO', token });
+      for (const word of ambiguous)
+        expect(read(word, language)).toMatchObject({
+          answer: 'AMBIGUOUS',
+          token: null,
+          reason: 'AMBIGUOUS_WORD',
+        });
+    },
+  );
+
+  it('keeps token, language and version as the proof', () => {
+    expect(read(' YES! ', 'en')).toEqual({
+      answer: 'YES',
+      token: 'yes',
+      language: 'en',
+      lexicon_version_ref: LEXICON_VERSION,
+      reason: 'CANONICAL',
+    });
+  });
+
+  it.each([
+    ['Yes.', 'en'],
+    ['ｙｅｓ', 'en'],
+    ['si\u0301', 'es'],
+    ['JA', 'de'],
+    ['はい。', 'ja'],
+    ['是的！', 'zh'],
+    ['हाँ।', 'hi'],
+  ])('normalises %s in %s', (text, language) => {
+    expect(read(text, language).answer).toBe('YES');
+  });
+
+  it.each([
+    ['okay', 'en', 'AMBIGUOUS_WORD'],
+    ['fine', 'en', 'AMBIGUOUS_WORD'],
+    ['maybe later', 'en', 'AMBIGUOUS_WORD'],
+    ['vale', 'es', 'AMBIGUOUS_WORD'],
+    ["d'accord", 'fr', 'AMBIGUOUS_WORD'],
+    ['好的', 'zh', 'AMBIGUOUS_WORD'],
+    ['', 'en', 'EMPTY'],
+    ['  \n', 'en', 'EMPTY'],
+    ['yes but not today', 'en', 'MORE_THAN_TOKEN'],
+    ['yes, if it is free', 'en', 'MORE_THAN_TOKEN'],
+    ['yes?', 'en', 'MORE_THAN_TOKEN'],
+    ['yes!!', 'en', 'MORE_THAN_TOKEN'],
+    ['yesterday', 'en', 'NOT_IN_LEXICON'],
+    ['1', 'en', 'NOT_IN_LEXICON'],
+    ['sí', 'en', 'OTHER_LANGUAGE'],
+    ['si', 'en', 'OTHER_LANGUAGE'],
+    ['ja', 'en', 'OTHER_LANGUAGE'],
+    ['yes', 'ja', 'OTHER_LANGUAGE'],
+    ['да', 'en', 'FOREIGN_SCRIPT'],
+    ['уes', 'en', 'MIXED_SCRIPT'],
+    ['yеs', 'en', 'MIXED_SCRIPT'],
+    ['𝐲𝐞𝐬', 'en', 'FOREIGN_SCRIPT'],
+    ['ye\u200bs', 'en', 'INVISIBLE_CHARACTER'],
+    ['yes\u202e', 'en', 'INVISIBLE_CHARACTER'],
+    ['\ufeffyes', 'en', 'INVISIBLE_CHARACTER'],
+    ['yes', 'tlh', 'LANGUAGE_UNKNOWN'],
+    ['yes', 'constructor', 'LANGUAGE_UNKNOWN'],
+  ])('does not take %j in %s for an answer: %s', (text, language, reason) => {
+    expect(read(text, language)).toMatchObject({ answer: 'AMBIGUOUS', token: null, reason });
+  });
+});
