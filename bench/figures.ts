@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { capabilityRows } from './capability.ts';
 import { TOGETHER } from './commit.ts';
+import { finderFigure } from './finder.ts';
 import type { CheckTimes, VerifyTimes } from './ledger.ts';
 import { policyFigure } from './policy.ts';
+import { POSTGRES } from './postgres.ts';
 import type { Sizes } from './sizes.ts';
 import { measureStarts, writeQueue } from './start.ts';
 import { countSyncs } from './syncs.ts';
@@ -23,6 +25,8 @@ export const FIGURES: readonly Figure[] = [
   policyFigure,
   { name: 'check and verify', rows: ledgers },
   { name: 'plans', rows: plans },
+  finderFigure,
+  POSTGRES,
 ];
 
 const verdict = (ok: boolean): Row['verdict'] => (ok ? 'ok' : 'MISSED');

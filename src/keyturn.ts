@@ -27,6 +27,7 @@ import * as freezing from './journey/freeze.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
 import { type GrantRequest, grant } from './journey/grant.ts';
 import * as looking from './journey/look.ts';
+import { observedEngine, observedStore } from './journey/observe.ts';
 import { type OfferRequest, offer } from './journey/offer.ts';
 import type { Presented } from './journey/present.ts';
 import { propose } from './journey/propose.ts';
@@ -54,10 +55,11 @@ import { type Layout, layoutOf, requireProject } from './project/layout.ts';
 import { policyFilesIn, readPolicyTable } from './project/policies.ts';
 import { readSimulationFiles } from './project/simulations.ts';
 import { writeStarterFiles } from './project/starter.ts';
+import type { CopyRequest } from './project/store.ts';
 import { Refusal, refuse } from './refusal.ts';
-import type { CopyProgress } from './store/copy.ts';
-import { openTarget, sqlitePlace, storePlace } from './store/open.ts';
+import { sqlitePlace } from './store/open.ts';
 import type { Page, Store } from './store/store.ts';
+import { openTelemetry, SILENT, type Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import { lintRegistry, loadRegistry, lockRegistry, type Registry, type Tool } from './tool/registry.ts';
 
@@ -77,15 +79,6 @@ export interface InitOptions {
   readonly clock?: () => Date;
 }
 
-export interface CopyRequest {
-  /** `postgres://…`, `sqlite:PATH` or a path. */
-  readonly from: string;
-  readonly to: string;
-  readonly tenant: string;
-  readonly clock?: () => Date;
-  readonly onProgress?: (progress: CopyProgress) => void;
-}
-
 export const VERSION = '0.1.0';
 
 const now = () => new Date();
@@ -95,12 +88,14 @@ export class Keyturn {
   readonly layout: Layout;
   readonly config: Config;
   readonly #context: Context;
+  readonly #telemetry: Telemetry;
   #agent: Promise<AgentFace> | null = null;
 
-  private constructor(layout: Layout, config: Config, context: Context) {
+  private constructor(layout: Layout, config: Config, context: Context, telemetry: Telemetry) {
     this.layout = layout;
     this.config = config;
     this.#context = context;
+    this.#telemetry = telemetry;
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
@@ -115,7 +110,8 @@ export class Keyturn {
     const draft = layoutOf(at, join(at, `.keyturn-${randomUUID()}`));
     try {
       await Keyturn.#found(draft, config, { at, name, passphrase, clock });
-      if (config.store.kind !== 'sqlite') await moveIn(draft, config, clock);
+      if (config.store.kind !== 'sqlite')
+        await (await import('./project/store.ts')).moveIn(draft, config, clock);
       moveDurably(draft.own, layout.own);
     } catch (error) {
       // Where nobody knows whether the ledger is there, its keys stay: without them it could never be used.
@@ -142,7 +138,7 @@ export class Keyturn {
         claims: ['system'],
         events: [{ kind: 'system.initialised', subject: 'system', body }],
       });
-      const context = await contextOf(layout, config, store, clock);
+      const context = await contextOf(layout, config, store, clock, SILENT);
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
       const { public_key } = createControlKey(layout);
       await addControlKey(context, { public_key, reason: 'The first one.', signer });
@@ -159,7 +155,8 @@ export class Keyturn {
     const config = readConfig(layout);
     const store = await config.store.open({ tenant: config.tenant, clock, mode });
     try {
-      return new Keyturn(layout, config, await contextOf(layout, config, store, clock));
+      const telemetry = await openTelemetry();
+      return new Keyturn(layout, config, await contextOf(layout, config, store, clock, telemetry), telemetry);
     } catch (error) {
       await store.close();
       throw error;
@@ -189,22 +186,7 @@ export class Keyturn {
   static verifyProof = auditing.verifyProof;
 
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
-  static async copyStore({ from, to, tenant, clock = now, onProgress }: CopyRequest) {
-    const { copyLedger } = await import('./store/copy.ts');
-    const [old_place, new_place] = [storePlace(from), storePlace(to)];
-    const source = await old_place.open({ tenant, clock, mode: 'read' });
-    try {
-      const target = await openTarget(new_place, { tenant, clock });
-      try {
-        const copied = await copyLedger(source, target, onProgress);
-        return { from: old_place.name, to: new_place.name, ...copied };
-      } finally {
-        await target.close();
-      }
-    } finally {
-      await source.close();
-    }
-  }
+  static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
 
   /** Unlocks a human's key for one command. */
   unlock(name: string, passphrase: string): Signer {
@@ -264,7 +246,7 @@ export class Keyturn {
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
   submit = (request: SubmitRequest) => submit(this.#context, request);
   offer = (request: OfferRequest) => offer(this.#context, request);
-  grant = (request: GrantRequest) => grant(this.#context, request);
+  grant = (request: GrantRequest) => this.#telemetry.span('grant', () => grant(this.#context, request));
   capability = (capability_id: string) => this.#context.store.capability(capability_id);
   revokeCapability = (request: RevokeCapabilityRequest) => revokeCapability(this.#context, request);
   freeze = (request: freezing.FreezeRequest) => freezing.freeze(this.#context, request);
@@ -295,7 +277,12 @@ export class Keyturn {
   check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
   preview = (intent_id: string, hash: string, capability?: Presented) =>
     running.preview(this.#context, intent_id, hash, capability);
-  run = (request: running.RunRequest) => running.run(this.#context, request);
+  run = (request: running.RunRequest) =>
+    this.#telemetry.span(
+      'run',
+      () => running.run(this.#context, request),
+      ({ result }) => ({ result }),
+    );
   resolve = (request: settling.ResolveRequest) => settling.resolve(this.#context, request);
   retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
   inDoubt = () => looking.inDoubt(this.#context);
@@ -317,6 +304,7 @@ export class Keyturn {
     (await import('./journey/replay.ts')).replay(this.#context, execution_id);
   verifyStore = async (options: auditing.VerifyOptions) =>
     (await import('./journey/store.ts')).verifyStore(this.#context, options);
+  size = async () => (await this.#context.store.tip()).size;
   /** Every entry from one on, as it comes, whoever writes it. */
   follow = (request: FollowRequest) => follow(this.#context, request);
   rebuild = (options: { write: boolean }) => this.#context.store.rebuild(options);
@@ -355,29 +343,6 @@ export class Keyturn {
   close = () => this.#context.store.close();
 }
 
-/** A new ledger is made here first, and then put on the server whole: a crash leaves no half project there either. */
-async function moveIn(draft: Layout, config: Config, clock: () => Date): Promise<void> {
-  const { tenant } = config;
-  const { foundLedger } = await import('./store/copy.ts');
-  const taken = (): never =>
-    refuse('PROJECT_EXISTS', `${config.store.name} has a ledger of "${tenant}" already; name another tenant.`);
-  const from = await sqlitePlace(draft.store).open({ tenant, clock, mode: 'read' });
-  try {
-    const to = await openTarget(config.store, { tenant, clock });
-    try {
-      if ((await to.tip()).size > 0) taken();
-      await foundLedger(from, to);
-    } catch (error) {
-      throw error instanceof Refusal && error.code === 'LEDGER_FORKED' ? taken() : error;
-    } finally {
-      await to.close();
-    }
-  } finally {
-    await from.close();
-  }
-  for (const suffix of ['', '-wal', '-shm']) rmSync(draft.store + suffix, { force: true });
-}
-
 async function agentOf(layout: Layout, journey: Context): Promise<AgentFace> {
   const { openAgent } = await import('./agent/face.ts');
   const { AGENT_CORE, newMemory } = await import('./agent/context.ts');
@@ -394,8 +359,15 @@ async function agentOf(layout: Layout, journey: Context): Promise<AgentFace> {
   });
 }
 
-async function contextOf(layout: Layout, config: Config, store: Store, clock: () => Date): Promise<Context> {
-  const { origin } = await auditing.genesisOf(store);
+async function contextOf(
+  layout: Layout,
+  config: Config,
+  opened: Store,
+  clock: () => Date,
+  telemetry: Telemetry,
+): Promise<Context> {
+  const { origin } = await auditing.genesisOf(opened);
+  const store = observedStore(opened, telemetry);
   return {
     store,
     origin,
@@ -419,7 +391,7 @@ async function contextOf(layout: Layout, config: Config, store: Store, clock: ()
     environment: config.environment,
     control_key: controlKeyOf(layout),
     policy_files: policyFilesIn(layout),
-    rules: rulesOf(store),
+    rules: rulesOf(store, telemetry),
   };
 }
 
@@ -443,19 +415,19 @@ function controlKeyOf(layout: Layout): Context['control_key'] {
 }
 
 /** The policies of the latest snapshot that was asked for stay ready: parsing them is most of the work of a decision. */
-function rulesOf(store: Store): Context['rules'] {
+function rulesOf(store: Store, telemetry: Telemetry): Context['rules'] {
   let known: { readonly snapshot: string; readonly engine: Promise<Engine> } | null = null;
   return (snapshot) => {
-    if (known?.snapshot !== snapshot) known = { snapshot, engine: openRules(store, snapshot) };
+    if (known?.snapshot !== snapshot) known = { snapshot, engine: openRules(store, snapshot, telemetry) };
     return known.engine;
   };
 }
 
-async function openRules(store: Store, snapshot: string): Promise<Engine> {
+async function openRules(store: Store, snapshot: string, telemetry: Telemetry): Promise<Engine> {
   const bytes = await store.object(snapshot);
   const { openPolicySet } = await import('./policy/set.ts');
   const { openEngine } = await import('./policy/engine.ts');
-  return openEngine(await openPolicySet(bytes));
+  return observedEngine(await openEngine(await openPolicySet(bytes)), telemetry);
 }
 
 /** Looks at the file every time, and parses it only when its bytes changed. */

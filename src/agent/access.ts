@@ -46,7 +46,10 @@ export async function decideAccess(
   const engine = await context.rules(policy);
   const request = await requestOf(context, system, user_id, simulation, now);
   const decision = engine.decide(request);
-  const record = recordOf(engine, request, decision, randomBytes(16).toString('base64'));
+  const record = recordOf(engine, request, decision, {
+    subject: `simulation:${simulation.id}`,
+    nonce: randomBytes(16).toString('base64'),
+  });
   return {
     outcome: outcomeOf(engine, request, decision),
     access_action: simulation.access_action,
@@ -167,7 +170,7 @@ function momentOf(
     pace_minute: rate.minute,
     pace_hour: rate.hour,
     pace_day: rate.day,
-    frozen: freezeOf(freezes, { tenant: store.tenant, agent: AGENT_CORE, tools }) !== null,
+    frozen: freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE], tools }) !== null,
   };
 }
 

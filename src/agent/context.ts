@@ -25,10 +25,16 @@ export interface AgentContext {
 
 /** What was read and parsed before. It is used only while the bytes that it was read from are the same. */
 export interface AgentMemory {
-  files: ReadonlyMap<string, { readonly text: string; readonly simulation: Simulation }>;
+  files: ReadonlyMap<string, ParsedFile>;
   catalog: { readonly statuses: string; readonly catalog: Catalog; readonly bytes: Uint8Array } | null;
   /** Snapshots that this process has stored. */
   readonly stored: Set<Digest>;
+}
+
+export interface ParsedFile {
+  readonly text: string;
+  readonly simulation: Simulation;
+  readonly digest: Digest;
 }
 
 export function newMemory(): AgentMemory {

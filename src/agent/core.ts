@@ -3,7 +3,7 @@ import { parseJson } from '../canonical/json.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
-import type { AgentAnswer, AgentTurn, Clarify } from './answer.ts';
+import { type AgentAnswer, type AgentTurn, type Clarify, refusedAnswer } from './answer.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { goals } from './contracts.ts';
 import type { GoldMapping } from './finder/request.ts';
@@ -72,9 +72,9 @@ async function take(context: AgentContext, state: AgentState | null, said: Said)
   if (state?.turn.turn_id === said.turn_id) return sameTurn(context, state, said);
   const snapshot = await snapshotNow(context);
   const heard = hear(context, said, snapshot);
-  const news = await tellNews(context, said.user_id, snapshot);
   const answered = await behave(context, heard, snapshot);
   context.memory.stored.add(snapshot.catalog.digest).add(snapshot.bundle);
+  const news = await tellNews(context, said.user_id, snapshot);
   return { ...answered, turn_id: said.turn_id, packet: heard.packet, news };
 }
 
@@ -188,7 +188,9 @@ async function answerOf(
     };
   if (packet.kind === 'REFUSE')
     return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: packet.message };
-  return answerNow(context, state);
+  // A plan of an earlier turn is no answer to this one.
+  const is_planned = state.plans.some(({ finder_packet }) => finder_packet === state.turn.finder_packet);
+  return is_planned ? answerNow(context, state) : refusedAnswer(correlation_id, 'SIMULATION_NOT_REGISTERED');
 }
 
 function clarifyAnswer(packet: ClarifyPacket): Clarify {

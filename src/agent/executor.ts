@@ -33,6 +33,8 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
   const standing = await requireOrder(context, order);
   const before = await original(context, standing, order);
   if (before) return before;
+  if (standing.step_now.state !== 'READY')
+    refuse('AGENT_TRANSITION_ILLEGAL', 'The step is not ready.', { state: standing.step_now.state });
 
   // 2. Registered, active, access, confirmation, approver: all of it again.
   const intent_id = intentIdOf(order.idempotency_key);
@@ -135,7 +137,8 @@ async function submitted(
   const delegation = await delegationOf(context, step.simulation_id);
   const { intent_id, hash } = intent;
   await submit(context.journey, { intent_id, hash, signer, delegation });
-  return requireIntent(context.journey, intent_id);
+  const after = await requireIntent(context.journey, intent_id);
+  return after.status === 'approved' ? after : refuse('APPROVAL_MISSING');
 }
 
 async function delegationOf({ journey }: AgentContext, simulation_id: string): Promise<string> {

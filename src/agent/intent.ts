@@ -93,7 +93,8 @@ export async function isApprovedByHuman(
   user_id: string,
   now: Date,
 ): Promise<boolean> {
-  if (intent === null || intent.status === 'rejected') return false;
+  // Not approved as long as a signature is missing: a plan that touches protected files needs two.
+  if (intent?.status !== 'approved') return false;
   const { principals, ...authorities } = await authoritiesIn(context);
   const humans = [...principals.values()].filter(
     ({ kind, status }) => kind === 'human' && status === 'active',

@@ -3,7 +3,7 @@ import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
 import { type Catalog, catalogOf, definitionDigest, type SimulationStatus } from './catalog.ts';
-import type { AgentContext } from './context.ts';
+import type { AgentContext, ParsedFile } from './context.ts';
 import { LEXICON_VERSION } from './lexicon/lexicon.ts';
 import { parseSimulation, type Simulation, simulationSchema } from './simulation.ts';
 
@@ -43,16 +43,19 @@ function catalogNow(context: AgentContext, registered: Snapshot['registered'], n
   const files = new Map(
     context.files().map(({ name, text }) => {
       const known = before.get(name);
-      return [name, known?.text === text ? known : { text, simulation: parseSimulation(name, text) }];
+      return [name, known?.text === text ? known : parsed(name, text)];
     }),
   );
-  const definitions = [...files.values()].map(({ simulation }) => simulation);
   const statuses = new Map(
-    definitions.map((one) => [one.id, statusOf(one, registered.get(one.id) ?? null, now)]),
+    [...files.values()].map((file) => {
+      const { id } = file.simulation;
+      return [id, statusOf(file, registered.get(id) ?? null, now)];
+    }),
   );
   const text = canonicalText(Object.fromEntries(statuses));
   const same = files.size === before.size && [...files].every(([name, file]) => before.get(name) === file);
   if (!same || memory.catalog?.statuses !== text) {
+    const definitions = [...files.values()].map(({ simulation }) => simulation);
     const catalog = catalogOf(definitions, statuses);
     memory.catalog = { statuses: text, catalog, bytes: catalogBytes(catalog) };
   }
@@ -60,10 +63,15 @@ function catalogNow(context: AgentContext, registered: Snapshot['registered'], n
   return memory.catalog!;
 }
 
+function parsed(name: string, text: string): ParsedFile {
+  const simulation = parseSimulation(name, text);
+  return { text, simulation, digest: definitionDigest(simulation) };
+}
+
 /** A file that is not what was registered is a draft, whatever the status of what was: somebody changed it since. */
-function statusOf(simulation: Simulation, known: Registered | null, now: Date): SimulationStatus {
+function statusOf({ simulation, digest }: ParsedFile, known: Registered | null, now: Date): SimulationStatus {
   if (known === null || known.version !== simulation.version) return 'Draft';
-  if (known.definition !== definitionDigest(simulation)) return 'Draft';
+  if (known.definition !== digest) return 'Draft';
   const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= now.getTime();
   return known.status === 'Active' && is_over ? 'Deprecated' : known.status;
 }
@@ -79,6 +87,6 @@ function catalogBytes({ digest, simulations }: Catalog): Uint8Array {
 /** The definition that was registered, from the store and not from a file that somebody can edit. */
 export async function definitionOf({ journey }: AgentContext, digest: Digest): Promise<Simulation> {
   const bytes = await journey.store.object(digest);
-  const parsed = simulationSchema.safeParse(parseJson(bytes, bytes.length));
-  return parsed.success ? parsed.data : refuse('SIMULATION_INVALID', 'The stored definition cannot be read.');
+  const read = simulationSchema.safeParse(parseJson(bytes, bytes.length));
+  return read.success ? read.data : refuse('SIMULATION_INVALID', 'The stored definition cannot be read.');
 }

@@ -58,9 +58,11 @@ export interface Options {
   readonly replaces?: string;
   readonly role?: readonly string[];
   readonly scope?: readonly string[];
+  readonly since?: string;
   readonly status?: string;
   readonly step?: string;
-  readonly tenant?: boolean;
+  /** `freeze --tenant` says what is stopped, `store copy --tenant NAME` whose ledger is copied. */
+  readonly tenant?: boolean | string;
   readonly thread?: string;
   readonly tool?: string;
   readonly ttl?: string;

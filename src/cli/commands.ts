@@ -4,6 +4,7 @@ import { AUTHORITY } from './commands/authority.ts';
 import { PEOPLE } from './commands/people.ts';
 import { PROOF } from './commands/proof.ts';
 import { RUNNING } from './commands/running.ts';
+import { STORE } from './commands/store.ts';
 import type { Spec } from './spec.ts';
 
 export const GROUPS: Readonly<Record<string, string>> = {
@@ -18,7 +19,16 @@ export const GROUPS: Readonly<Record<string, string>> = {
   simulation: 'what the agent core may run for users, and for how long',
   intake: 'what users asked for and does not exist',
   ledger: 'what happened, provably',
+  store: 'where the ledger is kept',
 };
 
 /** Every command of Keyturn but the lane, in the order of the journey. */
-export const COMMANDS: readonly Spec[] = [...PEOPLE, ...ASKING, ...AUTHORITY, ...RUNNING, ...AGENT, ...PROOF];
+export const COMMANDS: readonly Spec[] = [
+  ...PEOPLE,
+  ...ASKING,
+  ...AUTHORITY,
+  ...RUNNING,
+  ...AGENT,
+  ...PROOF,
+  ...STORE,
+];

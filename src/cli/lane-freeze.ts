@@ -32,7 +32,7 @@ async function requireFree(at: string, tool: string): Promise<void> {
   const keyturn = await Keyturn.open({ at, mode: 'read' });
   try {
     const { freezes } = await keyturn.system();
-    const about = { tenant: keyturn.config.tenant, agent: null, tools: [tool] };
+    const about = { tenant: keyturn.config.tenant, agents: [], tools: [tool] };
     const freeze = freezeOf(freezes, about);
     if (freeze) refuse('FROZEN', freezeWords(freeze));
   } finally {

@@ -99,6 +99,9 @@ const answers = <M extends z.ZodRawShape>(more: M) =>
     }),
   ]);
 
+const turnAnswer = answers(turn).meta({ id: 'agent-turn' });
+const agentAnswer = answers({}).meta({ id: 'agent-answer' });
+
 const agentStep = z
   .strictObject({
     step_id: digest,
@@ -169,11 +172,11 @@ const changed = z
   .meta({ id: 'simulation-changed' });
 
 export const agentResults = {
-  'agent ask': answers(turn),
-  'agent answer': answers(turn),
-  'agent confirm': answers({}),
-  'agent resume': answers({}),
-  'agent undo': answers({}),
+  'agent ask': turnAnswer,
+  'agent answer': turnAnswer,
+  'agent confirm': agentAnswer,
+  'agent resume': agentAnswer,
+  'agent undo': agentAnswer,
   'agent status': z.strictObject({ conversations: z.array(conversation) }),
   'agent slo': z.strictObject({
     since: time,

@@ -43,6 +43,8 @@ export const recorded = z
     token: digest,
     holder: z.string().nullable(),
     by: name,
+    key: z.string(),
+    delegation: id.nullable(),
     issued_at: time,
     expires_at: time,
     glass: z.boolean(),
@@ -86,7 +88,9 @@ export const intent = z
       .readonly(),
     capabilities: z.array(recorded.readonly()).readonly(),
     /** The humans who broke the glass for the present attempt. */
-    glass: z.array(name).readonly(),
+    glass: z.array(z.strictObject({ by: name, key: z.string(), at: time }).readonly()).readonly(),
+    /** Who submitted it under a delegation. */
+    delegates: z.array(name).readonly(),
     attempt: z.int(),
     runs: z
       .array(

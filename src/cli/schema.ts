@@ -211,6 +211,39 @@ const results = {
     differences: z.array(z.string()),
     written: z.boolean(),
   }),
+  'store copy': z.strictObject({
+    /** Without a password. */
+    from: z.string(),
+    to: z.string(),
+    tenant: z.string(),
+    entries: z.int(),
+    /** The hash of the last entry, in both stores. */
+    last: digest,
+    resumed_at: z.int(),
+    objects: z.int(),
+  }),
+  'store verify': z.strictObject({
+    store: z.string(),
+    size: z.int(),
+    root: digest,
+    rows: z.int(),
+    objects: z.int(),
+    kept_heads: z.int(),
+    deep: z.boolean(),
+  }),
+  /** One line for each entry, and at the end where to go on with --since. */
+  watch: z.union([
+    z.strictObject({
+      entry: z.strictObject({
+        seq: z.int(),
+        at: time,
+        kind: z.string(),
+        subject: z.string(),
+        words: z.string(),
+      }),
+    }),
+    z.strictObject({ next: z.int() }),
+  ]),
   completion: z.strictObject({ shell: z.string(), script: z.string() }),
 } as const;
 

@@ -4,11 +4,12 @@ import type { Capability, IntentState } from './state.ts';
 
 /** Issued for the attempt that may run next, and for its effect. */
 export function issued(state: IntentState, { body }: Event<'capability.issued'>, at: string): IntentState {
-  const { capability_id, attempt, effect_digest, action, token, holder, by, expires_at, glass } = body;
+  const { capability_id, attempt, effect_digest, action, token, holder, by, key, expires_at, glass } = body;
   if (attempt !== state.attempt || effect_digest !== state.effect_digest) refuse('CAPABILITY_INTENT_CHANGED');
   if (!state.actions.includes(action)) refuse('ACTION_NOT_REQUESTED');
   if (Date.parse(expires_at) > Date.parse(state.expires_at)) refuse('CAPABILITY_TOO_LONG');
-  if (glass && !isGlassBroken(state)) refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to break the glass.');
+  if (glass && new Set(state.glass.map((one) => one.by)).size < 2)
+    refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to break the glass.');
   if (state.capabilities.some((known) => known.capability_id === capability_id))
     refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
   const capability: Capability = {
@@ -19,6 +20,8 @@ export function issued(state: IntentState, { body }: Event<'capability.issued'>,
     token,
     holder,
     by,
+    key,
+    delegation: body.delegation,
     issued_at: at,
     expires_at,
     glass,
@@ -81,8 +84,4 @@ export function currentCapability(state: IntentState, now: Date): Capability {
   const newest = attempts.at(-1);
   if (!newest) refuse('CAPABILITY_MISSING');
   return refuse(newest.status === 'revoked' ? 'CAPABILITY_REVOKED' : 'CAPABILITY_EXPIRED');
-}
-
-export function isGlassBroken({ glass }: IntentState): boolean {
-  return new Set(glass).size >= 2;
 }

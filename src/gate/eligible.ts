@@ -3,6 +3,7 @@ import { type ReasonCode, Refusal } from '../refusal.ts';
 import { currentCapability } from './capability.ts';
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
+import { signersOf } from './signers.ts';
 import type { Approval, Capability, IntentState } from './state.ts';
 
 export type Verdict =
@@ -24,8 +25,8 @@ export interface Facts {
   readonly ledger_at: string | null;
   readonly tenant: string;
   readonly freezes: readonly Freeze[];
-  /** Whether what an approval rests on is still good: the key, and the delegation if it is under one. */
-  readonly isLive: (approval: Approval) => boolean;
+  /** Whether what an approval or a capability rests on is still good: the key, and the delegation if it is under one. */
+  readonly isLive: (act: Pick<Approval, 'by' | 'key' | 'delegation'>) => boolean;
 }
 
 /** May this intent run now? Approval first, then history, as 000 section 4 orders it; then freeze and capability. */
@@ -33,7 +34,10 @@ export function eligible(state: IntentState | null, hash: string, facts: Facts):
   const answer = approvedNow(state, hash, facts);
   if ('eligible' in answer) return answer;
   try {
-    return { eligible: true, state: answer, capability: currentCapability(answer, facts.now) };
+    const capability = currentCapability(answer, facts.now);
+    return facts.isLive(capability)
+      ? { eligible: true, state: answer, capability }
+      : denied('CAPABILITY_REVOKED');
   } catch (error) {
     if (error instanceof Refusal) return denied(error.code);
     throw error;
@@ -51,19 +55,15 @@ export function approvedNow(state: IntentState | null, hash: string, facts: Fact
     return denied('CLOCK_BEHIND');
   if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
   const valid = validApprovals(state, now);
-  if (signers(valid) < state.approvals_needed) return denied('APPROVAL_EXPIRED');
-  if (signers(valid.filter(isLive)) < state.approvals_needed) return denied('APPROVER_REVOKED');
-  const freeze = frozenFor(facts.freezes, facts.tenant, state);
+  if (signersOf(valid).length < state.approvals_needed) return denied('APPROVAL_EXPIRED');
+  if (signersOf(valid.filter(isLive)).length < state.approvals_needed) return denied('APPROVER_REVOKED');
+  const isLiveKey = (by: string, key: string) => isLive({ by, key, delegation: null });
+  const freeze = frozenFor(state, { ...facts, at: now.toISOString(), isLiveKey });
   return freeze ? { ...denied('FROZEN'), words: freezeWords(freeze) } : state;
 }
 
 export function validApprovals({ approvals }: IntentState, now: Date): Approval[] {
   return approvals.filter(({ expires_at }) => Date.parse(expires_at) > now.getTime());
-}
-
-/** One who signs twice counts once. */
-function signers(approvals: readonly Approval[]): number {
-  return new Set(approvals.map(({ by }) => by)).size;
 }
 
 function denied(code: ReasonCode, executed_at: string | null = null): Denial {

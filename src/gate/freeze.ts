@@ -1,6 +1,6 @@
 import type { Body, Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
-import { isGlassBroken } from './capability.ts';
+import { glassSince } from './glass.ts';
 import type { IntentState } from './state.ts';
 
 /** Something that is stopped until a human lets it go. */
@@ -31,21 +31,44 @@ export function nextFreezes(freezes: readonly Freeze[], event: FreezeEvent, at: 
 /** The freeze that stops this; null when none does. */
 export function freezeOf(
   freezes: readonly Freeze[],
-  { tenant, agent, tools }: { tenant: string; agent: string | null; tools: readonly string[] },
+  { tenant, agents, tools }: { tenant: string; agents: readonly string[]; tools: readonly string[] },
 ): Freeze | null {
   const stops: Readonly<Record<Freeze['scope'], (name: string) => boolean>> = {
     system: () => true,
     tenant: (name) => name === tenant,
-    agent: (name) => name === agent,
+    agent: (name) => agents.includes(name),
     tool: (name) => tools.includes(name),
   };
   return freezes.find(({ scope, name }) => stops[scope](name)) ?? null;
 }
 
-/** Only two humans who broke the glass for this attempt go past a freeze. */
-export function frozenFor(freezes: readonly Freeze[], tenant: string, state: IntentState): Freeze | null {
-  if (freezes.length === 0 || isGlassBroken(state)) return null;
-  return freezeOf(freezes, { tenant, agent: state.proposer, tools: [state.tool] });
+/** What a freeze of an agent stops: what it proposed, submitted or was granted. A name alone is easily another. */
+export function agentsOf(state: IntentState): string[] {
+  const granted = state.capabilities.filter(({ attempt }) => attempt === state.attempt);
+  return [state.proposer, ...state.delegates, ...granted.map(({ by }) => by)];
+}
+
+export interface FreezeFacts {
+  readonly freezes: readonly Freeze[];
+  readonly tenant: string;
+  readonly at: string;
+  readonly isLiveKey: (name: string, key: string) => boolean;
+  /** What else runs or acts besides what the state names. */
+  readonly tools?: readonly string[];
+  readonly agents?: readonly string[];
+}
+
+/** Only two humans who broke the glass for this attempt go past a freeze, and only past one that they knew of. */
+export function frozenFor(state: IntentState, facts: FreezeFacts): Freeze | null {
+  const { freezes, tenant, at, isLiveKey, tools = [], agents = [] } = facts;
+  if (freezes.length === 0) return null;
+  const since = glassSince(state, at, isLiveKey);
+  const known = (freeze: Freeze) => since !== null && Date.parse(freeze.at) <= Date.parse(since);
+  const about = { tenant, agents: [...agentsOf(state), ...agents], tools: [state.tool, ...tools] };
+  return freezeOf(
+    freezes.filter((freeze) => !known(freeze)),
+    about,
+  );
 }
 
 /** Who stopped it, when and why, in one sentence. */

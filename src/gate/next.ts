@@ -1,6 +1,7 @@
 import type { Event } from '../event/event.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { issued, revoked, revokedAll, spent } from './capability.ts';
+import { signersOf } from './signers.ts';
 import type { Approval, IntentState, IntentStatus, Run } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
@@ -92,7 +93,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
       if (event.body.attempt !== state.attempt) refuse('TRANSITION_ILLEGAL', 'It is for another attempt.');
-      return { ...state, glass: [...new Set([...state.glass, event.body.by])].sort() };
+      return { ...state, glass: [...state.glass, { by: event.body.by, key: event.body.key, at }].slice(-16) };
     case 'execution.claimed':
       from(state, ['approved']);
       sameHash(state, event.body.hash);
@@ -155,6 +156,7 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     approvals: [],
     capabilities: [],
     glass: [],
+    delegates: [],
     attempt: 1,
     runs: [],
     rollback: null,
@@ -179,7 +181,7 @@ function retried(state: IntentState, { body }: Event<'retry.authorised'>): Inten
 /** Approved once enough different humans have signed: one who signs twice counts once. */
 function approved(state: IntentState, approval: Approval): IntentState {
   const approvals = [...state.approvals, approval];
-  const enough = new Set(approvals.map(({ by }) => by)).size >= state.approvals_needed;
+  const enough = signersOf(approvals).length >= state.approvals_needed;
   return { ...state, approvals, status: enough ? 'approved' : state.status };
 }
 
@@ -227,8 +229,9 @@ function finished(state: IntentState, event: Event<'execution.finished'>, at: st
 /** A delegation that says so counts as an approval by the human at its root. The store knows whether it says so. */
 function delegated(state: IntentState, { body }: Event<'intent.delegated'>): IntentState {
   const { approver, signed_at, expires_at, delegation } = body;
-  if (approver === null) return state;
-  return approved(state, { ...approver, signed_at, expires_at, assurance: 'delegation', delegation });
+  const submitted = { ...state, delegates: [...new Set([...state.delegates, body.by])] };
+  if (approver === null) return submitted;
+  return approved(submitted, { ...approver, signed_at, expires_at, assurance: 'delegation', delegation });
 }
 
 function approvalOf({ body }: Event<'approval.granted'>): Approval {

@@ -40,7 +40,10 @@ export interface Capability {
   readonly effect_digest: Digest;
   readonly token: Digest;
   readonly holder: string | null;
+  /** Who asked for it, with which key, under which delegation: when that no longer holds, neither does the capability. */
   readonly by: string;
+  readonly key: string;
+  readonly delegation: string | null;
   readonly issued_at: string;
   readonly expires_at: string;
   readonly glass: boolean;
@@ -94,7 +97,9 @@ export interface IntentState {
   readonly approvals: readonly Approval[];
   readonly capabilities: readonly Capability[];
   /** The humans who broke the glass for the present attempt. */
-  readonly glass: readonly string[];
+  readonly glass: readonly { readonly by: string; readonly key: string; readonly at: string }[];
+  /** Who submitted it under a delegation. */
+  readonly delegates: readonly string[];
   /** The attempt that may run next, or that runs now. */
   readonly attempt: number;
   readonly runs: readonly Run[];

@@ -20,6 +20,8 @@ const constraints = z.strictObject({
   prohibitions: z.array(prose).max(64).default([]),
 });
 
+/** A word and no prose: it stands in the ledger, from which nothing is erased. */
+const action = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9:._@*-]{0,127}$/, 'not an action');
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const object = z.record(z.string(), json);
 
@@ -43,7 +45,7 @@ const envelopeSchema = z.strictObject({
   issuer: name,
   declared_goal: prose,
   constraints,
-  requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64),
+  requested_actions: z.array(action).min(1).max(64),
   /** `digest` covers what would really run; see tool/effect.ts. */
   effect: z.discriminatedUnion('kind', [toolCall.extend({ digest }), planRun.extend({ digest })]),
   /** Other tool calls that a human may turn to after a failure. They are approved with the rest. */
@@ -65,7 +67,7 @@ const draftSchema = z.strictObject({
   issuer: name.optional(),
   declared_goal: prose,
   constraints: constraints.prefault({}),
-  requested_actions: z.array(z.string().min(1).max(128)).min(1).max(64).optional(),
+  requested_actions: z.array(action).min(1).max(64).optional(),
   effect: z.discriminatedUnion('kind', [
     toolCall.extend({ digest: digest.optional() }),
     planRun.extend({ digest: digest.optional() }),
@@ -150,6 +152,7 @@ function requireLifetime({ created_at, expiry }: Envelope, now: Date): void {
   if (created_ms > now.getTime() + limits.clock_skew_ms)
     refuse('TIME_MALFORMED', 'created_at is in the future.');
   if (expiry_ms <= now.getTime()) refuse('INTENT_EXPIRED');
+  if (expiry_ms <= created_ms) refuse('TIME_MALFORMED', 'It would end before it was created.');
   if (expiry_ms - created_ms > limits.intent_ttl_s * 1000) {
     refuse('TIME_MALFORMED', `An intent lives ${limits.intent_ttl_s / 86_400} days at most.`);
   }

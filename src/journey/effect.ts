@@ -32,6 +32,8 @@ export async function requireSameEffect(
       ? await deriveToolCall(context, call, state.intent_id)
       : await derivePlan(context, call, false);
   derived.requireSame(effect);
+  if (derived.approvals_needed > state.approvals_needed)
+    refuse('EFFECT_CHANGED', 'It needs more approvals than the ledger says.');
   return derived;
 }
 
@@ -44,9 +46,23 @@ export async function openAsked({ store, memory }: Context, state: IntentState):
     return known.value;
   const envelope = openEnvelope(await store.object(hash));
   if (callOf(envelope, state).digest !== effect_digest) refuse('EFFECT_CHANGED');
+  requireTold(envelope, state);
   const value = { envelope, effect: openEffect(await store.object(effect_digest)) };
   memory.asked = { last, hash, effect_digest, value };
   return value;
+}
+
+/** What the entry says about an intent is what its envelope says: the hash covers only the envelope. */
+function requireTold(envelope: Envelope, state: IntentState): void {
+  const { issuer, expiry, requested_actions, replaces, effect, alternates } = envelope;
+  const choices = [effect, ...alternates].map(({ digest }) => digest);
+  const same =
+    issuer === state.proposer &&
+    expiry === state.expires_at &&
+    requested_actions.join(' ') === state.actions.join(' ') &&
+    replaces === state.replaces &&
+    choices.join() === state.choices.map((choice) => choice.effect_digest).join();
+  if (!same) refuse('EFFECT_CHANGED', 'The ledger tells of another intent than the envelope.');
 }
 
 /** The call of the present attempt: the one that was asked for, or an alternate that a human turned to. */

@@ -30,10 +30,19 @@ export async function erase(context: Context, request: EraseRequest): Promise<Ev
 async function sameWords({ store }: Context, hash: string): Promise<string[]> {
   const proposed = await proposalOf(store, hash);
   if (!proposed) return [];
-  const { effect_digest, alternates } = proposed.body;
+  const { hash: envelope, effect_digest, alternates } = proposed.body;
   const story = (await store.entriesOf(proposed.subject)).map(({ bytes }) => parseEvent(openEntry(bytes)));
   const decisions = story.map(decisionOf).filter((digest) => digest !== null);
-  const named = [effect_digest, ...alternates.map((one) => one.effect_digest), ...decisions];
+  const reports = story.flatMap((event) =>
+    event.kind === 'execution.finished' ? Object.values(event.body.reports) : [],
+  );
+  const named = [
+    envelope,
+    effect_digest,
+    ...alternates.map((one) => one.effect_digest),
+    ...decisions,
+    ...reports,
+  ];
   const held: string[] = [];
   for (const digest of new Set(named)) if (await holds(store, digest)) held.push(digest);
   return held;
@@ -43,7 +52,10 @@ async function proposalOf(store: Store, hash: string): Promise<Event<'intent.pro
   for await (const batch of store.entries()) {
     for (const { bytes } of batch) {
       const event = parseEvent(openEntry(bytes));
-      if (event.kind === 'intent.proposed' && event.body.hash === hash) return event;
+      if (event.kind !== 'intent.proposed') continue;
+      const { effect_digest, alternates } = event.body;
+      const words = [event.body.hash, effect_digest, ...alternates.map((one) => one.effect_digest)];
+      if (words.includes(hash)) return event;
     }
   }
   return null;

@@ -6,14 +6,14 @@ const LOOK_ms = 250;
 const FLOOR_ms = 2_000;
 
 export interface FollowRequest {
-  /** The first entry to tell; without it only what comes from now on. */
-  readonly from?: number | undefined;
+  /** The first entry to tell. */
+  readonly from: number;
   readonly signal: AbortSignal;
 }
 
 /** The entries of the ledger as they come, whoever writes them, until the signal ends it. */
 export async function* follow({ store }: Context, { from, signal }: FollowRequest): AsyncGenerator<Entry> {
-  let seq = from ?? (await store.tip()).size;
+  let seq = from;
   const bell = bellOf(signal);
   const stop = await store.changes?.(bell.ring);
   try {

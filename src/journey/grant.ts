@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import { sha256 } from '../canonical/digest.ts';
 import type { PublicKey } from '../canonical/ed25519.ts';
+import { guardPlain } from '../canonical/json.ts';
 import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { kidOf } from '../capability/key.ts';
 import { canonicalScope, isWithin, type ResourceScope } from '../capability/scope.ts';
 import { mint, secondOf } from '../capability/token.ts';
 import type { Event } from '../event/event.ts';
-import { isGlassBroken } from '../gate/capability.ts';
 import { approvedNow } from '../gate/eligible.ts';
+import { glassSince } from '../gate/glass.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
+import type { Delegation } from '../identity/delegation.ts';
 import { type Principal, requireHuman } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -78,27 +80,36 @@ async function decideAndIssue(
   const facts = await factsOf(context, system, authorities);
   const state = approvedNow(proven.state, hash, facts);
   if ('eligible' in state) return refuseDenied(state);
-  const asker = await askerOf(context, request, facts.now);
+  const { asker, held } = await askerOf(context, request, facts.now);
   // Counted before the policies are asked: if another one is issued from here on, the store finds this decision stale.
-  const ordinal = ((await context.store.principal(state.proposer))?.pace.total ?? 0) + 1;
+  const paced = request.delegation === undefined ? state.proposer : request.signer.name;
+  const ordinal = ((await context.store.principal(paced))?.pace.total ?? 0) + 1;
   const asked = await openAsked(context, state);
-  const terms = termsOf(context, request, state, asked, facts.now);
+  const terms = termsOf(context, request, state, asked, facts.now, held?.expires_at);
 
-  const matter = { principal: asker, delegated: request.delegation !== undefined, state, ...asked, system };
+  const delegated = held !== null;
+  const matter = { principal: asker, delegated, state, ...asked, system, authorities };
   const ruling = await rule(context, { ...matter, action: 'grant', now: facts.now, grant: terms });
   keep(ruling);
-  const glass = isGlassBroken(state);
+  const isLiveKey = (by: string, key: string) => facts.isLive({ by, key, delegation: null });
+  const broken = glassSince(state, facts.now.toISOString(), isLiveKey) !== null;
+  // Whether the glass may be broken is asked again: the policies may have changed since it was.
+  const glass =
+    broken && (await rule(context, { ...matter, action: 'break_glass', now: facts.now })).decision.allowed;
   if (!glass) requireAllowed(ruling);
   return issue(context, request, { state, system, terms, ruling, ordinal, glass, now: facts.now });
 }
 
 /** A human, or somebody to whom a human delegated this action. */
-async function askerOf(context: Context, request: GrantRequest, now: Date): Promise<Principal> {
-  const { signer, delegation } = request;
-  if (delegation === undefined)
-    return requireHuman(await context.store.principal(signer.name), signer.public_key);
-  await requireDelegation(context, delegation, signer, now);
-  return (await context.store.principal(signer.name)) ?? refuse('PRINCIPAL_UNKNOWN');
+async function askerOf(
+  context: Context,
+  { signer, delegation }: GrantRequest,
+  now: Date,
+): Promise<{ asker: Principal; held: Delegation | null }> {
+  const principal = await context.store.principal(signer.name);
+  if (delegation === undefined) return { asker: requireHuman(principal, signer.public_key), held: null };
+  const { delegation: held } = await requireDelegation(context, delegation, signer, now);
+  return { asker: principal ?? refuse('PRINCIPAL_UNKNOWN'), held };
 }
 
 interface Terms {
@@ -117,6 +128,7 @@ export function termsOf(
   state: IntentState,
   { effect }: Asked,
   now: Date,
+  delegated_until: string = state.expires_at,
 ): Terms {
   const needs = neededScope(effect);
   const scope = request.scope ? canonicalScope(request.scope) : needs;
@@ -126,9 +138,19 @@ export function termsOf(
     action: chosenAction(state, request.action),
     scope,
     tool_category: request.tool_category ?? null,
-    conditions: parseConditions(request.conditions ?? {}),
-    ...lifeOf(context, request.ttl_s, state, now),
+    conditions: plainConditions(request.conditions ?? {}),
+    ...lifeOf(context, request.ttl_s, earlier(state.expires_at, delegated_until), now),
   };
+}
+
+/** Before the schema looks: it passes over a file named "__proto__" in silence. */
+function plainConditions(conditions: Conditions): Conditions {
+  guardPlain(conditions);
+  return parseConditions(conditions);
+}
+
+function earlier(a: string, b: string): string {
+  return Date.parse(a) <= Date.parse(b) ? a : b;
 }
 
 /** F6: an intent that requests several actions does not say which one this capability is for. */
@@ -146,16 +168,16 @@ function chosenAction({ actions }: IntentState, asked: string | undefined): stri
 function lifeOf(
   { capability_ttl_s }: Context,
   asked_s: number | undefined,
-  { expires_at }: IntentState,
+  expires_at: string,
   now: Date,
 ): Pick<Terms, 'ttl_s' | 'expires_at'> {
   const ttl_s = asked_s ?? capability_ttl_s;
-  if (!(ttl_s > 0) || ttl_s > limits.capability_ttl_s)
+  if (!Number.isSafeInteger(ttl_s) || ttl_s < 1 || ttl_s > limits.capability_ttl_s)
     refuse('CAPABILITY_TOO_LONG', `A capability lives ${limits.capability_ttl_s / 60} minutes at most.`);
   const ends_s = Math.floor(now.getTime() / 1000) + ttl_s;
   const intent_ends_s = Math.floor(Date.parse(expires_at) / 1000);
   if (asked_s !== undefined && ends_s > intent_ends_s)
-    refuse('CAPABILITY_TOO_LONG', `The intent ends at ${expires_at}.`);
+    refuse('CAPABILITY_TOO_LONG', `What it rests on ends at ${expires_at}.`);
   return { ttl_s, expires_at: new Date(Math.min(ends_s, intent_ends_s) * 1000).toISOString() };
 }
 

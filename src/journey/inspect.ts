@@ -4,11 +4,10 @@ import { isDispatch } from '../gate/agent-move.ts';
 import { movesIntent, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
 import { movesSystem, newSystem, nextSystem, type System } from '../gate/system.ts';
-import { originOf, verifyAct, verifyProposal } from '../identity/act.ts';
+import { originOf, verifyAct } from '../identity/act.ts';
 import { requireAuthority } from '../identity/authority.ts';
 import {
   type Authorities,
-  covers,
   type Delegation,
   movesDelegation,
   nextDelegation,
@@ -16,6 +15,8 @@ import {
 import { movesPrincipal, nextPrincipal, type Principal, requireFreshKey } from '../identity/principal.ts';
 import { type Entry, sealEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
+import { requireGrounds } from '../store/grounds.ts';
+import type { Row, RowName, Rows } from '../store/row.ts';
 import { AgentInspector } from './inspect-agent.ts';
 
 /**
@@ -29,6 +30,7 @@ import { AgentInspector } from './inspect-agent.ts';
 export class Inspector {
   #genesis: { readonly origin: string; readonly ledger_key: string } | null = null;
   #system: System | null = null;
+  #at_ms = 0;
   readonly #principals = new Map<string, Principal>();
   readonly #delegations = new Map<string, Delegation>();
   readonly #intents = new Map<string, IntentState>();
@@ -68,6 +70,10 @@ export class Inspector {
 
   readonly inspect = (entry: Entry): void => {
     const event = parseEvent(entry);
+    // An entry of an earlier time could tell of a capability or an approval that had not ended yet.
+    if (Date.parse(entry.at) < this.#at_ms)
+      refuse('LEDGER_BROKEN', 'It is earlier than the entry before it.');
+    this.#at_ms = Date.parse(entry.at);
     if (event.kind === 'system.initialised') this.#begin(event, entry);
     if (isSigned(event)) this.#requireSigned(event, entry);
     requireClaims(event, entry);
@@ -81,8 +87,7 @@ export class Inspector {
       const before = this.#delegations.get(event.subject) ?? null;
       this.#delegations.set(event.subject, nextDelegation(before, event, entry.at, this.authorities));
     }
-    if (event.kind === 'intent.proposed') this.#requireProposer(event);
-    if (event.kind === 'intent.delegated') this.#requireDelegated(event);
+    if (GROUNDED.has(event.kind)) requireGrounds(this.#rows(entry.tenant), event, entry.at);
     if (movesIntent(event)) {
       const before = this.#intents.get(event.subject) ?? null;
       this.#intents.set(event.subject, next(before, event, entry.at));
@@ -100,20 +105,19 @@ export class Inspector {
     this.#system = newSystem(this.#genesis.origin);
   }
 
-  #requireProposer({ body }: Event<'intent.proposed'>): void {
-    const { proposer, proposer_signature, hash } = body;
-    if (proposer_signature === null) return;
-    const key = this.#principals.get(proposer)?.public_key ?? refuse('PRINCIPAL_UNKNOWN');
-    verifyProposal(this.origin, hash, proposer_signature, key);
-  }
-
-  #requireDelegated({ subject, body }: Event<'intent.delegated'>): void {
-    const held = this.#delegations.get(body.delegation) ?? refuse('DELEGATION_UNKNOWN');
-    const { approver } = body;
-    if (!covers(held, this.#intents.get(subject)?.actions ?? refuse('INTENT_NOT_FOUND')))
-      refuse('DELEGATION_OUT_OF_SCOPE');
-    if (approver && (!held.approves || approver.by !== held.root.by || approver.key !== held.root.key))
-      refuse('DELEGATION_WIDENED');
+  /** What was folded so far, as the store would see it. */
+  #rows(tenant: string): Rows {
+    const states: Partial<Record<RowName, (key: string) => unknown>> = {
+      system: () => this.#system,
+      principal: (key) => this.#principals.get(key),
+      delegation: (key) => this.#delegations.get(key),
+      intent: (key) => this.#intents.get(key),
+    };
+    const row = <N extends RowName>(name: N, key: string): Row<N> | null => {
+      const state = states[name]?.(key);
+      return state ? ({ name, key, seq: 0, state } as Row<N>) : null;
+    };
+    return { tenant, row, principals: () => [...this.#principals.values()] };
   }
 
   #requireSigned(event: Extract<Event, { body: { signature: string } }>, entry: Entry): void {
@@ -130,6 +134,14 @@ export class Inspector {
     this.#verified.add(hash);
   }
 }
+
+/** What rests on more than its own intent: a deep verification looks at the same grounds as the commit did. */
+const GROUNDED: ReadonlySet<string> = new Set<Event['kind']>([
+  'intent.proposed',
+  'intent.delegated',
+  'capability.issued',
+  'execution.claimed',
+]);
 
 /** Without its claims an entry could stand twice, and nothing would be unique about it. */
 function requireClaims(event: Event, { claims }: Entry): void {

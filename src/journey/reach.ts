@@ -26,8 +26,19 @@ function toolScope({ sandbox }: ToolEffect): ResourceScope {
   return { unconfined: false, network, read, write, pipelines: [] };
 }
 
-function planScope(effect: PlanEffect): ResourceScope {
+/** Every path that an effect may write, none of them abridged: policies are about paths. */
+export function writesOf(effect: Effect): string[] {
+  if (effect.kind === 'tool') return effect.sandbox === 'none' ? [] : effect.sandbox.write;
   const changed = effect.actions.flatMap(({ changes }) => changes.map(({ path }) => path));
+  return [...new Set([...changed, ...effect.folders])].sort();
+}
+
+/** Whether a path is one of these, or below one. */
+export function reaches(paths: readonly string[], path: string): boolean {
+  return paths.some((one) => one === '.' || path === one || path.startsWith(`${one}/`));
+}
+
+function planScope(effect: PlanEffect): ResourceScope {
   const pipelines = effect.actions
     .filter(({ action_type }) => action_type === 'PIPELINE_RUN')
     .map(({ target }) => target);
@@ -35,7 +46,7 @@ function planScope(effect: PlanEffect): ResourceScope {
     unconfined: false,
     network: false,
     read: [],
-    write: namedShortly([...new Set([...changed, ...effect.folders])]),
+    write: namedShortly(writesOf(effect)),
     pipelines: [...new Set(pipelines)],
   };
 }
@@ -63,13 +74,15 @@ export function confinedTo(effect: ToolEffect, scope: ResourceScope): ToolEffect
 
 /** An effect as policies see it. */
 export function resourceOf(effect: Effect, name: string): PolicyResource {
-  const { network, write, unconfined } = neededScope(effect);
+  const { network, unconfined } = neededScope(effect);
+  // The steps of a pipeline run as the registry says, perhaps without a sandbox: nobody can promise less from here.
+  const loose = effect.kind === 'plan' && planScope(effect).pipelines.length > 0;
   return {
     kind: effect.kind,
     name,
-    sandboxed: !unconfined,
-    network,
-    writes: write,
+    sandboxed: !unconfined && !loose,
+    network: network || loose,
+    writes: writesOf(effect),
     undo: effect.kind === 'tool' ? effect.undo : leastUndo(effect),
     elevated: effect.kind === 'plan' && effect.elevated.length > 0,
   };

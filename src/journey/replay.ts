@@ -59,6 +59,7 @@ async function replayed(
   const digest = decisionOf(event);
   if (digest !== null) {
     const record = openDecision(await context.store.object(digest));
+    requireItsOwn(inspector, event, record, entry);
     await requireSameDecision(context, event, record, entry, isThroughGlass(inspector, event));
     step(`policies on ${record.request.action}`, record.decision.words);
   }
@@ -113,6 +114,15 @@ async function requireSameDecision(
   const again = redecide(record, await context.rules(snapshot));
   if (!sameDecision(decision, again))
     differs(seq, `The ${SCOPE_OF[action]} policies said: ${decision.words} They say now: ${again.words}`);
+}
+
+/** A decision counts for the intent and the person that it was made for, under the policies that were active then. */
+function requireItsOwn(inspector: Inspector, event: Event, record: DecisionRecord, { seq }: Entry): void {
+  if (record.subject !== event.subject) differs(seq, 'It rests on a decision about another intent.');
+  if (record.snapshot !== inspector.system.policy) differs(seq, 'Its policies were not active then.');
+  const by = 'by' in event.body ? event.body.by : null;
+  if (by !== null && record.request.principal.name !== by)
+    differs(seq, `It rests on a decision about ${record.request.principal.name}.`);
 }
 
 /** Whether two humans went past the policies here. */

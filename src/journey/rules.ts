@@ -3,8 +3,10 @@ import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { frozenFor } from '../gate/freeze.ts';
+import { signersOf } from '../gate/signers.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
+import type { Authorities } from '../identity/delegation.ts';
 import { rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Envelope } from '../intent/envelope.ts';
@@ -15,7 +17,7 @@ import { refuse } from '../refusal.ts';
 import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import { resourceOf } from './reach.ts';
+import { reaches, resourceOf, writesOf } from './reach.ts';
 
 /** A decision of the active policies, sealed with everything that it was made from. */
 export interface Ruling {
@@ -35,6 +37,8 @@ export interface Matter {
   readonly effect: Effect;
   readonly system: System;
   readonly now: Date;
+  /** Where the signed entries were read: roles are then taken from them and not from a row that somebody may have written. */
+  readonly authorities?: Authorities;
   /** The capability that is asked for. */
   readonly grant?: {
     readonly action: string;
@@ -53,7 +57,11 @@ export async function rule(context: Context, matter: Matter): Promise<Ruling> {
   const request = await requestOf(context, matter, (approvers) => quorumsMet(engine.set.quorums, approvers));
   const decision = engine.decide(request);
   const nonce = randomBytes(16).toString('base64');
-  return { decision, snapshot, ...sealDecision(recordOf(engine, request, decision, nonce)) };
+  return {
+    decision,
+    snapshot,
+    ...sealDecision(recordOf(engine, request, decision, { subject: matter.state.intent_id, nonce })),
+  };
 }
 
 /** Whoever reads the files in policies/ must be able to believe them. */
@@ -89,9 +97,13 @@ async function requestOf(
     resource: resourceOf(effect, state.tool),
     context: {
       ...askedOf(matter),
-      ...approvedOf(state, approvals, principals, met),
+      ...approvedOf(state, approvals, rolesOf(matter, principals), met),
       ...grantOf(matter),
-      ...momentOf(context, matter, principals.get(state.proposer) ?? null),
+      ...momentOf(
+        context,
+        matter,
+        principals.get(matter.delegated ? principal.name : state.proposer) ?? null,
+      ),
       humans: [...principals.values()].filter(({ kind, status }) => kind === 'human' && status === 'active')
         .length,
     },
@@ -138,11 +150,11 @@ const ASSURANCE: Readonly<Record<Approval['assurance'], number>> = {
 function approvedOf(
   { proposer }: IntentState,
   approvals: readonly Approval[],
-  principals: ReadonlyMap<string, Principal>,
+  rolesIn: (name: string) => readonly string[],
   met: (approvers: readonly Approver[]) => string[],
 ): Part<'approvals' | 'approvers' | 'approver_roles' | 'quorums' | 'assurance' | 'self_approved'> {
-  const names = [...new Set(approvals.map(({ by }) => by))].sort();
-  const approvers = names.map((name) => ({ name, roles: principals.get(name)?.roles ?? [] }));
+  const names = signersOf(approvals);
+  const approvers = names.map((name) => ({ name, roles: rolesIn(name) }));
   return {
     approvals: names.length,
     approvers: names,
@@ -153,17 +165,24 @@ function approvedOf(
   };
 }
 
+function rolesOf({ authorities }: Matter, principals: ReadonlyMap<string, Principal>) {
+  return (name: string) => (authorities?.principal(name) ?? principals.get(name))?.roles ?? [];
+}
+
 function grantOf({
   effect,
   grant,
 }: Matter): Part<'action' | 'ttl_s' | 'tool_category' | 'scope_network' | 'scope_writes' | 'unconfined'> {
   const { network, write, unconfined } = grant?.scope ?? NOTHING;
+  // A token names folders where it cannot name every path; a policy is asked about every path.
+  const writes =
+    grant && effect.kind === 'plan' ? writesOf(effect).filter((path) => reaches(write, path)) : write;
   return {
     action: grant?.action ?? (effect.kind === 'tool' ? effect.action : 'plan'),
     ttl_s: grant?.ttl_s ?? 0,
     tool_category: grant?.tool_category ?? '',
     scope_network: network,
-    scope_writes: write,
+    scope_writes: writes,
     unconfined,
   };
 }
@@ -206,6 +225,12 @@ function momentOf(
     pace_hour: rate.hour,
     pace_day: rate.day,
     running_s: running_s ?? 0,
-    frozen: frozenFor(system.freezes, context.store.tenant, state) !== null,
+    frozen:
+      frozenFor(state, {
+        freezes: system.freezes,
+        tenant: context.store.tenant,
+        at: now.toISOString(),
+        isLiveKey: () => true,
+      }) !== null,
   };
 }

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import type { Event } from '../event/event.ts';
-import { isGlassBroken } from '../gate/capability.ts';
-import { approvedNow, type Denial } from '../gate/eligible.ts';
-import { freezeOf, freezeWords } from '../gate/freeze.ts';
+import { approvedNow, type Denial, type Facts } from '../gate/eligible.ts';
+import { freezeWords, frozenFor } from '../gate/freeze.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -117,10 +116,13 @@ async function makeReady(
   const { system } = proven;
   const asked = await openAsked(context, state);
   const capability = await requireCapability(context, { state, system }, asked.effect, presented ?? {});
-  requireToolsFree(context, state, system, asked.effect);
+  if (!facts.isLive(capability.recorded))
+    refuse('CAPABILITY_REVOKED', `What ${capability.recorded.by} granted it with no longer holds.`);
+  requireToolsFree(context, state, system, asked.effect, facts);
 
   const principal = (await context.store.principal(capability.recorded.by)) ?? refuse('PRINCIPAL_UNKNOWN');
-  const matter = { principal, delegated: principal.kind === 'agent', state, ...asked };
+  const delegated = capability.recorded.delegation !== null;
+  const matter = { principal, delegated, state, ...asked, authorities: proven.authorities };
   const ruling = await rule(context, { ...matter, action: 'execute', system, now: facts.now });
   keep(ruling);
   if (!capability.recorded.glass) requireAllowed(ruling);
@@ -133,10 +135,21 @@ async function makeReady(
 const NOBODY: Authorities = { principal: () => null, delegation: () => null };
 
 /** A plan can use more tools than the one that it is named after. */
-function requireToolsFree(context: Context, state: IntentState, { freezes }: System, effect: Effect): void {
-  if (freezes.length === 0 || isGlassBroken(state)) return;
-  const tools = toolsOf(effect, context.registry);
-  const freeze = freezeOf(freezes, { tenant: context.store.tenant, agent: state.proposer, tools });
+function requireToolsFree(
+  context: Context,
+  state: IntentState,
+  { freezes }: System,
+  effect: Effect,
+  facts: Facts,
+): void {
+  if (freezes.length === 0) return;
+  const freeze = frozenFor(state, {
+    freezes,
+    tenant: context.store.tenant,
+    at: facts.now.toISOString(),
+    isLiveKey: (by, key) => facts.isLive({ by, key, delegation: null }),
+    tools: toolsOf(effect, context.registry),
+  });
   if (freeze) refuse('FROZEN', freezeWords(freeze));
 }
 
@@ -212,7 +225,7 @@ async function effectOf(
 /** What drifted under a running plan is a violation, too; the plan found it by itself and rolled back. */
 function withViolation(ended: Ended, found: Violation | null): WatchedEnd {
   const { result, reason_code } = ended;
-  if (result === 'success') return { ended, violation: null };
+  if (result === 'success') return { ended, violation: found };
   if (found) return { ended: { ...ended, reason_code: found.refusal.code }, violation: found };
   const drifted = reason_code !== null && DRIFTED.has(reason_code);
   return { ended, violation: drifted ? { refusal: new Refusal(reason_code), ruling: null } : null };
@@ -251,14 +264,30 @@ async function record(
   const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
   try {
     const known = violation ? ((await context.store.intent(state.intent_id)) ?? state) : state;
+    const kept = violation && (await withoutErased(context, state, violation));
     await context.store.commit({
-      events: violation ? [violationEvent(known, execution_id, violation), finished] : [finished],
-      objects: violation?.ruling ? [...objects, violation.ruling.bytes] : objects,
+      events: kept ? [violationEvent(known, execution_id, kept), finished] : [finished],
+      objects: kept?.ruling ? [...objects, kept.ruling.bytes] : objects,
     });
   } catch (error) {
     inDoubt(execution_id, error);
   }
   return { ...ended, execution_id, intent_id: claimed.subject, capability_id, tool, folder };
+}
+
+/** A decision holds the goal: what was erased while it ran is not stored again. */
+async function withoutErased(
+  { store }: Context,
+  { hash }: IntentState,
+  violation: Violation,
+): Promise<Violation> {
+  try {
+    await store.object(hash);
+    return violation;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
+    return { ...violation, ruling: null };
+  }
 }
 
 function inDoubt(execution_id: string, error: unknown): never {

@@ -4,6 +4,7 @@ import type { Event } from '../event/event.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { covers, type Delegation, requireHolds } from '../identity/delegation.ts';
 import { requireConstraints } from '../intent/constraints.ts';
+import type { PlanEffect } from '../plan/model.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { requireFormats } from './check.ts';
 import {
@@ -14,7 +15,7 @@ import {
   requireClock,
   requireIntent,
 } from './context.ts';
-import { openAsked, requireSameEffect } from './effect.ts';
+import { openAsked, openEffect, requireSameEffect } from './effect.ts';
 import { actionOf, resourceOf } from './reach.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 
@@ -27,21 +28,40 @@ export async function accept(
   matter: Omit<Matter, 'action'>,
   keep: (ruling: Kept) => void,
 ): Promise<Ruling> {
+  const { state, effect } = matter;
+  // What a human may turn to after a failure is accepted now, with the rest, or not at all.
+  for (const choice of state.choices.slice(1)) {
+    const alternate = openEffect(await context.store.object(choice.effect_digest));
+    await acceptEffect(
+      context,
+      { ...matter, effect: alternate, state: { ...state, tool: choice.tool } },
+      keep,
+    );
+  }
+  return acceptEffect(context, { ...matter, effect }, keep);
+}
+
+async function acceptEffect(
+  context: Context,
+  matter: Omit<Matter, 'action'>,
+  keep: (ruling: Kept) => void,
+): Promise<Ruling> {
   const { envelope, effect, state } = matter;
   const { network, sandboxed } = resourceOf(effect, state.tool);
   requireConstraints(envelope.constraints, {
     action: actionOf(effect),
     network: network || !sandboxed,
     runtime_s: (effect.kind === 'tool' ? effect.timeout_ms : effect.instructions.timeout_ms) / 1000,
-    files:
-      effect.kind === 'tool'
-        ? null
-        : new Set(effect.actions.flatMap((one) => one.changes.map(({ path }) => path))).size,
+    files: effect.kind === 'tool' ? null : filesOf(effect),
   });
   const ruling = await rule(context, { ...matter, action: 'submit' });
   keep(ruling);
   requireAllowed(ruling);
   return ruling;
+}
+
+function filesOf({ actions }: PlanEffect): number {
+  return new Set(actions.flatMap(({ changes }) => changes.map(({ path }) => path))).size;
 }
 
 /** F1: the intent is refused, and that is recorded. */
@@ -80,7 +100,9 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
 
     const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
     const system = await context.store.system();
-    const ruling = await accept(context, { principal, delegated: true, state, ...asked, system, now }, keep);
+    const matter = { state, ...asked, system, now };
+    const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
+    if (delegation.approves) await requireMayStandFor(context, delegation.root.by, matter, keep);
     const delegated = signAct(
       context.origin,
       'intent.delegated',
@@ -102,6 +124,22 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
     await context.store.commit({ events: [delegated], objects: [ruling.bytes] });
     return delegated;
   });
+}
+
+/** A delegation that stands for an approval can do no more than the human who gave it. */
+async function requireMayStandFor(
+  context: Context,
+  root: string,
+  matter: Omit<Matter, 'action' | 'principal'>,
+  keep: (ruling: Kept) => void,
+): Promise<void> {
+  const humans = await context.store.principals();
+  const principal = humans.find(({ name }) => name === root) ?? refuse('PRINCIPAL_UNKNOWN');
+  const active = humans.filter(({ kind, status }) => kind === 'human' && status === 'active');
+  if (active.length > 1 && matter.state.proposer === root) refuse('SELF_APPROVAL');
+  const ruling = await rule(context, { ...matter, principal, delegated: true, action: 'approve' });
+  keep(ruling);
+  requireAllowed(ruling);
 }
 
 /** The delegation must hold now and be for this key. The store looks again, and at the signature. */

@@ -1,10 +1,15 @@
 import type { Event } from '../event/event.ts';
-import { isGlassBroken, outstanding } from '../gate/capability.ts';
-import { freezeOf, freezeWords } from '../gate/freeze.ts';
-import type { IntentState } from '../gate/state.ts';
+import { outstanding } from '../gate/capability.ts';
+import { validApprovals } from '../gate/eligible.ts';
+import { freezeWords, frozenFor } from '../gate/freeze.ts';
+import { signersOf } from '../gate/signers.ts';
+import type { Approval, IntentState } from '../gate/state.ts';
+import type { Authorities } from '../identity/delegation.ts';
+import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import type { Context } from './context.ts';
+import { isLiveApproval } from '../store/grounds.ts';
+import { authoritiesIn, type Context } from './context.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
 import { type Matter, type Ruling, rule } from './rules.ts';
@@ -71,15 +76,19 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { capability, effect } = watched;
   const state = (await context.store.intent(watched.state.intent_id)) ?? watched.state;
   const system = await context.store.system();
-  const glass = isGlassBroken(state);
-  const about = {
+  const authorities = await authoritiesIn(context);
+  const at = context.clock().toISOString();
+  const freeze = frozenFor(state, {
+    freezes: system.freezes,
     tenant: context.store.tenant,
-    agent: state.proposer,
+    at,
+    isLiveKey: (name, key) => isLive(authorities.principal(name), key),
     tools: toolsOf(effect, context.registry),
-  };
-  const freeze = glass ? null : freezeOf(system.freezes, about);
+  });
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevoked(state, capability)) return by(new Refusal('CAPABILITY_REVOKED'));
+  const lost = lostAuthority(authorities, watched, at);
+  if (lost) return by(lost);
   const broken = conditionBroken(context, capability);
   if (broken) return by(broken);
 
@@ -87,7 +96,20 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const running_s = Math.max(0, Math.floor((now.getTime() - since_ms) / 1000));
   const ruling = await rule(context, { ...watched, action: 'execute', system, now, running_s });
   const { code, words } = ruling.decision;
-  return code === null || glass ? null : { refusal: new Refusal(code, words), ruling };
+  return code === null || capability.recorded.glass ? null : { refusal: new Refusal(code, words), ruling };
+}
+
+/** Whoever approved or granted it and lost the key or the delegation since. That time passes does not stop a run. */
+function lostAuthority(authorities: Authorities, { state, capability }: Watched, at: string): Refusal | null {
+  const earlier = capability.recorded.issued_at;
+  const isGone = (act: Pick<Approval, 'by' | 'key' | 'delegation'>) =>
+    isLiveApproval(authorities, act, earlier) === false;
+  if (isGone(capability.recorded))
+    return new Refusal('CAPABILITY_REVOKED', `${capability.recorded.by} lost it.`);
+  const live = validApprovals(state, new Date(earlier)).filter((approval) => !isGone(approval));
+  return signersOf(live).length < state.approvals_needed && at >= earlier
+    ? new Refusal('APPROVER_REVOKED')
+    : null;
 }
 
 function by(refusal: Refusal): Violation {
@@ -112,7 +134,10 @@ export function violationEvent(
       execution_id,
       reason_code: refusal.code,
       decision: ruling?.digest ?? null,
-      revoked: outstanding(state),
+      revoked: outstanding(state).slice(0, NAMED),
     },
   };
 }
+
+/** All of them are revoked; the entry names so many. */
+const NAMED = 1000;

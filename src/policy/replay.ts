@@ -14,6 +14,8 @@ export interface DecisionRecord {
   readonly snapshot: Digest;
   readonly request: PolicyRequest;
   readonly decision: Decision;
+  /** What it was decided for: an intent, or a conversation. A decision says nothing about another one. */
+  readonly subject: string;
   /** Random, so that a goal that can be guessed cannot be guessed back from the digest once this is erased. */
   readonly nonce: string;
 }
@@ -34,6 +36,7 @@ const recordSchema: z.ZodType<DecisionRecord> = z.strictObject({
   snapshot: z.string().regex(/^[0-9a-f]{64}$/),
   request: requestSchema,
   decision: decisionSchema,
+  subject: z.string().min(1).max(256),
   nonce: z.base64().length(24),
 });
 
@@ -41,9 +44,9 @@ export function recordOf(
   engine: Engine,
   request: PolicyRequest,
   decision: Decision,
-  nonce: string,
+  { subject, nonce }: Pick<DecisionRecord, 'subject' | 'nonce'>,
 ): DecisionRecord {
-  return { format: 'keyturn-decision/1', snapshot: engine.set.digest, request, decision, nonce };
+  return { format: 'keyturn-decision/1', snapshot: engine.set.digest, request, decision, subject, nonce };
 }
 
 export function sealDecision(record: DecisionRecord): { bytes: Uint8Array; digest: Digest } {

@@ -92,9 +92,13 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
 /** Entries are added to their own ledger only, where it ends. */
 function requireJoint(first: ForeignEntry | undefined, { size, last }: Tip): void {
   if (first && (first.entry.seq !== size || first.entry.prev !== last))
-    refuse('LEDGER_FORKED', `The store has ${size} entries, and entry ${first.entry.seq} does not follow them.`, {
-      size,
-    });
+    refuse(
+      'LEDGER_FORKED',
+      `The store has ${size} entries, and entry ${first.entry.seq} does not follow them.`,
+      {
+        size,
+      },
+    );
 }
 
 function broken(problem: string): never {

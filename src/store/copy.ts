@@ -70,7 +70,9 @@ async function requireSameBeginning(from: Store, to: Store): Promise<number> {
 }
 
 function refuseOther(size: number): never {
-  return refuse('LEDGER_FORKED', `The target holds ${size} entries that are not those of the source.`, { size });
+  return refuse('LEDGER_FORKED', `The target holds ${size} entries that are not those of the source.`, {
+    size,
+  });
 }
 
 function isSame(a: Tip, b: Tip): boolean {

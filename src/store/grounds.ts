@@ -2,6 +2,7 @@ import type { Event } from '../event/event.ts';
 import { correlationOf } from '../gate/agent.ts';
 import { requireDispatchGrounds } from '../gate/dispatch.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
+import { signersOf } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
@@ -42,28 +43,51 @@ function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: stri
   if (!covers(held, intentOf(rows, event.subject).actions)) refuse('DELEGATION_OUT_OF_SCOPE');
   if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
   if (approver === null) return;
+  const { proposer } = intentOf(rows, event.subject);
+  const humans = rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active');
+  if (humans.length > 1 && approver.by === proposer) refuse('SELF_APPROVAL');
   if (!held.approves || approver.by !== held.root.by || approver.key !== held.root.key)
     refuse('DELEGATION_WIDENED', 'This delegation does not stand for an approval.');
 }
 
 function requireGrantable(rows: Rows, event: Event<'capability.issued'>, at: string): void {
-  const { policy, control_key, ordinal, delegation, action } = event.body;
+  const { policy, control_key, delegation, action, by, expires_at } = event.body;
+  const authorities = authoritiesOf(rows);
   const state = intentOf(rows, event.subject);
   const system = systemOf(rows);
-  requireLiveApprovals(authoritiesOf(rows), state, at);
-  requireNotFrozen(system, rows.tenant, state);
-  if (delegation !== null && !covers(requireHolds(authoritiesOf(rows), delegation, at), [action]))
-    refuse('DELEGATION_OUT_OF_SCOPE');
-  const issued_before = rows.row('principal', state.proposer)?.state.pace.total ?? 0;
-  if (policy !== system.policy || control_key !== system.control_keys.at(-1) || ordinal !== issued_before + 1)
-    refuse('DECISION_STALE');
+  requireLiveApprovals(authorities, state, at);
+  requireNotFrozen(rows, system, state, at, [by]);
+  if (delegation !== null) {
+    const held = requireHolds(authorities, delegation, at);
+    if (!covers(held, [action])) refuse('DELEGATION_OUT_OF_SCOPE');
+    if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
+  }
+  if (policy !== system.policy || control_key !== system.control_keys.at(-1)) refuse('DECISION_STALE');
+}
+
+/** A rate limit that was judged on an older count is stale. */
+export function requireOrdinal(rows: Rows, { subject, body }: Event<'capability.issued'>): void {
+  const counted = rows.row('principal', pacedName(intentOf(rows, subject), body))?.state.pace.total ?? 0;
+  if (body.ordinal !== counted + 1) refuse('DECISION_STALE');
+}
+
+/** Whose rate it is: that of a delegate, whose key is known, or that of the proposer. */
+export function pacedName(
+  { proposer }: IntentState,
+  { by, delegation }: Pick<Event<'capability.issued'>['body'], 'by' | 'delegation'>,
+): string {
+  return delegation === null ? proposer : by;
 }
 
 function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed'>, at: string): void {
+  const authorities = authoritiesOf(rows);
   const state = intentOf(rows, subject);
   const system = systemOf(rows);
-  requireLiveApprovals(authoritiesOf(rows), state, at);
-  requireNotFrozen(system, rows.tenant, state);
+  requireLiveApprovals(authorities, state, at);
+  requireNotFrozen(rows, system, state, at);
+  const capability = state.capabilities.find((one) => one.capability_id === body.capability_id);
+  if (capability && !isLiveApproval(authorities, capability, at))
+    refuse('CAPABILITY_REVOKED', `What ${capability.by} granted it with no longer holds.`);
   if (body.policy !== system.policy) refuse('DECISION_STALE');
 }
 
@@ -75,25 +99,34 @@ function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): vo
   });
 }
 
-function requireNotFrozen({ freezes }: System, tenant: string, state: IntentState): void {
-  const freeze = frozenFor(freezes, tenant, state);
+function requireNotFrozen(
+  rows: Rows,
+  { freezes }: System,
+  state: IntentState,
+  at: string,
+  agents: readonly string[] = [],
+): void {
+  const isLiveKey = (name: string, key: string) => isLive(authoritiesOf(rows).principal(name), key);
+  const freeze = frozenFor(state, { freezes, tenant: rows.tenant, at, isLiveKey, agents });
   if (freeze) refuse('FROZEN', freezeWords(freeze));
 }
 
 /** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
 function requireLiveApprovals(authorities: Authorities, state: IntentState, at: string): void {
-  const live = state.approvals.filter((approval) => isLiveApproval(authorities, approval, at));
-  if (new Set(live.map(({ by }) => by)).size < state.approvals_needed) refuse('APPROVER_REVOKED');
+  const valid = state.approvals.filter(({ expires_at }) => Date.parse(expires_at) > Date.parse(at));
+  if (state.approvals.length > 0 && signersOf(valid).length < state.approvals_needed)
+    refuse('APPROVAL_EXPIRED');
+  const live = valid.filter((approval) => isLiveApproval(authorities, approval, at));
+  if (signersOf(live).length < state.approvals_needed) refuse('APPROVER_REVOKED');
 }
 
 /** Whether what an approval rests on is still good: its key, and its delegation if it stands under one. */
 export function isLiveApproval(
   authorities: Authorities,
-  { by, key, delegation }: Approval,
+  { by, key, delegation }: Pick<Approval, 'by' | 'key' | 'delegation'>,
   at: string,
 ): boolean {
-  if (!isLive(authorities.principal(by), key)) return false;
-  if (delegation === null) return true;
+  if (delegation === null) return isLive(authorities.principal(by), key);
   try {
     requireHolds(authorities, delegation, at);
     return true;

@@ -6,7 +6,6 @@ import { nextDispatch } from '../gate/dispatch.ts';
 import { fingerprintOf, type IntakeEvent, movesIntake, nextIntake } from '../gate/intake.ts';
 import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
 import { movesSimulation, nextSimulation, type SimulationEvent } from '../gate/simulation.ts';
-import type { IntentState } from '../gate/state.ts';
 import { movesSystem, newSystem, nextSystem, type SystemEvent } from '../gate/system.ts';
 import { originOf, verifyAct } from '../identity/act.ts';
 import { requireAuthority } from '../identity/authority.ts';
@@ -19,7 +18,7 @@ import {
   requireFreshKey,
 } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
-import { requireGrounds } from './grounds.ts';
+import { pacedName, requireGrounds, requireOrdinal } from './grounds.ts';
 import { authoritiesOf, type Row, type Rows } from './row.ts';
 
 /** Pure: the rows that this event changes, or a refusal. Commit and rebuild use this one function. */
@@ -67,8 +66,10 @@ function foldIntent(rows: Rows, event: IntentEvent, seq: number, at: string): re
   const state = next(before?.state ?? null, event, at);
   const intent: Row = { name: 'intent', key: event.subject, seq: before?.seq ?? seq, state };
   if (event.kind === 'execution.claimed') return [intent, executionOf(rows, event, seq)];
-  if (event.kind === 'capability.issued')
-    return [intent, capabilityOf(rows, event, seq), pacedOf(rows, state, at)];
+  if (event.kind === 'capability.issued') {
+    requireOrdinal(rows, event);
+    return [intent, capabilityOf(rows, event, seq), pacedOf(rows, pacedName(state, event.body), at)];
+  }
   return [intent];
 }
 
@@ -80,8 +81,8 @@ function capabilityOf(rows: Rows, { subject, body }: Event<'capability.issued'>,
   return { name: 'capability', key: capability_id, seq, state };
 }
 
-function pacedOf(rows: Rows, { proposer }: IntentState, at: string): Row {
-  const before = rows.row('principal', proposer) ?? refuse('PRINCIPAL_UNKNOWN');
+function pacedOf(rows: Rows, name: string, at: string): Row {
+  const before = rows.row('principal', name) ?? refuse('PRINCIPAL_UNKNOWN');
   return { ...before, state: { ...before.state, pace: nextPace(before.state.pace, at) } };
 }
 

@@ -1,8 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { outcomeOf } from '../../src/agent/access.ts';
 import type { AwaitsApprover } from '../../src/agent/answer.ts';
 import type { Signer } from '../../src/identity/act.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import type { PolicyRequest } from '../../src/policy/request.ts';
+import { ANY, asking, engineOf, rule } from '../policy/questions.ts';
 import { PASSPHRASE } from '../support/project.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 
@@ -74,6 +78,30 @@ describe('HIGH risk', () => {
   });
 });
 
+describe('the outcome of a decision about access', () => {
+  const risky = (over: object): PolicyRequest => {
+    const request = asking('access');
+    return { ...request, resource: { ...request.resource, ...over } as PolicyRequest['resource'] };
+  };
+
+  it.each([
+    ['LOW', {}, 'ALLOW'],
+    ['MEDIUM', { risk: 'MEDIUM' }, 'ALLOW'],
+    ['HIGH', { risk: 'HIGH' }, 'AP_REQUIRED'],
+    ['LOW and irreversible', { irreversible: true }, 'AP_REQUIRED'],
+  ])('is fixed for %s, though the policies permit everything', async (_, over, outcome) => {
+    const engine = await engineOf(rule('all', 'intent', `permit ${ANY};`));
+    const request = risky(over);
+    expect(outcomeOf(engine, request, engine.decide(request))).toBe(outcome);
+  });
+
+  it('is a denial for whoever was revoked, though the policies permit everybody', async () => {
+    const engine = await engineOf(rule('all', 'intent', `permit ${ANY};`));
+    const request = asking('access', {}, { kind: 'user', roles: ['revoked'] });
+    expect(outcomeOf(engine, request, engine.decide(request))).toBe('DENY');
+  });
+});
+
 describe('with a second human', () => {
   it('nobody approves what they asked for themselves', async () => {
     const { keyturn, ada, written } = place();
@@ -90,6 +118,7 @@ describe('with a second human', () => {
 
   it('a policy can ask for an approver, and the delegation does not stand in for one', async () => {
     const { keyturn, ada, root, written } = place();
+    const half = await approvedOnly();
     const path = join(root, 'policies', 'more.cedar');
     writeFileSync(
       path,
@@ -98,7 +127,7 @@ forbid (principal, action == Keyturn::Action::"access", resource) when { resourc
 `,
     );
     await keyturn.activatePolicies({ reason: 'A test.', signer: ada });
-    expect(readFileSync(path, 'utf8')).toContain('two-eyes');
+    expect((await keyturn.agent.resume(half)).kind).toBe('AWAITS_APPROVER');
     const waiting = await awaited('strike out some earlier writing "milk"');
     expect((await keyturn.intent(waiting.intent_id)).approvals).toEqual([]);
     expect(written()).not.toContain('~ milk');
@@ -107,3 +136,28 @@ forbid (principal, action == Keyturn::Action::"access", resource) when { resourc
     expect(written()).toContain('~ milk');
   });
 });
+
+/** A process that breaks after the delegation approved the intent, and before the dispatch. */
+async function approvedOnly() {
+  const { keyturn, root } = place();
+  for (let at = 1; ; at += 1) {
+    const prompt = await askedFor(keyturn, `strike out some earlier writing "half ${at}"`);
+    let left = Number.POSITIVE_INFINITY;
+    const clock = () => {
+      left -= 1;
+      if (left < 0) throw new Error('broken');
+      return new Date();
+    };
+    const breaking = await Keyturn.open({ at: root, clock });
+    left = at;
+    await yes(breaking, prompt).catch(() => {});
+    left = Number.POSITIVE_INFINITY;
+    await breaking.close();
+    const { state } = await keyturn.agent.status(prompt.correlation_id);
+    const step = state.plans[0]!.steps[0]!;
+    const intents = await keyturn.list({ status: 'approved', limit: 100 });
+    const ours = intents.some(({ actions }) => actions.includes('simulation:note.remove@1'));
+    if (step.state === 'READY' && ours) return prompt;
+    if (step.state === 'SUCCEEDED') throw new Error('it never broke there');
+  }
+}

@@ -3,12 +3,15 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { catalogOf, definitionDigest } from '../../src/agent/catalog.ts';
+import { plans } from '../../src/agent/contracts.ts';
 import { type DispatchFacts, decide, sealVerdict } from '../../src/agent/decide.ts';
 import { valuesOf } from '../../src/agent/fields.ts';
 import { createFinder } from '../../src/agent/finder/finder.ts';
+import { closing, stepMoved } from '../../src/agent/moves.ts';
 import { PACKET_SCHEMA_VERSION, packetRef } from '../../src/agent/packet.ts';
-import { partsOf, planOf, refsOf } from '../../src/agent/plan.ts';
+import { idempotencyKey, partsOf, planOf, refsOf } from '../../src/agent/plan.ts';
 import { simulationSchema } from '../../src/agent/simulation.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, yes } from './agent-place.ts';
 
@@ -92,6 +95,60 @@ describe('the replay of a correlation', () => {
     expect((await keyturn.agent.replay(correlation_id)).decisions).toHaveLength(1);
     await keyturn.erase({ digest: step.access!.decision, reason: 'A test.', signer: ada });
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => keyturn.agent.replay(correlation_id));
+  });
+
+  it('fails when the recorded decision is not what its facts and refs lead to', async () => {
+    const { keyturn, root } = place();
+    const lied = async (over: Partial<DispatchFacts>) => {
+      const { correlation_id } = await askedFor(keyturn, 'append a notebook line "lie"');
+      const { state } = await keyturn.agent.status(correlation_id);
+      const planned = state.plans[0]!;
+      const plan = plans.open(await keyturn.object(planned.plan));
+      const step = plan.ordered_steps[0]!;
+      const refs = { ...refsOf(plan, step), access_decision_ref: planned.steps[0]!.access!.decision };
+      const { simulation_id, simulation_version: version, definition } = step;
+      const { digest, bytes, verdict } = sealVerdict({
+        correlation_id,
+        plan_id: plan.plan_id,
+        step_id: step.step_id,
+        idempotency_key: idempotencyKey(correlation_id, step),
+        refs,
+        facts: {
+          simulations: [{ simulation_id, version, definition, standing: 'ACTIVE' }],
+          access: 'ALLOW',
+          approved: false,
+          confirmation_required: true,
+          confirmation: null,
+          ...over,
+        },
+      });
+      // Whoever can call the store can write an entry that nobody signs.
+      const store = await openSqliteStore({
+        path: join(root, '.keyturn', 'store.db'),
+        tenant: 'default',
+        clock: () => new Date(),
+        mode: 'write',
+      });
+      const failed = { dispatch_decision_hash: digest };
+      const code = verdict.reason_code as 'ACCESS_SCOPE_VIOLATION';
+      const events = [
+        stepMoved(plan, step, ['WAITING_CONFIRM', 'FAILED_TERMINAL'], code, refs, failed),
+        ...closing(plan, planned, step.step_id, ['FAILED', 'PLAN_ABORTED']),
+      ];
+      await store.commit({ events, objects: [bytes] });
+      await store.close();
+      return keyturn.agent.replay(correlation_id);
+    };
+    expect((await lied({})).decisions).toMatchObject([{ reason_code: 'CONFIRMATION_MISSING' }]);
+    await expectRefusal('AGENT_REPLAY_DIFFERS', () => lied({ access: 'DENY' }));
+    await expectRefusal('AGENT_REPLAY_DIFFERS', () => lied({ confirmation: 'NO' }));
+    await expectRefusal('AGENT_REPLAY_DIFFERS', () =>
+      lied({
+        simulations: [
+          { simulation_id: 'note.add', version: 1, definition: 'a'.repeat(64), standing: 'ACTIVE' },
+        ],
+      }),
+    );
   });
 
   it('is refused for a correlation that nobody began', async () => {

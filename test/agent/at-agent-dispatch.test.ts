@@ -133,6 +133,14 @@ describe('AT-AGENT-02-confirm-required-before-impactful-sim', () => {
       keyturn.agent.dispatch({ ...keyed, required_fields: other }),
     );
     await expectRefusal('SHAPE_INVALID', () => keyturn.agent.dispatch({ ...keyed, more: 1 }));
+    // A vague answer has a proof, too, and is no yes.
+    await keyturn.agent.confirm({ ...prompt, user_id: 'ada', text: 'okay' });
+    const { state: vague } = await keyturn.agent.status(prompt.correlation_id);
+    const confirmation_proof_ref = vague.plans[0]!.steps[0]!.confirmation!.proof;
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      keyturn.agent.dispatch({ ...keyed, confirmation_proof_ref }),
+    );
+    expect((await keyturn.agent.resume(prompt)).kind).toBe('CONFIRM');
     expect(written()).not.toContain('+ forged');
   });
 });

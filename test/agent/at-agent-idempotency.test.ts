@@ -106,7 +106,9 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
     const killed = child(root, prompt);
     await killed.ready;
     killed.go();
-    const execution_id = await claimed(prompt);
+    const too_soon = killed.answer.then((answer) => expect.fail(`it ended with ${answer}`));
+    const execution_id = await Promise.race([claimed(prompt), too_soon]);
+    too_soon.catch(() => {});
     killed.kill();
     expect(await killed.answer).toBe('killed');
 

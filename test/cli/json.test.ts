@@ -201,6 +201,9 @@ describe('--json', () => {
     await ok(['ledger', 'verify', '--deep']);
     await ok(['ledger', 'verify', '--file', join(folder, 'ledger.jsonl')]);
     await ok(['ledger', 'rebuild']);
+    await ok(['store', 'verify']);
+    await ok(['store', 'copy', '.keyturn/store.db', 'copy.db']);
+    answered.add('watch'); // line by line, which watch.test.ts shows
     expect(COMMANDS.map(({ name }) => name).filter((name) => !answered.has(name))).toEqual([]);
   });
 

@@ -27,7 +27,10 @@ const NOW = new Date('2026-01-15T12:30:00.000Z');
 const FOLDER = 'agent_outputs/reports/x';
 const begun = [proposed({ effect: 'plan' }), granted(), issued(), claimed(1, RUN, FOLDER)];
 const having = (...events: IntentEvent[]) => fold(...begun, ...events);
-const verdict = (state: IntentState, isLive: (approval: Approval) => boolean = () => true) => {
+const verdict = (
+  state: IntentState,
+  isLive: (act: Pick<Approval, 'by' | 'key' | 'delegation'>) => boolean = () => true,
+) => {
   const answer = eligible(state, HASH, { now: NOW, ledger_at: AT, tenant: 'default', freezes: [], isLive });
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };

@@ -25,30 +25,26 @@ interface Known extends Intent {
 
 type Step = { readonly do: string; readonly which: number; readonly other: number };
 
-const STEPS = [
-  'propose',
-  'propose failing',
-  'approve',
-  'approve',
-  'grant',
-  'grant',
-  'run',
-  'run',
-  'run',
-  'present',
-  'present',
-  'revoke',
-  'reject',
-  'retry',
-  'freeze',
-  'unfreeze',
-  'wait a little',
-  'wait long',
-];
+/** More of what leads somewhere than of what stops it: otherwise hardly anything would ever run. */
+const STEPS: readonly string[] = Object.entries({
+  propose: 1,
+  'propose failing': 1,
+  approve: 5,
+  grant: 5,
+  run: 5,
+  present: 3,
+  revoke: 2,
+  reject: 1,
+  retry: 3,
+  freeze: 1,
+  unfreeze: 3,
+  'wait a little': 1,
+  'wait long': 1,
+}).flatMap(([name, weight]) => Array(weight).fill(name));
 
 const step: fc.Arbitrary<Step> = fc.record({
   do: fc.constantFrom(...STEPS),
-  which: fc.nat(5),
+  which: fc.nat(2),
   other: fc.nat(5),
 });
 
@@ -213,6 +209,7 @@ it('no sequence of calls, in any order, runs an effect without an approved, unex
     fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 40 }), async (steps) => {
       const story = new Story(p, clock);
       await story.propose(false);
+      await story.propose(true);
       try {
         for (const one of steps) await story.take(one);
       } finally {

@@ -16,7 +16,10 @@ const old = () => engineOf(rule('cap', 'capability', `permit ${ANY} when { conte
 const record = async (ttl_s = 300) => {
   const engine = await old();
   const request = asking('grant', { ttl_s });
-  return recordOf(engine, request, engine.decide(request), Buffer.alloc(16).toString('base64'));
+  return recordOf(engine, request, engine.decide(request), {
+    subject: 'intent',
+    nonce: Buffer.alloc(16).toString('base64'),
+  });
 };
 
 describe('a stored decision', () => {

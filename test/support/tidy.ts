@@ -9,6 +9,7 @@ export type Check = (files: readonly Source[]) => string[];
 export const LAYERS: readonly (readonly string[])[] = [
   ['reason'],
   ['limits.ts', 'refusal.ts'],
+  ['telemetry.ts'],
   ['canonical'],
   ['durable'],
   ['event'],

@@ -33,7 +33,7 @@ export function breakGlass(call: Call): Promise<Answer> {
       intent_id,
       hash,
       attempt,
-      humans: [...glass],
+      humans: [...new Set(glass.map(({ by }) => by))].sort(),
       broken,
       by,
       reason,

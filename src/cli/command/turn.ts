@@ -50,7 +50,10 @@ async function requireTurnable(keyturn: Keyturn, state: IntentState): Promise<vo
     refuse(code, words, executed_at === null ? {} : { executed_at });
   }
   if (Date.parse(state.expires_at) <= Date.now()) refuse('INTENT_EXPIRED');
-  const freeze = frozenFor((await keyturn.system()).freezes, keyturn.config.tenant, state);
+  const { freezes } = await keyturn.system();
+  const at = new Date().toISOString();
+  // The run itself looks at whose keys still hold; here only what certainly stops it is said early.
+  const freeze = frozenFor(state, { freezes, tenant: keyturn.config.tenant, at, isLiveKey: () => true });
   if (freeze) refuse('FROZEN', freezeWords(freeze));
 }
 

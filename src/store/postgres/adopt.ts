@@ -41,7 +41,11 @@ export function adopterOf(
   };
 }
 
-async function insertObjects(db: Connection, tenant: Tenant, objects: readonly StoredObject[]): Promise<void> {
+async function insertObjects(
+  db: Connection,
+  tenant: Tenant,
+  objects: readonly StoredObject[],
+): Promise<void> {
   await db.ask({
     name: 'objects',
     text: `INSERT INTO keyturn.object (tenant, digest, bytes)

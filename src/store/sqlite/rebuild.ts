@@ -96,6 +96,8 @@ function foldEntry(
     if (stored.id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
+    if (tip.at !== null && Date.parse(at) < Date.parse(tip.at))
+      refuse('LEDGER_BROKEN', 'it is earlier than the entry before it');
     if (leafHash(stored.bytes) !== stored.hash) refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
     const end = { ...append(tip, stored.hash), last: stored.hash, at };
     if (end.frontier.at(-1) !== stored.peak || at !== stored.at)

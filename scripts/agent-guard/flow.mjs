@@ -1,0 +1,138 @@
+import ts from 'typescript';
+import { AGENT, assignmentsOf, bareOf, graphOf, isLiteral, nodesOf, placeOf } from './source.mjs';
+
+/** Conditions 3, 5, 6 and 7, as far as the source shows them: what leads to what. */
+
+const CORE = `${AGENT}/core.ts`;
+const EXECUTOR = `${AGENT}/executor.ts`;
+const INTENT = `${AGENT}/intent.ts`;
+const TURN = `${AGENT}/turn.ts`;
+
+/** Only the registered definition says what runs: no other place makes an effect, an intent or a simulation id. */
+export function dispatchesTools(tree) {
+  return [
+    ...[...tree.values()].flatMap((file) => [...effectsMade(file), ...idsMadeUp(file)]),
+    ...undrafted(tree),
+  ];
+}
+
+function effectsMade(file) {
+  if (file.fileName === INTENT) return [];
+  return assignmentsOf(file, 'kind')
+    .filter(({ initializer }) => /^'(tool|plan)'$/.test(bareOf(initializer).getText()))
+    .map((node) => `${placeOf(node)} makes an effect of its own`);
+}
+
+function idsMadeUp(file) {
+  return assignmentsOf(file, 'simulation_id')
+    .filter(({ initializer }) => isLiteral(initializer) || /tool/i.test(initializer.getText()))
+    .map((node) => `${placeOf(node)} makes up a simulation id`);
+}
+
+/** What is proposed is the draft of a definition, and it requests the simulation beside the effect. */
+function undrafted(tree) {
+  const { nodeOf } = graphOf(tree);
+  const draft = nodeOf(`${INTENT}#draftOf`);
+  const actions = draft && assignmentsOf(draft, 'requested_actions')[0];
+  const effect = draft && assignmentsOf(draft, 'effect')[0];
+  const proposals = nodesOf(tree.get(EXECUTOR)).filter(
+    (node) => ts.isCallExpression(node) && node.expression.getText() === 'propose',
+  );
+  return [
+    ...(actions && /\bsimulationAction\(/.test(actions.getText())
+      ? []
+      : ['an intent does not name its simulation']),
+    ...(effect && /^effectOf\(definition,/.test(effect.initializer.getText())
+      ? []
+      : ['the effect of an intent is not that of the registered definition']),
+    ...(proposals.length === 0 ? ['nothing is proposed by the executor'] : []),
+    ...proposals
+      .filter((call) => !isDraft(call.arguments[1]))
+      .map((call) => `${placeOf(call)} proposes no draft`),
+  ];
+}
+
+function isDraft(node) {
+  if (!node || !ts.isIdentifier(node)) return false;
+  const around = nodesOf(node.getSourceFile()).filter(
+    (one) => ts.isVariableDeclaration(one) && one.name.getText() === node.text,
+  );
+  return around.length === 1 && /^draftOf\(/.test(around[0].initializer?.getText() ?? '');
+}
+
+/** Nothing but a match leads to the executor, however many functions lie between. */
+export function dispatchesMissing(tree) {
+  const { mentions, reach, nodeOf } = graphOf(tree);
+  const runs = (node, path) => [...reach(mentions(node, path))].some((key) => key.startsWith(`${EXECUTOR}#`));
+  const take = nodeOf(`${CORE}#take`);
+  const behave = nodeOf(`${CORE}#behave`);
+  if (!take || !behave) return [`${CORE} has no take or no behave`];
+  const branches = [...tree].flatMap(([path, file]) => branchesOf(file).map((node) => ({ node, path })));
+  const clauses = nodesOf(behave).filter(ts.isCaseOrDefaultClause);
+  const matching = clauses.filter((clause) => labelOf(clause) === 'SIMULATION_MATCH');
+  const others = clauses.filter((clause) => !matching.includes(clause));
+  return [
+    ...(others.some((clause) => labelOf(clause) === 'MISSING_SIMULATION')
+      ? []
+      : ['behave has no case for a missing simulation']),
+    ...(matching.length === 1 && matching[0].statements.length > 0
+      ? []
+      : ['behave does not have one case for a match']),
+    ...others
+      .filter(({ statements }) => !/^(return|throw)\b/.test(statements.at(-1)?.getText() ?? ''))
+      .map((clause) => `${placeOf(clause)} falls through`),
+    ...[...branches, ...others.map((node) => ({ node, path: CORE }))]
+      .filter(({ node, path }) => runs(node, path))
+      .map(({ node }) => `${placeOf(node)} reaches the executor`),
+    ...outside(take, behave, matching, runs),
+  ];
+}
+
+const labelOf = (clause) => (ts.isCaseClause(clause) ? bareOf(clause.expression).text : 'default');
+
+/** What is done whenever the kind of a packet is that of a missing simulation. */
+function branchesOf(file) {
+  return nodesOf(file).flatMap((node) => {
+    if (ts.isIfStatement(node) && says(node.expression)) return [node.thenStatement];
+    return ts.isConditionalExpression(node) && says(node.condition) ? [node.whenTrue] : [];
+  });
+}
+
+const says = (condition) => /=== 'MISSING_SIMULATION'/.test(condition.getText());
+
+/** Around the cases: neither the turn nor the choice between the kinds goes to the executor by itself. */
+function outside(take, behave, matching, runs) {
+  const loose = (node) =>
+    nodesOf(node)
+      .filter((one) => ts.isCallExpression(one) && one.expression.getText() !== 'behave')
+      .filter((call) => !matching.some((clause) => clause.pos <= call.pos && call.end <= clause.end))
+      .filter((call) => runs(call.expression, CORE));
+  return [...loose(take), ...loose(behave)].map((call) => `${placeOf(call)} runs before the kind is known`);
+}
+
+/** Whatever a finder says is read strictly, and compared with the turn, before anything is made of it. */
+export function takesUnreadPackets(tree) {
+  const { nodeOf } = graphOf(tree);
+  const hear = nodeOf(`${TURN}#hear`);
+  if (!hear) return [`${TURN} has no hear`];
+  const text = hear.getText();
+  const order = ['find(', 'parsePacket(found.packet)', 'requireOurs(packet', 'goals.seal(', 'receivedEvent('];
+  const places = order.map((words) => text.indexOf(words));
+  const right = places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1]));
+  const loose = [...text.matchAll(/found\.packet/g)].length;
+  return [
+    ...(right ? [] : ['hear does not parse and compare a packet before it uses it']),
+    ...(loose === 1 ? [] : ['hear uses a packet that was not parsed']),
+  ];
+}
+
+/** These come from a snapshot or from a definition, never from a line of code. */
+export function literalRefs(tree, names) {
+  return [...tree.values()].flatMap((file) =>
+    names.flatMap((name) =>
+      assignmentsOf(file, name)
+        .filter(({ initializer }) => isLiteral(initializer))
+        .map((node) => `${placeOf(node)} makes up a ${name}`),
+    ),
+  );
+}

@@ -1,0 +1,101 @@
+import { Keyturn } from '../../keyturn.ts';
+import type { Answer, Call } from '../answer.ts';
+import { folderOf, reading } from '../project.ts';
+import { say } from '../say.ts';
+import type { Result } from '../schema.ts';
+import { fields } from '../table.ts';
+import { readText } from './ledger.ts';
+
+/** No place is ever shown as it was typed: it may hold a password. */
+export async function copy(call: Call): Promise<Answer> {
+  const [from, to] = call.operands as [string, string];
+  const { tenant, json } = call.options;
+  const copied = await Keyturn.copyStore({
+    at: folderOf(call),
+    from,
+    to,
+    ...(typeof tenant === 'string' ? { tenant } : {}),
+    ...(json ? {} : { onProgress: progress() }),
+  });
+  const { size, last } = copied.tip;
+  const result: Result<'store copy'> = {
+    from: copied.from,
+    to: copied.to,
+    tenant: copied.tenant,
+    entries: size,
+    last,
+    resumed_at: copied.resumed_at,
+    objects: copied.objects,
+  };
+  return { result, lines: copiedLines(result) };
+}
+
+function copiedLines({
+  from,
+  to,
+  tenant,
+  entries,
+  last,
+  resumed_at,
+  objects,
+}: Result<'store copy'>): string[] {
+  return [
+    `[OK] Both stores end with the same entry`,
+    ...fields([
+      ['From', from],
+      ['To', to],
+      ['Tenant', tenant],
+      ['Entries', `${entries}${resumed_at === 0 ? '' : `, ${resumed_at} of them from an earlier copy`}`],
+      ['Last', last],
+      ['Objects', `${objects} copied`],
+    ]),
+    'Next: name the new store in keyturn.yaml on every host, and use the old one no more.',
+  ];
+}
+
+const EVERY_ms = 1000;
+
+/** A line for a person now and then, beside the answer. */
+function progress(): (progress: { entries: number; of_entries: number; objects: number }) => void {
+  let told_ms = -EVERY_ms;
+  return ({ entries, of_entries, objects }) => {
+    if (performance.now() - told_ms < EVERY_ms) return;
+    told_ms = performance.now();
+    say(2, `${entries} of ${of_entries} entries, ${objects} objects`);
+  };
+}
+
+export function verify(call: Call): Promise<Answer> {
+  const { key, deep = false, head = [] } = call.options;
+  const kept = head.map(readText);
+  return reading(call, async (keyturn) => {
+    const { ledger, rows, objects } = await keyturn.verifyStore({
+      kept,
+      deep,
+      ...(key === undefined ? {} : { key }),
+    });
+    const store = keyturn.config.store.name;
+    const { size, root } = ledger;
+    const result: Result<'store verify'> = {
+      store,
+      size,
+      root,
+      rows,
+      objects,
+      kept_heads: kept.length,
+      deep,
+    };
+    return {
+      result,
+      lines: [
+        `[OK] The ledger of ${size} entries verifies, and all that is stored beside it follows from it`,
+        ...fields([
+          ['Store', store],
+          ['Root', root],
+          ['State', `${rows} rows`],
+          ['Objects', `${objects}`],
+        ]),
+      ],
+    };
+  });
+}

@@ -1,0 +1,68 @@
+import { rmSync } from 'node:fs';
+import { Refusal, refuse } from '../refusal.ts';
+import { type Copied, type CopyProgress, copyLedger, foundLedger } from '../store/copy.ts';
+import { openTarget, sqlitePlace, storePlace } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { type Config, readConfig } from './config.ts';
+import { findProject, type Layout, layoutOf } from './layout.ts';
+
+/** A new ledger is made in the project first, and then put on the server whole: a crash leaves no half project there. */
+export async function moveIn(draft: Layout, { store, tenant }: Config, clock: () => Date): Promise<void> {
+  const taken = (): never =>
+    refuse('PROJECT_EXISTS', `${store.name} has a ledger of "${tenant}" already. Name another tenant.`);
+  const from = await sqlitePlace(draft.store).open({ tenant, clock, mode: 'read' });
+  await closing(from, async () =>
+    closing(await openTarget(store, { tenant, clock }), async (to) => {
+      if ((await to.tip()).size > 0) taken();
+      try {
+        await foundLedger(from, to);
+      } catch (error) {
+        // Somebody else founded it in this moment.
+        throw error instanceof Refusal && error.code === 'LEDGER_FORKED' ? taken() : error;
+      }
+    }),
+  );
+  for (const suffix of ['', '-wal', '-shm']) rmSync(draft.store + suffix, { force: true });
+}
+
+export interface CopyRequest {
+  /** A folder: the project there says whose ledger is meant, unless a tenant is named. */
+  readonly at: string;
+  readonly tenant?: string;
+  /** `postgres://…`, `sqlite:PATH` or a path. */
+  readonly from: string;
+  readonly to: string;
+  readonly onProgress?: (progress: CopyProgress) => void;
+}
+
+export interface CopiedStore extends Copied {
+  readonly from: string;
+  readonly to: string;
+  readonly tenant: string;
+}
+
+/** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
+export async function copyStore(request: CopyRequest): Promise<CopiedStore> {
+  const [from, to] = [storePlace(request.from), storePlace(request.to)];
+  const tenant = request.tenant ?? tenantAt(request.at);
+  const clock = () => new Date();
+  return closing(await from.open({ tenant, clock, mode: 'read' }), async (source) =>
+    closing(await openTarget(to, { tenant, clock }), async (target) => {
+      const copied = await copyLedger(source, target, request.onProgress);
+      return { from: from.name, to: to.name, tenant, ...copied };
+    }),
+  );
+}
+
+function tenantAt(folder: string): string {
+  const root = findProject(folder);
+  return root === null ? 'default' : readConfig(layoutOf(root)).tenant;
+}
+
+async function closing<T>(store: Store, act: (store: Store) => Promise<T>): Promise<T> {
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}

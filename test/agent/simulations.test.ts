@@ -1,0 +1,216 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
+
+/** A status is a human's signed act. What is activated was checked, is bounded in time, and stays what it was. */
+
+let now = Date.parse('2026-03-02T12:00:00.000Z');
+const place = agentPlace(() => new Date(now));
+const DAY_MS = 86_400_000;
+
+const [NOTE] = SIMULATIONS as Record<string, unknown>[];
+const fresh = (id: string, over: object = {}) => ({
+  ...NOTE,
+  id,
+  summary: { en: `Handle ${id.replaceAll('.', ' ')} matters` },
+  phrases: { en: [`handle ${id.replaceAll('.', ' ')} matters`] },
+  ...over,
+});
+
+async function registered(id: string, over: object = {}) {
+  const { keyturn, ada, root } = place();
+  writeSimulation(root, fresh(id, over));
+  const change = { id, reason: 'A test.', signer: ada };
+  await keyturn.simulations.register(change);
+  return change;
+}
+
+const listed = async (id: string) => (await place().keyturn.simulations.list()).find((one) => one.id === id)!;
+
+describe('the first activation', () => {
+  it('makes and enrols the key of the agent core, which only its owner reads', async () => {
+    const { keyturn, root } = place();
+    const path = join(root, '.keyturn', 'keys', 'agent-core.seed');
+    expect(existsSync(path)).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const core = (await keyturn.principals()).find(({ name }) => name === 'agent-core');
+    expect(core).toMatchObject({ kind: 'agent', status: 'active', enrolled_by: 'ada' });
+  });
+});
+
+describe('an activation', () => {
+  it('delegates exactly this version, for a bounded time; HIGH and irreversible ones approve nothing', async () => {
+    const { keyturn } = place();
+    const delegations = await keyturn.delegations();
+    const of = async (id: string) =>
+      delegations.find((one) => one.delegation_id === delegationOf(id, delegations)?.delegation_id);
+    expect(await of('note.add')).toMatchObject({
+      delegate: 'agent-core',
+      actions: ['tool:note', 'simulation:note.add@1'],
+      approves: true,
+      expires_at: new Date(now + 30 * DAY_MS).toISOString(),
+    });
+    expect(await of('archive.wipe')).toMatchObject({ approves: false });
+    expect((await listed('diary.week')).registered).toMatchObject({ standing_delegation: null });
+  });
+
+  it('renewed or taken back, ends what an earlier one delegated', async () => {
+    const { keyturn } = place();
+    const change = await registered('shelf.clean');
+    await keyturn.simulations.activate(change);
+    const first = (await listed('shelf.clean')).registered!.standing_delegation;
+    await keyturn.simulations.activate(change);
+    const second = (await listed('shelf.clean')).registered!.standing_delegation;
+    await keyturn.simulations.deprecate(change);
+    expect(await listed('shelf.clean')).toMatchObject({
+      status: 'Deprecated',
+      registered: { standing_delegation: null },
+    });
+    const status = (id: string | null) => (delegations: { delegation_id: string; status: string }[]) =>
+      delegations.find(({ delegation_id }) => delegation_id === id)?.status;
+    const all = await keyturn.delegations();
+    expect([status(first)(all), status(second)(all)]).toEqual(['revoked', 'revoked']);
+    expect(first).not.toBe(second);
+  });
+
+  it('keeps the proof of what was checked', async () => {
+    const { keyturn } = place();
+    const { proof, definition } = (await listed('note.add')).registered!;
+    const checked = JSON.parse(Buffer.from(await keyturn.object(proof)).toString());
+    expect(checked).toMatchObject({
+      simulation: 'note.add',
+      definition,
+      checked: { effect: 'the tool note', action: 'tool:note', rollback: 'note.remove@1' },
+    });
+  });
+
+  it.each([
+    ['a tool that is not registered', { effect: { tool: 'nothing' } }, 'TOOL_UNKNOWN'],
+    [
+      'an argument that the tool has not',
+      { effect: { tool: 'say', arguments: { word: 'a', loud: 1 } } },
+      'ARGUMENT_UNKNOWN',
+    ],
+    ['an argument that the tool misses', { effect: { tool: 'say' } }, 'ARGUMENT_MISSING'],
+    ['a rollback that is not registered', { rollback_plan_ref: 'no.such' }, 'SIMULATION_NOT_REGISTERED'],
+    ['a rollback that has steps', { rollback_plan_ref: 'diary.week' }, 'SIMULATION_INVALID'],
+    [
+      'a rollback that needs another field',
+      { fields: {}, effect: { tool: 'say', arguments: { word: 'a' } } },
+      'SIMULATION_INVALID',
+    ],
+    [
+      'a step that is not active',
+      { effect: undefined, steps: [{ simulation: 'lamp.dim' }] },
+      'SIMULATION_NOT_REGISTERED',
+    ],
+  ] as const)('is refused with %s', async (what, over, code) => {
+    const change = await registered(`bad.${what.replace(/[^a-z]/g, '')}`.slice(0, 60), over);
+    await expectRefusal(code, () => place().keyturn.simulations.activate(change));
+    expect((await listed(change.id)).status).toBe('Draft');
+  });
+
+  it('is refused for what was changed since it was registered, and for what nobody registered', async () => {
+    const { keyturn, root, ada } = place();
+    const change = await registered('box.open');
+    writeSimulation(root, fresh('box.open', { risk: 'LOW' }));
+    await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.activate(change));
+    await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.register(change));
+    writeSimulation(root, fresh('box.open', { risk: 'LOW', version: 2 }));
+    await keyturn.simulations.register(change);
+    await keyturn.simulations.activate(change);
+    expect(await listed('box.open')).toMatchObject({ status: 'Active', version: 2 });
+    const unknown = { id: 'lamp.dim', reason: 'A test.', signer: ada };
+    await expectRefusal('SIMULATION_NOT_REGISTERED', () => keyturn.simulations.activate(unknown));
+    await expectRefusal('SIMULATION_NOT_REGISTERED', () =>
+      keyturn.simulations.register({ ...unknown, id: 'no.file' }),
+    );
+    await expectRefusal('SIMULATION_NOT_REGISTERED', () => keyturn.simulations.disable(unknown));
+  });
+
+  it('is a human act', async () => {
+    const { keyturn, ada } = place();
+    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
+    const change = { id: 'note.add', reason: 'A test.', signer: { ...ada, name: 'robot' } };
+    for (const act of ['register', 'activate', 'deprecate', 'disable'] as const)
+      await expectRefusal('NOT_HUMAN', () => keyturn.simulations[act](change));
+  });
+});
+
+function delegationOf(
+  id: string,
+  delegations: Awaited<ReturnType<ReturnType<typeof place>['keyturn']['delegations']>>,
+) {
+  return delegations.find(
+    ({ actions, status }) => status === 'active' && actions.includes(`simulation:${id}@1`),
+  );
+}
+
+describe('a plan as effect', () => {
+  it('makes its changes on a yes, and a human takes them back', async () => {
+    const { keyturn, root, ada } = place();
+    const change = await registered('readme.write', {
+      effect: {
+        plan: {
+          plan_id: 'readme',
+          action_plan: [
+            {
+              action_id: 'a1',
+              action_type: 'FILE_CREATE',
+              target: 'docs/{text}.md',
+              operation: { type: 'create', content: 'About {text}.\n' },
+            },
+          ],
+        },
+      },
+      rollback_plan_ref: 'plan:rollback',
+    });
+    await keyturn.simulations.activate(change);
+    const prompt = await askedFor(keyturn, 'handle readme write matters "guide"');
+    const done = await yes(keyturn, prompt);
+    if (done.kind !== 'OUTCOME') throw new Error(JSON.stringify(done));
+    expect(readFileSync(join(root, 'docs/guide.md'), 'utf8')).toBe('About guide.\n');
+    const { correlation_id } = prompt;
+    const { execution_id } = done.outcome.simulation_outcome!;
+    const refusal = await expectRefusal('ROLLBACK_NOT_DUE', () =>
+      keyturn.agent.undo({ correlation_id, user_id: 'ada' }),
+    );
+    expect(refusal.details.execution_id).toBe(execution_id);
+    await keyturn.rollback({ execution_id, reason: 'A test.', signer: ada });
+    expect(existsSync(join(root, 'docs/guide.md'))).toBe(false);
+    await expectRefusal('ROLLBACK_NOT_DUE', () => keyturn.agent.undo({ correlation_id, user_id: 'ada' }));
+  });
+});
+
+describe('the end of an activation', () => {
+  it('comes by itself: what was active is not found, and does not run', async () => {
+    const { keyturn, ada } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "late"');
+    now += 31 * DAY_MS;
+    expect(await listed('note.add')).toMatchObject({ status: 'Deprecated' });
+    const answer = await keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line "later"' });
+    expect(answer.kind).toBe('MISSING_SIMULATION');
+    expect(await yes(keyturn, prompt)).toMatchObject({
+      kind: 'REFUSED',
+      reason_code: 'SIMULATION_NOT_ACTIVE',
+    });
+    await keyturn.simulations.activate({ id: 'note.add', reason: 'Again.', signer: ada, ttl_s: 3600 });
+    expect((await listed('note.add')).registered).toMatchObject({
+      expires_at: new Date(now + 3_600_000).toISOString(),
+    });
+    expect((await askedFor(keyturn, 'append a notebook line "again"')).kind).toBe('CONFIRM');
+  });
+
+  it('a revoked key of the agent core stops every dispatch', async () => {
+    const { keyturn, ada, written } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "stolen"');
+    await keyturn.revoke({ name: 'agent-core', reason: 'Stolen.', signer: ada });
+    expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'KEY_REVOKED' });
+    expect(written()).not.toContain('+ stolen');
+    await expectRefusal('KEY_FILE_INVALID', () =>
+      keyturn.simulations.activate({ id: 'note.add', reason: 'Again.', signer: ada }),
+    );
+  });
+});

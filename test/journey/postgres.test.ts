@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { Body } from '../../src/event/event.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
+import { PASSPHRASE } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+import { call, granted, kinds, yes } from './authority.ts';
+import { anotherHost, type Shared, shared, writeConfig } from './postgres-host.ts';
+import { race } from './postgres-race.ts';
+
+const server = postgres();
+
+describe('a project whose ledger is on a server', () => {
+  it('goes the whole journey, and what it leaves verifies, rebuilds and is proven', async () => {
+    const p = await shared(server(), 'journey');
+    const intent = await granted(p);
+    const report = await p.keyturn.run({ ...intent, confirm: yes });
+    expect(report.result).toBe('success');
+    expect(await kinds(p, intent.intent_id)).toEqual([
+      'intent.proposed',
+      'intent.submitted',
+      'approval.granted',
+      'capability.issued',
+      'execution.claimed',
+      'execution.finished',
+    ]);
+    await expectRefusal('ALREADY_EXECUTED', () => p.keyturn.run({ ...intent, confirm: yes }));
+    const { text, fingerprint, size } = await p.keyturn.head();
+    expect((await p.keyturn.verify({ deep: true, kept: [text], key: fingerprint })).size).toBe(size);
+    expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ entries: size, differences: [] });
+    expect((await p.keyturn.verifyStore({ deep: true })).objects).toBeGreaterThan(3);
+    const bundle = Keyturn.verifyProof(await p.keyturn.prove(intent.intent_id), { key: fingerprint });
+    expect(bundle.subject).toBe(intent.intent_id);
+    await p.keyturn.replay(report.execution_id);
+  });
+
+  it('keeps keys and runs here, and the ledger there', async () => {
+    const p = await shared(server(), 'files');
+    await p.keyturn.run({ ...(await granted(p)), confirm: yes });
+    expect(existsSync(join(p.root, '.keyturn', 'store.db'))).toBe(false);
+    expect(readdirSync(join(p.root, '.keyturn')).filter((name) => !/^(keys|runs)$/.test(name))).toEqual([]);
+    expect(readdirSync(p.root).filter((name) => name.startsWith('.keyturn-'))).toEqual([]);
+  });
+
+  it('is not founded where a ledger of that name is, and leaves nothing behind', async () => {
+    const { tenant, keyturn } = await shared(server(), 'taken');
+    const before = await keyturn.head();
+    const root = scratch();
+    writeConfig(root, tenant, urlOf(server().server, APPLICATION));
+    const init = () => Keyturn.init({ at: root, name: 'eve', passphrase: PASSPHRASE });
+    await expectRefusal('PROJECT_EXISTS', init);
+    expect(readdirSync(root).filter((name) => name.startsWith('.keyturn'))).toEqual([]);
+    expect((await keyturn.head()).text).toBe(before.text);
+  });
+
+  it('two who found it at once: one does, the other is told that it exists', async () => {
+    const found = async () => {
+      const root = scratch();
+      writeConfig(root, 'at-once', urlOf(server().server, APPLICATION));
+      return Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
+    };
+    const outcomes = await Promise.allSettled([found(), found()]);
+    const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Refusal] : []));
+    expect(refused.map(({ code }) => code)).toEqual(['PROJECT_EXISTS']);
+    await made[0]!.verify({ deep: true });
+    await made[0]!.close();
+  });
+
+  it('shows its password nowhere: not in errors, and not in what it tells about itself', async () => {
+    const p = await shared(server(), 'secret');
+    expect(p.keyturn.config.store.name).toContain(`postgres://${APPLICATION.user}@127.0.0.1:`);
+    const shown = inspect(p.keyturn, { depth: 9, showHidden: true }) + JSON.stringify(p.keyturn.config);
+    expect(shown).not.toContain(APPLICATION.password);
+    const secret = 'hunter2hunter2';
+    for (const url of [
+      server().server.url({ user: APPLICATION.user, password: secret }),
+      server().server.url({ password: secret, port: 1 }),
+      `postgres://u:${secret}@127.0.0.1/d?sslmodus=off`,
+      `postgres://u:${secret}@[/d`,
+      `mysql://u:${secret}@h/d`,
+    ]) {
+      writeConfig(p.root, 'secret', `"${url}"`);
+      const error = await Keyturn.open({ at: p.root }).catch((caught) => caught);
+      expect(error).toBeInstanceOf(Refusal);
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(secret);
+    }
+  });
+
+  it('takes the password from the environment where the URL has none', async () => {
+    const p = await shared(server(), 'environment');
+    writeConfig(p.root, 'environment', urlOf(server().server, APPLICATION).replace(/:[^:@]*@/, '@'));
+    const before = process.env.PGPASSWORD;
+    process.env.PGPASSWORD = APPLICATION.password;
+    try {
+      const opened = await Keyturn.open({ at: p.root, mode: 'read' });
+      expect((await opened.head()).text).toBe((await p.keyturn.head()).text);
+      await opened.close();
+    } finally {
+      if (before === undefined) delete process.env.PGPASSWORD;
+      else process.env.PGPASSWORD = before;
+    }
+  });
+});
+
+const WAIT = call('wait', { seconds: 30 });
+
+async function running(p: Shared) {
+  const host = await anotherHost(p);
+  const intent = await granted(p, WAIT);
+  const run = host.keyturn.run({ ...intent, confirm: yes });
+  while ((await p.keyturn.intent(intent.intent_id)).status !== 'claimed')
+    await new Promise((go) => setTimeout(go, 20));
+  return { intent, run };
+}
+
+describe('two hosts on one ledger', () => {
+  it('a freeze on one stops what runs on the other', async () => {
+    const p = await shared(server(), 'freeze');
+    const { intent, run } = await running(p);
+    await p.keyturn.freeze({ scope: 'system', reason: 'stop everything', signer: p.ada });
+    expect(await run).toMatchObject({ result: 'partial', reason_code: 'FROZEN' });
+    expect((await kinds(p, intent.intent_id)).slice(-2)).toEqual([
+      'violation.detected',
+      'execution.finished',
+    ]);
+  });
+
+  it('a revocation on one stops what runs with it on the other', async () => {
+    const p = await shared(server(), 'revoke');
+    const { intent, run } = await running(p);
+    const { capability_id } = intent;
+    await p.keyturn.revokeCapability({ capability_id, reason: 'the wrong one', signer: p.ada });
+    expect(await run).toMatchObject({ result: 'partial', reason_code: 'CAPABILITY_REVOKED' });
+  });
+
+  it('of both that start one intent, one runs it', async () => {
+    const p = await shared(server(), 'both');
+    const host = await anotherHost(p);
+    const intent = await granted(p);
+    const runs = [p, host].map(({ keyturn }) => keyturn.run({ ...intent, confirm: yes }));
+    const outcomes = await Promise.allSettled(runs);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect((await kinds(p, intent.intent_id)).filter((kind) => kind === 'execution.claimed')).toHaveLength(1);
+  });
+
+  it('of processes that race for several intents each effect happens once', () => race(server(), 3, 5));
+
+  it('a run claimed by a host that died is in doubt, names that host, and is taken over by nobody', async () => {
+    const p = await shared(server(), 'died');
+    const intent = await granted(p);
+    const execution_id = await claimElsewhere(p, intent);
+    for (const { keyturn } of [p, await anotherHost(p)]) {
+      const [doubt, ...others] = await keyturn.inDoubt();
+      expect(others).toEqual([]);
+      expect(doubt).toMatchObject({
+        life: 'other-host',
+        run: { execution_id, executor: { host: 'gone-host' } },
+      });
+      await expectRefusal('RUN_IN_DOUBT', () => keyturn.run({ ...intent, confirm: yes }));
+    }
+    const settle = { execution_id, outcome: 'did_not_happen', reason: 'I looked.', signer: p.ada } as const;
+    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.resolve(settle));
+    await p.keyturn.resolve({ ...settle, host_is_dead: true });
+    expect((await kinds(p, intent.intent_id)).filter((kind) => kind === 'execution.claimed')).toHaveLength(1);
+  });
+});
+
+/** What a host leaves behind that claims a run and loses its power. */
+async function claimElsewhere(p: Shared, intent: { intent_id: string; hash: string }): Promise<string> {
+  const { intent_id, hash } = intent;
+  const { attempt, effect_digest, registry_digest, capabilities } = await p.keyturn.intent(intent_id);
+  const issued = (await p.keyturn.story(intent_id)).findLast(({ kind }) => kind === 'capability.issued')!;
+  const { capability_id } = capabilities[0]!;
+  const { policy, decision, token } = issued.body as Body<'capability.issued'> & { token: string };
+  const execution_id = randomUUID();
+  const body = {
+    execution_id,
+    capability_id,
+    presented: token,
+    policy,
+    decision,
+    attempt,
+    hash,
+    effect_digest,
+    registry_digest,
+    tool: 'say',
+    reports: null,
+    executor: { host: 'gone-host', boot_id: 'b', pid: 4711, started: '1@1' },
+  };
+  const store = await server().open('write', { tenant: p.tenant });
+  const claims = [`execution:${intent_id}:${attempt}`, `capability:${capability_id}`];
+  await store.commit({ claims, events: [{ kind: 'execution.claimed', subject: intent_id, body }] });
+  await store.close();
+  return execution_id;
+}
