@@ -81,7 +81,7 @@ function otherRoads(tree) {
         ts.canHaveModifiers(one) && ts.getModifiers(one)?.some((m) => m.kind === ts.SyntaxKind.ExportKeyword),
     )
     .filter((one) => !ts.isInterfaceDeclaration(one) && !ts.isTypeAliasDeclaration(one))
-    .map((one) => one.name?.text ?? one.getText().split('\n', 1)[0])
+    .map((one) => one.name?.text ?? one.declarationList?.declarations[0]?.name.getText() ?? one.getText())
     .filter((name) => name !== 'dispatch' && name !== 'settle');
   return [
     ...expected(callers('src/journey/run.ts#run'), ['runOnce'], 'journey/run.ts is called by'),

@@ -131,7 +131,9 @@ export function literalRefs(tree, names) {
   return [...tree.values()].flatMap((file) =>
     names.flatMap((name) =>
       assignmentsOf(file, name)
-        .filter(({ initializer }) => isLiteral(initializer))
+        .filter(
+          ({ initializer }) => isLiteral(initializer) || nodesOf(initializer).some(ts.isStringLiteralLike),
+        )
         .map((node) => `${placeOf(node)} makes up a ${name}`),
     ),
   );

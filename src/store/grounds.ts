@@ -113,8 +113,9 @@ function requireNotFrozen(
 
 /** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
 function requireLiveApprovals(authorities: Authorities, state: IntentState, at: string): void {
+  if (state.approvals.length === 0) refuse('APPROVAL_MISSING');
   const valid = state.approvals.filter(({ expires_at }) => Date.parse(expires_at) > Date.parse(at));
-  if (state.approvals.length > 0 && signersOf(valid).length < state.approvals_needed)
+  if (signersOf(valid).length < state.approvals_needed && valid.length < state.approvals.length)
     refuse('APPROVAL_EXPIRED');
   const live = valid.filter((approval) => isLiveApproval(authorities, approval, at));
   if (signersOf(live).length < state.approvals_needed) refuse('APPROVER_REVOKED');

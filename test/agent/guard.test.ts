@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Plant, VIOLATIONS } from './guard-violations.ts';
 
 /** 003 section 14: the build fails on each of seven conditions. Each violation is planted in a copy of the source. */
 
@@ -27,8 +28,6 @@ function guard(...words: string[]): Promise<{ code: number; lines: string[] }> {
   });
 }
 
-type Plant = readonly [file: string, from: string | RegExp, to: string];
-
 /** Changes the copy, looks, and puts it back. A plant that changes nothing would prove nothing. */
 async function planted(...plants: readonly Plant[]): Promise<{ code: number; lines: string[] }> {
   const before = new Map<string, string>();
@@ -47,19 +46,17 @@ async function planted(...plants: readonly Plant[]): Promise<{ code: number; lin
   }
 }
 
-const TOP = /^/;
-const append = (file: string, text: string): Plant => [file, /$(?![\s\S])/, text];
-
-async function caught(condition: number, about: RegExp, ...plants: readonly Plant[]): Promise<void> {
-  const { code, lines } = await planted(...plants);
+/** Plants them together, since the guard takes a second, and sees each one caught by its own line. */
+async function caught(condition: number, violations = VIOLATIONS[condition - 1]!): Promise<void> {
+  const { code, lines } = await planted(...violations.flatMap(([, , plants]) => plants));
   expect(code, lines.join('\n')).toBe(1);
   const errors = lines.filter((line) => line.startsWith(`[ERROR] ${condition}. `));
-  expect(errors.join('\n'), lines.join('\n')).toMatch(about);
+  for (const [words, about] of violations)
+    expect(
+      errors.some((line) => about.test(line)),
+      `${words}\n${lines.join('\n')}`,
+    ).toBe(true);
 }
-
-const core = 'src/agent/core.ts';
-const executor = 'src/agent/executor.ts';
-const advance = 'src/agent/advance.ts';
 
 describe('the guard of the agent core', () => {
   it('passes the source as it is, and its copy', async () => {
@@ -73,256 +70,21 @@ describe('the guard of the agent core', () => {
   });
 });
 
-describe('condition 1: the agent bypasses SimulationExecutor', () => {
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'another file runs an intent',
-      /core\.ts imports src\/journey\/run\.ts/,
-      [[core, TOP, "import { run } from '../journey/run.ts';\n"]],
-    ],
-    [
-      'a file grants itself a capability',
-      /confirm\.ts imports src\/journey\/grant\.ts/,
-      [['src/agent/confirm.ts', TOP, "import { grant } from '../journey/grant.ts';\n"]],
-    ],
-    [
-      'a file reaches the effects',
-      /advance\.ts imports src\/effect\/program\.ts/,
-      [[advance, TOP, "import { digestsOf } from '../effect/program.ts';\n"]],
-    ],
-    [
-      'a file starts a process',
-      /advance\.ts imports node:child_process/,
-      [[advance, TOP, "import { spawn } from 'node:child_process';\n"]],
-    ],
-    [
-      'code is loaded while it runs',
-      /loads code while it runs/,
-      [append(core, "export const later = () => import('../journey/run.ts');\n")],
-    ],
-    [
-      'the executor hands the run on',
-      /hands on src\/journey\/run\.ts/,
-      [append(executor, "export { run } from '../journey/run.ts';\n")],
-    ],
-    [
-      'the executor has a second door',
-      /exports quickly/,
-      [append(executor, 'export const quickly = runOnce;\n')],
-    ],
-    [
-      'the run comes before the durable dispatch',
-      /in this order/,
-      [[executor, /await startStep\([^;]*;/, 'void startStep;']],
-    ],
-  ])('%s', (_, about, plants) => caught(1, about, ...plants));
-});
+describe('the build fails when', () => {
+  it('the agent bypasses SimulationExecutor', () => caught(1));
 
-describe('condition 2: the agent writes business state directly', () => {
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'it opens the database',
-      /imports @photostructure\/sqlite/,
-      [[core, TOP, "import { DatabaseSync } from '@photostructure/sqlite';\n"]],
-    ],
-    ['it writes a file', /imports node:fs/, [[core, TOP, "import { writeFileSync } from 'node:fs';\n"]]],
-    ['it says SQL', /has SQL in it/, [append(core, "export const sql = 'UPDATE intents SET status = 1';\n")]],
-    [
-      'it rebuilds the state of the store',
-      /uses store\.rebuild/,
-      [append(core, 'export const fix = (store: any) => store.rebuild({ write: true });\n')],
-    ],
-    [
-      'it gives the store another name',
-      /gives the store another name/,
-      [append(core, 'export function odd({ store }: any) { const db = store; return db; }\n')],
-    ],
-    [
-      'it appends an approval',
-      /appends intent\.approved/,
-      [append(core, "export const forged = { kind: 'intent.approved', subject: 'x', body: {} };\n")],
-    ],
-    [
-      'it signs for a human elsewhere than where a human signs',
-      /appends delegation\.granted/,
-      [append(core, "export const given = (signAct: any) => signAct('o', 'delegation.granted', 'x', {});\n")],
-    ],
-    [
-      'it hides what it appends',
-      /cannot be seen/,
-      [append(core, "export const any = (kind: string) => ({ kind, subject: 'x', body: {} });\n")],
-    ],
-  ])('%s', (_, about, plants) => caught(2, about, ...plants));
-});
+  it('the agent writes business state directly', () => caught(2));
 
-describe('condition 3: the agent dispatches a tool as a simulation', () => {
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'another file makes an effect',
-      /makes an effect of its own/,
-      [append(core, "export const effect = { kind: 'tool', tool: 'note', arguments: {} };\n")],
-    ],
-    [
-      'a simulation id is made from the name of a tool',
-      /makes up a simulation id/,
-      [append(core, 'export const order = (tool: any) => ({ simulation_id: tool.name });\n')],
-    ],
-    [
-      'the intent does not name its simulation',
-      /does not name its simulation/,
-      [['src/agent/intent.ts', /, simulationAction\(definition\)\]/, ']']],
-    ],
-    [
-      'something else than the draft is proposed',
-      /proposes no draft/,
-      [[executor, /propose\(journey, draft, /, 'propose(journey, { ...draft }, ']],
-    ],
-    [
-      'a packet may name a tool',
-      /a packet with .* is taken/,
-      [['src/agent/packet.ts', /const name = z\.string\(\)\.regex\([^)]*\);/, 'const name = z.string();']],
-    ],
-  ])('%s', (_, about, plants) => caught(3, about, ...plants));
-});
+  it('the agent dispatches a tool as a simulation', () => caught(3));
 
-describe('condition 4: an impactful simulation has no rollback reference', () => {
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'a shipped one has none',
-      /order\.track\.yaml is impactful and names no rollback/,
-      [['test/agent/corpus/simulations/order.track.yaml', /impactful: false/, 'impactful: true']],
-    ],
-    [
-      'the schema does not ask for it',
-      /a simulation without rollback_plan_ref is taken/,
-      [['src/agent/simulation.ts', 'given.impactful && given.rollback_plan_ref === undefined', 'false']],
-    ],
-    [
-      'the plan leaves it away',
-      /makes up a rollback_plan_ref/,
-      [
-        [
-          'src/agent/plan.ts',
-          'rollback_plan_ref: simulation.rollback_plan_ref ?? null',
-          'rollback_plan_ref: null',
-        ],
-      ],
-    ],
-  ])('%s', (_, about, plants) => caught(4, about, ...plants));
-});
+  it('an impactful simulation has no rollback reference', () => caught(4));
 
-describe('condition 5: a missing simulation leads to a dispatch', () => {
-  const clause = /case 'MISSING_SIMULATION':\n\s+return missing\([^;]*;/;
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'its case goes on like a match',
-      /reaches the executor/,
-      [[core, clause, "case 'MISSING_SIMULATION':\n return match(context, heard, snapshot);"]],
-    ],
-    [
-      'what it calls reaches the executor some functions later',
-      /reaches the executor/,
-      [
-        [
-          core,
-          /(?<=async function missing\([\s\S]{0,400}?\): Promise<AgentAnswer> \{\n)/,
-          '  void answer;\n',
-        ],
-      ],
-    ],
-    [
-      'its case falls through',
-      /falls through/,
-      [[core, clause, "case 'MISSING_SIMULATION':\n void missing;"]],
-    ],
-    ['it has no case', /no case for a missing simulation/, [[core, clause, '']]],
-    [
-      'the turn goes on before the kind is known',
-      /before the kind is known/,
-      [
-        [
-          core,
-          'const answered = await behave(',
-          "await advance(context, '', '');\n  const answered = await behave(",
-        ],
-      ],
-    ],
-  ])('%s', (_, about, plants) => caught(5, about, ...plants));
-});
+  it('a missing simulation leads to a dispatch', async () => {
+    // They change the same lines.
+    for (const one of VIOLATIONS[4]) await caught(5, [one]);
+  });
 
-describe('condition 6: a finder packet may lack a proof or an idempotency field', () => {
-  const packet = 'src/agent/packet.ts';
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'the key',
-      /SIMULATION_MATCH without idempotency_key is taken/,
-      [[packet, 'idempotency_key: id,', 'idempotency_key: z.any(),']],
-    ],
-    [
-      'the policy snapshot',
-      /REFUSE without policy_snapshot_ref is taken/,
-      [[packet, 'policy_snapshot_ref: ref,', 'policy_snapshot_ref: ref.nullish(),']],
-    ],
-    [
-      'the proof of the search',
-      /MISSING_SIMULATION without search_proof is taken/,
-      [
-        [packet, /search_proof: z\.union\(\[/, 'search_proof: z.union([z.any(),'],
-        [packet, /\(category === 'DRAFT_EXISTS'\) === search_proof\[1\]\.found/, 'true'],
-      ],
-    ],
-    [
-      'what a question is about',
-      /CLARIFY without candidate_context_ref is taken/,
-      [[packet, 'candidate_context_ref: digest,', 'candidate_context_ref: digest.optional(),']],
-    ],
-    [
-      'the packet is not parsed at all',
-      /does not parse and compare/,
-      [['src/agent/turn.ts', 'parsePacket(found.packet)', 'found.packet as FinderPacket']],
-    ],
-    [
-      'the packet is not compared with the turn',
-      /does not parse and compare/,
-      [['src/agent/turn.ts', /requireOurs\(packet, request\);/, '']],
-    ],
-  ])('%s', (_, about, plants) => caught(6, about, ...plants));
-});
+  it('a finder packet may lack a proof or an idempotency field', () => caught(6));
 
-describe('condition 7: a step may lack its policy snapshot or artifact fingerprint', () => {
-  const contracts = 'src/agent/contracts.ts';
-  it.each<[string, RegExp, Plant[]]>([
-    [
-      'a step',
-      /a step without policy_snapshot_version is taken/,
-      [[contracts, 'policy_snapshot_version: digest,', 'policy_snapshot_version: digest.nullish(),']],
-    ],
-    [
-      'an envelope',
-      /a dispatch envelope without artifact_fingerprint_bundle_ref is taken/,
-      [
-        [
-          contracts,
-          /(?<=const dispatchEnvelope[\s\S]{0,700}?)artifact_fingerprint_bundle_ref: digest,/,
-          'artifact_fingerprint_bundle_ref: digest.nullish(),',
-        ],
-      ],
-    ],
-    [
-      'a move in the ledger',
-      /a move without policy_snapshot_ref is taken/,
-      [['src/event/agent.ts', 'policy_snapshot_ref: digest,', 'policy_snapshot_ref: digest.nullish(),']],
-    ],
-    [
-      'one that is made up',
-      /makes up a policy_snapshot_ref/,
-      [
-        [
-          'src/agent/match.ts',
-          'policy_snapshot_ref: snapshot.policy',
-          "policy_snapshot_ref: 'a'.repeat(64) && ''",
-        ],
-      ],
-    ],
-  ])('%s', (_, about, plants) => caught(7, about, ...plants));
+  it('a step may lack its policy snapshot or artifact fingerprint', () => caught(7));
 });

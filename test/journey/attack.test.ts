@@ -83,6 +83,8 @@ describe('an attacker who can write to the database file', () => {
       token: hash,
       holder: null,
       by: 'ada',
+      key: p.ada.public_key,
+      delegation: null,
       issued_at: far,
       expires_at: far,
       glass: false,

@@ -67,7 +67,9 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
         status: 'approved',
         approvals: [{ by: 'ada', assurance: 'delegation', delegation: root }],
       });
-      await store.commit({ events: [issued(id, 'planner', { delegation: root })] });
+      await store.commit({
+        events: [issued(id, 'planner', { delegation: root, expires_at: '2026-02-15T12:00:00.000Z' })],
+      });
       expect(await store.intent(id)).toMatchObject({ capabilities: [{ by: 'planner' }] });
     });
 

@@ -199,7 +199,7 @@ describe('a superuser who edits rows by hand', () => {
   const EDITS: { what: string; edit: string; seq: number }[] = [
     {
       what: 'bytes',
-      edit: `UPDATE keyturn.entry SET bytes = overlay(bytes placing '\\x39' from 20)`,
+      edit: `UPDATE keyturn.entry SET bytes = set_bit(bytes, 160, 1 - get_bit(bytes, 160))`,
       seq: 0,
     },
     { what: 'a hash', edit: `UPDATE keyturn.entry SET hash = repeat('1', 64)`, seq: 0 },
