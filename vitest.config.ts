@@ -1,15 +1,38 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** The exhaustive tests take minutes: `npm run test:exhaustive` runs them, and only them. */
-const exhaustive = process.env.KEYTURN_EXHAUSTIVE === '1';
+/**
+ * `npm test` leaves out what takes long, so that it stays under five minutes; `npm run test:exhaustive` runs exactly that. Both
+ * together run every test. Named on the command line, a test runs whatever it costs.
+ */
+const tier = process.env.KEYTURN_TESTS;
+
+const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
+
+/** Ordinary tests that start many processes, terminals, databases or servers. */
+const SLOW = [
+  'test/agent/guard.test.ts',
+  'test/cli/{agent,agent-json,capability,capability-json,delegation,freeze,freeze-glass,grant}.test.ts',
+  'test/cli/{json,plan,policy,settle,store,story,terminal,usage}.test.ts',
+  'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
+  'test/journey/{crash,plan-crash,plan-sql,postgres,race}.test.ts',
+  'test/lane/queue.test.ts',
+  'test/store/{postgres,postgres-faults,postgres-shared}.test.ts',
+];
+
+const TIERS: Record<string, { include: string[]; exclude: string[] }> = {
+  quick: { include: ['test/**/*.test.ts'], exclude: [EXHAUSTIVE, ...SLOW] },
+  exhaustive: { include: [EXHAUSTIVE, ...SLOW], exclude: [] },
+  all: { include: ['test/**/*.test.ts'], exclude: [] },
+};
+const { include, exclude } = TIERS[tier ?? 'all'] ?? TIERS.all!;
 
 export default defineConfig({
   test: {
-    include: [exhaustive ? 'test/**/*.exhaustive.test.ts' : 'test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(exhaustive ? [] : ['test/**/*.exhaustive.test.ts'])],
+    include,
+    exclude: [...configDefaults.exclude, ...exclude],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: exhaustive ? 20 * 60_000 : 60_000,
+    testTimeout: tier === 'exhaustive' ? 20 * 60_000 : 60_000,
     hookTimeout: 60_000,
   },
 });

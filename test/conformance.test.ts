@@ -82,7 +82,9 @@ const pages = sourcesIn(['docs/conformance'], '.md');
 describe('conformance', () => {
   it('there is a page for each specification that is built', () => {
     expect(pages.map((page) => page.path)).toEqual(
-      expect.arrayContaining(['000', '001', '002', '003', '004'].map((number) => `docs/conformance/${number}.md`)),
+      expect.arrayContaining(
+        ['000', '001', '002', '003', '004'].map((number) => `docs/conformance/${number}.md`),
+      ),
     );
   });
 

@@ -28,17 +28,18 @@ export function breakGlass(call: Call): Promise<Answer> {
     });
     const { glass } = await keyturn.intent(intent_id);
     const { attempt, by } = body;
-    const broken = glass.length >= 2;
+    const humans = [...new Set(glass.map((one) => one.by))].sort();
+    const broken = humans.length >= 2;
     const result: Result<'break-glass'> = {
       intent_id,
       hash,
       attempt,
-      humans: [...new Set(glass.map(({ by }) => by))].sort(),
+      humans,
       broken,
       by,
       reason,
     };
-    if (!call.options.json) say(2, glassBanner(`${glass.join(' and ')} for ${intent_id}`));
+    if (!call.options.json) say(2, glassBanner(`${humans.join(' and ')} for ${intent_id}`));
     return { result, lines: toldLines(result) };
   });
 }

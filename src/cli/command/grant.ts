@@ -137,7 +137,7 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
     ['For', visible(terms.audience ?? audience)],
     ['Holder', terms.holder === undefined ? 'whoever has it' : visible(options.holder ?? terms.holder)],
   ];
-  const loud = state.glass.length > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
+  const loud = new Set(state.glass.map(({ by }) => by)).size > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
   return [...loud, ...fieldLines(found, sheet)];
 }
 

@@ -80,7 +80,7 @@ async function showTurn(keyturn: Keyturn, terminal: Terminal, seen: Review, name
     ['Turn', [['bold', `${hasApproved(state, name) ? '' : 'approve, '}grant for one run, check, run`]]],
   ];
   const paint = painter(true);
-  const loud = state.glass.length > 1 ? [paint('alarm', GLASS_LINE)] : [];
+  const loud = new Set(state.glass.map(({ by }) => by)).size > 1 ? [paint('alarm', GLASS_LINE)] : [];
   const lines = fieldLines(found, { paint, columns: terminal.columns, whole: 'see keyturn show' });
   terminal.write(`\n${[...loud, ...lines].join('\n')}\n`);
 }
