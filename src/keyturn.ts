@@ -1,23 +1,20 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentFace } from './agent/face.ts';
-import { type KeyPair, privateKeyOf, publicKeyOf } from './canonical/ed25519.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
-import { inspectMachine, machineInspector } from './effect/machine.ts';
-import { thisProcess } from './effect/process.ts';
-import { createDigests } from './effect/program.ts';
+import { inspectMachine } from './effect/machine.ts';
 import { type Signer, signerOf } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
 import { check } from './journey/check.ts';
-import { type Context, type ControlKey, requireIntent } from './journey/context.ts';
+import { type Context, requireIntent } from './journey/context.ts';
 import { addControlKey } from './journey/control.ts';
 import * as delegating from './journey/delegate.ts';
 import * as enrolling from './journey/enrol.ts';
@@ -27,7 +24,6 @@ import * as freezing from './journey/freeze.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
 import { type GrantRequest, grant } from './journey/grant.ts';
 import * as looking from './journey/look.ts';
-import { observedEngine, observedStore } from './journey/observe.ts';
 import { type OfferRequest, offer } from './journey/offer.ts';
 import type { Presented } from './journey/present.ts';
 import { propose } from './journey/propose.ts';
@@ -39,8 +35,8 @@ import * as settling from './journey/settle.ts';
 import { type SubmitRequest, submit } from './journey/submit.ts';
 import { limits } from './limits.ts';
 import type { PlanSource, PlanSpec } from './plan/spec.ts';
-import type { Engine } from './policy/engine.ts';
 import { type Config, readConfig } from './project/config.ts';
+import { agentOf, contextOf } from './project/context.ts';
 import {
   createAgentKey,
   createControlKey,
@@ -48,20 +44,18 @@ import {
   createLedgerKey,
   openHumanKey,
   readAgentKey,
-  readControlKey,
   readLedgerKey,
 } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
-import { policyFilesIn, readPolicyTable } from './project/policies.ts';
-import { readSimulationFiles } from './project/simulations.ts';
+import { readPolicyTable } from './project/policies.ts';
 import { writeStarterFiles } from './project/starter.ts';
 import type { CopyRequest } from './project/store.ts';
 import { Refusal, refuse } from './refusal.ts';
 import { sqlitePlace } from './store/open.ts';
-import type { Page, Store } from './store/store.ts';
+import type { Page } from './store/store.ts';
 import { openTelemetry, SILENT, type Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
-import { lintRegistry, loadRegistry, lockRegistry, type Registry, type Tool } from './tool/registry.ts';
+import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
 
 export interface OpenOptions {
   /** A folder in the project. */
@@ -343,102 +337,6 @@ export class Keyturn {
   close = () => this.#context.store.close();
 }
 
-async function agentOf(layout: Layout, journey: Context): Promise<AgentFace> {
-  const { openAgent } = await import('./agent/face.ts');
-  const { AGENT_CORE, newMemory } = await import('./agent/context.ts');
-  const { createFinder } = await import('./agent/finder/finder.ts');
-  const path = join(layout.keys, `${AGENT_CORE}.seed`);
-  const signer = ({ public_key, seed }: KeyPair) => signerOf(AGENT_CORE, public_key, seed);
-  return openAgent({
-    journey,
-    files: () => readSimulationFiles(layout),
-    finder: createFinder(),
-    core_key: () => (existsSync(path) ? signer(readAgentKey(path)) : null),
-    create_core_key: () => signer(createAgentKey(path)),
-    memory: newMemory(),
-  });
-}
-
-async function contextOf(
-  layout: Layout,
-  config: Config,
-  opened: Store,
-  clock: () => Date,
-  telemetry: Telemetry,
-): Promise<Context> {
-  const { origin } = await auditing.genesisOf(opened);
-  const store = observedStore(opened, telemetry);
-  return {
-    store,
-    origin,
-    clock,
-    root: layout.root,
-    registry_path: config.registry_path,
-    registry: registryOf(config.registry_path, layout.root),
-    digests: createDigests(),
-    machine: machineInspector(),
-    verified: new Set(),
-    memory: { proven: null, asked: null },
-    public_key: importedOnce(),
-    process: thisProcess(),
-    runs_folder: join(layout.own, 'runs'),
-    hidden_paths: [layout.own],
-    protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
-    intent_ttl_s: config.intent_ttl_s,
-    approval_ttl_s: config.approval_ttl_s,
-    capability_ttl_s: config.capability_ttl_s,
-    audience: `${origin}/${config.executor}`,
-    environment: config.environment,
-    control_key: controlKeyOf(layout),
-    policy_files: policyFilesIn(layout),
-    rules: rulesOf(store, telemetry),
-  };
-}
-
-function importedOnce(): Context['public_key'] {
-  const known = new Map<string, KeyObject>();
-  return (key) => {
-    const found = known.get(key) ?? publicKeyOf(key);
-    known.set(key, found);
-    return found;
-  };
-}
-
-/** Read from its file by the first grant: to import a private key costs more than to sign with it. */
-function controlKeyOf(layout: Layout): Context['control_key'] {
-  let known: ControlKey | null = null;
-  return (public_key) => {
-    if (known?.public_key !== public_key)
-      known = { public_key, key: privateKeyOf(readControlKey(layout, public_key).seed) };
-    return known;
-  };
-}
-
-/** The policies of the latest snapshot that was asked for stay ready: parsing them is most of the work of a decision. */
-function rulesOf(store: Store, telemetry: Telemetry): Context['rules'] {
-  let known: { readonly snapshot: string; readonly engine: Promise<Engine> } | null = null;
-  return (snapshot) => {
-    if (known?.snapshot !== snapshot) known = { snapshot, engine: openRules(store, snapshot, telemetry) };
-    return known.engine;
-  };
-}
-
-async function openRules(store: Store, snapshot: string, telemetry: Telemetry): Promise<Engine> {
-  const bytes = await store.object(snapshot);
-  const { openPolicySet } = await import('./policy/set.ts');
-  const { openEngine } = await import('./policy/engine.ts');
-  return observedEngine(await openEngine(await openPolicySet(bytes)), telemetry);
-}
-
-/** Looks at the file every time, and parses it only when its bytes changed. */
-function registryOf(path: string, root: string): () => Registry {
-  let known: Registry | undefined;
-  return () => {
-    known = loadRegistry(path, { root, ...(known && { known }) });
-    return known;
-  };
-}
-
 export type { AgentAnswer, AgentTurn } from './agent/answer.ts';
 export type { RankedIntake } from './agent/intake.ts';
 export type { Listed as ListedSimulation } from './agent/register.ts';
@@ -456,8 +354,9 @@ export type { Offer } from './journey/offer.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { UsableCapability } from './journey/present.ts';
 export type { Proposal } from './journey/propose.ts';
+export type { Report } from './journey/record.ts';
 export type { Review } from './journey/review.ts';
-export type { Preview, Report } from './journey/run.ts';
+export type { Preview } from './journey/run.ts';
 export type { Entry } from './ledger/entry.ts';
 export type { Problem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';

@@ -46,6 +46,10 @@ export const limits = {
   /** How long a capability lives when nobody says otherwise, and at most. It never outlives its intent. */
   capability_ttl_s_default: 5 * 60,
   capability_ttl_s: 3600,
+  /** Capabilities of one intent that are neither used nor taken back. One is enough; a violation names all of them. */
+  outstanding_capabilities: 16,
+  /** A file that a condition names is hashed several times a second while the action runs. */
+  condition_file_bytes: 4 * MiB,
   /** How long a delegation holds at most, and how often it can be passed on. */
   delegation_ttl_s: 90 * 24 * 3600,
   delegation_depth: 4,

@@ -1,3 +1,5 @@
+import { authorityReasons } from './reason/authority.ts';
+import { contentReasons } from './reason/content.ts';
 import { dependencyReasons } from './reason/dependency.ts';
 import { fileSystemReasons } from './reason/file-system.ts';
 import { internalReasons } from './reason/internal.ts';
@@ -12,8 +14,10 @@ import { validationReasons } from './reason/validation.ts';
  */
 const reasons = {
   ...validationReasons,
+  ...contentReasons,
   ...fileSystemReasons,
   ...permissionReasons,
+  ...authorityReasons,
   ...dependencyReasons,
   ...internalReasons,
 };

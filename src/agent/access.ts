@@ -4,19 +4,19 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Body } from '../event/event.ts';
 import { freezeOf } from '../gate/freeze.ts';
 import type { System } from '../gate/system.ts';
-import { rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Context } from '../journey/context.ts';
-import { requireSameFiles } from '../journey/rules.ts';
+import { paceOf, requireSameFiles } from '../journey/rules.ts';
 import type { Engine } from '../policy/engine.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
-import type {
-  Decision,
-  PolicyContext,
-  PolicyPrincipal,
-  PolicyRequest,
-  PolicySimulation,
-  Weekday,
+import {
+  BLANK,
+  type Decision,
+  type PolicyContext,
+  type PolicyPrincipal,
+  type PolicyRequest,
+  type PolicySimulation,
+  timeOf,
 } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import { AGENT_CORE } from './context.ts';
@@ -92,7 +92,7 @@ async function requestOf(
     principal: principalOf(user_id, known),
     resource: resourceOf(context, simulation),
     context: {
-      ...NOTHING_YET,
+      ...BLANK,
       goal: simulation.summary.en!,
       action: simulation.access_action,
       requested_actions: [simulation.access_action, `simulation:${simulation.id}@${simulation.version}`],
@@ -140,16 +140,6 @@ const CONFINED: { readonly network: boolean; readonly write: readonly string[] }
   write: [],
 };
 
-const WEEKDAYS: readonly Weekday[] = [
-  'sunday',
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-];
-
 function momentOf(
   { environment, store }: Context,
   { freezes }: System,
@@ -160,37 +150,11 @@ function momentOf(
   PolicyContext,
   'environment' | 'hour' | 'weekday' | 'epoch_s' | 'pace_minute' | 'pace_hour' | 'pace_day' | 'frozen'
 > {
-  const rate = known ? rateOf(known.pace, now) : { minute: 0, hour: 0, day: 0 };
   const tools = effect && 'tool' in effect ? [effect.tool] : [];
   return {
     environment,
-    hour: now.getUTCHours(),
-    weekday: WEEKDAYS[now.getUTCDay()]!,
-    epoch_s: Math.floor(now.getTime() / 1000),
-    pace_minute: rate.minute,
-    pace_hour: rate.hour,
-    pace_day: rate.day,
+    ...timeOf(now),
+    ...paceOf(known, now),
     frozen: freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE], tools }) !== null,
   };
 }
-
-/** There is no intent yet, so nothing about one is known. */
-const NOTHING_YET = {
-  prohibitions: [],
-  proposer_verified: false,
-  delegated: false,
-  life_s: 0,
-  attempt: 1,
-  approvals: 0,
-  approvers: [],
-  approver_roles: [],
-  quorums: [],
-  assurance: 0,
-  self_approved: false,
-  ttl_s: 0,
-  tool_category: '',
-  scope_network: false,
-  scope_writes: [],
-  unconfined: false,
-  running_s: 0,
-} as const;

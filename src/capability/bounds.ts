@@ -9,8 +9,10 @@ export const bounds = {
   /** The first block and seven times narrower: from a person through agents and their sub-agents. */
   blocks: 8,
   header_bytes: 256,
-  /** Entries of one list in a scope, and files in the conditions. */
+  /** Entries of one list in a scope. */
   entries: 256,
+  /** Files in the conditions: each is looked at several times a second while the action runs. */
+  files: 16,
   path_chars: 4096,
   /** How old a holder's proof may be. A capability is good for one run, so a replay gains nothing within it. */
   proof_age_ms: 60_000,

@@ -26,7 +26,7 @@ export const conditionsSchema = z.strictObject({
         .regex(/^[0-9a-f]{64}$/, 'is not a digest')
         .nullable(),
     )
-    .refine((files) => Object.keys(files).length <= bounds.entries, 'names too many files')
+    .refine((files) => Object.keys(files).length <= bounds.files, 'names too many files')
     .optional(),
 });
 

@@ -179,7 +179,7 @@ const bodies = {
     execution_id: uuid,
     reason_code,
     decision: decision.nullable(),
-    revoked: z.array(uuid).max(1000),
+    revoked: z.array(uuid).max(limits.outstanding_capabilities),
   }),
   'execution.finished': z.strictObject({
     execution_id: uuid,

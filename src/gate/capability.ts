@@ -1,4 +1,5 @@
 import type { Event } from '../event/event.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Capability, IntentState } from './state.ts';
 
@@ -12,6 +13,7 @@ export function issued(state: IntentState, { body }: Event<'capability.issued'>,
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to break the glass.');
   if (state.capabilities.some((known) => known.capability_id === capability_id))
     refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
+  if (outstanding(state, at).length >= limits.outstanding_capabilities) refuse('CAPABILITY_TOO_MANY');
   const capability: Capability = {
     capability_id,
     attempt,
@@ -59,12 +61,15 @@ function requireIssued(state: IntentState, capability_id: string): Capability {
 }
 
 /** After a violation nothing that is outstanding for the intent is good any more. */
-export function revokedAll(state: IntentState): IntentState {
-  return marked(state, outstanding(state), 'revoked');
+export function revokedAll(state: IntentState, at: string): IntentState {
+  return marked(state, outstanding(state, at), 'revoked');
 }
 
-export function outstanding({ capabilities }: IntentState): string[] {
-  return capabilities.filter(({ status }) => status === 'issued').map(({ capability_id }) => capability_id);
+/** Those that could still be used. */
+export function outstanding({ capabilities }: IntentState, at: string): string[] {
+  return capabilities
+    .filter(({ status, expires_at }) => status === 'issued' && Date.parse(expires_at) > Date.parse(at))
+    .map(({ capability_id }) => capability_id);
 }
 
 function marked(state: IntentState, ids: readonly string[], status: Capability['status']): IntentState {

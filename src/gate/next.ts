@@ -103,7 +103,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'violation.detected':
       from(state, ['claimed']);
       sameRun(state, event.body.execution_id);
-      return revokedAll(state);
+      return revokedAll(state, at);
     case 'execution.finished':
       from(state, ['claimed']);
       return finished(state, event, at);

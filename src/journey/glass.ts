@@ -1,12 +1,13 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { glassSince } from '../gate/glass.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { requireFormats } from './check.ts';
 import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
 import { openAsked } from './effect.ts';
-import { rule } from './rules.ts';
+import { type Matter, rule } from './rules.ts';
 
 export interface BreakGlassRequest {
   readonly intent_id: string;
@@ -39,6 +40,24 @@ export async function breakGlass(
     await context.store.commit({ events: [broken], objects: [ruling.bytes] });
     return broken;
   });
+}
+
+/**
+ * Whether two humans still go past the policies for this attempt: their keys are good, it is not too long ago, and the
+ * policies still permit to break the glass.
+ */
+export async function glassHolds(
+  context: Context,
+  matter: Omit<Matter, 'action'>,
+  isLiveKey: (name: string, key: string) => boolean,
+): Promise<boolean> {
+  const { state, now } = matter;
+  const breaker = state.glass.at(-1);
+  if (!breaker || glassSince(state, now.toISOString(), isLiveKey) === null) return false;
+  const principal = await context.store.principal(breaker.by);
+  if (!principal) return false;
+  const { decision } = await rule(context, { ...matter, principal, delegated: false, action: 'break_glass' });
+  return decision.allowed;
 }
 
 function forbidden({ intent_id, hash, signer }: BreakGlassRequest) {

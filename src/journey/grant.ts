@@ -9,7 +9,6 @@ import { canonicalScope, isWithin, type ResourceScope } from '../capability/scop
 import { mint, secondOf } from '../capability/token.ts';
 import type { Event } from '../event/event.ts';
 import { approvedNow } from '../gate/eligible.ts';
-import { glassSince } from '../gate/glass.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
@@ -21,6 +20,7 @@ import { provenState } from './audit.ts';
 import { factsOf, refuseDenied, requireFormats } from './check.ts';
 import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
 import { openAsked } from './effect.ts';
+import { glassHolds } from './glass.ts';
 import { neededScope } from './reach.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
 import { requireDelegation } from './submit.ts';
@@ -92,10 +92,7 @@ async function decideAndIssue(
   const ruling = await rule(context, { ...matter, action: 'grant', now: facts.now, grant: terms });
   keep(ruling);
   const isLiveKey = (by: string, key: string) => facts.isLive({ by, key, delegation: null });
-  const broken = glassSince(state, facts.now.toISOString(), isLiveKey) !== null;
-  // Whether the glass may be broken is asked again: the policies may have changed since it was.
-  const glass =
-    broken && (await rule(context, { ...matter, action: 'break_glass', now: facts.now })).decision.allowed;
+  const glass = await glassHolds(context, { ...matter, now: facts.now }, isLiveKey);
   if (!glass) requireAllowed(ruling);
   return issue(context, request, { state, system, terms, ruling, ordinal, glass, now: facts.now });
 }

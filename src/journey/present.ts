@@ -93,8 +93,8 @@ function conditionFacts(context: Context, now: Date): Facts {
 function digestBeneath({ root }: Context, path: string): string | null {
   try {
     const { bytes } = path.startsWith('/')
-      ? readRegularFile(path, limits.executable_bytes)
-      : readFileBeneath(root, path, limits.executable_bytes);
+      ? readRegularFile(path, limits.condition_file_bytes)
+      : readFileBeneath(root, path, limits.condition_file_bytes);
     return sha256(bytes);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;

@@ -7,12 +7,18 @@ import { signersOf } from '../gate/signers.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
-import { rateOf } from '../identity/pace.ts';
+import { IDLE, rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { quorumsMet } from '../policy/quorum.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
-import type { Decision, PolicyAction, PolicyContext, PolicyRequest, Weekday } from '../policy/request.ts';
+import {
+  type Decision,
+  type PolicyAction,
+  type PolicyContext,
+  type PolicyRequest,
+  timeOf,
+} from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
@@ -62,6 +68,15 @@ export async function rule(context: Context, matter: Matter): Promise<Ruling> {
     snapshot,
     ...sealDecision(recordOf(engine, request, decision, { subject: matter.state.intent_id, nonce })),
   };
+}
+
+/** How many capabilities they were issued lately. Nobody has none. */
+export function paceOf(
+  principal: Principal | null,
+  now: Date,
+): Pick<PolicyContext, 'pace_minute' | 'pace_hour' | 'pace_day'> {
+  const { minute, hour, day } = rateOf(principal?.pace ?? IDLE, now);
+  return { pace_minute: minute, pace_hour: hour, pace_day: day };
 }
 
 /** Whoever reads the files in policies/ must be able to believe them. */
@@ -189,17 +204,6 @@ function grantOf({
 
 const NOTHING = { network: false, write: [], unconfined: false } as const;
 
-const WEEKDAYS: readonly Weekday[] = [
-  'sunday',
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-];
-
-/** Hours and days are those of UTC, so that a decision is the same on every machine. */
 function momentOf(
   context: Context,
   { state, system, now, running_s }: Matter,
@@ -215,15 +219,10 @@ function momentOf(
   | 'running_s'
   | 'frozen'
 > {
-  const rate = proposer ? rateOf(proposer.pace, now) : { minute: 0, hour: 0, day: 0 };
   return {
     environment: context.environment,
-    hour: now.getUTCHours(),
-    weekday: WEEKDAYS[now.getUTCDay()]!,
-    epoch_s: Math.floor(now.getTime() / 1000),
-    pace_minute: rate.minute,
-    pace_hour: rate.hour,
-    pace_day: rate.day,
+    ...timeOf(now),
+    ...paceOf(proposer, now),
     running_s: running_s ?? 0,
     frozen:
       frozenFor(state, {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { Digest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import type { Event } from '../event/event.ts';
 import { approvedNow, type Denial, type Facts } from '../gate/eligible.ts';
@@ -11,12 +11,14 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
 import { factsOf, refuseDenied, requireFormats } from './check.ts';
 import { type Context, type Kept, recordingRefusal } from './context.ts';
-import type { Captured, Derived, Effect, Ended, Prepared, Progress } from './derived.ts';
+import type { Derived, Effect, Prepared, Progress } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
+import { glassHolds } from './glass.ts';
 import { type Presented, requireCapability, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
+import { inDoubt, type Report, recordEnd, type WatchedEnd, watchedEnd } from './record.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
-import { type Violation, violationEvent, watchRun } from './watch.ts';
+import { watchRun } from './watch.ts';
 
 export interface Preview {
   readonly state: IntentState;
@@ -33,15 +35,6 @@ export interface RunRequest {
   readonly confirm: (preview: Preview) => Promise<boolean>;
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-}
-
-export interface Report extends Ended {
-  readonly execution_id: string;
-  readonly intent_id: string;
-  readonly capability_id: string;
-  readonly tool: string;
-  /** Where the reports of a plan are. */
-  readonly folder: string | null;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
@@ -80,7 +73,7 @@ export async function run(context: Context, request: RunRequest): Promise<Report
       await take(context, claimed, ready.ruling);
 
       // 5. The one effect, watched, then its record, always.
-      return await record(context, claimed, ready, await effectOf(context, ready, claimed, request));
+      return await recordEnd(context, claimed, ready.state, await effectOf(context, ready, claimed, request));
     } finally {
       ready.prepared.close();
     }
@@ -125,7 +118,11 @@ async function makeReady(
   const matter = { principal, delegated, state, ...asked, authorities: proven.authorities };
   const ruling = await rule(context, { ...matter, action: 'execute', system, now: facts.now });
   keep(ruling);
-  if (!capability.recorded.glass) requireAllowed(ruling);
+  const isLiveKey = (by: string, key: string) => facts.isLive({ by, key, delegation: null });
+  const glass =
+    capability.recorded.glass &&
+    (await glassHolds(context, { ...matter, system, now: facts.now }, isLiveKey));
+  if (!glass) requireAllowed(ruling);
 
   const derived = await requireSameEffect(context, state, asked, earlier);
   const prepared = derived.prepare(capability.held.claims.scope);
@@ -194,11 +191,6 @@ async function take(
   }
 }
 
-interface WatchedEnd {
-  readonly ended: Ended;
-  readonly violation: Violation | null;
-}
-
 /** From the claim on nothing is a refusal any more: whatever goes wrong may have happened, and stays in doubt. */
 async function effectOf(
   context: Context,
@@ -214,89 +206,12 @@ async function effectOf(
       abort: watch.signal,
       ...(onProgress && { onProgress }),
     });
-    return withViolation(ended, watch.violation());
+    return watchedEnd(ended, watch.violation());
   } catch (error) {
     return inDoubt(execution_id, error);
   } finally {
     watch.stop();
   }
-}
-
-/** What drifted under a running plan is a violation, too; the plan found it by itself and rolled back. */
-function withViolation(ended: Ended, found: Violation | null): WatchedEnd {
-  const { result, reason_code } = ended;
-  if (result === 'success') return { ended, violation: found };
-  if (found) return { ended: { ...ended, reason_code: found.refusal.code }, violation: found };
-  const drifted = reason_code !== null && DRIFTED.has(reason_code);
-  return { ended, violation: drifted ? { refusal: new Refusal(reason_code), ruling: null } : null };
-}
-
-const DRIFTED: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['PLAN_DRIFT', 'EFFECT_CHANGED']);
-
-async function record(
-  context: Context,
-  claimed: Event<'execution.claimed'>,
-  { state }: Ready,
-  { ended, violation }: WatchedEnd,
-): Promise<Report> {
-  const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
-  const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
-  const reports = Object.entries(ended.reports);
-  const finished: Event<'execution.finished'> = {
-    kind: 'execution.finished',
-    subject: claimed.subject,
-    body: {
-      execution_id,
-      capability_id,
-      attempt,
-      tool,
-      result,
-      reason_code,
-      exit_code,
-      signal,
-      started_at,
-      finished_at,
-      stdout: captured(ended.stdout),
-      stderr: captured(ended.stderr),
-      reports: Object.fromEntries(reports.map(([name, bytes]) => [name, sha256(bytes)])),
-    },
-  };
-  const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
-  try {
-    const known = violation ? ((await context.store.intent(state.intent_id)) ?? state) : state;
-    const kept = violation && (await withoutErased(context, state, violation));
-    await context.store.commit({
-      events: kept ? [violationEvent(known, execution_id, kept), finished] : [finished],
-      objects: kept?.ruling ? [...objects, kept.ruling.bytes] : objects,
-    });
-  } catch (error) {
-    inDoubt(execution_id, error);
-  }
-  return { ...ended, execution_id, intent_id: claimed.subject, capability_id, tool, folder };
-}
-
-/** A decision holds the goal: what was erased while it ran is not stored again. */
-async function withoutErased(
-  { store }: Context,
-  { hash }: IntentState,
-  violation: Violation,
-): Promise<Violation> {
-  try {
-    await store.object(hash);
-    return violation;
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
-    return { ...violation, ruling: null };
-  }
-}
-
-function inDoubt(execution_id: string, error: unknown): never {
-  const because = error instanceof Refusal ? error.code : 'INTERNAL';
-  return refuse('RECORDING_FAILED', undefined, { execution_id, because });
-}
-
-function captured({ bytes, total, truncated }: Captured) {
-  return { digest: sha256(bytes), bytes: total, truncated };
 }
 
 /** F3 of 002: the refused attempt is recorded, with the capability that was presented if it can be named. */

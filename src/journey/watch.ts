@@ -10,6 +10,7 @@ import { limits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
+import { glassHolds } from './glass.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
 import { type Matter, type Ruling, rule } from './rules.ts';
@@ -77,39 +78,40 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const state = (await context.store.intent(watched.state.intent_id)) ?? watched.state;
   const system = await context.store.system();
   const authorities = await authoritiesIn(context);
-  const at = context.clock().toISOString();
+  const now = context.clock();
+  const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
   const freeze = frozenFor(state, {
     freezes: system.freezes,
     tenant: context.store.tenant,
-    at,
-    isLiveKey: (name, key) => isLive(authorities.principal(name), key),
+    at: now.toISOString(),
+    isLiveKey,
     tools: toolsOf(effect, context.registry),
   });
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevoked(state, capability)) return by(new Refusal('CAPABILITY_REVOKED'));
-  const lost = lostAuthority(authorities, watched, at);
+  const lost = lostAuthority(authorities, watched);
   if (lost) return by(lost);
   const broken = conditionBroken(context, capability);
   if (broken) return by(broken);
 
-  const now = context.clock();
   const running_s = Math.max(0, Math.floor((now.getTime() - since_ms) / 1000));
   const ruling = await rule(context, { ...watched, action: 'execute', system, now, running_s });
   const { code, words } = ruling.decision;
-  return code === null || capability.recorded.glass ? null : { refusal: new Refusal(code, words), ruling };
+  if (code === null) return null;
+  const matter = { ...watched, state, system, now };
+  if (capability.recorded.glass && (await glassHolds(context, matter, isLiveKey))) return null;
+  return { refusal: new Refusal(code, words), ruling };
 }
 
 /** Whoever approved or granted it and lost the key or the delegation since. That time passes does not stop a run. */
-function lostAuthority(authorities: Authorities, { state, capability }: Watched, at: string): Refusal | null {
-  const earlier = capability.recorded.issued_at;
-  const isGone = (act: Pick<Approval, 'by' | 'key' | 'delegation'>) =>
-    isLiveApproval(authorities, act, earlier) === false;
-  if (isGone(capability.recorded))
-    return new Refusal('CAPABILITY_REVOKED', `${capability.recorded.by} lost it.`);
-  const live = validApprovals(state, new Date(earlier)).filter((approval) => !isGone(approval));
-  return signersOf(live).length < state.approvals_needed && at >= earlier
-    ? new Refusal('APPROVER_REVOKED')
-    : null;
+function lostAuthority(authorities: Authorities, { state, capability }: Watched): Refusal | null {
+  const { recorded } = capability;
+  const isKept = (act: Pick<Approval, 'by' | 'key' | 'delegation'>) =>
+    isLiveApproval(authorities, act, recorded.issued_at);
+  if (!isKept(recorded))
+    return new Refusal('CAPABILITY_REVOKED', `What ${recorded.by} granted it with no longer holds.`);
+  const kept = validApprovals(state, new Date(recorded.issued_at)).filter(isKept);
+  return signersOf(kept).length < state.approvals_needed ? new Refusal('APPROVER_REVOKED') : null;
 }
 
 function by(refusal: Refusal): Violation {
@@ -126,6 +128,7 @@ export function violationEvent(
   state: IntentState,
   execution_id: string,
   { refusal, ruling }: Violation,
+  now: Date,
 ): Event<'violation.detected'> {
   return {
     kind: 'violation.detected',
@@ -134,10 +137,7 @@ export function violationEvent(
       execution_id,
       reason_code: refusal.code,
       decision: ruling?.digest ?? null,
-      revoked: outstanding(state).slice(0, NAMED),
+      revoked: outstanding(state, now.toISOString()),
     },
   };
 }
-
-/** All of them are revoked; the entry names so many. */
-const NAMED = 1000;

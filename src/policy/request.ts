@@ -108,3 +108,44 @@ export interface Decision {
   /** One or two sentences for a person. */
   readonly words: string;
 }
+
+/** What holds of a question about nothing: no intent, no approval, no capability. Whoever asks lays their facts over it. */
+export const BLANK = {
+  prohibitions: [],
+  proposer_verified: false,
+  delegated: false,
+  life_s: 0,
+  attempt: 1,
+  approvals: 0,
+  approvers: [],
+  approver_roles: [],
+  quorums: [],
+  assurance: 0,
+  self_approved: false,
+  ttl_s: 0,
+  tool_category: '',
+  scope_network: false,
+  scope_writes: [],
+  unconfined: false,
+  running_s: 0,
+  frozen: false,
+} as const satisfies Partial<PolicyContext>;
+
+const WEEKDAYS: readonly Weekday[] = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+];
+
+/** Hours and days are those of UTC, so that a decision is the same on every machine. */
+export function timeOf(now: Date): Pick<PolicyContext, 'hour' | 'weekday' | 'epoch_s'> {
+  return {
+    hour: now.getUTCHours(),
+    weekday: WEEKDAYS[now.getUTCDay()]!,
+    epoch_s: Math.floor(now.getTime() / 1000),
+  };
+}

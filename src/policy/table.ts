@@ -6,11 +6,13 @@ import { policyLimits } from './limits.ts';
 import { approvalFacts, type Quorum } from './quorum.ts';
 import {
   ACTIONS,
+  BLANK,
   type Decision,
   type PolicyContext,
   type PolicyRequest,
   type PolicyResource,
   type PolicySimulation,
+  timeOf,
 } from './request.ts';
 import type { PolicySet } from './set.ts';
 import { contextShape, resourceShape, simulationShape } from './shape.ts';
@@ -139,35 +141,17 @@ const SIMULATION: PolicySimulation = {
 
 /** Wednesday, 7 January 2026, noon UTC; two humans; nobody has approved. */
 const BASE: PolicyContext = {
+  ...BLANK,
+  ...timeOf(new Date('2026-01-07T12:00:00.000Z')),
   goal: 'An example',
   action: 'tool:example',
   requested_actions: ['tool:example'],
-  prohibitions: [],
   proposer: 'proposer',
   proposer_kind: 'agent',
-  proposer_verified: false,
-  delegated: false,
   life_s: 3600,
-  attempt: 1,
   humans: 2,
-  approvals: 0,
-  approvers: [],
-  approver_roles: [],
-  quorums: [],
-  assurance: 0,
-  self_approved: false,
-  ttl_s: 0,
-  tool_category: '',
-  scope_network: false,
-  scope_writes: [],
-  unconfined: false,
   environment: 'development',
-  hour: 12,
-  weekday: 'wednesday',
-  epoch_s: 1_767_787_200,
   pace_minute: 0,
   pace_hour: 0,
   pace_day: 0,
-  running_s: 0,
-  frozen: false,
 };

@@ -80,7 +80,7 @@ describe('a condition', () => {
     ['on a file with half a digest', { files: { a: 'abc' } }],
     [
       'on too many files',
-      { files: Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`f${i}`, null])) },
+      { files: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`f${i}`, null])) },
     ],
   ])('is refused %s', async (_, conditions) => {
     await expectRefusal('CAPABILITY_MALFORMED', () => parseConditions(conditions));

@@ -3,6 +3,7 @@ import { currentCapability, outstanding } from '../../src/gate/capability.ts';
 import { eligible } from '../../src/gate/eligible.ts';
 import { next } from '../../src/gate/next.ts';
 import type { IntentState } from '../../src/gate/state.ts';
+import { limits } from '../../src/limits.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
@@ -56,6 +57,19 @@ describe('a capability', () => {
     expect(verdict(next(approved, issued(1, { expires_at: later }), AT))).toBe('ELIGIBLE');
   });
 
+  it('is not issued while sixteen others are outstanding', async () => {
+    let state = fold(proposed(), granted());
+    const id = (n: number) => `5d1c7c0e-3b52-4c38-8d0f-6a0f0c1e7${(n + 256).toString(16)}`;
+    for (let n = 0; n < limits.outstanding_capabilities; n++)
+      state = next(state, issued(1, { capability_id: id(n) }), AT);
+    const more = issued(1, { capability_id: id(99) });
+    await expectRefusal('CAPABILITY_TOO_MANY', () => next(state, more, AT));
+    expect(outstanding(next(next(state, withdrawn(id(0)), AT), more, AT), AT)).toHaveLength(16);
+    // Those that expired by themselves are in nobody's way.
+    const late = '2026-01-15T23:00:00.000Z';
+    expect(outstanding(state, late)).toEqual([]);
+  });
+
   it('that expired is denied, and claims nothing', async () => {
     const short = fold(proposed(), granted(), issued(1, { expires_at: '2026-01-15T12:30:00.000Z' }));
     expect(verdict(short)).toBe('CAPABILITY_EXPIRED');
@@ -99,9 +113,9 @@ describe('a capability', () => {
 
   it('that is outstanding when a running action breaks a rule is revoked with it', async () => {
     const running = fold(...ready, issued(1, { capability_id: CAP_3 }), claimed());
-    expect(outstanding(running)).toEqual([CAP_3]);
+    expect(outstanding(running, AT)).toEqual([CAP_3]);
     const state = next(running, violated(), AT);
-    expect(outstanding(state)).toEqual([]);
+    expect(outstanding(state, AT)).toEqual([]);
     await expectRefusal('EXECUTION_NOT_FOUND', () => next(running, violated(RUN_2), AT));
   });
 

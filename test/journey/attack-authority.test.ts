@@ -163,7 +163,40 @@ describe('broken glass', () => {
     await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
     await expectRefusal('FROZEN', () => p.keyturn.run({ ...intent, confirm: yes }));
   });
+
+  it('that healed helps no longer against the policies, also with the capability in hand', async () => {
+    const p = await authority();
+    const [bob, cat] = [await human(p, 'bob'), await human(p, 'cat')];
+    const stop = policy('stop', 'execution', 'forbid (principal, action, resource);');
+    await rules(p, PERMITS + GLASS + stop);
+    await agent(p, 'scout');
+    const burning = async () => {
+      const intent = await proposeSay(p, { issuer: 'scout' });
+      await p.keyturn.approve({ ...intent, signer: p.ada });
+      for (const signer of [bob, cat]) await p.keyturn.breakGlass({ ...intent, reason: 'it burns', signer });
+      await p.keyturn.grant({ ...intent, signer: cat });
+      return intent;
+    };
+    const [first, second, third] = [await burning(), await burning(), await burning()];
+    expect(await p.keyturn.run({ ...first, confirm: yes })).toMatchObject({ result: 'success' });
+    await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...second, confirm: yes }));
+    // Nor when the policies stop permitting it.
+    await rules(p, PERMITS + stop);
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...third, confirm: yes }));
+  });
 });
+
+const PIPELINE = `version: 1
+tools:
+  - name: tick
+    summary: Nothing.
+    executable: /usr/bin/true
+    sandbox: none
+    undo: none
+pipelines:
+  - { name: nightly, summary: Nothing., steps: [{ tool: tick }] }
+`;
 
 describe('policies about a plan', () => {
   const makeProject = planProjects();
@@ -186,6 +219,30 @@ describe('policies about a plan', () => {
       await expectRefusal('POLICY_DENIED', () => p.keyturn.grant({ ...intent, signer: p.ada }));
     }
     expect(existsSync(join(p.root, 'infra/prod.txt'))).toBe(false);
+  });
+
+  it('count one that starts a pipeline as unsandboxed and networked, for its steps run as the registry says', async () => {
+    const p = await makeProject({}, PIPELINE);
+    const loose =
+      'forbid (principal, action == Keyturn::Action::"grant", resource) when { !resource.sandboxed };';
+    await rules(p, PERMITS + policy('sandboxed', 'capability', loose));
+    const starts = {
+      action_id: 'a0',
+      action_type: 'PIPELINE_RUN',
+      target: 'nightly',
+      operation: { type: 'pipeline_run', pipeline: 'nightly' },
+      reversible: false,
+    };
+    for (const [action, permitted] of [
+      [create(0, 'n.txt'), true],
+      [starts, false],
+    ] as const) {
+      const intent = await proposed(p, planOf([action]));
+      await p.keyturn.approve({ ...intent, signer: p.ada });
+      const granting = () => p.keyturn.grant({ ...intent, signer: p.ada });
+      if (permitted) await granting();
+      else await expectRefusal('POLICY_DENIED', granting);
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
@@ -14,10 +14,19 @@ tools:
     args: ["30"]
     sandbox: none
     undo: none
+  - name: pause
+    summary: Waits a second.
+    executable: /usr/bin/sleep
+    args: ["1"]
+    sandbox: none
+    undo: none
 pipelines:
   - name: slowly
     summary: Waits.
     steps: [{ tool: wait }]
+  - name: briefly
+    summary: Waits a second.
+    steps: [{ tool: pause }]
 `;
 
 const makeProject = planProjects();
@@ -37,20 +46,19 @@ const QUERY = planOf([
   },
 ]);
 
-const PIPELINE = planOf([
-  replace('a1', 'notes.txt', 'old', 'new'),
-  {
-    action_id: 'a2',
-    action_type: 'PIPELINE_RUN',
-    target: 'slowly',
-    operation: { type: 'pipeline_run', pipeline: 'slowly' },
-    depends_on: ['a1'],
-    reversible: false,
-  },
-]);
+const pipeline = (name: string) => ({
+  action_id: 'a2',
+  action_type: 'PIPELINE_RUN',
+  target: name,
+  operation: { type: 'pipeline_run', pipeline: name },
+  depends_on: ['a1'],
+  reversible: false,
+});
+
+const PIPELINE = planOf([replace('a1', 'notes.txt', 'old', 'new'), pipeline('slowly')]);
 
 async function granted(plan: string) {
-  const p = await makeProject({ 'notes.txt': 'old\n' }, SLOW);
+  const p = await makeProject({ 'notes.txt': 'old\n', 'later.txt': 'old\n' }, SLOW);
   const intent = await proposed(p, plan);
   await p.keyturn.approve({ ...intent, signer: p.ada });
   const { issued } = await p.keyturn.grant({ ...intent, signer: p.ada });
@@ -92,6 +100,24 @@ describe('F5: a plan whose ground is taken away while it runs', () => {
     );
     expect(report).toMatchObject({ result: 'rolled_back', reason_code: 'CAPABILITY_REVOKED' });
     expect(notes()).toBe('old\n');
+  });
+
+  it('when a file that it has yet to change is changed by somebody else is rolled back, and that is a violation', async () => {
+    const scene = await granted(
+      planOf([
+        replace('a1', 'notes.txt', 'old', 'new'),
+        pipeline('briefly'),
+        { ...replace('a3', 'later.txt', 'old', 'new'), depends_on: ['a2'] },
+      ]),
+    );
+    const { p, intent, notes } = scene;
+    const report = await stoppedBy(scene, async () => writeFileSync(join(p.root, 'later.txt'), 'older\n'));
+    expect(report).toMatchObject({ result: 'partial', reason_code: 'PLAN_DRIFT' });
+    expect(notes()).toBe('old\n');
+    expect((await kinds(p, intent.intent_id)).slice(-2)).toEqual([
+      'violation.detected',
+      'execution.finished',
+    ]);
   });
 
   it('by a freeze of a tool that only its pipeline uses, restores the files and says that the rest is partial', async () => {

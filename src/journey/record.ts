@@ -1,0 +1,101 @@
+import { sha256 } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import type { IntentState } from '../gate/state.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import type { Captured, Ended } from './derived.ts';
+import { type Violation, violationEvent } from './watch.ts';
+
+export interface Report extends Ended {
+  readonly execution_id: string;
+  readonly intent_id: string;
+  readonly capability_id: string;
+  readonly tool: string;
+  /** Where the reports of a plan are. */
+  readonly folder: string | null;
+}
+
+/** How it ended, and what no longer held while it ran. */
+export interface WatchedEnd {
+  readonly ended: Ended;
+  readonly violation: Violation | null;
+}
+
+/** What drifted under a running plan is a violation, too; the plan found it by itself and rolled back. */
+export function watchedEnd(ended: Ended, found: Violation | null): WatchedEnd {
+  const { result, reason_code } = ended;
+  if (result === 'success') return { ended, violation: found };
+  if (found) return { ended: { ...ended, reason_code: found.refusal.code }, violation: found };
+  const drifted = reason_code !== null && DRIFTED.has(reason_code);
+  return { ended, violation: drifted ? { refusal: new Refusal(reason_code), ruling: null } : null };
+}
+
+const DRIFTED: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['PLAN_DRIFT', 'EFFECT_CHANGED']);
+
+/** The end of a run, always recorded: with the violation that stopped it, if one did. */
+export async function recordEnd(
+  context: Context,
+  claimed: Event<'execution.claimed'>,
+  state: IntentState,
+  { ended, violation }: WatchedEnd,
+): Promise<Report> {
+  const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
+  const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
+  const reports = Object.entries(ended.reports);
+  const finished: Event<'execution.finished'> = {
+    kind: 'execution.finished',
+    subject: claimed.subject,
+    body: {
+      execution_id,
+      capability_id,
+      attempt,
+      tool,
+      result,
+      reason_code,
+      exit_code,
+      signal,
+      started_at,
+      finished_at,
+      stdout: captured(ended.stdout),
+      stderr: captured(ended.stderr),
+      reports: Object.fromEntries(reports.map(([name, bytes]) => [name, sha256(bytes)])),
+    },
+  };
+  const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
+  try {
+    const known = violation ? ((await context.store.intent(state.intent_id)) ?? state) : state;
+    const kept = violation && (await withoutErased(context, state, violation));
+    await context.store.commit({
+      events: kept ? [violationEvent(known, execution_id, kept, context.clock()), finished] : [finished],
+      objects: kept?.ruling ? [...objects, kept.ruling.bytes] : objects,
+    });
+  } catch (error) {
+    inDoubt(execution_id, error);
+  }
+  return { ...ended, execution_id, intent_id: claimed.subject, capability_id, tool, folder };
+}
+
+/** A decision holds the goal: what was erased while it ran is not stored again. */
+async function withoutErased(
+  { store }: Context,
+  { hash }: IntentState,
+  violation: Violation,
+): Promise<Violation> {
+  try {
+    await store.object(hash);
+    return violation;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
+    return { ...violation, ruling: null };
+  }
+}
+
+/** Nobody can say what happened: a human has to. */
+export function inDoubt(execution_id: string, error: unknown): never {
+  const because = error instanceof Refusal ? error.code : 'INTERNAL';
+  return refuse('RECORDING_FAILED', undefined, { execution_id, because });
+}
+
+function captured({ bytes, total, truncated }: Captured) {
+  return { digest: sha256(bytes), bytes: total, truncated };
+}

@@ -1,0 +1,119 @@
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentFace } from '../agent/face.ts';
+import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts';
+import { machineInspector } from '../effect/machine.ts';
+import { thisProcess } from '../effect/process.ts';
+import { createDigests } from '../effect/program.ts';
+import { signerOf } from '../identity/act.ts';
+import { genesisOf } from '../journey/audit.ts';
+import type { Context, ControlKey } from '../journey/context.ts';
+import { observedEngine, observedStore } from '../journey/observe.ts';
+import type { Engine } from '../policy/engine.ts';
+import type { Store } from '../store/store.ts';
+import type { Telemetry } from '../telemetry.ts';
+import { loadRegistry, type Registry } from '../tool/registry.ts';
+import type { Config } from './config.ts';
+import { createAgentKey, readAgentKey, readControlKey } from './keys.ts';
+import type { Layout } from './layout.ts';
+import { policyFilesIn } from './policies.ts';
+import { readSimulationFiles } from './simulations.ts';
+
+/** The agent core on top of the journey of this project. It is large, so it is loaded by whoever needs it. */
+export async function agentOf(layout: Layout, journey: Context): Promise<AgentFace> {
+  const { openAgent } = await import('../agent/face.ts');
+  const { AGENT_CORE, newMemory } = await import('../agent/context.ts');
+  const { createFinder } = await import('../agent/finder/finder.ts');
+  const path = join(layout.keys, `${AGENT_CORE}.seed`);
+  const signer = ({ public_key, seed }: KeyPair) => signerOf(AGENT_CORE, public_key, seed);
+  return openAgent({
+    journey,
+    files: () => readSimulationFiles(layout),
+    finder: createFinder(),
+    core_key: () => (existsSync(path) ? signer(readAgentKey(path)) : null),
+    create_core_key: () => signer(createAgentKey(path)),
+    memory: newMemory(),
+  });
+}
+
+/** What every step of the journey needs, from the files of one project and its store. */
+export async function contextOf(
+  layout: Layout,
+  config: Config,
+  opened: Store,
+  clock: () => Date,
+  telemetry: Telemetry,
+): Promise<Context> {
+  const { origin } = await genesisOf(opened);
+  const store = observedStore(opened, telemetry);
+  return {
+    store,
+    origin,
+    clock,
+    root: layout.root,
+    registry_path: config.registry_path,
+    registry: registryOf(config.registry_path, layout.root),
+    digests: createDigests(),
+    machine: machineInspector(),
+    verified: new Set(),
+    memory: { proven: null, asked: null },
+    public_key: importedOnce(),
+    process: thisProcess(),
+    runs_folder: join(layout.own, 'runs'),
+    hidden_paths: [layout.own],
+    protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
+    intent_ttl_s: config.intent_ttl_s,
+    approval_ttl_s: config.approval_ttl_s,
+    capability_ttl_s: config.capability_ttl_s,
+    audience: `${origin}/${config.executor}`,
+    environment: config.environment,
+    control_key: controlKeyOf(layout),
+    policy_files: policyFilesIn(layout),
+    rules: rulesOf(store, telemetry),
+  };
+}
+
+function importedOnce(): Context['public_key'] {
+  const known = new Map<string, KeyObject>();
+  return (key) => {
+    const found = known.get(key) ?? publicKeyOf(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** Read from its file by the first grant: to import a private key costs more than to sign with it. */
+function controlKeyOf(layout: Layout): Context['control_key'] {
+  let known: ControlKey | null = null;
+  return (public_key) => {
+    if (known?.public_key !== public_key)
+      known = { public_key, key: privateKeyOf(readControlKey(layout, public_key).seed) };
+    return known;
+  };
+}
+
+/** The policies of the latest snapshot that was asked for stay ready: parsing them is most of the work of a decision. */
+function rulesOf(store: Store, telemetry: Telemetry): Context['rules'] {
+  let known: { readonly snapshot: string; readonly engine: Promise<Engine> } | null = null;
+  return (snapshot) => {
+    if (known?.snapshot !== snapshot) known = { snapshot, engine: openRules(store, snapshot, telemetry) };
+    return known.engine;
+  };
+}
+
+async function openRules(store: Store, snapshot: string, telemetry: Telemetry): Promise<Engine> {
+  const bytes = await store.object(snapshot);
+  const { openPolicySet } = await import('../policy/set.ts');
+  const { openEngine } = await import('../policy/engine.ts');
+  return observedEngine(await openEngine(await openPolicySet(bytes)), telemetry);
+}
+
+/** Looks at the file every time, and parses it only when its bytes changed. */
+function registryOf(path: string, root: string): () => Registry {
+  let known: Registry | undefined;
+  return () => {
+    known = loadRegistry(path, { root, ...(known && { known }) });
+    return known;
+  };
+}

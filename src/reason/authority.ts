@@ -1,0 +1,215 @@
+import type { Reason } from './reason.ts';
+
+/** 3300 to 3999: policies, capabilities, freezes and delegations say no. */
+export const authorityReasons = {
+  POLICY_DENIED: [
+    3300,
+    'A policy forbids this.',
+    'Read the rationale. Change the request, or ask whoever keeps the policies.',
+  ],
+  POLICY_NO_PERMIT: [
+    3301,
+    'No policy permits this, and what is not permitted is denied.',
+    'Ask whoever keeps the policies whether it should be permitted.',
+  ],
+  POLICY_ERROR: [
+    3302,
+    'A policy could not be evaluated, so the answer is no.',
+    'Correct the policy that the message names, then run `keyturn policy check`.',
+  ],
+  POLICY_MISSING: [
+    3303,
+    'No policies are active, so nothing is permitted.',
+    'Run `keyturn policy activate`.',
+  ],
+  POLICY_FILES_DIFFER: [
+    3304,
+    'The files in policies/ are not the policies that a human activated.',
+    'Run `keyturn policy diff`, then activate the files or restore them.',
+  ],
+  POLICY_TEST_FAILED: [
+    3305,
+    'A decision is not the one that the policy tests expect.',
+    'Correct the policies or the expectation, then run `keyturn policy test`.',
+  ],
+  DECISION_STALE: [
+    3306,
+    'Something that this decision rests on changed while it was made.',
+    'Nothing was done. Ask again.',
+  ],
+  CAPABILITY_MISSING: [
+    3320,
+    'There is no capability for this run.',
+    'Run `keyturn grant`, or give one with --capability.',
+  ],
+  CAPABILITY_FORGED: [
+    3321,
+    'The signature of the capability does not verify.',
+    'Do not use it. Find out who made it.',
+  ],
+  CAPABILITY_ALGORITHM: [
+    3322,
+    'The capability is signed in another way than Keyturn signs.',
+    'Do not use it. Find out who made it.',
+  ],
+  CAPABILITY_KEY_UNKNOWN: [
+    3323,
+    'The capability names a signing key that this ledger does not know.',
+    'Use a capability of this project.',
+  ],
+  CAPABILITY_EXPIRED: [3324, 'The capability has expired.', 'Run `keyturn grant` again.'],
+  CAPABILITY_NOT_YET: [3325, 'The capability is not valid yet.', 'Wait, and check the clocks.'],
+  CAPABILITY_REVOKED: [3326, 'The capability was revoked.', 'Find out why, then grant a new one.'],
+  CAPABILITY_USED: [
+    3327,
+    'The capability was used. It is good for one run.',
+    'A new attempt needs `keyturn retry` and a new grant.',
+  ],
+  CAPABILITY_UNKNOWN: [3328, 'This ledger has not issued that capability.', 'Check the id, or grant one.'],
+  CAPABILITY_WRONG_AUDIENCE: [
+    3329,
+    'The capability is for another executor.',
+    'Run it where it belongs, or grant one for this executor.',
+  ],
+  CAPABILITY_WRONG_ACTION: [
+    3330,
+    'The capability is for another action.',
+    'Grant a capability for the action of this intent.',
+  ],
+  CAPABILITY_OUT_OF_SCOPE: [
+    3331,
+    'The run would reach beyond the scope of the capability.',
+    'Grant a capability whose scope covers it, or propose a smaller change.',
+  ],
+  CAPABILITY_CONDITION_UNMET: [
+    3332,
+    'A condition of the capability is not met.',
+    'Wait until it is met, or grant a capability with other conditions.',
+  ],
+  CAPABILITY_INTENT_CHANGED: [
+    3333,
+    'The capability was granted for another intent, another attempt or another effect.',
+    'Grant a capability for this one.',
+  ],
+  CAPABILITY_WIDENED: [
+    3334,
+    'A capability can be made narrower and never wider.',
+    'Ask a human for a wider one.',
+  ],
+  CAPABILITY_HOLDER_UNPROVEN: [
+    3335,
+    'Whoever presents the capability did not prove to be its holder.',
+    'Give the holder key with --holder-key.',
+  ],
+  CAPABILITY_TOO_LONG: [
+    3336,
+    'The capability would live longer than it may.',
+    'Ask for a shorter time. It never outlives the intent.',
+  ],
+  CAPABILITY_TOO_MANY: [
+    3337,
+    'Too many capabilities for this intent are neither used nor taken back.',
+    'Use one of them, or revoke some with `keyturn revoke`.',
+  ],
+  FROZEN: [3340, 'It is frozen.', 'A human ends it with `keyturn unfreeze`.'],
+  NOT_FROZEN: [3341, 'It is not frozen.', 'Nothing was done. `keyturn status` shows what is.'],
+  FROZEN_ALREADY: [3342, 'It is frozen already.', 'Nothing was done. `keyturn status` shows since when.'],
+  BREAK_GLASS_FORBIDDEN: [
+    3343,
+    'No policy permits to break the glass here.',
+    'Unfreeze instead, or ask whoever keeps the policies.',
+  ],
+  DELEGATION_UNKNOWN: [3350, 'There is no such delegation.', 'Run `keyturn delegation list`.'],
+  DELEGATION_EXPIRED: [3351, 'The delegation has ended.', 'Ask a human to delegate again.'],
+  DELEGATION_REVOKED: [3352, 'The delegation was revoked.', 'Ask the human who revoked it.'],
+  DELEGATION_OUT_OF_SCOPE: [
+    3353,
+    'The delegation does not cover this.',
+    'Ask a human to submit it, or to delegate it.',
+  ],
+  DELEGATION_WIDENED: [
+    3354,
+    'A delegation can pass on what it was given and never more.',
+    'Ask a human for a wider one.',
+  ],
+  DELEGATION_CYCLE: [
+    3355,
+    'The delegation would come back to somebody in its own chain.',
+    'Delegate to somebody else.',
+  ],
+  KEY_ENROLLED_TWICE: [
+    3356,
+    'This key is enrolled under another name.',
+    'One key speaks for one name. Use a key of its own.',
+  ],
+  ACTION_NOT_REQUESTED: [
+    3360,
+    'The frozen intent does not request this action.',
+    'Propose a new intent that requests it.',
+  ],
+  ACTION_PROHIBITED: [
+    3361,
+    'The intent itself prohibits this action.',
+    'Propose a new intent without the prohibition.',
+  ],
+  ALTERNATE_NOT_NAMED: [
+    3362,
+    'The frozen intent does not name this alternate tool.',
+    'Propose a new intent that names it.',
+  ],
+  AGENT_TRANSITION_ILLEGAL: [
+    3400,
+    'The plan or step of the agent core is not in a state where this can happen.',
+    'Nothing was done. Run `keyturn agent status` to see its state.',
+  ],
+  AGENT_REFS_MISSING: [
+    3401,
+    'A move of the agent core does not name everything that it rests on, or names something else.',
+    'Nothing was done. Ask again, so that every check is made anew.',
+  ],
+  SIMULATION_NOT_REGISTERED: [
+    3402,
+    'There is no such simulation, and nothing runs that is not one.',
+    'A human registers it with `keyturn simulation register`.',
+  ],
+  SIMULATION_NOT_ACTIVE: [
+    3403,
+    'The simulation is not active here, or not in this version.',
+    'A human activates it with `keyturn simulation activate`.',
+  ],
+  SIMULATION_CHANGE_ILLEGAL: [
+    3404,
+    'The status of the simulation cannot change in this way.',
+    'Run `keyturn simulation list`. A changed definition needs a new version, which starts as a draft.',
+  ],
+  ACCESS_SCOPE_VIOLATION: [
+    3405,
+    'The user may not do this.',
+    'Ask whoever keeps the policies whether it should be permitted.',
+  ],
+  ACCESS_AP_REQUIRED: [
+    3406,
+    'An approver has to sign this before it is dispatched.',
+    'A human approves the pending intent. Then run `keyturn agent resume`.',
+  ],
+  CONFIRMATION_MISSING: [
+    3407,
+    'The requester has not said yes, and without a yes nothing is dispatched.',
+    'Run `keyturn agent confirm`.',
+  ],
+  CONFIRMATION_AMBIGUOUS: [
+    3408,
+    'The answer is neither a clear yes nor a clear no.',
+    'Answer with one of the words that the prompt names.',
+  ],
+  INTAKE_LIMITED: [
+    3409,
+    'Too much was asked for that does not exist yet.',
+    'Nothing was recorded. Ask again later.',
+  ],
+  SLO_BREACHED: [
+    3410,
+    'A figure of the agent core is outside its target, and no waiver covers it.',
+    'Find out why. A human may waive it for a bounded time.',
+  ],
+} as const satisfies Record<string, Reason>;

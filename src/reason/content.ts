@@ -1,0 +1,88 @@
+import type { Reason } from './reason.ts';
+
+/** 1200 to 1999: what a plan, a policy, a token or a simulation says is wrong. */
+export const contentReasons = {
+  SQL_EMPTY: [1200, 'The SQL holds no statement.', 'Write at least one statement.'],
+  SQL_MALFORMED: [
+    1201,
+    'The SQL cannot be parsed, or could be read in two ways.',
+    'Correct the SQL at the place that the message names.',
+  ],
+  SQL_PARAMETER_MISSING: [1202, 'A parameter of the SQL has no value.', 'Give a value for the parameter.'],
+  SQL_PARAMETER_UNUSED: [
+    1203,
+    'A value was given for a parameter that no statement uses.',
+    'Remove the value, or correct its name.',
+  ],
+  SQL_PARAMETER_INVALID: [
+    1204,
+    'A parameter has no name, has two values, or its value is not a JSON scalar.',
+    'Write parameters as $name, and give each a string, a number, a boolean or null.',
+  ],
+  SQL_NO_RESULT: [
+    1205,
+    'Results were expected, and the last statement gave none.',
+    'Nothing was changed. End with a SELECT that finds rows, or expect no results.',
+  ],
+  SQL_STATEMENT_FAILED: [
+    1206,
+    'DuckDB could not run a statement.',
+    'Nothing was changed. Correct the statement that the message names.',
+  ],
+  PLAN_ACTION_DUPLICATE: [1250, 'The plan uses one action id twice.', 'Give each action an id of its own.'],
+  PLAN_PATH_UNCLEAR: [
+    1251,
+    'A path of the plan can be read in more than one way.',
+    'Write a plain relative path with / and without control, invisible or lookalike characters.',
+  ],
+  PLAN_PATH_TWIN: [
+    1252,
+    'The plan names two paths that some file systems take for one.',
+    'Use one spelling, or split the plan.',
+  ],
+  PLAN_FALSE_CLAIM: [
+    1253,
+    'The plan says that an action is reversible, and it is not.',
+    'Set reversible to false, so that the approver is not misled.',
+  ],
+  CONTENT_SYNTAX_BROKEN: [
+    1254,
+    'A JSON or YAML file would no longer be valid.',
+    'Correct the edit, so that the file can still be read.',
+  ],
+  CONTENT_CREDENTIAL: [
+    1255,
+    'A file would hold something that looks like a credential.',
+    'Keep the credential out of the plan and out of the file; refer to it by name.',
+  ],
+  TASK_EXPIRED: [
+    1256,
+    'The task envelope is past its time to live, or comes from the future.',
+    'Ask its sender for a new one, and check the clocks.',
+  ],
+  POLICY_INVALID: [
+    1301,
+    'The policies cannot be used as they are.',
+    'Correct the place that the message names, then run `keyturn policy check`.',
+  ],
+  CLARIFICATION_NEEDED: [
+    1302,
+    'It is not clear what is wanted, and nothing is guessed.',
+    'Say exactly what the message asks for.',
+  ],
+  CAPABILITY_MALFORMED: [
+    1303,
+    'This is not a capability.',
+    'Use the file that `keyturn grant` or `keyturn attenuate` wrote, unchanged.',
+  ],
+  SIMULATION_INVALID: [
+    1401,
+    'The simulation cannot be used as it is written.',
+    'Correct the place that the message names.',
+  ],
+  FINDER_PACKET_INVALID: [
+    1402,
+    'The finder answered with something that is not one whole packet of the four kinds.',
+    'Correct the finder. Nothing was dispatched.',
+  ],
+} as const satisfies Record<string, Reason>;
