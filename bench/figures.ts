@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { AGENT } from './agent-figure.ts';
 import { capabilityRows } from './capability.ts';
 import { TOGETHER } from './commit.ts';
 import { finderFigure } from './finder.ts';
@@ -26,6 +27,7 @@ export const FIGURES: readonly Figure[] = [
   { name: 'check and verify', rows: ledgers },
   { name: 'plans', rows: plans },
   finderFigure,
+  AGENT,
   POSTGRES,
 ];
 

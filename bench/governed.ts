@@ -32,13 +32,12 @@ export async function measureRuns({ root, runs }: { root: string; runs: number }
   for (const each of [store, own]) await commitInTurn(each, COMMITS);
   const asked: Asked[] = [];
   for (let i = 0; i < runs + WARM_UP; i++) asked.push(await readyIntent(project));
-  const { effect } = await project.keyturn.preview(asked[0]!.intent_id, asked[0]!.hash);
-  if (effect.kind !== 'tool') throw new Error('The bench runs a tool.');
+  const bare = await bareSpawn(project.keyturn, asked[0]!);
 
   const times: { bare: number; commit: number; governed: number; journey: number; lookup: number }[] = [];
   for (const [i, intent] of asked.entries()) {
     const time = {
-      bare: await bare(effect),
+      bare: await bare(),
       commit: await timed(() => commitInTurn(store, 1)),
       governed: await timed(() => runGoverned(project.keyturn, intent)),
       journey: await timed(async () => runGoverned(project.keyturn, await readyIntent(project))),
@@ -63,8 +62,18 @@ async function runGoverned(keyturn: Keyturn, { intent_id, hash }: Asked): Promis
   if (report.result !== 'success') throw new Error(`the run ended with ${report.reason_code}`);
 }
 
-/** The same command line with the same descriptors, and nothing else. The profile shows no project, so it hides none. */
-async function bare(effect: Effect): Promise<number> {
+/** The command line of an intent with the same descriptors, and nothing else: how long it takes. */
+export async function bareSpawn(
+  keyturn: Keyturn,
+  { intent_id, hash }: Asked,
+): Promise<() => Promise<number>> {
+  const { effect } = await keyturn.preview(intent_id, hash);
+  if (effect.kind !== 'tool') throw new Error('The bench runs a tool.');
+  return () => spawned(effect);
+}
+
+/** The profile shows no project, so it hides none. */
+async function spawned(effect: Effect): Promise<number> {
   const { sandbox: profile, limits, cwd, argv, executables } = effect;
   const confinement = { profile, limits, cwd, argv, programs: executables, hidden: [], protected: [] };
   const { argv: command, sources } = sandboxCommand(confinement, inspectMachine());

@@ -14,6 +14,9 @@ export interface Sizes {
   readonly runs: number;
   readonly plan_rounds: number;
   readonly plan_file_bytes: number;
+  readonly dispatches: number;
+  /** Rows of agent_execution_ledger. */
+  readonly agent_rows: number;
 }
 
 export const FULL: Sizes = {
@@ -30,6 +33,8 @@ export const FULL: Sizes = {
   runs: 100,
   plan_rounds: 12,
   plan_file_bytes: 5_000_000,
+  dispatches: 300,
+  agent_rows: 100_000,
 };
 
 /** To see that the bench works. Its figures are not the ones that are asked for. */
@@ -43,4 +48,6 @@ export const QUICK: Sizes = {
   large: 30_000,
   check_rounds: 40,
   runs: 20,
+  dispatches: 60,
+  agent_rows: 10_000,
 };

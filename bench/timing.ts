@@ -9,6 +9,11 @@ export function usual(times: readonly number[]): number {
   return quantile(times, 0.25);
 }
 
+/** What only one in a hundred exceeds. */
+export function p99(times: readonly number[]): number {
+  return quantile(times, 0.99);
+}
+
 /** How long an act takes, in milliseconds. */
 export async function timed(act: () => unknown): Promise<number> {
   const from = process.hrtime.bigint();

@@ -1,4 +1,5 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import { measureAgentRebuild, measureDispatches } from './agent.ts';
 import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
@@ -17,6 +18,8 @@ const jobs = {
   measurePlans,
   measurePlanMemory,
   measureEdit,
+  measureDispatches,
+  measureAgentRebuild,
 };
 
 export type Jobs = typeof jobs;

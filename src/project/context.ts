@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentFace } from '../agent/face.ts';
 import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts';
@@ -12,10 +11,10 @@ import type { Context, ControlKey } from '../journey/context.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { Store } from '../store/store.ts';
-import type { Telemetry } from '../telemetry.ts';
+import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
 import type { Config } from './config.ts';
-import { createAgentKey, readAgentKey, readControlKey } from './keys.ts';
+import { agentSignerIn, createAgentKey, readControlKey } from './keys.ts';
 import type { Layout } from './layout.ts';
 import { policyFilesIn } from './policies.ts';
 import { readSimulationFiles } from './simulations.ts';
@@ -31,10 +30,18 @@ export async function agentOf(layout: Layout, journey: Context): Promise<AgentFa
     journey,
     files: () => readSimulationFiles(layout),
     finder: createFinder(),
-    core_key: () => (existsSync(path) ? signer(readAgentKey(path)) : null),
+    core_key: agentSignerIn(path, AGENT_CORE),
     create_core_key: () => signer(createAgentKey(path)),
     memory: newMemory(),
   });
+}
+
+/** What an operator asked to see. The log is loaded only where one is configured. */
+export async function telemetryOf({ root }: Layout, { log }: Config): Promise<Telemetry> {
+  const measured = await openTelemetry();
+  if (log === null) return measured;
+  const { openLog } = await import('../log.ts');
+  return both(measured, await openLog(root, log));
 }
 
 /** What every step of the journey needs, from the files of one project and its store. */
@@ -49,6 +56,7 @@ export async function contextOf(
   const store = observedStore(opened, telemetry);
   return {
     store,
+    telemetry,
     origin,
     clock,
     root: layout.root,
@@ -62,7 +70,13 @@ export async function contextOf(
     process: thisProcess(),
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
-    protected_paths: [layout.config, config.registry_path, layout.policies, layout.simulations],
+    protected_paths: [
+      layout.config,
+      config.registry_path,
+      layout.policies,
+      layout.simulations,
+      ...logIn(layout, config),
+    ],
     intent_ttl_s: config.intent_ttl_s,
     approval_ttl_s: config.approval_ttl_s,
     capability_ttl_s: config.capability_ttl_s,
@@ -72,6 +86,12 @@ export async function contextOf(
     policy_files: policyFilesIn(layout),
     rules: rulesOf(store, telemetry),
   };
+}
+
+/** No tool writes into the log. What is in Keyturn's own folder is hidden already. */
+function logIn({ root, own }: Layout, { log }: Config): string[] {
+  const path = log?.file && join(root, log.file);
+  return path && !path.startsWith(`${own}/`) ? [path] : [];
 }
 
 function importedOnce(): Context['public_key'] {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
 import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed25519.ts';
@@ -21,7 +22,11 @@ export function readLedgerKey(layout: Layout): KeyPair {
 }
 
 function readSeed(path: string, what: string): KeyPair {
-  const text = Buffer.from(readKeyFile(path)).toString('utf8').trimEnd();
+  return seedIn(Buffer.from(readKeyFile(path)).toString('utf8'), what);
+}
+
+function seedIn(content: string, what: string): KeyPair {
+  const text = content.trimEnd();
   const seed = Buffer.from(text, 'base64');
   if (seed.length !== 32 || seed.toString('base64') !== text)
     refuse('KEY_FILE_INVALID', `The ${what} is damaged.`);
@@ -58,6 +63,20 @@ export function createAgentKey(path: string): KeyPair {
 
 export function readAgentKey(path: string): KeyPair {
   return readSeed(path, 'agent key');
+}
+
+/** Looks at the file every time, for a key may be taken away; imports it only when it changed, for that takes longer. */
+export function agentSignerIn(path: string, name: string): () => Signer | null {
+  let known: { readonly content: string; readonly signer: Signer } | null = null;
+  return () => {
+    if (!existsSync(path)) return null;
+    const content = Buffer.from(readKeyFile(path)).toString('utf8');
+    if (known?.content !== content) {
+      const { public_key, seed } = seedIn(content, 'agent key');
+      known = { content, signer: signerOf(name, public_key, seed) };
+    }
+    return known.signer;
+  };
 }
 
 /** A new human key, sealed with the passphrase. */

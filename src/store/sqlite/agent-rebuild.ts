@@ -31,9 +31,10 @@ const STORED = Object.fromEntries(
     const marks = placeOf(table)
       .map(() => '?')
       .join();
-    const select = `SELECT seq, json_array(${AGENT_TABLES[table].columns.join()}) AS text FROM main.${table}
+    const select = `SELECT ${AGENT_TABLES[table].columns.join()} FROM main.${table}
       WHERE tenant_id = ? AND (${place}) > (${marks})`;
-    return [table, { upTo: `${select} AND (${place}) <= (${marks}) ORDER BY ${place}`, toEnd: select }];
+    const order = `ORDER BY ${place}`;
+    return [table, { upTo: `${select} AND (${place}) <= (${marks}) ${order}`, toEnd: `${select} ${order}` }];
   }),
 ) as Readonly<Record<LedgerTable, { readonly upTo: string; readonly toEnd: string }>>;
 
@@ -86,13 +87,17 @@ function ledgerComparison(db: Database, tenant: Tenant, table: LedgerTable, most
       is_last
         ? db.sql(STORED[table].toEnd).all(tenant.name, ...end)
         : db.sql(STORED[table].upTo).all(tenant.name, ...end, ...here)
-    ) as { seq: number; text: string }[];
-    const texts = new Map(stored.map(({ seq, text }) => [text, seq]));
-    for (const row of waiting)
-      if (!texts.delete(JSON.stringify(columns.map((column) => row[column])))) note(row.seq as number);
-    for (const seq of texts.values()) note(seq);
+    ) as Values[];
+    if (!isSame(stored, waiting, columns)) noteDifferences(stored);
     waiting = [];
     end = here;
+  }
+
+  function noteDifferences(stored: readonly Values[]): void {
+    const textOf = (row: Values) => JSON.stringify(columns.map((column) => row[column]));
+    const texts = new Map(stored.map((row) => [textOf(row), row.seq as number]));
+    for (const row of waiting) if (!texts.delete(textOf(row))) note(row.seq as number);
+    for (const seq of texts.values()) note(seq);
   }
 
   function note(seq: number): void {
@@ -109,6 +114,12 @@ function ledgerComparison(db: Database, tenant: Tenant, table: LedgerTable, most
       return Array.from(differing, (seq) => `${table} ${seq}`);
     },
   };
+}
+
+/** Both in the order of the ledger. */
+function isSame(stored: readonly Values[], folded: readonly Values[], columns: readonly string[]): boolean {
+  if (stored.length !== folded.length) return false;
+  return stored.every((row, i) => columns.every((column) => row[column] === folded[i]![column]));
 }
 
 const sideOf = (side: string, columns: readonly string[]) =>
