@@ -10,7 +10,7 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 
 /** Ordinary tests that start many processes, terminals, databases or servers. */
 const SLOW = [
-  'test/agent/guard.test.ts',
+  'test/agent/{at-agent-postgres,guard}.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,delegation,freeze,freeze-glass,grant}.test.ts',
   'test/cli/{json,plan,policy,settle,store,story,terminal,usage}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',

@@ -24,6 +24,7 @@ import * as freezing from './journey/freeze.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
 import { type GrantRequest, grant } from './journey/grant.ts';
 import * as looking from './journey/look.ts';
+import { observeDoors } from './journey/observe.ts';
 import { type OfferRequest, offer } from './journey/offer.ts';
 import type { Presented } from './journey/present.ts';
 import { propose } from './journey/propose.ts';
@@ -36,7 +37,7 @@ import { type SubmitRequest, submit } from './journey/submit.ts';
 import { limits } from './limits.ts';
 import type { PlanSource, PlanSpec } from './plan/spec.ts';
 import { type Config, readConfig } from './project/config.ts';
-import { agentOf, contextOf } from './project/context.ts';
+import { agentOf, contextOf, telemetryOf } from './project/context.ts';
 import {
   createAgentKey,
   createControlKey,
@@ -53,7 +54,7 @@ import type { CopyRequest } from './project/store.ts';
 import { Refusal, refuse } from './refusal.ts';
 import { sqlitePlace } from './store/open.ts';
 import type { Page } from './store/store.ts';
-import { openTelemetry, SILENT, type Telemetry } from './telemetry.ts';
+import { SILENT, type Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
 
@@ -90,6 +91,9 @@ export class Keyturn {
     this.config = config;
     this.#context = context;
     this.#telemetry = telemetry;
+    observeDoors(this, telemetry);
+    for (const group of ['agent', 'simulations', 'intake'] as const)
+      observeDoors(this[group], telemetry, `${group}.`);
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
@@ -147,12 +151,20 @@ export class Keyturn {
   static async open({ at, mode = 'write', clock = now }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
-    const store = await config.store.open({ tenant: config.tenant, clock, mode });
+    const telemetry = await telemetryOf(layout, config);
+    const opened = async () => {
+      const store = await config.store.open({ tenant: config.tenant, clock, mode });
+      try {
+        return await contextOf(layout, config, store, clock, telemetry);
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+    };
     try {
-      const telemetry = await openTelemetry();
-      return new Keyturn(layout, config, await contextOf(layout, config, store, clock, telemetry), telemetry);
+      return new Keyturn(layout, config, await telemetry.span('open', opened), telemetry);
     } catch (error) {
-      await store.close();
+      telemetry.close();
       throw error;
     }
   }
@@ -183,14 +195,12 @@ export class Keyturn {
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
 
   /** Unlocks a human's key for one command. */
-  unlock(name: string, passphrase: string): Signer {
-    return openHumanKey(this.layout, name, passphrase);
-  }
+  unlock = (name: string, passphrase: string): Signer => openHumanKey(this.layout, name, passphrase);
 
-  createKey(name: string, passphrase: string): Signer {
+  createKey = (name: string, passphrase: string): Signer => {
     enrolling.requireName(name);
     return createHumanKey(this.layout, name, passphrase);
-  }
+  };
 
   // Who may speak.
   enrol = (request: enrolling.EnrolRequest) => enrolling.enrol(this.#context, request);
@@ -240,7 +250,7 @@ export class Keyturn {
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
   submit = (request: SubmitRequest) => submit(this.#context, request);
   offer = (request: OfferRequest) => offer(this.#context, request);
-  grant = (request: GrantRequest) => this.#telemetry.span('grant', () => grant(this.#context, request));
+  grant = (request: GrantRequest) => grant(this.#context, request);
   capability = (capability_id: string) => this.#context.store.capability(capability_id);
   revokeCapability = (request: RevokeCapabilityRequest) => revokeCapability(this.#context, request);
   freeze = (request: freezing.FreezeRequest) => freezing.freeze(this.#context, request);
@@ -271,12 +281,7 @@ export class Keyturn {
   check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
   preview = (intent_id: string, hash: string, capability?: Presented) =>
     running.preview(this.#context, intent_id, hash, capability);
-  run = (request: running.RunRequest) =>
-    this.#telemetry.span(
-      'run',
-      () => running.run(this.#context, request),
-      ({ result }) => ({ result }),
-    );
+  run = (request: running.RunRequest) => running.run(this.#context, request);
   resolve = (request: settling.ResolveRequest) => settling.resolve(this.#context, request);
   retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
   inDoubt = () => looking.inDoubt(this.#context);
@@ -334,7 +339,13 @@ export class Keyturn {
     return call as AgentFace[K];
   }
 
-  close = () => this.#context.store.close();
+  close = async (): Promise<void> => {
+    try {
+      await this.#context.store.close();
+    } finally {
+      this.#telemetry.close();
+    }
+  };
 }
 
 export type { AgentAnswer, AgentTurn } from './agent/answer.ts';

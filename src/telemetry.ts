@@ -6,17 +6,99 @@ import { Refusal } from './refusal.ts';
  * goal, a name or a message: whoever reads telemetry is not whoever may read intents.
  */
 export interface Telemetry {
-  /** A span around an operation, and its time. `facts` are kinds, results and counts. */
-  span<T>(operation: Operation, act: () => Promise<T>, facts?: (answer: T) => Facts): Promise<T>;
+  /** Around an operation, with its time. */
+  span<T>(operation: Operation, act: () => Promise<T>, told?: Told<T>): Promise<T>;
   count(what: Counted, facts: Facts): void;
+  /** An error left through a door of the public face. */
+  refused(door: string, error: unknown): void;
+  close(): void;
 }
 
-export type Operation = 'commit' | 'grant' | 'run';
+export type Operation = 'commit' | 'dispatch' | 'grant' | 'open' | 'run';
 export type Counted = 'decision' | 'entry';
-export type Facts = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** With no SDK nothing is measured, and nothing is loaded. */
-export const SILENT: Telemetry = { span: (_operation, act) => act(), count: () => {} };
+/** What is known before an operation, and what its answer adds. */
+export interface Told<T> {
+  readonly about?: Facts;
+  readonly end?: (answer: T) => Facts;
+}
+
+type Shape = (value: unknown) => boolean;
+const text =
+  (pattern: RegExp): Shape =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value);
+const flag: Shape = (value) => typeof value === 'boolean';
+const number: Shape = Number.isFinite;
+const word = text(/^[a-z][A-Za-z_.]{0,63}$/);
+const words: Shape = (value) => Array.isArray(value) && value.every(word);
+const code = text(/^[A-Z][A-Z0-9_]{1,63}$/);
+const id = text(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+
+/** The whole vocabulary. Everybody may see these. */
+const FACTS = {
+  allowed: flag,
+  bytes: number,
+  code,
+  door: word,
+  entries: number,
+  kind: word,
+  kinds: words,
+  objects: number,
+  operation: word,
+  result: word,
+  seq: number,
+  took_ms: number,
+};
+
+/** Only a log may hold these: each leads to an intent, and there are too many of them for a metric. */
+const IDS = { capability_id: id, correlation_id: id, execution_id: id, intent_id: id };
+
+const ALL = { ...FACTS, ...IDS };
+type Name = keyof typeof ALL;
+export type Facts = { readonly [N in Name]?: string | number | boolean | readonly string[] | undefined };
+
+/**
+ * Leaves out every key that is not in the vocabulary and every value that has not its shape. A caller chooses some of
+ * what is asked for here, such as the id of an intent that does not exist: it could be a secret.
+ */
+export function tellable(facts: object): Facts {
+  const known = ([name, value]: [string, unknown]) => Object.hasOwn(ALL, name) && ALL[name as Name](value);
+  return Object.fromEntries(Object.entries(facts).filter(known));
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Refusal ? error.code : 'INTERNAL';
+}
+
+/** With no SDK and no log nothing is measured, and nothing is loaded. */
+export const SILENT: Telemetry = {
+  span: (_operation, act) => act(),
+  count: () => {},
+  refused: () => {},
+  close: () => {},
+};
+
+/** Both are told the same. */
+export function both(one: Telemetry, other: Telemetry): Telemetry {
+  if (one === SILENT) return other;
+  if (other === SILENT) return one;
+  return {
+    span: (operation, act, told) => one.span(operation, () => other.span(operation, act, told), told),
+    count: (what, facts) => {
+      one.count(what, facts);
+      other.count(what, facts);
+    },
+    refused: (door, error) => {
+      one.refused(door, error);
+      other.refused(door, error);
+    },
+    close: () => {
+      one.close();
+      other.close();
+    },
+  };
+}
 
 /** Where the API package keeps what an SDK registered, for every copy of it in a process. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
@@ -31,35 +113,41 @@ export async function openTelemetry(): Promise<Telemetry> {
   const counters = {
     decision: meter.createCounter('keyturn.decisions', { description: 'answers of the policies' }),
     entry: meter.createCounter('keyturn.entries', { description: 'entries that were appended' }),
+    refusal: meter.createCounter('keyturn.refusals', { description: 'errors that a caller was given' }),
   };
   return {
-    span: (operation, act, facts) =>
+    span: (operation, act, told = {}) =>
       tracer.startActiveSpan(`keyturn.${operation}`, async (span) => {
         const from = performance.now();
         let code = 'OK';
+        span.setAttributes(named(told.about ?? {}));
         try {
           const answer = await act();
-          if (facts) span.setAttributes(named(facts(answer)));
+          const facts = { code, ...told.end?.(answer) };
+          code = String(facts.code);
+          span.setAttributes(named(facts));
           return answer;
         } catch (error) {
-          code = error instanceof Refusal ? error.code : 'INTERNAL';
+          code = codeOf(error);
           span.setStatus({ code: SpanStatusCode.ERROR });
           throw error;
         } finally {
-          span.setAttribute('keyturn.code', code);
+          span.setAttributes(named({ code }));
           span.end();
           duration.record(performance.now() - from, named({ operation, code }));
         }
       }),
     count: (what, facts) => counters[what].add(1, named(facts)),
+    refused: (door, error) => counters.refusal.add(1, named({ door, code: codeOf(error) })),
+    close: () => {},
   };
 }
 
+/** As attributes of a span or a metric. */
 function named(facts: Facts): Attributes {
   return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [
-      `keyturn.${name}`,
-      typeof value === 'object' ? [...value] : value,
-    ]),
+    Object.entries(tellable(facts))
+      .filter(([name]) => !Object.hasOwn(IDS, name))
+      .map(([name, value]) => [`keyturn.${name}`, typeof value === 'object' ? [...value] : value]),
   );
 }

@@ -1,47 +1,9 @@
-import { type Attributes, metrics, type Span, trace } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../src/keyturn.ts';
 import { openTelemetry, SILENT } from '../src/telemetry.ts';
 import { project, ready, TOOLS } from './support/project.ts';
 import { expectRefusal } from './support/refusal.ts';
-
-interface Seen {
-  readonly name: string;
-  readonly facts: Attributes;
-}
-
-/** What an SDK would register, reduced to remembering. */
-function registered(): Seen[] {
-  const seen: Seen[] = [];
-  const spanOf = (name: string): Span => {
-    const one = { name, facts: {} as Attributes };
-    const span = {
-      setAttribute: (key: string, value: never) => Object.assign(one.facts, { [key]: value }) && span,
-      setAttributes: (facts: Attributes) => Object.assign(one.facts, facts) && span,
-      setStatus: (status: object) => Object.assign(one.facts, { status: JSON.stringify(status) }) && span,
-      end: () => void seen.push(one),
-    } as never as Span;
-    return span;
-  };
-  const remember = (name: string) => ({
-    add: (_: number, facts: Attributes) => void seen.push({ name, facts }),
-    record: (_: number, facts: Attributes) => void seen.push({ name, facts }),
-  });
-  const tracer = {
-    startSpan: spanOf,
-    startActiveSpan: (name: string, act: (span: Span) => unknown) => act(spanOf(name)),
-  };
-  trace.setGlobalTracerProvider({ getTracer: () => tracer as never });
-  metrics.setGlobalMeterProvider({
-    getMeter: () => ({ createHistogram: remember, createCounter: remember }) as never,
-  });
-  onTestFinished(() => {
-    trace.disable();
-    metrics.disable();
-    Reflect.deleteProperty(globalThis, Symbol.for('opentelemetry.js.api.1'));
-  });
-  return seen;
-}
+import { registered } from './support/telemetry.ts';
 
 describe('telemetry', () => {
   it('is silent, and the same functions as without it, where no SDK is registered', async () => {

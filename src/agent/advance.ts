@@ -11,8 +11,9 @@ import {
 } from './answer.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { goals, outcomes } from './contracts.ts';
-import { dispatch, settle } from './executor.ts';
+import { settle } from './executor.ts';
 import { openStep } from './match.ts';
+import { observedDispatch } from './observe.ts';
 import type { Dispatched } from './outcome.ts';
 import { definitionOf } from './snapshot.ts';
 import { envelopeOf, type Standing, standingOf } from './standing.ts';
@@ -37,7 +38,7 @@ export async function advance(
       await openNext(context, standing);
       return advance(context, correlation_id, user_id);
     case 'READY':
-      return dispatched(context, standing, await dispatch(context, envelope(context, standing)));
+      return dispatched(context, standing, await observedDispatch(context, envelope(context, standing)));
     case 'EXECUTING':
       return dispatched(context, standing, await settle(context, correlation_id, plan.plan_id, step.step_id));
     default:

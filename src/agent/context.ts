@@ -29,6 +29,8 @@ export interface AgentMemory {
   catalog: { readonly statuses: string; readonly catalog: Catalog; readonly bytes: Uint8Array } | null;
   /** Snapshots that this process has stored. */
   readonly stored: Set<Digest>;
+  /** By their digests, which name nothing else. */
+  readonly definitions: Map<Digest, Simulation>;
 }
 
 export interface ParsedFile {
@@ -38,7 +40,7 @@ export interface ParsedFile {
 }
 
 export function newMemory(): AgentMemory {
-  return { files: new Map(), catalog: null, stored: new Set() };
+  return { files: new Map(), catalog: null, stored: new Set(), definitions: new Map() };
 }
 
 export function requireCoreKey({ core_key }: AgentContext): Signer {

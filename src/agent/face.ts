@@ -4,8 +4,8 @@ import { advance } from './advance.ts';
 import { confirm } from './confirm.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { answer, ask } from './core.ts';
-import { dispatch } from './executor.ts';
 import { listIntakes, tellNews } from './intake.ts';
+import { observedDispatch } from './observe.ts';
 import {
   activateSimulation,
   deprecateSimulation,
@@ -55,7 +55,7 @@ export function openAgent(context: AgentContext) {
     resume: ({ correlation_id, user_id }: ResumeRequest) => advance(context, correlation_id, user_id),
     undo: bound(undo),
     /** The executor's own door. An envelope that is not what the ledger has planned is refused. */
-    dispatch: bound(dispatch),
+    dispatch: bound(observedDispatch),
     status: bound(status),
     slo: bound(slo),
     requireSlo: bound(requireSlo),

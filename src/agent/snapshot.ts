@@ -85,8 +85,15 @@ function catalogBytes({ digest, simulations }: Catalog): Uint8Array {
 }
 
 /** The definition that was registered, from the store and not from a file that somebody can edit. */
-export async function definitionOf({ journey }: AgentContext, digest: Digest): Promise<Simulation> {
+export async function definitionOf({ journey, memory }: AgentContext, digest: Digest): Promise<Simulation> {
+  const known = memory.definitions.get(digest);
+  if (known) return known;
   const bytes = await journey.store.object(digest);
   const read = simulationSchema.safeParse(parseJson(bytes, bytes.length));
-  return read.success ? read.data : refuse('SIMULATION_INVALID', 'The stored definition cannot be read.');
+  if (!read.success) refuse('SIMULATION_INVALID', 'The stored definition cannot be read.');
+  if (memory.definitions.size >= REMEMBERED) memory.definitions.clear();
+  memory.definitions.set(digest, read.data);
+  return read.data;
 }
+
+const REMEMBERED = 1000;

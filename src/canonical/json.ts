@@ -8,10 +8,32 @@ import { refuse } from '../refusal.ts';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** The RFC 8785 text of a plain JSON value. */
+/**
+ * The RFC 8785 text of a plain JSON value. Strings and numbers are written there as JSON.stringify writes them, and an
+ * object keeps its keys in the order they came in; so a copy with ordered keys is written in half the time the library
+ * takes. Only keys that look like an index have an order of their own: those are the library's.
+ */
 export function canonicalText(value: unknown): string {
   guardPlain(value, 0);
-  return canonicalizeUnguarded(value) as string;
+  const found = { index: false };
+  const copy = orderedCopy(value, found);
+  return found.index ? (canonicalizeUnguarded(value) as string) : JSON.stringify(copy);
+}
+
+function orderedCopy(value: Json, found: { index: boolean }): Json {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((one: Json) => orderedCopy(one, found));
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(value).sort()) {
+    if (startsWithDigit(key)) found.index = true;
+    copy[key] = orderedCopy((value as JsonObject)[key]!, found);
+  }
+  return copy;
+}
+
+function startsWithDigit(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= 48 && first <= 57;
 }
 
 /** The RFC 8785 bytes of a plain JSON value. */
@@ -88,7 +110,8 @@ export function parseJson(input: Uint8Array | string, max_bytes: number = limits
     refuse('JSON_MALFORMED', `Not JSON: ${(error as Error).message}`);
   }
   guardPlain(value);
-  refuseDuplicateKeys(text);
+  // What is written back as it was has lost no key. That is how we write ourselves, and seeing it takes no time.
+  if (JSON.stringify(value) !== text) refuseDuplicateKeys(text);
   return value;
 }
 

@@ -1,6 +1,6 @@
 import type { KeyPair } from '../canonical/ed25519.ts';
 import { canonicalText } from '../canonical/json.ts';
-import { type Event, isSigned, parseEvent } from '../event/event.ts';
+import { isSigned, parseEvent } from '../event/event.ts';
 import { originOf } from '../identity/act.ts';
 import { delegationOf } from '../identity/authority.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
@@ -112,7 +112,7 @@ export async function prove(
 ): Promise<Uint8Array> {
   const about = await context.store.entriesOf(intent_id);
   if (about.length === 0) refuse('INTENT_NOT_FOUND');
-  const entries = await withSigners(context.store, about);
+  const entries = await withSigners(context, about);
   const { text } = await head(context, pair);
   return makeBundle({
     subject: intent_id,
@@ -154,32 +154,33 @@ async function proveState(
   about: readonly SealedEntry[],
 ): Promise<Proven> {
   const inspector = new Inspector(context.verified);
-  for (const { bytes } of await withSigners(context.store, about)) inspector.inspect(openEntry(bytes));
+  for (const { bytes } of await withSigners(context, about)) inspector.take(context.read_entry(bytes));
   if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
   const { system, authorities } = inspector;
   return { state: inspector.intent(intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
 }
 
 /** Adds what holds for every intent, and the keys and delegations of everybody who signed, back to the first human. */
-export async function withSigners(store: Store, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
+export async function withSigners(context: Context, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
+  const { store } = context;
   const system = await store.entriesOf('system');
   const found = new Map([...about, ...system].map((sealed) => [sealed.seq, sealed]));
   const asked = new Set<string>();
-  let waiting = signersOf([...about, ...system]);
+  let waiting = signersOf(context, [...about, ...system]);
   while (waiting.length > 0) {
     const name = waiting.pop()!;
     if (asked.has(name)) continue;
     asked.add(name);
     const keys = await store.entriesOf(name);
     for (const sealed of keys) found.set(sealed.seq, sealed);
-    waiting = [...waiting, ...signersOf(keys)];
+    waiting = [...waiting, ...signersOf(context, keys)];
   }
   return [...found.values()].sort((a, b) => a.seq - b.seq);
 }
 
-function signersOf(entries: readonly SealedEntry[]): string[] {
-  const events: Event[] = entries.map(({ bytes }) => parseEvent(openEntry(bytes)));
-  return events.flatMap((event) => {
+function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): string[] {
+  return entries.flatMap(({ bytes }) => {
+    const { event } = read_entry(bytes);
     const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
     const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
     if (proposer) return [event.body.proposer];

@@ -13,12 +13,16 @@ import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
+import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
 import type { Effect } from './derived.ts';
+import type { ReadEntry } from './read-entry.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
   readonly store: Store;
+  /** What an operator may see of it. */
+  readonly telemetry: Telemetry;
   /** Names project and tenant; every signature covers it. */
   readonly origin: string;
   readonly clock: () => Date;
@@ -29,6 +33,8 @@ export interface Context {
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
+  /** Reads an entry; the same bytes are parsed once. */
+  readonly read_entry: (bytes: Uint8Array) => ReadEntry;
   /** Entries whose signatures this process has verified, by hash. */
   readonly verified: Set<Digest>;
   readonly memory: Memory;

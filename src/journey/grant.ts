@@ -21,6 +21,7 @@ import { factsOf, refuseDenied, requireFormats } from './check.ts';
 import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
 import { openAsked } from './effect.ts';
 import { glassHolds } from './glass.ts';
+import { observedGrant } from './observe.ts';
 import { neededScope } from './reach.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
 import { requireDelegation } from './submit.ts';
@@ -51,6 +52,10 @@ export interface Granted {
 
 /** Step 4 of 002: denied by default, narrow, short, revocable, for one run. */
 export async function grant(context: Context, request: GrantRequest): Promise<Granted> {
+  return observedGrant(context.telemetry, request, () => grantOnce(context, request));
+}
+
+async function grantOnce(context: Context, request: GrantRequest): Promise<Granted> {
   requireFormats(request.intent_id, request.hash);
   return recordingRefusal(context, denied(request), async (keep) => {
     for (let round = 1; ; round += 1) {

@@ -1,5 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
-import { type Event, isSigned, parseEvent } from '../event/event.ts';
+import { type Event, isSigned, parseEvent, type SignedKind } from '../event/event.ts';
 import { isDispatch } from '../gate/agent-move.ts';
 import { movesIntent, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -18,6 +18,7 @@ import { refuse } from '../refusal.ts';
 import { requireGrounds } from '../store/grounds.ts';
 import type { Row, RowName, Rows } from '../store/row.ts';
 import { AgentInspector } from './inspect-agent.ts';
+import type { ReadEntry } from './read-entry.ts';
 
 /**
  * What a deep verification asks of each entry, in the order of the ledger: that it is a fact of the closed union, that
@@ -69,13 +70,16 @@ export class Inspector {
   });
 
   readonly inspect = (entry: Entry): void => {
-    const event = parseEvent(entry);
+    this.take({ entry, event: parseEvent(entry), hash: null });
+  };
+
+  take({ entry, event, hash }: Omit<ReadEntry, 'hash'> & { readonly hash: Digest | null }): void {
     // An entry of an earlier time could tell of a capability or an approval that had not ended yet.
     if (Date.parse(entry.at) < this.#at_ms)
       refuse('LEDGER_BROKEN', 'It is earlier than the entry before it.');
     this.#at_ms = Date.parse(entry.at);
     if (event.kind === 'system.initialised') this.#begin(event, entry);
-    if (isSigned(event)) this.#requireSigned(event, entry);
+    if (isSigned(event)) this.#requireSigned(event, entry, hash ?? sealEntry(entry).hash);
     requireClaims(event, entry);
     if (movesSystem(event)) this.#system = nextSystem(this.system, event, entry.at);
     if (movesPrincipal(event)) {
@@ -93,7 +97,7 @@ export class Inspector {
       this.#intents.set(event.subject, next(before, event, entry.at));
     }
     this.#agents.inspect(event, entry.at);
-  };
+  }
 
   #begun() {
     return this.#genesis ?? refuse('LEDGER_BROKEN', 'The ledger does not begin with its initialisation.');
@@ -120,15 +124,13 @@ export class Inspector {
     return { tenant, row, principals: () => [...this.#principals.values()] };
   }
 
-  #requireSigned(event: Extract<Event, { body: { signature: string } }>, entry: Entry): void {
-    const { seq } = entry;
+  #requireSigned(event: Event<SignedKind>, { seq, at }: Entry, hash: Digest): void {
     // Only the second entry may vouch for itself: everything else rests on that key. A later one that does is a forgery.
     const founding = seq === 1 && event.kind === 'key.enrolled';
     if (founding && (event.body.by !== event.subject || event.body.key !== event.body.public_key)) {
       refuse('SIGNATURE_INVALID', 'The first key is not signed by itself.');
     }
-    if (!founding) requireAuthority(this.authorities, event, entry.at);
-    const { hash } = sealEntry(entry);
+    if (!founding) requireAuthority(this.authorities, event, at);
     if (this.#verified.has(hash)) return;
     verifyAct(this.origin, event);
     this.#verified.add(hash);

@@ -1,6 +1,8 @@
+import type { Event } from '../event/event.ts';
 import type { Engine } from '../policy/engine.ts';
-import type { Store } from '../store/store.ts';
-import { SILENT, type Telemetry } from '../telemetry.ts';
+import type { Commit, Receipt, Store } from '../store/store.ts';
+import { type Facts, SILENT, type Telemetry } from '../telemetry.ts';
+import type { Report } from './record.ts';
 
 /** The same store, with a span around each commit: which kinds of facts, and how many. */
 export function observedStore(store: Store, telemetry: Telemetry): Store {
@@ -15,9 +17,21 @@ export function observedStore(store: Store, telemetry: Telemetry): Store {
           for (const { kind } of commit.events) telemetry.count('entry', { kind });
           return receipt;
         },
-        ({ entries }) => ({ entries: entries.length, kinds: commit.events.map(({ kind }) => kind) }),
+        {
+          about: { kinds: commit.events.map(({ kind }) => kind) },
+          end: (receipt) => sizesOf(commit, receipt),
+        },
       ),
   };
+}
+
+function sizesOf({ objects = [] }: Commit, { entries }: Receipt): Facts {
+  const bytes = [...entries.map((entry) => entry.bytes), ...objects].reduce(
+    (sum, { length }) => sum + length,
+    0,
+  );
+  const seq = entries.at(-1)?.seq;
+  return { entries: entries.length, objects: objects.length, bytes, seq };
 }
 
 /** The same policies; each answer is counted. */
@@ -30,5 +44,62 @@ export function observedEngine(engine: Engine, telemetry: Telemetry): Engine {
       telemetry.count('decision', { allowed: decision.allowed, code: decision.code ?? 'OK' });
       return decision;
     },
+  };
+}
+
+interface About {
+  readonly intent_id: string;
+}
+
+/** A run, whoever asked for it: a human at a terminal or the agent core. */
+export function observedRun(
+  telemetry: Telemetry,
+  { intent_id }: About,
+  act: () => Promise<Report>,
+): Promise<Report> {
+  return telemetry.span('run', act, {
+    about: { intent_id },
+    end: ({ result, reason_code, execution_id, capability_id }) => ({
+      result,
+      code: reason_code ?? 'OK',
+      execution_id,
+      capability_id,
+    }),
+  });
+}
+
+export function observedGrant<T extends { readonly issued: Event<'capability.issued'> }>(
+  telemetry: Telemetry,
+  { intent_id }: About,
+  act: () => Promise<T>,
+): Promise<T> {
+  return telemetry.span('grant', act, {
+    about: { intent_id },
+    end: ({ issued }) => ({ capability_id: issued.body.capability_id }),
+  });
+}
+
+type Door = (...given: unknown[]) => unknown;
+
+/** The functions of a face stay what they are. What one of them refuses is told, with its name. */
+export function observeDoors(face: object, telemetry: Telemetry, prefix = ''): void {
+  if (telemetry === SILENT) return;
+  for (const [name, door] of Object.entries(face))
+    if (typeof door === 'function')
+      Object.assign(face, { [name]: observedDoor(prefix + name, door as Door, telemetry) });
+}
+
+function observedDoor(name: string, door: Door, telemetry: Telemetry): Door {
+  const tell = (error: unknown): never => {
+    telemetry.refused(name, error);
+    throw error;
+  };
+  return (...given) => {
+    try {
+      const answer = door(...given);
+      return answer instanceof Promise ? answer.catch(tell) : answer;
+    } catch (error) {
+      return tell(error);
+    }
   };
 }

@@ -37,7 +37,7 @@ export async function replay(context: Context, execution_id: string): Promise<Re
   const about = await context.store.entriesOf(intent_id);
   const inspector = new Inspector();
   const steps: ReplayStep[] = [];
-  for (const { bytes } of await withSigners(context.store, about)) {
+  for (const { bytes } of await withSigners(context, about)) {
     const entry = openEntry(bytes);
     const event = parseEvent(entry);
     if (entry.subject === intent_id) steps.push(...(await replayed(context, inspector, event, entry)));

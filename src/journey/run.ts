@@ -14,6 +14,7 @@ import { type Context, type Kept, recordingRefusal } from './context.ts';
 import type { Derived, Effect, Prepared, Progress } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { glassHolds } from './glass.ts';
+import { observedRun } from './observe.ts';
 import { type Presented, requireCapability, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
 import { inDoubt, type Report, recordEnd, type WatchedEnd, watchedEnd } from './record.ts';
@@ -53,6 +54,10 @@ export async function preview(
 
 /** The adapter of 001, step 5 and 6 of 002: check, look again, claim, run once, record, stop. */
 export async function run(context: Context, request: RunRequest): Promise<Report> {
+  return observedRun(context.telemetry, request, () => runOnce(context, request));
+}
+
+async function runOnce(context: Context, request: RunRequest): Promise<Report> {
   const { intent_id, hash } = request;
   requireFormats(intent_id, hash);
   return recordingRefusal(context, refused(intent_id, hash, request), async (keep) => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
+import type { LogPlace } from '../log.ts';
 import { refuse } from '../refusal.ts';
 import { isServer, postgresPlace, type StorePlace, sqlitePlace } from '../store/open.ts';
 import { parseYaml } from '../tool/yaml.ts';
@@ -11,6 +12,10 @@ import type { Layout } from './layout.ts';
 
 /** The store that lies in the project's own folder. */
 const EMBEDDED = 'sqlite';
+
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+/** The ending keeps a slip from appending lines to a registry, a policy or the store. */
+const LOG_FILE = /^(stderr|[^\0]*[^/\0]\.log)$/;
 
 /** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */
 const configSchema = z.strictObject({
@@ -33,6 +38,12 @@ const configSchema = z.strictObject({
     .default('executor'),
   store: z.string().default(EMBEDDED),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(LOG_LEVELS).default('silent'),
+      file: z.string().regex(LOG_FILE, 'It is stderr, or a path that ends in .log.').default('stderr'),
+    })
+    .prefault({}),
 });
 
 export interface Config {
@@ -48,6 +59,8 @@ export interface Config {
   readonly lane_allowed: boolean;
   /** The ledger of this project. It is the same for all hosts that work on it. */
   readonly store: StorePlace;
+  /** Where the log goes; `null` when there is none. */
+  readonly log: LogPlace | null;
 }
 
 export function readConfig(layout: Layout): Config {
@@ -68,7 +81,12 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     executor: file.executor,
     lane_allowed: file.lane.allow,
     store: storeOf(file.store, layout),
+    log: logOf(file.log),
   };
+}
+
+function logOf({ level, file }: z.infer<typeof configSchema>['log']): LogPlace | null {
+  return level === 'silent' ? null : { level, file: file === 'stderr' ? null : file };
 }
 
 /** No message repeats the text: it may hold a password. */

@@ -9,6 +9,7 @@ import { signerOf } from '../identity/act.ts';
 import { genesisOf } from '../journey/audit.ts';
 import type { Context, ControlKey } from '../journey/context.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
+import { entryReader } from '../journey/read-entry.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
@@ -64,6 +65,7 @@ export async function contextOf(
     registry: registryOf(config.registry_path, layout.root),
     digests: createDigests(),
     machine: machineInspector(),
+    read_entry: entryReader(),
     verified: new Set(),
     memory: { proven: null, asked: null },
     public_key: importedOnce(),

@@ -22,6 +22,10 @@ executor: executor
 # The plain-file lane asks for no signature, so it is closed inside a project.
 lane:
   allow: false
+# For operators: silent, error, warn, info or debug; to stderr, or to a file that ends in .log (docs/cli.md#log).
+log:
+  level: silent
+  file: stderr
 `;
 
 const REGISTRY = `# The tools that an agent may propose. This file must not be writable while Keyturn runs:

@@ -14,7 +14,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { PASSPHRASE, writeRegistry } from '../support/project.ts';
+import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
 
 /** Tools in a real sandbox. What they may write is one folder; what they wrote can be counted. */
 const TOOLS = `version: 1
@@ -188,7 +188,8 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
   return () => place!;
 }
 
-async function furnish({ root, keyturn, ada }: AgentPlace): Promise<void> {
+/** Tools, simulations, and the human who activates them. */
+export async function furnish({ root, keyturn, ada }: Project): Promise<void> {
   mkdirSync(join(root, 'box'));
   writeFileSync(join(root, 'note.sh'), '#!/bin/sh\necho "$1" >> lines\n', { mode: 0o755 });
   writeRegistry(root, TOOLS);
@@ -204,7 +205,7 @@ export function writeSimulation(root: string, one: object): void {
   writeFileSync(path, JSON.stringify(one));
 }
 
-function writtenIn(root: string): string[] {
+export function writtenIn(root: string): string[] {
   const path = join(root, 'box', 'lines');
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
 }

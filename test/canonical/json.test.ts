@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes, canonicalText, decodeUtf8, parseJson } from '../../src/canonical/json.ts';
@@ -30,7 +31,19 @@ function shuffled(value: unknown): unknown {
   );
 }
 
+/** Keys that JavaScript orders by itself, among keys that it does not. */
+const indexed = fc.dictionary(
+  fc.oneof(fc.nat(20).map(String), fc.constantFrom('a', '', '01', '-1', '4294967295', 'Z')),
+  plain,
+);
+
 describe('canonical bytes', () => {
+  it('are those of the library, whatever the keys look like', () => {
+    fc.assert(fc.property(plain, (value) => canonicalText(value) === canonicalize(value)));
+    fc.assert(fc.property(indexed, (value) => canonicalText({ value }) === canonicalize({ value })));
+    expect(canonicalText({ b: 1, 10: 2, 9: 3, a: 4 })).toBe('{"10":2,"9":3,"a":4,"b":1}');
+  });
+
   it('are those of RFC 8785 section 3.2.2', () => {
     const sample = String.raw`{
       "numbers": [333333333.33333329, 4.50, 2e-3, 0.000000000000000000000000001],

@@ -25,11 +25,15 @@ export async function killRuns(
     victim.go();
     return { intent_id, hash, victim };
   };
-  // One that may live tells how long a life is on this machine, however slow it is.
-  const { victim: spared } = await begin('marks-spared');
-  const from = performance.now();
-  await spared.answer;
-  const life_ms = performance.now() - from;
+  // Some that may live tell how long a life is on this machine. The shortest: a pause of the machine is no life.
+  const lives_ms: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { victim: spared } = await begin(`marks-spared-${i}`);
+    const from = performance.now();
+    await spared.answer;
+    lives_ms.push(performance.now() - from);
+  }
+  const life_ms = Math.min(...lives_ms);
   for (let i = 0; i < count; i++) {
     const file = `marks-${i}`;
     const { intent_id, hash, victim } = await begin(file);

@@ -12,6 +12,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['telemetry.ts'],
   ['canonical'],
   ['durable'],
+  ['log.ts'],
   ['event'],
   ['ledger'],
   ['identity'],

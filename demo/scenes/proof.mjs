@@ -1,0 +1,17 @@
+import { executionOf } from '../stage.mjs';
+
+/** What the ledger shows to whoever was not there. */
+export function proof(stage, id) {
+  const { title, run, prompt, write, output, result } = stage;
+  title(
+    'Anyone can prove what happened',
+    'The ledger verifies from its bytes; a small file proves one intent to somebody far away.',
+  );
+  run(['ledger', 'verify', '--deep']);
+  run(['show', id]);
+  run(['replay', executionOf(stage, id)]);
+  write('head.txt', run(['ledger', 'head']));
+  prompt(['ledger', 'prove', id, '>', 'proof.json']);
+  write('proof.json', output(['ledger', 'prove', id]));
+  run(['ledger', 'verify', '--bundle', 'proof.json', '--key', result(['ledger', 'head']).key]);
+}

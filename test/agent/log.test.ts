@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
+import { logged, logIn, readLog, registered } from '../support/telemetry.ts';
+import { agentPlace, askedFor, yes } from './agent-place.ts';
+
+/** What an operator sees of the agent core: the same road as everybody's, and no word of its users. */
+
+const place = agentPlace();
+const LOG = 'agent.log';
+
+describe('the agent core', () => {
+  it('logs each dispatch with the grant and the run inside it, and no word that was said', async () => {
+    const p = place();
+    logIn(p.root, `{ level: debug, file: ${LOG} }`);
+    const keyturn = await p.again();
+    const prompt = await askedFor(keyturn, 'append a notebook line "xyzzy"');
+    const done = await yes(keyturn, prompt);
+    if (done.kind !== 'OUTCOME') throw new Error(done.kind);
+    const { intent_id, execution_id, capability_id } = done.outcome.simulation_outcome!;
+    await keyturn.agent.ask({ user_id: 'xyzzyuser', utterance: 'xyzzyword and nothing else' });
+    await expectRefusal('SHAPE_INVALID', () => keyturn.agent.dispatch({ correlation_id: 'xyzzy-id' }));
+
+    const told = logged(p.root, LOG)
+      .filter(({ operation }) => ['dispatch', 'grant', 'run'].includes(operation as string))
+      .map(({ operation, msg, code }) => [operation, msg, code]);
+    expect(told).toEqual([
+      ['dispatch', 'begins', undefined],
+      ['grant', 'begins', undefined],
+      ['grant', 'ends', 'OK'],
+      ['run', 'begins', undefined],
+      ['run', 'ends', 'OK'],
+      ['dispatch', 'ends', 'OK'],
+      ['dispatch', 'begins', undefined],
+      ['dispatch', 'ends', 'SHAPE_INVALID'],
+    ]);
+    expect(logged(p.root, LOG)).toContainEqual(
+      expect.objectContaining({
+        operation: 'dispatch',
+        intent_id,
+        execution_id,
+        capability_id,
+        result: 'success',
+      }),
+    );
+    const text = readLog(p.root, LOG);
+    for (const secret of ['xyzzy', 'notebook', 'note.add', 'ada', 'agent-core', p.root])
+      expect(text).not.toContain(secret);
+  });
+
+  it('a step that fails is a warning, with the reason', async () => {
+    const p = place();
+    logIn(p.root, '{ level: warn, file: fails.log }');
+    const keyturn = await p.again();
+    await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    expect(logged(p.root, 'fails.log')).toMatchObject([
+      { level: 'warn', operation: 'run', result: 'failure', code: 'TOOL_EXIT_NONZERO' },
+      { level: 'warn', operation: 'dispatch', result: 'failure', code: 'TOOL_EXIT_NONZERO' },
+    ]);
+  });
+
+  it('its runs have the spans that every run has', async () => {
+    const p = place();
+    logIn(p.root, '{ level: silent }');
+    const seen = registered();
+    const keyturn = await p.again();
+    await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const ended = { 'keyturn.code': 'OK', 'keyturn.result': 'success' };
+    const named = (name: string) => seen.filter((one) => one.name === name).map(({ facts }) => facts);
+    expect(named('keyturn.grant')).toEqual([{ 'keyturn.code': 'OK' }]);
+    expect(named('keyturn.run')).toEqual([ended]);
+    expect(named('keyturn.dispatch')).toEqual([ended]);
+  });
+});
