@@ -128,7 +128,9 @@ async function openRules(store: Store, snapshot: string, telemetry: Telemetry): 
   const bytes = await store.object(snapshot);
   const { openPolicySet } = await import('../policy/set.ts');
   const { openEngine } = await import('../policy/engine.ts');
-  return observedEngine(await openEngine(await openPolicySet(bytes)), telemetry);
+  const { rememberingEngine } = await import('../policy/remember.ts');
+  const engine = await openEngine(await openPolicySet(bytes));
+  return observedEngine(rememberingEngine(engine), telemetry);
 }
 
 /** Looks at the file every time, and parses it only when its bytes changed. */
