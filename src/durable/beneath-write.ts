@@ -142,7 +142,8 @@ export async function createLater(place: Place, name: string, mode = 0o600): Pro
 }
 
 export function openToAppend(place: Place, mode = 0o600): number {
-  return openEntry(entry(place, place.name), place.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode);
+  const flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+  return openEntry(entry(place, place.name), place.path, flags, mode);
 }
 
 /** Puts a finished file under the name of the place, over whatever is there. */

@@ -34,16 +34,19 @@ export async function readRow<N extends RowName>(
   return rows[0] ? stateOf<N>(rows[0].state) : null;
 }
 
-/** All rows of a kind that has few, oldest first. */
+/**
+ * All rows of a kind that has few, oldest first. The kind is part of the text: a server that plans for any kind expects as
+ * many rows as there are intents, and reads the whole table.
+ */
 export async function readAll<N extends 'principal' | 'delegation' | 'simulation' | 'intake'>(
   db: Connection,
   tenant: Tenant,
   name: N,
 ): Promise<States[N][]> {
   const { rows } = await db.ask<{ state: string }>({
-    name: 'all',
-    text: 'SELECT state FROM keyturn.projection WHERE tenant = $1 AND name = $2 ORDER BY seq',
-    values: [tenant.id, name],
+    name: `all ${name}`,
+    text: `SELECT state FROM keyturn.projection WHERE tenant = $1 AND name = '${name}' ORDER BY seq`,
+    values: [tenant.id],
   });
   return rows.map(({ state }) => stateOf<N>(state));
 }
