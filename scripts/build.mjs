@@ -1,7 +1,19 @@
 /** Builds dist/: bundles by esbuild, declarations by tsc. `--no-types` leaves the declarations out. */
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root, runBin, setup } from './setup.mjs';
 
@@ -66,22 +78,61 @@ async function bundleEntries(outdir, entryPoints, plugins) {
   });
 }
 
-/** Builds beside dist/ and then swaps: a command that runs meanwhile sees the old build or the new one, not half. */
-export async function build({ types = true } = {}) {
-  const dist = join(root, 'dist');
+/**
+ * Builds beside dist/ and then moves in, so that a command that starts meanwhile finds a whole build, the old one or the
+ * new one. Chunks have their content in their names: the new ones are added first, then each entry is replaced by a
+ * rename, and what no entry needs any more goes last.
+ */
+export async function build({ types = true, dist = join(root, 'dist') } = {}) {
   const fresh = mkdtempSync(join(root, 'node_modules/.dist-'));
   try {
-    chmodSync(fresh, 0o755);
     await bundle(fresh);
     if (types) {
       const args = ['-p', 'tsconfig.types.json', '--outDir', join(fresh, 'types')];
       if ((await runBin('typescript', 'tsc', args)) !== 0) throw new Error('tsc could not write the types');
     }
-    rmSync(dist, { recursive: true, force: true });
-    renameSync(fresh, dist);
+    moveIn(fresh, dist);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+function moveIn(fresh, dist) {
+  const files = filesIn(fresh).sort((a, b) => rank(a) - rank(b));
+  for (const file of files) {
+    mkdirSync(dirname(join(dist, file)), { recursive: true });
+    renameSync(join(fresh, file), join(dist, file));
+  }
+  const made = new Set(files);
+  for (const file of filesIn(dist)) if (!made.has(file)) retire(join(dist, file), rank(file) === 0);
+}
+
+/**
+ * A command that began with the old entry may load an old chunk a moment later: so a chunk is marked first, by a time
+ * that no build gives it, and goes with a later build. What is packed for others has none of them.
+ */
+function retire(path, is_chunk) {
+  const { mtimeMs, ctimeMs } = statSync(path);
+  const is_marked = mtimeMs === 0;
+  const is_over = is_marked && ctimeMs < Date.now() - LOADING_MS;
+  if (!is_chunk || is_over || process.env.npm_lifecycle_event === 'prepack') rmSync(path, { force: true });
+  else if (!is_marked) utimesSync(path, 0, 0);
+}
+
+/** How long a command may take from its start to loading its last chunk. */
+const LOADING_MS = 10 * 60_000;
+
+/** Chunks before what imports them, and the command line after all that it could load. */
+function rank(file) {
+  if (file.startsWith('chunks/')) return 0;
+  return file === 'cli.js' ? 2 : 1;
+}
+
+function filesIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,6 @@
 import { authorityReasons } from './reason/authority.ts';
 import { contentReasons } from './reason/content.ts';
+import { conversationReasons } from './reason/conversation.ts';
 import { dependencyReasons } from './reason/dependency.ts';
 import { fileSystemReasons } from './reason/file-system.ts';
 import { internalReasons } from './reason/internal.ts';
@@ -56,6 +57,19 @@ export function explain(code: ReasonCode): Explanation {
   const [number, meaning, advice] = reasons[code];
   return { code, number, category: categories[Math.floor(number / 1000) - 1]!, meaning, advice };
 }
+
+/** A code of a conversation that is not a refusal: why it waits, went on or ended. */
+export interface Remark {
+  readonly code: string;
+  readonly number: null;
+  readonly category: 'CONVERSATION';
+  readonly meaning: string;
+  readonly advice: string;
+}
+
+export const remarks: readonly Remark[] = Object.entries(conversationReasons).map(
+  ([code, [meaning, advice]]) => ({ code, number: null, category: 'CONVERSATION', meaning, advice }),
+);
 
 /** A refusal: thrown where it is found, caught once at the edge that talks to the caller. */
 export class Refusal extends Error {

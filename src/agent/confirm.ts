@@ -1,5 +1,5 @@
 import type { Event } from '../event/event.ts';
-import { currentStep, livePlan } from '../gate/agent-state.ts';
+import { type AgentState, currentStep, livePlan } from '../gate/agent-state.ts';
 import { refuse } from '../refusal.ts';
 import { advance, answerNow, languageOf, waiting } from './advance.ts';
 import { type AgentAnswer, cancelledAnswer } from './answer.ts';
@@ -26,10 +26,15 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   const { correlation_id, user_id, text, step_id } = request;
   const state = await requireCorrelation(context, correlation_id, user_id);
   const plan = livePlan(state);
+  if (!plan && step_id === undefined && asksNow(state))
+    refuse('CLARIFICATION_NEEDED', 'A question is open, and no prompt: run `keyturn agent answer`.');
   if (!plan) return answerNow(context, state);
   const step = currentStep(plan)!;
   if (step_id === undefined && plan.steps.length > 1)
-    refuse('CLARIFICATION_NEEDED', 'The plan has several steps. Say which prompt this answers.');
+    refuse(
+      'CLARIFICATION_NEEDED',
+      'The plan has several steps, and a late yes must not confirm the next one: name the step of the prompt.',
+    );
   if (step_id !== undefined && step_id !== step.step_id)
     return earlier(context, state.correlation_id, step_id);
   const standing = await standingOf(context, state, plan, step.step_id);
@@ -49,6 +54,11 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   if (answer === 'AMBIGUOUS') return waiting(context, standing, 'CONFIRMATION_AMBIGUOUS', language);
   if (answer === 'NO') return cancelledAnswer(correlation_id, 'CONFIRM_DECLINED');
   return advance(context, correlation_id, user_id);
+}
+
+/** The newest thing in this conversation is a question. */
+function asksNow({ turn, plans }: AgentState): boolean {
+  return turn.packet_kind === 'CLARIFY' && (plans.at(-1)?.created_at ?? '') < turn.at;
 }
 
 /** A prompt that was answered before: what came of it, and nothing new. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../canonical/json.ts';
-import type { AgentState } from '../gate/agent-state.ts';
+import { type AgentState, livePlan } from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
 import { type AgentAnswer, type AgentTurn, type Clarify, refusedAnswer } from './answer.ts';
@@ -57,14 +57,19 @@ export async function answer(context: AgentContext, request: AnswerRequest): Pro
   const goal = goals.open(await context.journey.store.object(state.turn.goal));
   // The same answer, sent again after it was taken.
   const again = state.turn.turn_id === turn_id && goal.normalized_intent.answer?.text === text;
-  if (!again && state.turn.packet_kind !== 'CLARIFY')
-    refuse('AGENT_TRANSITION_ILLEGAL', 'No question is open in this correlation.');
+  if (!again && state.turn.packet_kind !== 'CLARIFY') noQuestion(state);
   if (again) return answeredBefore(context, state);
   const question = (await packetOf(context, state)) as ClarifyPacket;
   const clarify = request.packet === undefined ? await clarifyOf(context, question, text) : undefined;
   const { thread_id, raw_user_utterance: utterance, normalized_intent } = goal;
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, packet: request.packet };
   return take(context, state, { ...said, language: normalized_intent.language, gold: undefined, clarify });
+}
+
+function noQuestion(state: AgentState): never {
+  if (livePlan(state)?.state === 'WAITING_CONFIRM')
+    refuse('CONFIRMATION_MISSING', 'No question is open. The prompt waits for a yes or a no.');
+  return refuse('AGENT_TRANSITION_ILLEGAL', 'No question is open in this conversation.');
 }
 
 /** One cycle: one packet, recorded, and the behaviour of 003 section 2.2 for its kind. */

@@ -16,6 +16,8 @@ export interface Definition {
 export interface Part {
   readonly definition: Definition;
   readonly values: Values;
+  /** The name of its step, where that does not follow from its place: see `undoStepId`. */
+  readonly step_id?: Digest;
 }
 
 export interface PlanInputs {
@@ -76,18 +78,36 @@ export function planOf(inputs: PlanInputs): AgentExecutionPlan {
   return { ...unnamed, plan_id: digestOf(unnamed), created_at: inputs.now.toISOString() };
 }
 
-function stepOf(inputs: PlanInputs, { definition, values }: Part, place: number): AgentStep {
+/**
+ * The step that undoes a step. Each attempt has a name of its own, because the idempotency key of a step is spent once:
+ * after a no or a failure a human may try again, and nobody can mistake one attempt for another.
+ */
+export function undoStepId(undone: {
+  readonly correlation_id: string;
+  readonly plan_id: Digest;
+  readonly step_id: Digest;
+  /** How many plans to undo it came before. */
+  readonly attempt: number;
+}): Digest {
+  const { correlation_id, plan_id, step_id, attempt } = undone;
+  return digestOf({ format: 'keyturn-agent-undo-step/1', correlation_id, plan_id, step_id, attempt });
+}
+
+function stepOf(inputs: PlanInputs, part: Part, place: number): AgentStep {
+  const { definition, values } = part;
   const { simulation, digest } = definition;
   const is_alone = inputs.parts.length === 1;
-  return {
-    step_id: digestOf({
+  const placed = () =>
+    digestOf({
       format: 'keyturn-agent-step/1',
       correlation_id: inputs.correlation_id,
       named: inputs.named.simulation.id,
       rolls_back: inputs.rolls_back,
       place,
       simulation_id: simulation.id,
-    }),
+    });
+  return {
+    step_id: part.step_id ?? placed(),
     simulation_id: simulation.id,
     simulation_version: simulation.version,
     definition: digest,

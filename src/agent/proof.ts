@@ -6,6 +6,7 @@ import { toolNamed } from '../tool/select.ts';
 import { type CatalogEntry, entryOf } from './catalog.ts';
 import type { AgentContext } from './context.ts';
 import { effectAction } from './intent.ts';
+import { checkSamples } from './samples.ts';
 import { PLAN_ROLLBACK, type Simulation } from './simulation.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -47,6 +48,7 @@ export function checkActivation(
       : checkSteps(snapshot, simulation.steps)),
     rollback: checkRollback(snapshot, simulation),
     questions: `${Object.keys(simulation.fields).length} fields, each with a question and its formats`,
+    ...checkSamples(simulation),
   };
 }
 

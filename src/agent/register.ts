@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sha256 } from '../canonical/digest.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Body, Event } from '../event/event.ts';
 import type { Simulation as Registered, SimulationStatus } from '../gate/simulation.ts';
@@ -11,6 +11,7 @@ import { type CatalogEntry, entryOf } from './catalog.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
 import { effectAction, simulationAction } from './intent.ts';
 import { checkActivation, type Proof, proofOf } from './proof.ts';
+import { checkSamples } from './samples.ts';
 import type { Simulation } from './simulation.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
 
@@ -21,7 +22,13 @@ export interface ChangeRequest {
   readonly signer: Signer;
 }
 
-export interface ActivateRequest extends ChangeRequest {
+/** A change that takes the file as it is. */
+export interface FileRequest extends ChangeRequest {
+  /** What the human looked at. A file that was changed since, even a moment ago, is refused. */
+  readonly digest?: string;
+}
+
+export interface ActivateRequest extends FileRequest {
   /** How long it is active: 30 days unless told. */
   readonly ttl_s?: number;
 }
@@ -30,10 +37,11 @@ type Changed = Event<'simulation.changed'>;
 const ACTIVE_S = 30 * 24 * 3600;
 
 /** Takes the file as it is now into the ledger, as a draft. From here on this version never changes. */
-export async function registerSimulation(context: AgentContext, request: ChangeRequest): Promise<Changed> {
+export async function registerSimulation(context: AgentContext, request: FileRequest): Promise<Changed> {
   const snapshot = await snapshotNow(context);
   const entry = await requireEntry(context, snapshot, request);
-  const proof = proofOf(context, snapshot, entry, { shape: 'the definition is whole' });
+  const checked = { shape: 'the definition is whole', ...checkSamples(entry.simulation) };
+  const proof = proofOf(context, snapshot, entry, checked);
   const known = snapshot.registered.get(request.id) ?? null;
   return change(context, request, 'Draft', { entry, proof, known, snapshot });
 }
@@ -163,16 +171,21 @@ async function coreKey(context: AgentContext, { signer }: ChangeRequest): Promis
   return core;
 }
 
+/** The attacker changes the file between the look of the human and the signature. */
 async function requireEntry(
   context: AgentContext,
   { catalog }: Snapshot,
-  request: ChangeRequest,
+  request: FileRequest,
 ): Promise<CatalogEntry> {
   await requireHumanSigner(context, request);
-  return (
-    entryOf(catalog, request.id) ??
-    refuse('SIMULATION_NOT_REGISTERED', `simulations/ has no simulation "${request.id}".`)
-  );
+  const { id, digest } = request;
+  const entry =
+    entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', `simulations/ has no simulation "${id}".`);
+  if (digest !== undefined && digest !== entry.digest)
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was looked at. Look at it again.', {
+      digest: entry.digest,
+    });
+  return entry;
 }
 
 async function requireHumanSigner({ journey }: AgentContext, { signer }: ChangeRequest): Promise<void> {
@@ -186,6 +199,9 @@ export interface Listed {
   readonly status: SimulationStatus;
   readonly summary: string;
   readonly risk: Simulation['risk'];
+  /** As the file says it; as it was registered, when the file is gone. */
+  readonly definition: Simulation;
+  readonly digest: Digest;
   readonly registered: Registered | null;
   /** The file is not what was registered, or is gone. */
   readonly has_changed: boolean;
@@ -194,17 +210,25 @@ export interface Listed {
 /** What the catalog holds, and what was registered and has no file any more. */
 export async function listSimulations(context: AgentContext): Promise<Listed[]> {
   const { catalog, registered } = await snapshotNow(context);
-  const listed = catalog.simulations.map(({ simulation, status, digest }): Listed => {
-    const { id, version, summary, risk } = simulation;
-    const known = registered.get(id) ?? null;
-    const has_changed = known !== null && known.definition !== digest;
-    return { id, version, status, summary: summary.en!, risk, registered: known, has_changed };
-  });
+  const listed = catalog.simulations.map((entry) =>
+    listedOf(entry, registered.get(entry.simulation.id) ?? null, false),
+  );
   for (const known of registered.values()) {
     if (listed.some(({ id }) => id === known.simulation)) continue;
-    const { summary, risk } = await definitionOf(context, known.definition);
-    const { simulation: id, version, status } = known;
-    listed.push({ id, version, status, summary: summary.en!, risk, registered: known, has_changed: true });
+    const { definition: digest, status } = known;
+    const simulation = await definitionOf(context, digest);
+    listed.push(listedOf({ simulation, status, digest }, known, true));
   }
   return listed.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function listedOf(
+  { simulation, status, digest }: CatalogEntry,
+  registered: Registered | null,
+  is_gone: boolean,
+): Listed {
+  const { id, version, summary, risk } = simulation;
+  const has_changed = is_gone || (registered !== null && registered.definition !== digest);
+  const shown = { id, version, status, summary: summary.en!, risk };
+  return { ...shown, definition: simulation, digest, registered, has_changed };
 }

@@ -6,7 +6,7 @@ import { type AgentContext, requireCorrelation } from './context.ts';
 import { type AgentExecutionPlan, type AgentStep, plans } from './contracts.ts';
 import { checkedValues, valuesIn } from './fields.ts';
 import { openPlan } from './match.ts';
-import { type Part, planOf } from './plan.ts';
+import { type Part, planOf, undoStepId } from './plan.ts';
 import { PLAN_ROLLBACK } from './simulation.ts';
 import { definitionOf, snapshotNow } from './snapshot.ts';
 
@@ -31,7 +31,7 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
   const plan = planOf({
     correlation_id,
     named,
-    parts: await partsToUndo(context, undone, made),
+    parts: await partsToUndo(context, state, undone, made),
     rolls_back: made.plan_id,
     finder_packet_ref: made.finder_packet_ref,
     packet: null,
@@ -45,31 +45,67 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
   return advance(context, correlation_id, user_id);
 }
 
-function planToUndo({ plans: all }: AgentState, plan_id: string | undefined): AgentPlan {
-  const left = all.filter(
+function planToUndo(state: AgentState, plan_id: string | undefined): AgentPlan {
+  const done = state.plans.filter(
     (plan) =>
       isOver(plan) && plan.rolls_back === null && plan.steps.some(({ state }) => state === 'SUCCEEDED'),
   );
-  const found = plan_id === undefined ? left.at(-1) : left.find((plan) => plan.plan_id === plan_id);
-  return found ?? refuse('ROLLBACK_NOT_DUE', 'There is no such plan that left anything behind.');
+  const meant = plan_id === undefined ? done : done.filter((plan) => plan.plan_id === plan_id);
+  if (meant.length === 0) refuse('ROLLBACK_NOT_DUE', 'There is no such plan that left anything behind.');
+  const left = meant.findLast((plan) => undosOf(state, plan).every((one) => one.state !== 'COMPLETED'));
+  return left ?? refuse('ROLLBACK_NOT_DUE', 'It was undone before, and is not undone twice.');
+}
+
+/** The plans to undo this one that came before, whatever became of them. */
+function undosOf({ plans: all }: AgentState, { plan_id }: AgentPlan): AgentPlan[] {
+  return all.filter(({ rolls_back }) => rolls_back === plan_id);
 }
 
 async function partsToUndo(
   context: AgentContext,
+  state: AgentState,
   undone: AgentPlan,
   { ordered_steps }: AgentExecutionPlan,
 ): Promise<Part[]> {
+  const { correlation_id } = state;
+  const { plan_id } = undone;
+  const attempt = undosOf(state, undone).length;
   const parts: Part[] = [];
-  for (const { step_id, state, intent_id, execution_id } of undone.steps.toReversed()) {
-    if (state !== 'SUCCEEDED') continue;
+  for (const { step_id, state: step_state, intent_id, execution_id } of undone.steps.toReversed()) {
+    if (step_state !== 'SUCCEEDED') continue;
     // A human took it back already.
     if ((await context.journey.store.intent(intent_id!))?.status === 'undone') continue;
+    if (await wasUndone(context, state, undone, step_id)) continue;
     const step = ordered_steps.find((one) => one.step_id === step_id)!;
     // What changes nothing leaves nothing to undo.
     if (step.rollback_plan_ref === null && !step.impactful) continue;
-    parts.push(await undoingPart(context, step, execution_id!));
+    const part = await undoingPart(context, step, execution_id!);
+    parts.push({ ...part, step_id: undoStepId({ correlation_id, plan_id, step_id, attempt }) });
   }
   return parts.length > 0 ? parts : refuse('ROLLBACK_NOT_DUE', 'Everything was taken back already.');
+}
+
+/**
+ * Whether an earlier attempt undid this step: it succeeded then, or a human ran its intent again afterwards. Of an undo
+ * that stopped half way, only the rest is done.
+ */
+async function wasUndone(
+  { journey }: AgentContext,
+  state: AgentState,
+  undone: AgentPlan,
+  step_id: string,
+): Promise<boolean> {
+  const { correlation_id } = state;
+  const { plan_id } = undone;
+  for (const [attempt, { steps }] of undosOf(state, undone).entries()) {
+    const name = undoStepId({ correlation_id, plan_id, step_id, attempt });
+    const tried = steps.find((step) => step.step_id === name);
+    if (tried?.state === 'SUCCEEDED') return true;
+    const intent_id = tried?.intent_id ?? null;
+    const intent = intent_id === null ? null : await journey.store.intent(intent_id);
+    if (intent?.runs.at(-1)?.result === 'success' || intent?.status === 'happened') return true;
+  }
+  return false;
 }
 
 async function undoingPart(context: AgentContext, step: AgentStep, execution_id: string): Promise<Part> {

@@ -30,6 +30,7 @@ export interface Options {
   readonly correlation?: string;
   readonly deep?: boolean;
   readonly delegation?: string;
+  readonly digest?: string;
   readonly dryRun?: boolean;
   readonly envelope?: string;
   readonly figure?: readonly string[];
@@ -78,6 +79,8 @@ export interface Answer {
   readonly lines: readonly string[];
   /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr, `result` becomes the details. */
   readonly refusal?: Refusal;
+  /** No line on stdout says that this is an error, so stderr says it the way it says every other one. */
+  readonly is_plain?: boolean;
 }
 
 export type Act = (call: Call) => Promise<Answer>;

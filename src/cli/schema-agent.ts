@@ -116,6 +116,8 @@ const agentStep = z
 const plan = z
   .strictObject({
     plan_id: digest,
+    /** What the finder named; of an undo, what is undone. */
+    simulation: z.string(),
     state: word,
     reason_code: code,
     risk_level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
@@ -132,6 +134,24 @@ const conversation = z
     thread_id: word,
     turns: z.int(),
     packet_kind: z.enum(KINDS),
+    /** Where it stands, in one word. */
+    state: word,
+    /** The command that goes on with it; `null` when it waits for nobody. */
+    next: z.string().nullable(),
+    /** What was said, oldest first; `null` where conversations are listed. */
+    talk: z
+      .array(
+        z.strictObject({
+          seq: z.int(),
+          at: time,
+          kind: z.enum(['GOAL', 'ANSWER', 'CONFIRMATION', 'QUESTION', 'REFUSAL']),
+          /** `null` when it was erased. */
+          text: z.string().nullable(),
+          /** How the answer to a prompt was read. */
+          read_as: z.enum(['YES', 'NO', 'AMBIGUOUS']).nullable(),
+        }),
+      )
+      .nullable(),
     plans: z.array(plan),
     /** Every move, oldest first. */
     moves: z.array(
@@ -170,6 +190,21 @@ const changed = z
     reason: z.string(),
   })
   .meta({ id: 'simulation-changed' });
+
+const listed = z
+  .strictObject({
+    id: name,
+    version: z.int(),
+    status: simulationStatus,
+    summary: z.string(),
+    risk: z.enum(['LOW', 'MEDIUM', 'HIGH']),
+    /** The version that the ledger has; `null` when it was never registered. */
+    registered_version: z.int().nullable(),
+    expires_at: time.nullable(),
+    /** The file is not what was registered, or is gone. */
+    has_changed: z.boolean(),
+  })
+  .meta({ id: 'simulation' });
 
 export const agentResults = {
   'agent ask': turnAnswer,
@@ -222,22 +257,14 @@ export const agentResults = {
   'simulation activate': changed,
   'simulation deprecate': changed,
   'simulation disable': changed,
-  'simulation list': z.strictObject({
-    simulations: z.array(
-      z.strictObject({
-        id: name,
-        version: z.int(),
-        status: simulationStatus,
-        summary: z.string(),
-        risk: z.enum(['LOW', 'MEDIUM', 'HIGH']),
-        /** The version that the ledger has; `null` when it was never registered. */
-        registered_version: z.int().nullable(),
-        expires_at: time.nullable(),
-        /** The file is not what was registered, or is gone. */
-        has_changed: z.boolean(),
-      }),
-    ),
+  'simulation show': z.strictObject({
+    ...listed.shape,
+    /** Of the definition: what `--digest` of the other commands takes. */
+    digest,
+    /** The file, with everything that it leaves to its default. */
+    definition: z.looseObject({ id: name, version: z.int() }),
   }),
+  'simulation list': z.strictObject({ simulations: z.array(listed) }),
   'intake list': z.strictObject({
     wishes: z.array(
       z.strictObject({

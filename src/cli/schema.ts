@@ -31,7 +31,8 @@ const results = {
       z
         .strictObject({
           code,
-          number: z.int(),
+          /** `null` for what is no refusal: why a conversation waits, went on or ended. */
+          number: z.int().nullable(),
           category: z.string(),
           meaning: z.string(),
           advice: z.string(),

@@ -10,7 +10,7 @@ export async function storyOf(keyturn: Keyturn, entries: readonly Entry[]): Prom
   const told: Told[] = [];
   for (const { seq, at, kind, body } of entries) {
     const words = wordsOf({ kind, body });
-    told.push({ seq, at, kind, words, decision: await decisionOf(keyturn, body) });
+    told.push({ seq, at, kind, words, decision: awaiting(body, await decisionOf(keyturn, body)) });
   }
   return told;
 }
@@ -40,6 +40,13 @@ async function decisionOf(keyturn: Keyturn, body: Entry['body']): Promise<Told['
   }
 }
 
+/** The policies did not permit it by themselves, and did not say no either: somebody else has to sign it. */
+function awaiting(body: Entry['body'], decision: Told['decision']): Told['decision'] {
+  const { outcome } = body as { outcome?: unknown };
+  if (decision === null || outcome !== 'AP_REQUIRED') return decision;
+  return { ...decision, words: 'An approver has to sign it first.' };
+}
+
 /** Every kind has its words. What is not about one intent is told by its name and its author. */
 export function wordsOf({ kind, body }: Pick<Entry, 'kind' | 'body'>): string {
   const tell = Object.hasOwn(WORDS, kind) ? WORDS[kind as keyof typeof WORDS] : undefined;
@@ -54,6 +61,8 @@ function because(code: string): string {
 }
 
 type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
+
+const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
 
 const WORDS: Words = {
   'intent.proposed': ({ proposer, proposer_kind, proposer_signature, tool, replaces, alternates }) =>
@@ -93,5 +102,15 @@ const WORDS: Words = {
     `${by} authorised attempt ${attempt} with ${tool}: ${reason}`,
   'rollback.claimed': ({ by, execution_id, reason }) =>
     `${by} began to roll back the execution ${execution_id}: ${reason}`,
+  'agent.received': ({ user_id, packet_kind, reason_code }) =>
+    `${user_id} said something, and the finder answered ${packet_kind} (${reason_code})`,
+  'agent.planned': ({ rolls_back, steps }) =>
+    `a plan${rolls_back === null ? '' : ' to undo an earlier one'} was made: ${steps.map((step) => step.simulation).join(', ')}`,
+  'agent.confirmed': ({ answer }) =>
+    `the user answered the prompt: ${answer === 'AMBIGUOUS' ? 'neither a clear yes nor a clear no' : answer}`,
+  'agent.access': ({ user_id, access_action, outcome }) =>
+    `may ${user_id} do ${access_action}? ${ACCESS[outcome]}`,
+  'agent.moved': ({ step_id, from, to, reason_code }) =>
+    `${step_id === null ? 'the plan' : 'a step'} went from ${from} to ${to} (${reason_code})`,
   'rollback.finished': ({ execution_id, result }) => `the rollback of ${execution_id} ended: ${result}`,
 };

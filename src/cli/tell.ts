@@ -6,11 +6,11 @@ import { say } from './say.ts';
 
 /** Prints an answer in the form that was asked for and returns the exit code. */
 export function tell(command: string, answer: Answer, json: boolean): 0 | 1 {
-  const { refusal, lines, result } = answer;
+  const { refusal, lines, result, is_plain = false } = answer;
   if (json) say(1, jsonLine(refusal ? problem(command, refusal, result) : { ok: true, command, result }));
   else {
     if (lines.length > 0) say(1, lines);
-    if (refusal) say(2, reasonLine(refusal));
+    if (refusal) say(2, is_plain ? errorLine(refusal) : reasonLine(refusal));
   }
   return refusal ? 1 : 0;
 }

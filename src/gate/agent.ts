@@ -81,8 +81,10 @@ function received(
 function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string): AgentPlan {
   const { plan_id, plan, rolls_back, steps, risk_level, refs } = body;
   if (livePlan(state)) refuse('AGENT_TRANSITION_ILLEGAL', 'Another plan of this correlation goes on.');
-  if (state.plans.length >= PLANS || state.plans.some((known) => known.plan_id === plan_id))
-    refuse('AGENT_TRANSITION_ILLEGAL', 'This plan was made before, or there are too many of them.');
+  if (state.plans.some((known) => known.plan_id === plan_id))
+    refuse('AGENT_TRANSITION_ILLEGAL', 'This plan was made before.');
+  if (state.plans.length >= PLANS)
+    refuse('AGENT_TRANSITION_ILLEGAL', 'This conversation has too many plans. Begin another one.');
   if (new Set(steps.map(({ step_id }) => step_id)).size < steps.length)
     refuse('AGENT_TRANSITION_ILLEGAL', 'A plan has each step once.');
   const finder_packet = rolls_back === null ? matchOf(state) : undoneOf(state, rolls_back).finder_packet;

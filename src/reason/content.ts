@@ -68,7 +68,7 @@ export const contentReasons = {
   CLARIFICATION_NEEDED: [
     1302,
     'It is not clear what is wanted, and nothing is guessed.',
-    'Say exactly what the message asks for.',
+    'Nothing was done. Say it again, with what is missing.',
   ],
   CAPABILITY_MALFORMED: [
     1303,

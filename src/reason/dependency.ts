@@ -60,7 +60,7 @@ export const dependencyReasons = {
   ROLLBACK_NOT_DUE: [
     4017,
     'There is nothing here that can be rolled back.',
-    'Run `keyturn show` to see the state of the intent.',
+    'Run `keyturn show ID`, or `keyturn agent status`, to see what was done.',
   ],
   ROLLBACK_STUCK: [
     4018,

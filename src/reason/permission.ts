@@ -24,7 +24,7 @@ export const permissionReasons = {
   CONFIRMATION_DECLINED: [
     3012,
     'The human did not say y.',
-    'Nothing was done. Run the command again if you want it.',
+    'Nothing was done. If you want it after all, start anew: the command, or the goal.',
   ],
   NO_TERMINAL: [
     3013,

@@ -1,5 +1,7 @@
+import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AgentAnswer, Outcome } from '../../src/agent/answer.ts';
+import type { AgentAnswer, Confirm, Outcome } from '../../src/agent/answer.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
@@ -137,9 +139,10 @@ describe('undoing a plan', () => {
     ]);
     const { state } = await keyturn.agent.status(correlation_id);
     expect(state.plans[1]!.rolls_back).toBe(state.plans[0]!.plan_id);
-    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+    const again = await expectRefusal('ROLLBACK_NOT_DUE', () =>
       keyturn.agent.undo({ correlation_id, user_id: 'ada' }),
     );
+    expect(again.message).toContain('undone before');
     expect((await keyturn.agent.replay(correlation_id)).decisions).toHaveLength(5);
   });
 
@@ -152,6 +155,53 @@ describe('undoing a plan', () => {
     const undo = prompted(await keyturn.agent.undo({ correlation_id, user_id: 'ada' }));
     expect(outcome(await yes(keyturn, undo)).plan_state).toBe('COMPLETED');
     expect(written().filter((line) => line.includes(' f '))).toEqual(['+ f first', '~ f first']);
+  });
+
+  it('a no does not end it: it can be asked for again, under other names, and is done once', async () => {
+    const { keyturn, written } = place();
+    const done = await yes(keyturn, await askedFor(keyturn, 'append a notebook line "nil"'));
+    const { correlation_id } = outcome(done);
+    const undo = () => keyturn.agent.undo({ correlation_id, user_id: 'ada' });
+    const prompts: Confirm[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      prompts.push(prompted(await undo()));
+      if (i === 2) break;
+      const no = { correlation_id, user_id: 'ada', text: 'no' };
+      expect(await keyturn.agent.confirm(no)).toMatchObject({ kind: 'CANCELLED' });
+    }
+    expect(new Set(prompts.map(({ plan_id }) => plan_id)).size).toBe(3);
+    expect(new Set(prompts.map(({ step_id }) => step_id)).size).toBe(3);
+    // A yes to a prompt that was declined does nothing.
+    await yes(keyturn, prompts[0]!);
+    expect(written()).not.toContain('~ nil');
+    expect(outcome(await yes(keyturn, prompts[2]!)).plan_state).toBe('COMPLETED');
+    await expectRefusal('ROLLBACK_NOT_DUE', undo);
+    expect(written().filter((line) => line === '~ nil')).toHaveLength(1);
+    expect((await keyturn.agent.replay(correlation_id)).decisions).toHaveLength(2);
+    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+  });
+
+  it('after a failure half way only the rest is undone', async () => {
+    const { keyturn, written, root } = place();
+    let answer: AgentAnswer = await askedFor(keyturn, 'fill the weekly diary "h"');
+    const { correlation_id } = answer;
+    answer = await yes(keyturn, prompted(answer));
+    answer = outcome(await keyturn.agent.resume({ correlation_id })).next as AgentAnswer;
+    await yes(keyturn, prompted(answer));
+    const undo = async () => prompted(await keyturn.agent.undo({ correlation_id, user_id: 'ada' }));
+    const half = outcome(await yes(keyturn, await undo()));
+    // The tool cannot write where a folder is.
+    const [lines, aside] = [join(root, 'box', 'lines'), join(root, 'aside')];
+    renameSync(lines, aside);
+    mkdirSync(lines);
+    const failed = outcome(await yes(keyturn, prompted(half.next as AgentAnswer)));
+    expect(failed.plan_state).toBe('FAILED');
+    rmdirSync(lines);
+    renameSync(aside, lines);
+    const rest = await undo();
+    expect(rest.user_visible_text).toContain('h one');
+    expect(outcome(await yes(keyturn, rest))).toMatchObject({ plan_state: 'COMPLETED', next: null });
+    expect(written().filter((line) => line.startsWith('~ h '))).toEqual(['~ h two', '~ h one']);
   });
 
   it('is refused where nothing was done', async () => {

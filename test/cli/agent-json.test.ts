@@ -88,7 +88,24 @@ describe('--json of the commands about goals', () => {
 
   it('what was done, what it costs, and that it can be made again', async () => {
     const { conversations } = await ok(['agent', 'status', 'json-1']);
-    expect(conversations).toMatchObject([{ correlation_id: 'json-1', user_id: 'ada', plans: [{}, {}] }]);
+    expect(conversations).toMatchObject([
+      {
+        correlation_id: 'json-1',
+        user_id: 'ada',
+        state: 'CANCELLED',
+        next: null,
+        plans: [{ simulation: 'note.add' }, { simulation: 'note.add' }],
+      },
+    ]);
+    const [{ talk }] = conversations as never as [{ talk: { kind: string; read_as: string | null }[] }];
+    expect(talk.map(({ kind, read_as }) => read_as ?? kind)).toEqual([
+      'GOAL',
+      'QUESTION',
+      'ANSWER',
+      'AMBIGUOUS',
+      'YES',
+      'NO',
+    ]);
     const all = await ok(['agent', 'status']);
     expect(
       (all.conversations as never as { correlation_id: string }[]).map((one) => one.correlation_id),
@@ -111,6 +128,11 @@ describe('--json of the commands about goals', () => {
     expect(await change('activate')).toMatchObject({ status: 'Active', by: 'ada', reason: 'for a test' });
     expect(await change('deprecate')).toMatchObject({ status: 'Deprecated', expires_at: null });
     expect(await change('disable')).toMatchObject({ status: 'Disabled' });
+    expect(await ok(['simulation', 'show', 'lamp.dim'])).toMatchObject({
+      status: 'Disabled',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      definition: { id: 'lamp.dim', effect: { tool: 'say', arguments: { word: 'dim' } } },
+    });
     const { simulations } = await ok(['simulation', 'list']);
     expect(simulations).toEqual(
       expect.arrayContaining([expect.objectContaining({ id: 'lamp.dim', status: 'Disabled', version: 1 })]),

@@ -1,11 +1,40 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { MOVE_REASONS } from '../../src/event/agent.ts';
+import { reasonCodes, remarks } from '../../src/refusal.ts';
+import { writeSimulation } from '../agent/agent-place.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { ADA, agentScene, conversationIn, typing } from './agent-scene.ts';
 import { expectError } from './project.ts';
 
 const { place, run, talk } = agentScene();
 const why = ['--reason', 'for a test'];
+
+const READ_ME = {
+  id: 'readme.set',
+  version: 1,
+  family: 'notes',
+  summary: { en: 'Write the second readme' },
+  risk: 'LOW',
+  impactful: false,
+  side_effecting: true,
+  irreversible: false,
+  access_action: 'readme.set',
+  effect: {
+    plan: {
+      plan_id: 'readme',
+      action_plan: [
+        {
+          action_id: 'make',
+          action_type: 'FILE_CREATE',
+          target: 'docs/a.md',
+          operation: { type: 'create', content: 'About.' },
+        },
+      ],
+    },
+  },
+};
 
 describe('a conversation', () => {
   it('a goal, one question, a prompt, a yes, a run, and its undo', async () => {
@@ -29,8 +58,9 @@ describe('a conversation', () => {
     const back = await run('agent', 'undo', 'talk-1');
     expect(back.stdout).toBe('Strike out some earlier writing · text: buy milk — yes / no?\n');
     expect(written()).not.toContain('~ buy milk');
-    const { step } = conversationIn(back);
-    const undone = await run('agent', 'confirm', 'talk-1', 'yes', '--step', step);
+    expect(conversationIn(back).next).toBe('keyturn agent confirm talk-1 "…"');
+    expectError('CONFIRMATION_MISSING', await run('agent', 'answer', 'talk-1', 'yes'));
+    const undone = await run('agent', 'confirm', 'talk-1', 'yes');
     expect(undone).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written().filter((line) => line === '~ buy milk')).toHaveLength(1);
 
@@ -38,8 +68,34 @@ describe('a conversation', () => {
     expect(story.code).toBe(0);
     expect(story.stdout).toMatch(/note\.add: EXECUTING > SUCCEEDED \(STEP_SUCCEEDED\)/);
     expect(story.stdout).toMatch(/note\.remove: EXECUTING > SUCCEEDED \(STEP_SUCCEEDED\)/);
-    expect((await run('agent', 'status')).stdout).toMatch(/^talk-1 +ada +2 +COMPLETED +note\.remove$/m);
+    expect(story.stdout).toMatch(/^\d+ {2}\S+ {2}the user asked for "append a notebook line"$/m);
+    expect(story.stdout).toMatch(/^\d+ {2}\S+ {2}the question was "Which words\?"$/m);
+    expect(story.stdout).toMatch(/^\d+ {2}\S+ {2}the user answered "“?"?buy milk/m);
+    expect(story.stdout).toMatch(/undo plan: WAITING_CONFIRM > READY/);
+    expect(story.stdout).not.toMatch(/^Next:/m);
+    expect((await run('agent', 'status')).stdout).toMatch(
+      /^talk-1 +ada +2 +COMPLETED +note\.add, undone by note\.remove$/m,
+    );
     expect((await run('agent', 'replay', 'talk-1')).stdout).toMatch(/DISPATCH[\s\S]*all the same\n$/);
+    const twice = await run('agent', 'undo', 'talk-1');
+    expectError('ROLLBACK_NOT_DUE', twice);
+    expect(twice.stderr).toContain('It was undone before');
+  });
+
+  it('an undo that was declined can be asked for again', async () => {
+    const { written } = place();
+    await run('agent', 'ask', 'append a notebook line "again"', '--correlation', 'talk-7');
+    expect(conversationIn(await run('agent', 'resume', 'talk-7')).next).not.toContain('--step');
+    await run('agent', 'confirm', 'talk-7', 'yes');
+    expect((await run('agent', 'replay', 'talk-7')).stdout).toMatch(/^\[OK\] Replayed 1 decision: all/m);
+    await run('agent', 'undo', 'talk-7');
+    expect((await run('agent', 'status', 'talk-7')).stdout).toMatch(
+      /^Next: keyturn agent confirm talk-7 "…"$/m,
+    );
+    expect((await run('agent', 'confirm', 'talk-7', 'no')).code).toBe(1);
+    expect((await run('agent', 'undo', 'talk-7')).code).toBe(0);
+    expect((await run('agent', 'confirm', 'talk-7', 'yes')).stdout).toBe('Done.\n');
+    expect(written().filter((line) => line === '~ again')).toHaveLength(1);
   });
 
   it('words that are not clearly a yes are refused, and the prompt stays', async () => {
@@ -48,11 +104,21 @@ describe('a conversation', () => {
     for (const words of ['okay', 'fine', 'vale', 'maybe later', 'yes but later', '']) {
       const answered = await run('agent', 'confirm', 'talk-2', words);
       expect(answered).toMatchObject({ code: 1, stdout: prompt.stdout });
-      expect(answered.stderr).toMatch(/^CONFIRMATION_AMBIGUOUS: /m);
+      expect(answered.stderr).toMatch(
+        /^\[ERROR\] "[^"]*" is neither a clear yes nor a clear no\. [^\n]+ \(CONFIRMATION_AMBIGUOUS 3408\) /m,
+      );
+      // The prompt is on standard output, and once is enough.
+      expect(answered.stderr).not.toContain(prompt.stdout.trim());
     }
+    const story = (await run('agent', 'status', 'talk-2')).stdout;
+    expect(story).toContain('the user said "okay" to the prompt: neither a clear yes nor a clear no');
+    expect(story).toMatch(/^Conversation: talk-2 of ada, WAITING_CONFIRM$/m);
     expect(written()).not.toContain('+ unsure');
     const no = await run('agent', 'confirm', 'talk-2', 'no');
     expect(no).toMatchObject({ code: 1, stdout: 'Nothing is done.\n' });
+    expect(no.stderr).toContain('(CANCELLED, CONFIRM_DECLINED)');
+    expect(no.stderr).toMatch(/^\[ERROR\] The user said no\. \(CONFIRMATION_DECLINED 3012\) /m);
+    expect(no.stderr).not.toContain('Run the command again');
     expect(await run('agent', 'confirm', 'talk-2', 'yes')).toMatchObject({ code: 1 });
     expect(written()).not.toContain('+ unsure');
   });
@@ -68,6 +134,46 @@ describe('a conversation', () => {
     expect(written()).toContain('+ pan');
   });
 
+  it('a question that is not answered is asked again and then given up, in words that are not said twice', async () => {
+    const of = ['--correlation', 'talk-8'];
+    const asked = await run('agent', 'ask', 'append a notebook line', ...of);
+    expectError('CLARIFICATION_NEEDED', await run('agent', 'confirm', 'talk-8', 'yes'));
+    const status = (await run('agent', 'status', 'talk-8')).stdout;
+    expect(status).toMatch(/^Conversation: talk-8 of ada, WAITING_CLARIFY$/m);
+    expect(status).toMatch(/^Next: keyturn agent answer talk-8 "…"$/m);
+    let last = asked;
+    while (last.code === 0) last = await run('agent', 'answer', 'talk-8', 'x'.repeat(90));
+    expect(last.stderr).toContain('(REFUSED, CLARIFY_EXCEEDED)');
+    expect(last.stderr).toMatch(/^\[ERROR\] [^\n]+ \(CLARIFICATION_NEEDED 1302\) /m);
+    expect(last.stderr).not.toContain(last.stdout.trim());
+    expect((await run('explain', 'CLARIFY_EXCEEDED')).stdout).toMatch(/^Code: +CLARIFY_EXCEEDED \(of a conv/);
+    expect((await run('agent', 'status', 'talk-8')).stdout).toMatch(
+      /^Conversation: talk-8 of ada, REFUSED$/m,
+    );
+  });
+
+  it('every code that a conversation may show is explained', () => {
+    const finder = join(import.meta.dirname, '../../src/agent/finder');
+    const text = readdirSync(finder)
+      .map((name) => readFileSync(join(finder, name), 'utf8'))
+      .join('');
+    const named = [...text.matchAll(/(?:reason_code: |refusePacket\(request, |\? |: )'([A-Z]+_[A-Z_]+)'/g)];
+    const categories = ['DRAFT_EXISTS', 'WITHDRAWN', 'NEW_CAPABILITY'];
+    const codes = named.map(([, code]) => (categories.includes(code!) ? `MISSING_${code}` : code!));
+    expect(codes).toEqual(
+      expect.arrayContaining(['CLARIFY_EXCEEDED', 'MATCH_DIRECT', 'MISSING_DRAFT_EXISTS']),
+    );
+    const known: string[] = [
+      ...remarks.map(({ code }) => code),
+      ...reasonCodes,
+      // Words of a packet that are no reasons.
+      'MISSING_SIMULATION',
+      'SIMULATION_MATCH',
+      'DEV_INTAKE',
+    ];
+    expect([...codes, ...MOVE_REASONS].filter((code) => !known.includes(code))).toEqual([]);
+  });
+
   it('nobody answers in the name of somebody else', async () => {
     const { written } = place();
     await run('agent', 'ask', 'append a notebook line "hers"', '--correlation', 'talk-4');
@@ -76,7 +182,9 @@ describe('a conversation', () => {
     expect(written()).not.toContain('+ hers');
     const stranger = await run('agent', 'ask', 'greet everybody kindly', '--user', 'stranger');
     expect(stranger.code).toBe(1);
-    expect(stranger.stderr).toMatch(/^ACCESS_SCOPE_VIOLATION: /m);
+    expect(stranger.stderr).toMatch(/^\[ERROR\] [^\n]+ \(ACCESS_SCOPE_VIOLATION 3405\) /m);
+    const { id } = conversationIn(stranger);
+    expect((await run('agent', 'status', id)).stdout).toMatch(/ of stranger, REFUSED$/m);
   });
 
   it('a wish for something that does not exist is taken down, and nothing runs', async () => {
@@ -115,7 +223,7 @@ describe('a conversation', () => {
     const failed = await run('agent', 'ask', 'break the old engine');
     expect(failed.code).toBe(1);
     expect(failed.stdout).toMatch(/^Not done\. /);
-    expect(failed.stderr).toMatch(/^TOOL_EXIT_NONZERO: /m);
+    expect(failed.stderr).toMatch(/^\[ERROR\] [^\n]+ \(TOOL_EXIT_NONZERO 5011\) /m);
   });
 });
 
@@ -130,15 +238,35 @@ describe('what is HIGH or irreversible', () => {
     });
     expect((await run('agent', 'resume', 'talk-6')).stdout).toBe(waits.stdout);
     expect(written()).not.toContain('! old');
+    expect((await run('agent', 'status', 'talk-6')).stdout).toMatch(
+      /^Next: keyturn approve \S+, then keyturn agent resume talk-6$/m,
+    );
+    const told = (await run('ledger', 'show', 'talk-6')).stdout;
+    expect(told).toBe((await run('ledger', 'show', 'agent:talk-6')).stdout);
+    expect(told).toContain('An approver has to sign it first.');
+    expect(told).not.toMatch(/Denied|not permitted/i);
     const intent = /keyturn approve (\S+), then/.exec(conversationIn(waits).next)![1]!;
     const approved = await talk(['approve', intent], typing(intent), ADA);
     expect(approved.code).toBe(0);
+    expect(approved.stdout).toMatch(/^Next: +keyturn agent resume talk-6$/m);
+    expect((await run('status')).stdout).toContain('  keyturn agent resume talk-6\n');
+    expect((await run('agent', 'status', 'talk-6')).stdout).toMatch(/^Next: keyturn agent resume talk-6$/m);
     expect(approved.screen).toContain('archive.wipe');
     expect(written()).not.toContain('! old');
     expect(await run('agent', 'resume', 'talk-6')).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written().filter((line) => line === '! old')).toHaveLength(1);
     expect(await run('agent', 'resume', 'talk-6')).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written().filter((line) => line === '! old')).toHaveLength(1);
+  });
+});
+
+describe('a review', () => {
+  it('says how the conversation goes on that an approval is for', async () => {
+    await run('agent', 'ask', 'wipe the whole archive "older"', '--correlation', 'talk-9');
+    const waits = await run('agent', 'confirm', 'talk-9', 'yes');
+    const intent = /keyturn approve (\S+), then/.exec(conversationIn(waits).next)![1]!;
+    const reviewed = await talk(['review'], ['q to stop: ', intent], ADA);
+    expect(reviewed.stdout).toMatch(/1 approved[^\n]*\nkeyturn agent resume talk-9\n$/);
   });
 });
 
@@ -150,21 +278,76 @@ describe('simulations', () => {
     expectError('NO_TERMINAL', await run('simulation', 'register', 'lamp.dim', ...why));
     const file = join(place().root, 'simulations', 'lamp.dim.yaml');
     const registered = await talk(['simulation', 'register', file, ...why], ADA);
-    expect(registered.stdout).toMatch(/^\[OK\] ada made lamp\.dim, version 1, a registered draft\n/);
+    expect(registered.stdout).toMatch(/^\[OK\] ada registered lamp\.dim, version 1, as a draft\n/);
     expectError('NO_TERMINAL', await run('simulation', 'activate', 'lamp.dim', ...why));
     const active = await talk(['simulation', 'activate', 'lamp.dim', '--ttl', '2d', ...why], ADA);
-    expect(active.screen).toMatch(/Does: +\{"arguments":\{"word":"dim"\},"tool":"say"\}/);
+    expect(active.screen).toMatch(/Does: +runs the tool say\r?\nWith: +word: "dim"\r?\n/);
+    expect(active.screen).toMatch(/Phrases: +en 1\r?\n/);
     expect(active.screen).toContain('IT RUNS');
-    expect(active.stdout).toMatch(/^\[OK\] ada made lamp\.dim, version 1, active\n/);
+    expect(active.stdout).toMatch(/^\[OK\] ada activated lamp\.dim, version 1\n/);
     // What somebody asked for before is told once, with the next answer.
     const done = await ask();
     expect(done.stdout).toBe('Done.\nWhat you asked for exists now: dim_corridor_lamp (lamp.dim)\n');
     expect((await ask()).stdout).toBe('Done.\n');
     const old = await talk(['simulation', 'deprecate', 'lamp.dim', ...why], ADA);
-    expect(old.stdout).toBe('[OK] ada made lamp.dim, version 1, deprecated\n');
+    expect(old.stdout).toBe('[OK] ada deprecated lamp.dim, version 1\n');
     expect((await ask()).code).toBe(1);
     const off = await talk(['simulation', 'disable', 'lamp.dim', ...why], ADA);
-    expect(off.stdout).toBe('[OK] ada made lamp.dim, version 1, disabled\n');
+    expect(off.stdout).toBe('[OK] ada disabled lamp.dim, version 1\n');
+  });
+
+  it('are shown as what they do, ask and are found by', async () => {
+    const { root } = place();
+    const note = (await run('simulation', 'show', 'note.add')).stdout;
+    expect(note).toMatch(/^With: +text: "\+ \{text\}"$/m);
+    expect(note).toMatch(/^Phrases: +en 1, es 1$/m);
+    expect(note).toMatch(
+      /^Asks for: +text \(string\): Which words\? Such as "words in quotes" or plain words$/m,
+    );
+    expect((await run('simulation', 'show', 'diary.week')).stdout).toMatch(
+      /^Does: +3 steps[^\n]*\nStep: +note\.add, text: "\{text\} one"\nStep: +hello\.show\n/m,
+    );
+    writeSimulation(root, READ_ME);
+    expect((await run('simulation', 'show', 'readme.set')).stdout).toMatch(
+      /^Does: +a plan of 1 action\nAction: +make FILE_CREATE docs\/a\.md, create, content: "About\."\nPlan: +plan_id: "readme"$/m,
+    );
+    expectError('SIMULATION_NOT_REGISTERED', await run('simulation', 'show', 'ghost'));
+  });
+
+  it('what is signed is what was looked at', async () => {
+    const { root } = place();
+    writeSimulation(root, READ_ME);
+    const shown = /^Digest: +([0-9a-f]{64})$/m.exec(
+      (await run('simulation', 'show', 'readme.set')).stdout,
+    )![1]!;
+    const register = ['simulation', 'register', 'readme.set', '--digest', shown, ...why];
+    expectError('HASH_MALFORMED', await run(...register.slice(0, 4), 'abc', ...why));
+    writeSimulation(root, { ...READ_ME, summary: { en: 'Something else entirely' } });
+    expectError('SIMULATION_CHANGE_ILLEGAL', await run(...register));
+    writeSimulation(root, READ_ME);
+    expect((await talk(register, ADA)).code).toBe(0);
+    writeSimulation(root, { ...READ_ME, summary: { en: 'Something else entirely' } });
+    const { keyturn, ada } = place();
+    // Somebody who looked, and signs a moment later.
+    const late = { id: 'readme.set', reason: 'A test.', signer: ada, digest: '0'.repeat(64) };
+    await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.activate(late));
+    await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.register(late));
+    // Before anybody types a passphrase.
+    expectError('SIMULATION_CHANGE_ILLEGAL', await run('simulation', 'activate', 'readme.set', ...why));
+  });
+
+  it('whose own examples they do not understand are not registered', async () => {
+    const { root } = place();
+    const day = { type: 'date', extract: 'date', question: { en: 'Which day?' } };
+    const with_day = (field: object) =>
+      writeSimulation(root, { ...READ_ME, id: 'day.set', fields: { day: { ...day, ...field } } });
+    const register = () => talk(['simulation', 'register', 'day.set', ...why], ADA);
+    with_day({ formats: ['2026-12-24', 'a day'], examples: ['tomorrow'] });
+    expectError('SIMULATION_INVALID', await register());
+    with_day({ formats: ['2026-13-24', 'a day'] });
+    expectError('SIMULATION_INVALID', await register());
+    with_day({ formats: ['2026-12-24', '24.12.2026', 'a day'], examples: ['on 24.12.2026'] });
+    expect((await register()).code).toBe(0);
   });
 
   it('a wrong passphrase changes nothing', async () => {
@@ -190,7 +373,7 @@ describe('the figures', () => {
     const breached = await run('agent', 'slo');
     expect(breached.code).toBe(1);
     expect(breached.stdout).toMatch(/^execution_error_rate +0\.\d+ +0\.005 +BREACHED$/m);
-    expect(breached.stderr).toMatch(/^SLO_BREACHED: execution_error_rate is /);
+    expect(breached.stderr).toMatch(/^\[ERROR\] execution_error_rate is [^\n]+ \(SLO_BREACHED \d+\) /);
     const waive = ['agent', 'waive', '--figure', 'execution_error_rate', ...why];
     expectError('USAGE', await run(...waive));
     expectError('USAGE', await run(...waive, '--ttl', '1d', '--until', '2099-01-01T00:00:00Z'));

@@ -2,11 +2,13 @@ import { visible } from '../../canonical/visible.ts';
 import { type Keyturn, parseDuration, type SloReport } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
+import { nextOf, wordFor } from '../conversation.ts';
 import { actAs, whoActs } from '../human.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
+import { stored, talkOf, talkWords } from '../talk.ts';
 import { instantOf } from '../terms.ts';
 
 type Status = Awaited<ReturnType<Keyturn['agent']['status']>>;
@@ -18,7 +20,10 @@ export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const ids = correlation_id === undefined ? await latest(keyturn) : [correlation_id];
     const conversations: Conversation[] = [];
-    for (const id of ids) conversations.push(conversationOf(await keyturn.agent.status(id)));
+    for (const id of ids) {
+      const talk = correlation_id === undefined ? null : await talkOf(keyturn, id);
+      conversations.push(await conversationOf(keyturn, await keyturn.agent.status(id), talk));
+    }
     const result: Result<'agent status'> = { conversations };
     if (correlation_id !== undefined) return { result, lines: storyLines(conversations[0]!) };
     return { result, lines: conversations.length === 0 ? ['No conversations.'] : overview(conversations) };
@@ -37,15 +42,25 @@ const PREFIX = 'agent:';
 const ENTRIES = 2000;
 const CONVERSATIONS = 20;
 
-function conversationOf({ state, ledger }: Status): Conversation {
-  const { correlation_id, user_id, thread_id, turns, turn, plans } = state;
+async function conversationOf(
+  keyturn: Keyturn,
+  status: Status,
+  talk: Conversation['talk'],
+): Promise<Conversation> {
+  const { state, ledger } = status;
+  const { correlation_id, user_id, thread_id, turns, turn } = state;
+  const plans: Conversation['plans'] = [];
+  for (const plan of state.plans) plans.push(planOf(plan, await nameOf(keyturn, plan)));
   return {
     correlation_id,
     user_id,
     thread_id,
     turns,
     packet_kind: turn.packet_kind,
-    plans: plans.map(planOf),
+    state: wordFor(status),
+    next: await nextOf(keyturn, status),
+    talk,
+    plans,
     moves: ledger.map((row) => ({
       seq: row.seq,
       at: row.created_at,
@@ -58,7 +73,15 @@ function conversationOf({ state, ledger }: Status): Conversation {
   };
 }
 
-function planOf(plan: Status['state']['plans'][number]): Conversation['plans'][number] {
+type Plan = Status['state']['plans'][number];
+
+/** What the finder named: the simulation, or the one whose steps these are. */
+async function nameOf(keyturn: Keyturn, { plan, steps }: Plan): Promise<string> {
+  const made = await stored<{ simulation_id: string }>(keyturn, plan);
+  return made?.simulation_id ?? [...new Set(steps.map(({ simulation }) => simulation))].join(', ');
+}
+
+function planOf(plan: Plan, simulation: string): Conversation['plans'][number] {
   const { plan_id, state, reason_code, risk_level, rolls_back, created_at, changed_at } = plan;
   const steps = plan.steps.map((step) => ({
     step_id: step.step_id,
@@ -69,30 +92,43 @@ function planOf(plan: Status['state']['plans'][number]): Conversation['plans'][n
     intent_id: step.intent_id ?? step.access?.intent_id ?? null,
     execution_id: step.execution_id,
   }));
-  return { plan_id, state, reason_code, risk_level, rolls_back, created_at, changed_at, steps };
+  return { plan_id, simulation, state, reason_code, risk_level, rolls_back, created_at, changed_at, steps };
 }
 
 function overview(conversations: readonly Conversation[]): string[] {
-  const rows = conversations.map(({ correlation_id, user_id, turns, packet_kind, plans }) => {
-    const plan = plans.at(-1);
-    const named = [...new Set(plan?.steps.map(({ simulation }) => simulation))].join(', ');
-    return [correlation_id, user_id, String(turns), plan?.state ?? packet_kind, named].map(visible);
-  });
-  return table(['CONVERSATION', 'USER', 'TURNS', 'STATE', 'SIMULATIONS'], rows);
+  const rows = conversations.map(({ correlation_id, user_id, turns, state, plans }) =>
+    [correlation_id, user_id, String(turns), state, aboutOf(plans)].map(visible),
+  );
+  return table(['CONVERSATION', 'USER', 'TURNS', 'STATE', 'SIMULATION'], rows);
 }
 
-function storyLines({ correlation_id, user_id, packet_kind, plans, moves }: Conversation): string[] {
-  const steps = plans.flatMap(({ steps }) => steps);
-  const nameOf = (step_id: string | null) =>
-    step_id === null ? 'plan' : (steps.find((step) => step.step_id === step_id)?.simulation ?? step_id);
-  const waiting = steps.findLast(({ state }) => state === 'READY' || state === 'EXECUTING');
+/** The newest goal, and what undoes it. */
+function aboutOf(plans: Conversation['plans']): string {
+  const goal = plans.findLast(({ rolls_back }) => rolls_back === null);
+  if (!goal) return '';
+  const undo = plans.findLast(({ rolls_back }) => rolls_back === goal.plan_id);
+  if (!undo) return goal.simulation;
+  const by = [...new Set(undo.steps.map(({ simulation }) => simulation))].join(', ');
+  return `${goal.simulation}, ${undo.state === 'COMPLETED' ? 'undone by' : 'to be undone by'} ${by}`;
+}
+
+function storyLines({ correlation_id, user_id, state, next, talk, plans, moves }: Conversation): string[] {
+  const steps = plans.flatMap((plan) => plan.steps);
+  const undos = new Set(plans.filter(({ rolls_back }) => rolls_back !== null).map(({ plan_id }) => plan_id));
+  const planName = (plan_id: string) => (undos.has(plan_id) ? 'undo plan' : 'plan');
+  const moved = moves.map(({ seq, at, plan_id, step_id, from, to, reason_code }) => {
+    const name = steps.find((step) => step.step_id === step_id)?.simulation ?? planName(plan_id);
+    return [seq, `${seq}  ${at}  ${name}: ${from ?? '-'} > ${to} (${reason_code})`] as const;
+  });
+  const said = (talk ?? []).map((one) => [one.seq, `${one.seq}  ${one.at}  ${talkWords(one)}`] as const);
+  // Words come before what they lead to, which the same entry may say.
+  const told = [...said, ...moved].sort(([a], [b]) => a - b);
+  const waiting = steps.findLast((step) => step.state === 'READY' || step.state === 'EXECUTING');
   return [
-    `Conversation: ${correlation_id} of ${user_id}, ${plans.at(-1)?.state ?? packet_kind}`,
-    ...moves.map(
-      ({ seq, at, step_id, from, to, reason_code }) =>
-        `${seq}  ${at}  ${nameOf(step_id)}: ${from ?? '-'} > ${to} (${reason_code})`,
-    ),
+    `Conversation: ${correlation_id} of ${user_id}, ${state}`,
+    ...told.map(([, line]) => line),
     ...(waiting?.intent_id ? [`Intent: ${waiting.intent_id}`] : []),
+    ...(next === null ? [] : [`Next: ${next}`]),
   ].map(visible);
 }
 
@@ -102,7 +138,7 @@ export function slo(call: Call): Promise<Answer> {
     const report = await keyturn.agent.slo();
     const result: Result<'agent slo'> = report;
     const lines = sloLines(report, stdoutPainter());
-    if (report.is_blocked) return { result, lines, refusal: breach(report) };
+    if (report.is_blocked) return { result, lines, refusal: breach(report), is_plain: true };
     return { result, lines: [...lines, '[OK] No figure is breached, or a human waived it'] };
   });
 }
@@ -115,7 +151,7 @@ function sloLines({ figures, dispatches, since }: SloReport, paint: Paint): stri
   const lines = table(['FIGURE', 'VALUE', 'TARGET', ''], rows).map((line) =>
     line.endsWith('BREACHED') ? paint('alarm', line) : line,
   );
-  return [...lines, `${dispatches} dispatch(es) since ${since}`];
+  return [...lines, `${counted(dispatches, 'dispatch', 'dispatches')} since ${since}`];
 }
 
 function breach({ figures }: SloReport): Refusal {
@@ -169,6 +205,10 @@ function untilIn({ until, ttl }: Options): Date {
   return ttl === undefined ? new Date(instantOf(until!)) : new Date(Date.now() + parseDuration(ttl) * 1000);
 }
 
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Makes every decision of a conversation again. */
 export function replay(call: Call): Promise<Answer> {
   const [correlation_id = ''] = call.operands;
@@ -177,6 +217,6 @@ export function replay(call: Call): Promise<Answer> {
     const lines = result.decisions.map(
       ({ seq, decision, reason_code }) => `${seq}  ${decision} (${reason_code})`,
     );
-    return { result, lines: [...lines, `[OK] Replayed ${lines.length} decisions: all the same`] };
+    return { result, lines: [...lines, `[OK] Replayed ${counted(lines.length, 'decision')}: all the same`] };
   });
 }

@@ -1,7 +1,8 @@
 import { visible } from '../../canonical/visible.ts';
 import type { AgentAnswer, AgentTurn, Keyturn } from '../../keyturn.ts';
-import { isReasonCode, type ReasonCode, Refusal } from '../../refusal.ts';
+import { isReasonCode, type ReasonCode, Refusal, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { answerCommand, approveCommand, confirmCommand, resumeCommand } from '../conversation.ts';
 import { whoActs } from '../human.ts';
 import { writing } from '../project.ts';
 import { say } from '../say.ts';
@@ -23,7 +24,8 @@ export function ask(call: Call): Promise<Answer> {
       ...(thread !== undefined && { thread_id: thread }),
       ...(language !== undefined && { language }),
     });
-    return packet ? { ...told(call, turn), lines: packetLines(turn) } : told(call, turn);
+    const answer = await told(call, keyturn, turn);
+    return packet ? { ...answer, lines: packetLines(turn) } : answer;
   });
 }
 
@@ -31,7 +33,7 @@ export function answer(call: Call): Promise<Answer> {
   const [correlation_id = '', text = ''] = call.operands;
   return writing(call, async (keyturn) => {
     const user_id = await userOf(keyturn, call);
-    return told(call, await keyturn.agent.answer({ correlation_id, user_id, text }));
+    return told(call, keyturn, await keyturn.agent.answer({ correlation_id, user_id, text }));
   });
 }
 
@@ -47,7 +49,7 @@ export function confirm(call: Call): Promise<Answer> {
       ...(language !== undefined && { language }),
       ...(step !== undefined && { step_id: step }),
     });
-    return told(call, answered);
+    return told(call, keyturn, answered);
   });
 }
 
@@ -55,7 +57,11 @@ export function resume(call: Call): Promise<Answer> {
   const [correlation_id = ''] = call.operands;
   const { user: user_id } = call.options;
   return writing(call, async (keyturn) =>
-    told(call, await keyturn.agent.resume({ correlation_id, ...(user_id !== undefined && { user_id }) })),
+    told(
+      call,
+      keyturn,
+      await keyturn.agent.resume({ correlation_id, ...(user_id !== undefined && { user_id }) }),
+    ),
   );
 }
 
@@ -63,7 +69,7 @@ export function undo(call: Call): Promise<Answer> {
   const [correlation_id = ''] = call.operands;
   return writing(call, async (keyturn) => {
     const user_id = await userOf(keyturn, call);
-    return told(call, await keyturn.agent.undo({ correlation_id, user_id }));
+    return told(call, keyturn, await keyturn.agent.undo({ correlation_id, user_id }));
   });
 }
 
@@ -72,10 +78,10 @@ async function userOf(keyturn: Keyturn, { options }: Call): Promise<string> {
   return options.user ?? whoActs(keyturn, undefined);
 }
 
-function told(call: Call, answered: AgentAnswer | AgentTurn): Answer {
-  if (!call.options.json) say(2, standing(answered));
-  const refusal = refusalOf(answered);
-  const answer = { result: answered, lines: linesOf(answered) };
+async function told(call: Call, keyturn: Keyturn, answered: AgentAnswer | AgentTurn): Promise<Answer> {
+  if (!call.options.json) say(2, standing(answered, await nextCommand(keyturn, answered)));
+  const refusal = refusalOf(answered, call.operands.at(-1) ?? '');
+  const answer = { result: answered, lines: linesOf(answered), is_plain: true };
   return refusal === null ? answer : { ...answer, refusal };
 }
 
@@ -102,35 +108,35 @@ function escaped(character: string): string {
 }
 
 /** For whoever relays the conversation: which one it is, and what it waits for. */
-function standing(answered: AgentAnswer): string[] {
-  const { correlation_id } = answered;
-  const next = nextCommand(answered);
-  const shown = `Conversation: ${correlation_id} (${answered.kind}, ${answered.reason_code})`;
+function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: string | null): string[] {
+  const shown = `Conversation: ${correlation_id} (${kind}, ${reason_code})`;
   return (next === null ? [shown] : [shown, `Next: ${next}`]).map(visible);
 }
 
-function nextCommand(answered: AgentAnswer): string | null {
+async function nextCommand(keyturn: Keyturn, answered: AgentAnswer): Promise<string | null> {
   const waits = answered.kind === 'OUTCOME' ? answered.next : answered;
   const of = answered.correlation_id;
   switch (waits?.kind) {
     case 'CONFIRM':
-      return `keyturn agent confirm ${of} --step ${waits.step_id} "…"`;
+      return confirmCommand(await keyturn.agent.status(of));
     case 'CLARIFY':
-      return `keyturn agent answer ${of} "…" (${waits.allowed_answer_formats.join(' or ')})`;
+      return `${answerCommand(of)} (${waits.allowed_answer_formats.join(' or ')})`;
     case 'AWAITS_APPROVER':
-      return `keyturn approve ${waits.intent_id}, then keyturn agent resume ${of}`;
+      return approveCommand(of, waits.intent_id);
     case 'PAUSED':
-      return `keyturn agent resume ${of}`;
+      return resumeCommand(of);
     default:
       return null;
   }
 }
 
-/** Exit 0 says that it was done, or that the conversation goes on. Anything else is a no. */
-function refusalOf(answered: AgentAnswer): Refusal | null {
-  const { kind, reason_code, user_visible_text } = answered;
+/**
+ * Exit 0 says that it was done, or that the conversation goes on. Anything else is a no. What the user is shown is on
+ * standard output, so the reason is not the same sentence again.
+ */
+function refusalOf({ kind, reason_code }: AgentAnswer, words: string): Refusal | null {
   const refused = (otherwise: ReasonCode) =>
-    new Refusal(isReasonCode(reason_code) ? reason_code : otherwise, user_visible_text);
+    isReasonCode(reason_code) ? new Refusal(reason_code) : new Refusal(otherwise, meaningOf(reason_code));
   switch (kind) {
     case 'REFUSED':
       return refused('CLARIFICATION_NEEDED');
@@ -139,10 +145,19 @@ function refusalOf(answered: AgentAnswer): Refusal | null {
     case 'MISSING_SIMULATION':
       return refused('SIMULATION_NOT_REGISTERED');
     case 'CONFIRM':
-      return reason_code === 'CONFIRMATION_AMBIGUOUS' ? refused('CONFIRMATION_AMBIGUOUS') : null;
+      return reason_code === 'CONFIRMATION_AMBIGUOUS' ? new Refusal(reason_code, unclear(words)) : null;
     case 'OUTCOME':
       return reason_code === 'STEP_SUCCEEDED' ? null : refused('RUN_FAILED');
     default:
       return null;
   }
+}
+
+function unclear(words: string): string {
+  return `"${[...words].slice(0, 60).join('')}" is neither a clear yes nor a clear no. Nothing is done.`;
+}
+
+/** Other finders have codes of their own, which nobody here can explain. */
+function meaningOf(reason_code: string): string | undefined {
+  return remarks.find(({ code }) => code === reason_code)?.meaning;
 }

@@ -2,6 +2,7 @@ import { isDigest } from '../../canonical/digest.ts';
 import { type IntentState, type Keyturn, parseDuration, type Review } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { afterApproval } from '../conversation.ts';
 import { unlock, whoActs } from '../human.ts';
 import { requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
@@ -26,7 +27,7 @@ export function approve(call: Call): Promise<Answer> {
       if (typed !== intent_id) refuse('CONFIRMATION_WRONG');
       return sign(keyturn, terminal, { seen, name, ttl_s });
     });
-    return { result, lines: approvedLines(result) };
+    return { result, lines: approvedLines(result, await afterApproval(keyturn, seen.state)) };
   });
 }
 
@@ -69,13 +70,16 @@ export function missingOf({ approvals, approvals_needed }: IntentState): number 
   return Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
 }
 
-export function approvedLines({ intent_id, hash, by, expires_at, missing }: Result<'approve'>): string[] {
+export function approvedLines(
+  { intent_id, hash, by, expires_at, missing }: Result<'approve'>,
+  next = `keyturn grant ${intent_id}`,
+): string[] {
   return [
     `[OK] ${by} approved ${intent_id}`,
     ...fields([
       ['Hash', hash],
       ['Approved until', expires_at],
-      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : `keyturn grant ${intent_id}`],
+      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : next],
     ]),
   ];
 }

@@ -1,33 +1,46 @@
-import { type Explanation, explain, isReasonCode, reasonCodes, refuse } from '../../refusal.ts';
+import {
+  type Explanation,
+  explain,
+  isReasonCode,
+  type Remark,
+  reasonCodes,
+  refuse,
+  remarks,
+} from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
 export async function explainCode({ operands: [wanted] }: Call): Promise<Answer> {
-  const reasons = wanted === undefined ? reasonCodes.map(explain) : [find(wanted)];
+  const reasons = wanted === undefined ? [...reasonCodes.map(explain), ...remarks] : [find(wanted)];
   const result: Result<'explain'> = { reasons };
   return { result, lines: wanted === undefined ? listed(reasons) : described(reasons[0]!) };
 }
 
-function find(wanted: string): Explanation {
+type Explained = Explanation | Remark;
+
+function find(wanted: string): Explained {
   const code = isReasonCode(wanted)
     ? wanted
     : reasonCodes.find((known) => String(explain(known).number) === wanted);
-  return code ? explain(code) : refuse('CODE_UNKNOWN', `There is no reason code "${wanted.slice(0, 60)}".`);
+  const found = code ? explain(code) : remarks.find((known) => known.code === wanted);
+  return found ?? refuse('CODE_UNKNOWN', `There is no reason code "${wanted.slice(0, 60)}".`);
 }
 
-function described({ code, number, category, meaning, advice }: Explanation): string[] {
+function described({ code, number, category, meaning, advice }: Explained): string[] {
   return fields([
-    ['Code', `${code} (${number}, ${category})`],
+    ['Code', number === null ? `${code} (of a conversation)` : `${code} (${number}, ${category})`],
     ['Meaning', meaning],
     ['Advice', advice],
   ]);
 }
 
-function listed(reasons: readonly Explanation[]): string[] {
-  const sorted = [...reasons].sort((a, b) => a.number - b.number);
+/** By number. What is no refusal has none, and comes last. */
+function listed(reasons: readonly Explained[]): string[] {
+  const last = Number.POSITIVE_INFINITY;
+  const sorted = [...reasons].sort((a, b) => Math.sign((a.number ?? last) - (b.number ?? last)) || 0);
   return table(
     ['NUMBER', 'CODE', 'MEANING'],
-    sorted.map(({ code, number, meaning }) => [String(number), code, meaning]),
+    sorted.map(({ code, number, meaning }) => [number === null ? '-' : String(number), code, meaning]),
   );
 }

@@ -1,6 +1,6 @@
 import { canonicalText } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
-import type { Entry } from '../../keyturn.ts';
+import type { Entry, Keyturn } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -18,7 +18,8 @@ export function show(call: Call): Promise<Answer> {
   const [subject] = call.operands;
   const limit = countOf(call.options.limit, NEWEST);
   return reading(call, async (keyturn) => {
-    const entries = subject === undefined ? await keyturn.newest(limit) : await keyturn.story(subject);
+    const entries =
+      subject === undefined ? await keyturn.newest(limit) : await entriesAbout(keyturn, subject);
     if (entries.length === 0) refuse('INTENT_NOT_FOUND', 'The ledger has no entry about this.');
     const result: Result<'ledger show'> = {
       entries: entries.map((entry) => ({ ...entry, claims: [...entry.claims] })),
@@ -26,6 +27,12 @@ export function show(call: Call): Promise<Answer> {
     const story = await storyOf(keyturn, entries);
     return { result, lines: entries.flatMap((entry, i) => entryLines(entry, story[i]!)) };
   });
+}
+
+/** A conversation goes by its own id. Whatever else has that id comes first. */
+async function entriesAbout(keyturn: Keyturn, subject: string): Promise<Entry[]> {
+  const entries = await keyturn.story(subject);
+  return entries.length > 0 ? entries : keyturn.story(`agent:${subject}`);
 }
 
 /** The entry as it is, and then in words. */

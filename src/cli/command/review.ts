@@ -1,6 +1,7 @@
 import type { IntentState, Keyturn } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { afterApproval } from '../conversation.ts';
 import { whoActs } from '../human.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -18,7 +19,9 @@ export function review(call: Call): Promise<Answer> {
     if (pending.length === 0) return { result: done, lines: ['[OK] Nothing to review'] };
     const name = await whoActs(keyturn, call.options.as);
     await atTerminal((terminal) => walk(keyturn, terminal, pending, { name, done }));
-    return { result: done, lines: summary(done) };
+    const nexts = new Map<string, string>();
+    for (const state of pending) nexts.set(state.intent_id, await afterApproval(keyturn, state));
+    return { result: done, lines: summary(done, nexts) };
   });
 }
 
@@ -81,11 +84,11 @@ function requireReason(reason: string): string {
   return reason === '' ? refuse('CONFIRMATION_DECLINED', 'A rejection needs a reason.') : reason;
 }
 
-function summary({ approved, rejected, skipped }: Done): string[] {
+function summary({ approved, rejected, skipped }: Done, nexts: ReadonlyMap<string, string>): string[] {
   return [
     `[OK] Reviewed: ${approved.length} approved, ${rejected.length} rejected, ${skipped.length} skipped`,
     ...approved.map(({ intent_id, missing }) =>
-      missing > 0 ? `${intent_id}: ${missing} more human(s) must approve it` : `keyturn grant ${intent_id}`,
+      missing > 0 ? `${intent_id}: ${missing} more human(s) must approve it` : nexts.get(intent_id)!,
     ),
   ];
 }

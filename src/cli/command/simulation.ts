@@ -1,17 +1,18 @@
 import { basename, join, resolve } from 'node:path';
-import { parseJson } from '../../canonical/json.ts';
+import { isDigest } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import { parseYaml } from '../../canonical/yaml.ts';
 import { type Keyturn, type ListedSimulation, parseDuration, type Signer } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { type Field, fieldLines } from '../fold.ts';
+import { COLUMNS, type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
-import { type Paint, painter } from '../paint.ts';
+import { painter, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
+import { consentFields, definitionFields } from '../simulation-fields.ts';
 import { fields, table } from '../table.ts';
 
 type Changed = Result<'simulation activate'>;
@@ -21,29 +22,26 @@ type Change = Keyturn['simulations']['register'];
 export function register(call: Call): Promise<Answer> {
   return changing(call, {
     idOf: (keyturn) => idIn(keyturn, call.operands[0] ?? ''),
-    show: async (keyturn, id) => {
-      const found = await listed(keyturn, id);
-      return (columns) => fieldLines(headOf(found), { paint: painter(true), columns, whole: SHORTEN });
-    },
-    act: (keyturn) => keyturn.simulations.register,
+    look: async (keyturn, id) => lookAt(await listed(keyturn, id), []),
+    act: (keyturn, seen) => (request) => keyturn.simulations.register({ ...request, ...seen }),
     next: ({ simulation }) => [`Next: keyturn simulation activate ${simulation} --reason …`],
   });
 }
 
-/** What is shown is the definition that was registered; a file that differs from it is refused. */
+/** What is shown is what is signed: a file that differs from it by then is refused. */
 export function activate(call: Call): Promise<Answer> {
   const { ttl = '30d' } = call.options;
   const ttl_s = parseDuration(ttl);
   return changing(call, {
     idOf: async () => call.operands[0] ?? '',
-    show: async (keyturn, id) => {
+    look: async (keyturn, id) => {
       const found = await listed(keyturn, id);
-      const { definition } = found.registered ?? refuse('SIMULATION_NOT_REGISTERED');
-      const paint = painter(true);
-      const all = [...headOf(found), ...effectOf(await definitionOf(keyturn, definition), ttl)];
-      return (columns) => fieldLines(all, { paint, columns, whole: SHORTEN });
+      if (found.registered === null) refuse('SIMULATION_NOT_REGISTERED');
+      if (found.has_changed)
+        refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
+      return lookAt(found, consentFields(found.definition, ttl));
     },
-    act: (keyturn) => (request) => keyturn.simulations.activate({ ...request, ttl_s }),
+    act: (keyturn, seen) => (request) => keyturn.simulations.activate({ ...request, ...seen, ttl_s }),
     next: ({ standing_delegation, expires_at }) =>
       fields([
         ['Until', expires_at!],
@@ -64,27 +62,37 @@ export function disable(call: Call): Promise<Answer> {
 function withdrawing(call: Call, act: (keyturn: Keyturn) => Change): Promise<Answer> {
   return changing(call, {
     idOf: async () => call.operands[0] ?? '',
-    show: async (_, id) => () => [`Simulation: ${visible(id)}`],
+    look: async (_, id) => ({ screen: () => [`Simulation: ${visible(id)}`], seen: {} }),
     act,
     next: () => [],
   });
 }
 
+interface Look {
+  readonly screen: (columns: number) => readonly string[];
+  /** The digest of what is on the screen. */
+  readonly seen: { readonly digest?: string };
+}
+
 interface Changing {
   readonly idOf: (keyturn: Keyturn) => Promise<string>;
-  readonly show: (keyturn: Keyturn, id: string) => Promise<(columns: number) => readonly string[]>;
-  readonly act: (keyturn: Keyturn) => Change;
+  readonly look: (keyturn: Keyturn, id: string) => Promise<Look>;
+  readonly act: (keyturn: Keyturn, seen: Look['seen']) => Change;
   readonly next: (changed: Changed) => readonly string[];
 }
 
 /** One change of status: a human looks at it, and signs it. */
-function changing(call: Call, { idOf, show, act, next }: Changing): Promise<Answer> {
+function changing(call: Call, { idOf, look, act, next }: Changing): Promise<Answer> {
+  const { digest: wanted } = call.options;
   const reason = call.options.reason!;
+  if (wanted !== undefined && !isDigest(wanted)) refuse('HASH_MALFORMED');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const id = await idOf(keyturn);
-    const screen = await show(keyturn, id);
-    const sign = (signer: Signer) => act(keyturn)({ id, reason, signer });
+    const { screen, seen } = await look(keyturn, id);
+    if (wanted !== undefined && wanted !== seen.digest)
+      refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what --digest names. Look at it again.');
+    const sign = (signer: Signer) => act(keyturn, seen)({ id, reason, signer });
     const { body } = await actAs(keyturn, name, sign, screen);
     const { simulation, version, status, definition, proof, standing_delegation, expires_at, by } = body;
     const result: Changed = {
@@ -98,19 +106,15 @@ function changing(call: Call, { idOf, show, act, next }: Changing): Promise<Answ
       by,
       reason,
     };
-    const said = `[OK] ${by} made ${simulation}, version ${version}, ${DONE[status]}`;
-    return { result, lines: [said, ...next(result)] };
+    return { result, lines: [doneLine(result), ...next(result)] };
   });
 }
 
-const DONE: Readonly<Record<Changed['status'], string>> = {
-  Draft: 'a registered draft',
-  Active: 'active',
-  Deprecated: 'deprecated',
-  Disabled: 'disabled',
-};
-
-const SHORTEN = 'the file has all of it';
+function doneLine({ by, simulation, version, status }: Changed): string {
+  const verb = { Draft: 'registered', Active: 'activated', Deprecated: 'deprecated', Disabled: 'disabled' };
+  const as_draft = status === 'Draft' ? ', as a draft' : '';
+  return `[OK] ${by} ${verb[status]} ${simulation}, version ${version}${as_draft}`;
+}
 
 /** An id, or a file of simulations/. A file elsewhere is not what would be registered. */
 async function idIn({ layout }: Keyturn, word: string): Promise<string> {
@@ -128,65 +132,50 @@ async function listed(keyturn: Keyturn, id: string): Promise<ListedSimulation> {
   return found ?? refuse('SIMULATION_NOT_REGISTERED', `There is no simulation "${id.slice(0, 64)}".`);
 }
 
-function headOf({ id, version, status, summary, risk }: ListedSimulation): Field[] {
-  return [
-    ['Simulation', [['bold', visible(id)], `, version ${version}, ${status} now`]],
-    ['Summary', visible(summary)],
-    ['Risk', [[risk === 'HIGH' ? 'alarm' : 'bold', risk]]],
-  ];
+const SHORTEN = 'the file has all of it';
+
+function lookAt(found: ListedSimulation, more: readonly Field[]): Look {
+  const sheet = { paint: painter(true), whole: SHORTEN };
+  const all = [...definitionFields(found), ...more];
+  return {
+    screen: (columns) => fieldLines(all, { ...sheet, columns }),
+    seen: { digest: found.digest },
+  };
 }
 
-/** What a definition says about the world, for the eyes of whoever activates it. */
-interface Definition {
-  readonly effect?: unknown;
-  readonly steps?: unknown;
-  readonly rollback_plan_ref?: string;
-  readonly access_action: string;
-  readonly impactful: boolean;
-  readonly side_effecting: boolean;
-  readonly irreversible: boolean;
-  readonly risk: string;
+/** One simulation, for whoever decides about it. */
+export function show(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const found = await listed(keyturn, await idIn(keyturn, call.operands[0] ?? ''));
+    const { definition, digest, registered } = found;
+    const result: Result<'simulation show'> = { ...summaryOf(found), digest, definition };
+    const standing: Field[] = [
+      ['Digest', digest],
+      ['Until', registered?.expires_at ?? '-'],
+      ...(found.has_changed ? [['File', 'is not what was registered, or is gone'] as const] : []),
+    ];
+    const columns = process.stdout.columns ?? COLUMNS;
+    const sheet = { paint: stdoutPainter(), columns, whole: 'keyturn simulation show --json shows all' };
+    return { result, lines: fieldLines([...definitionFields(found), ...standing], sheet) };
+  });
 }
 
-async function definitionOf(keyturn: Keyturn, digest: string): Promise<Definition> {
-  const bytes = await keyturn.object(digest);
-  return parseJson(bytes, bytes.length) as unknown as Definition;
-}
-
-function effectOf(found: Definition, ttl: string): Field[] {
-  const { effect, steps, rollback_plan_ref, access_action, irreversible, risk } = found;
-  const marks = (['impactful', 'side_effecting', 'irreversible'] as const).filter((mark) => found[mark]);
-  const style: Parameters<Paint>[0] = irreversible ? 'alarm' : 'bold';
-  const waits = risk === 'HIGH' || irreversible;
-  return [
-    ['Does', visible(JSON.stringify(effect ?? steps))],
-    ['It is', marks.length === 0 ? 'without consequences' : [[style, marks.join(', ')]]],
-    ['Undone by', rollback_plan_ref ?? 'nothing'],
-    ['Access', access_action],
-    ['For', ttl],
-    [
-      'On a yes',
-      waits
-        ? 'an approver signs each run first'
-        : [['alarm', 'IT RUNS: the user says yes, and nobody else looks']],
-    ],
-  ];
+function summaryOf({ id, version, status, summary, risk, registered, has_changed }: ListedSimulation) {
+  return {
+    id,
+    version,
+    status,
+    summary,
+    risk,
+    registered_version: registered?.version ?? null,
+    expires_at: registered?.expires_at ?? null,
+    has_changed,
+  };
 }
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const simulations = (await keyturn.simulations.list()).map(
-      ({ id, version, status, summary, risk, registered, has_changed }) => ({
-        id,
-        version,
-        status,
-        summary,
-        risk,
-        registered_version: registered?.version ?? null,
-        expires_at: registered?.expires_at ?? null,
-        has_changed,
-      }),
-    );
+    const simulations = (await keyturn.simulations.list()).map(summaryOf);
     const result: Result<'simulation list'> = { simulations };
     if (simulations.length === 0) return { result, lines: ['No simulations.'] };
     const rows = simulations.map((one) =>

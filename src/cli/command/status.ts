@@ -1,6 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, type InDoubt, type IntentState, type Keyturn } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
+import { afterApproval, resumeCommand } from '../conversation.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -32,7 +33,10 @@ export function status(call: Call): Promise<Answer> {
       ungranted: ready.filter((state) => !isGranted(state, now)).map(nameOf),
       approved: ready.filter((state) => isGranted(state, now)).map(nameOf),
     };
-    return { result, lines: told(result, stdoutPainter()) };
+    const ungranted: string[] = [];
+    for (const state of ready.filter((one) => !isGranted(one, now)))
+      ungranted.push(await afterApproval(keyturn, state));
+    return { result, lines: told(result, ungranted, stdoutPainter()) };
   });
 }
 
@@ -67,8 +71,10 @@ function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][nu
   };
 }
 
-function told(result: Result<'status'>, paint: Paint): string[] {
-  const { frozen, in_doubt, stuck, failed, waiting, approval_expired, ungranted, approved } = result;
+const RESUME = resumeCommand('');
+
+function told(result: Result<'status'>, ungranted: readonly string[], paint: Paint): string[] {
+  const { frozen, in_doubt, stuck, failed, waiting, approval_expired, approved } = result;
   const lines = [
     ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
@@ -81,7 +87,11 @@ function told(result: Result<'status'>, paint: Paint): string[] {
     ...section('Approved too long ago; see `keyturn review`', approval_expired),
     ...section(
       'Approved; a human has to grant a capability',
-      ungranted.map(({ intent_id }) => `keyturn grant ${intent_id}`),
+      ungranted.filter((next) => !next.startsWith(RESUME)),
+    ),
+    ...section(
+      'Approved; the conversation goes on with',
+      ungranted.filter((next) => next.startsWith(RESUME)),
     ),
     ...section(
       'Granted and ready',

@@ -12,6 +12,11 @@ const user: OptionSpec = {
 };
 const language: OptionSpec = { flags: '--language <code>', about: 'the language that is spoken, such as en' };
 
+const digest: OptionSpec = {
+  flags: '--digest <hash>',
+  about: 'only what you looked at; `simulation show` says it',
+};
+
 const ASKED = 'chat-17';
 
 /** A goal in words, and what becomes of it. */
@@ -112,7 +117,7 @@ export const AGENT: readonly Spec[] = [
     name: 'simulation register',
     about: 'take a file of simulations/ into the ledger, as a draft',
     operands: [{ name: '<simulation>', about: 'its id, or its file' }],
-    options: [reason, as],
+    options: [digest, reason, as],
     examples: [
       'keyturn simulation register note.add --reason "asked for by many"',
       'keyturn simulation register simulations/note.add.yaml --reason "version 2"',
@@ -123,7 +128,7 @@ export const AGENT: readonly Spec[] = [
     name: 'simulation activate',
     about: 'let the agent core run what was registered, for a while',
     operands: [simulation],
-    options: [{ flags: '--ttl <duration>', about: 'for how long; 30d unless told' }, reason, as],
+    options: [{ flags: '--ttl <duration>', about: 'for how long; 30d unless told' }, digest, reason, as],
     examples: ['keyturn simulation activate note.add --ttl 30d --reason "reviewed"'],
     load: async () => (await import('../command/simulation.ts')).activate,
   },
@@ -142,6 +147,13 @@ export const AGENT: readonly Spec[] = [
     options: [reason, as],
     examples: ['keyturn simulation disable note.add --reason "it wrote nonsense"'],
     load: async () => (await import('../command/simulation.ts')).disable,
+  },
+  {
+    name: 'simulation show',
+    about: 'what one simulation does, asks and is undone by',
+    operands: [{ name: '<simulation>', about: 'its id, or its file' }],
+    examples: ['keyturn simulation show note.add'],
+    load: async () => (await import('../command/simulation.ts')).show,
   },
   {
     name: 'simulation list',

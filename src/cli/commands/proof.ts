@@ -4,10 +4,10 @@ import { ID, id, out, type Spec } from '../spec.ts';
 export const PROOF: readonly Spec[] = [
   {
     name: 'ledger show',
-    about: 'the story of one intent, or the newest entries',
-    operands: [{ name: '[id]', about: 'an intent id, a name, a digest, or system' }],
+    about: 'the story of one intent or conversation, or the newest entries',
+    operands: [{ name: '[id]', about: 'an intent id, a conversation, a name, a digest, or system' }],
     options: [{ flags: '--limit <n>', about: 'at most this many of the newest; 20 unless told' }],
-    examples: ['keyturn ledger show', `keyturn ledger show ${ID}`],
+    examples: ['keyturn ledger show', `keyturn ledger show ${ID}`, 'keyturn ledger show chat-17'],
     load: async () => (await import('../command/ledger.ts')).show,
   },
   {

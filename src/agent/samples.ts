@@ -1,0 +1,34 @@
+import { refuse } from '../refusal.ts';
+import { answeredValue } from './finder/clarify.ts';
+import type { Field, Simulation } from './simulation.ts';
+
+/**
+ * A user is shown the formats of a field and answers in one of them: whatever is shown as a value must be understood.
+ * An example always is a value. A format may be a description, so only what has the form of a value is read.
+ */
+export function checkSamples({ fields }: Simulation): Record<string, string> {
+  let read = 0;
+  for (const [name, field] of Object.entries(fields)) {
+    for (const text of samplesOf(field)) {
+      if (answeredValue(field, text, 'en') === null)
+        refuse('SIMULATION_INVALID', `The field "${name}" does not understand its own example "${text}".`, {
+          field: name,
+        });
+      read += 1;
+    }
+  }
+  return { samples: `${read} examples and formats, each read as a value` };
+}
+
+function samplesOf(field: Field): string[] {
+  const form = FORMS[field.type];
+  const formats = form === undefined ? [] : field.formats.filter((text) => form.test(text.trim()));
+  return [...(field.examples ?? []), ...formats];
+}
+
+/** What looks like a value of its type: digits with separators. Of other types nobody can tell. */
+const FORMS: Partial<Record<Field['type'], RegExp>> = {
+  date: /^\d[\d\s./年月日-]*$/,
+  integer: /^[\d.,'’]+$/,
+  number: /^[\d.,'’]+$/,
+};
