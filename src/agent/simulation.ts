@@ -51,6 +51,14 @@ const phrases = z
   .refine((given) => Object.keys(given).length <= simulationLimits.languages, 'has too many languages');
 
 const words = z.array(line).min(1).max(64);
+/**
+ * What people call the act and the thing that it is done to, per language. An act and a thing heard together mean the
+ * simulation, in whatever phrase; a thing without an act, or an act without a thing, does not. An entry of several words
+ * is heard as a whole, in this order.
+ */
+const vocabulary = z
+  .record(language, z.strictObject({ acts: words, things: words }))
+  .refine((given) => Object.keys(given).length <= simulationLimits.languages, 'has too many languages');
 const extract = z.union([
   z.enum(['quoted', 'number', 'date', 'enum', 'email', 'path', 'token']),
   z.strictObject({ after: words }),
@@ -136,6 +144,7 @@ export const simulationSchema = z
     family: name,
     summary: texts,
     phrases: phrases.default({}),
+    words: vocabulary.optional(),
     priority: z.int().min(0).max(100).default(50),
     risk: z.enum(['LOW', 'MEDIUM', 'HIGH']),
     /** No defaults: whoever writes a simulation says what it does to the world. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Catalog, parseCatalog, type SimulationStatus } from '../../src/agent/catalog.ts';
@@ -25,9 +25,18 @@ export interface Utterance {
   readonly expect: Expected;
 }
 
-/** The frozen half was written before the finder was tuned; `tuning-more` came while it was being tuned. */
-export const PARTS = ['frozen', 'tuning', 'tuning-more'] as const;
-export type Part = (typeof PARTS)[number];
+export type Part = 'frozen' | 'tuning' | 'tuning-more' | 'natural' | 'natural-tuning';
+
+/** Nobody tunes by these: what the finder gets wrong in them is never printed. */
+export const UNSEEN: readonly Part[] = ['frozen', 'natural'];
+
+/**
+ * The frozen half was written before the finder was tuned; `tuning-more` came while it was being tuned. The natural ones
+ * are how people speak who do not know the catalog; one half of them was never looked at.
+ */
+export const PARTS: readonly Part[] = (
+  ['frozen', 'tuning', 'tuning-more', 'natural', 'natural-tuning'] as const
+).filter((part) => part !== 'natural' || existsSync(join(CORPUS, 'natural.json')));
 
 export function corpusText(file: string): string {
   return readFileSync(join(CORPUS, file), 'utf8');

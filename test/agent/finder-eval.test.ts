@@ -6,6 +6,11 @@ import { corpusCatalog, corpusText, figuresOf, hearAll, PARTS, utterancesOf } fr
 /** The frozen half as it was before the finder was tuned. A finder that hears badly is corrected; this half is not. */
 const FROZEN = '8e2b8de89b07a0ae87053a318f06b35277357c58151a39a7b996a269b0479b46';
 
+/** What is asked of the finder where the utterances were written with the catalog in mind. */
+const WRITTEN = { top1: 0.95, wrong: 0.01, missing: 0.98 };
+/** And where people speak as they do who have never seen it. */
+const NATURAL = { top1: 0.9, wrong: 0.01, missing: 0.95 };
+
 describe('the shipped utterances', () => {
   const all = PARTS.flatMap(utterancesOf);
   const counted = [...utterancesOf('frozen'), ...utterancesOf('tuning')];
@@ -30,11 +35,12 @@ describe('the shipped utterances', () => {
   });
 
   it.each(PARTS)('of %s are heard: accuracy, wrong dispatches and true missing', (part) => {
+    const least = part.startsWith('natural') ? NATURAL : WRITTEN;
     const heard = hearAll(corpusCatalog(), utterancesOf(part));
     const { top1_accuracy, wrong_dispatches, missing_found } = figuresOf(heard);
-    expect(top1_accuracy).toBeGreaterThanOrEqual(0.95);
-    expect(wrong_dispatches).toBeLessThanOrEqual(0.01);
-    expect(missing_found).toBeGreaterThanOrEqual(0.98);
+    expect(top1_accuracy).toBeGreaterThanOrEqual(least.top1);
+    expect(wrong_dispatches).toBeLessThanOrEqual(least.wrong);
+    expect(missing_found).toBeGreaterThanOrEqual(least.missing);
     for (const { finding } of heard) expect(parsePacket(finding.packet)).toEqual(finding.packet);
   });
 });

@@ -115,7 +115,7 @@ describe('near twins', () => {
 });
 
 describe('a doubtful match', () => {
-  const goal = 'restart billing-worker';
+  const goal = 'maybe billing-worker needs a gentle kick before breakfast tomorrow';
 
   it('between 7000 and 9000 is asked about before anything else', () => {
     const { packet, candidates } = hear(goal);

@@ -83,9 +83,9 @@ function placesOf(field: Field, way: Way, plain: string): Place[] {
 const EMAIL = /[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
 const DATE =
   /(?<!\d)(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}\/\d{1,2}\/\d{4}|\d{4}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日)(?!\d)/g;
-/** A file name with an ending, in folders or not. An absolute path has a slash before it and is not one. */
+/** A file name with an ending, in folders or not: `59.90` is a number. An absolute path has a slash before it and is not one. */
 const PATH =
-  /(?<![\p{Script=Latin}\d._/~@-])(?:[\p{Script=Latin}\d._-]+\/)*[\p{Script=Latin}\d_][\p{Script=Latin}\d._-]*\.[A-Za-z0-9]{1,8}(?![\p{Script=Latin}\d_/@-])/gu;
+  /(?<![\p{Script=Latin}\d._/~@-])(?:[\p{Script=Latin}\d._-]+\/)*[\p{Script=Latin}\d_][\p{Script=Latin}\d._-]*\.(?=\d*[A-Za-z])[A-Za-z0-9]{1,8}(?![\p{Script=Latin}\d_/@-])/gu;
 /** A run of letters, digits and what joins them in a name. */
 const TOKEN = /[A-Za-z0-9](?:[A-Za-z0-9._:@/+~-]*[A-Za-z0-9])?/g;
 const NUMBER = /(?<![A-Za-z0-9.,:/_+-])\d+(?:[.,'’]\d+)*(?![A-Za-z0-9:/_-]|[.,]\d)/g;

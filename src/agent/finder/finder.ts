@@ -65,10 +65,10 @@ function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
   const { utterance, clarify } = request;
   const problem = textProblem(utterance) ?? (clarify === undefined ? null : textProblem(clarify.answer));
   if (problem !== null) return told(refusePacket(request, problem.reason_code, problem.message), []);
-  if (contentWords(utterance).length === 0)
-    return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
   const language = languageOf(utterance, request.language);
   const ranked = rank(index.active, utterance, goldFor(request));
+  if (contentWords(utterance).length === 0 && (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp)
+    return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
   const turn = { request, index, language, ranked };
   return clarify === undefined ? hear(turn) : hearAnswer(turn, clarify);
 }

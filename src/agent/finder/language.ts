@@ -20,11 +20,24 @@ export function languageOf(text: string, told: string | undefined): string {
   if (told !== undefined && Object.hasOwn(STOP_WORDS_BY_LANGUAGE, told)) return told;
   const script = SCRIPTS.find(([, pattern]) => pattern.test(text));
   if (script !== undefined) return script[0];
-  const spoken = folded(text).match(/\p{L}+/gu) ?? [];
-  const counts = LATIN.map(({ language, words }) => ({
+  const [first, second] = latinCounts(text).toSorted((a, b) => b.count - a.count);
+  return first!.count > second!.count ? first!.language : FALLBACK_LANGUAGE;
+}
+
+/** The languages that a text may be in. A short one may be in several, and people mix English into all of them. */
+export function likelyLanguages(text: string): ReadonlySet<string> {
+  const scripts = SCRIPTS.filter(([, pattern]) => pattern.test(text)).map(([language]) => language);
+  const counts = latinCounts(text);
+  const most = Math.max(...counts.map(({ count }) => count));
+  const latin = counts.filter(({ count }) => count >= Math.max(most - 1, Math.min(most, 1)));
+  return new Set([FALLBACK_LANGUAGE, ...scripts, ...latin.map(({ language }) => language)]);
+}
+
+function latinCounts(text: string): { readonly language: string; readonly count: number }[] {
+  // The letter of `T-601` is no word.
+  const spoken = folded(text).match(/(?<![\p{N}-])\p{L}+(?!-?\p{N})/gu) ?? [];
+  return LATIN.map(({ language, words }) => ({
     language,
     count: spoken.filter((word) => words.has(word)).length,
   }));
-  const [first, second] = counts.toSorted((a, b) => b.count - a.count);
-  return first!.count > second!.count ? first!.language : FALLBACK_LANGUAGE;
 }

@@ -1,5 +1,6 @@
 import type { SearchResult } from 'minisearch';
 import { extractFields, wayOf } from './extract.ts';
+import { meaningsOf } from './meaning.ts';
 import {
   type IndexedSimulation,
   type Phrase,
@@ -16,12 +17,47 @@ export interface Scored {
   readonly confidence_bp: number;
 }
 
+/** Points between which a score is turned into basis points. */
+type Calibration = readonly (readonly [raw: number, bp: number])[];
+
 /** The search gives many that share one word. Only the best can be meant, and only the very best are looked at closely. */
 const CANDIDATES = 32;
 const CLOSELY = 5;
 
-/** Scores the simulations that share words with the utterance. */
+/** Scores the simulations that the utterance names in words or phrases. */
 export function scoreAll(index: SearchIndex, utterance: string): Scored[] {
+  const said = scorePhrases(index, utterance);
+  const meant = meaningsOf(index, utterance);
+  if (index.vocabulary.terms.length === 0) return said;
+  const phrases = new Map(said.map(({ simulation, confidence_bp }) => [simulation.place, confidence_bp]));
+  return [...new Set([...phrases.keys(), ...meant.keys()])].map((place) => {
+    const simulation = index.simulations[place]!;
+    const words_bp = mapped(MEANT, meant.get(place) ?? 0);
+    return { simulation, confidence_bp: combined(simulation, phrases.get(place) ?? 0, words_bp) };
+  });
+}
+
+/** From the score by words to basis points. Below 7000 an act or a thing is missing, or something else is talked about. */
+const MEANT: Calibration = [
+  [0, 0],
+  [0.62, 7000],
+  [0.8, 9000],
+  [1, 10_000],
+];
+
+/** A whole phrase is worth a question where its act was heard and its thing was not, and never more. */
+const WHOLE_PHRASE_BP = 9500;
+const ACT_HEARD_BP = 6000;
+const ASK_BP = 7500;
+
+/** A simulation that gives words is heard by them: a phrase shares its thing with many wishes that it does not serve. */
+function combined({ entry }: IndexedSimulation, phrase_bp: number, words_bp: number): number {
+  if (entry.simulation.words === undefined) return phrase_bp;
+  const is_whole = phrase_bp >= WHOLE_PHRASE_BP && words_bp >= ACT_HEARD_BP;
+  return is_whole ? Math.max(words_bp, ASK_BP) : words_bp;
+}
+
+function scorePhrases(index: SearchIndex, utterance: string): Scored[] {
   const units = unitsOf(withoutData(utterance));
   const results = searchFor(index, queryOf(termsOf(units))).slice(0, CANDIDATES);
   const heard = hearing(units, results, index);
@@ -155,17 +191,19 @@ function covered({ units, words, weight }: Phrase, strengths: ReadonlyMap<string
 const SURE = 0.74;
 
 /** From raw score to basis points, so that the fixed thresholds 7000 and 9000 mean what they say. */
-const CALIBRATION: readonly (readonly [raw: number, bp: number])[] = [
+const CALIBRATION: Calibration = [
   [0, 0],
   [0.68, 7000],
   [SURE, 9000],
   [1, 10_000],
 ];
 
-function calibrated(raw: number): number {
-  const next = CALIBRATION.findIndex(([end]) => raw <= end);
+const calibrated = (raw: number): number => mapped(CALIBRATION, raw);
+
+function mapped(table: Calibration, raw: number): number {
+  const next = table.findIndex(([end]) => raw <= end);
   if (next <= 0) return next === 0 ? 0 : 10_000;
-  const [low, low_bp] = CALIBRATION[next - 1]!;
-  const [high, high_bp] = CALIBRATION[next]!;
+  const [low, low_bp] = table[next - 1]!;
+  const [high, high_bp] = table[next]!;
   return Math.round(low_bp + ((raw - low) / (high - low)) * (high_bp - low_bp));
 }

@@ -3,6 +3,7 @@ import type { CatalogEntry } from '../catalog.ts';
 import type { Simulation } from '../simulation.ts';
 import { edits, shortest } from './similar.ts';
 import { termsOf, type Unit, unitsOf } from './text.ts';
+import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 
 /** A unit of a phrase, and how much it tells: what stands in few simulations tells most. */
 export interface WeighedUnit extends Unit {
@@ -28,6 +29,7 @@ export interface SearchIndex {
   readonly simulations: readonly IndexedSimulation[];
   readonly search: MiniSearch;
   readonly weightOf: (term: string) => number;
+  readonly vocabulary: Vocabulary;
 }
 
 /** How many simulations have each term, over the whole catalog: a weight does not depend on the status of others. */
@@ -67,7 +69,7 @@ export function buildIndex(
   });
   const search = new MiniSearch({ fields: ['terms'], tokenize: splitTerms, processTerm: asItIs });
   search.addAll(simulations.map(({ phrases, place }) => ({ id: place, terms: documentOf(phrases) })));
-  return { simulations, search, weightOf };
+  return { simulations, search, weightOf, vocabulary: vocabularyOf(entries) };
 }
 
 function weighed(units: readonly Unit[], weightOf: (term: string) => number, least: number): Phrase {

@@ -4,12 +4,38 @@
  */
 export function similarity(typed: string, known: string): number {
   if (typed === known) return 1;
+  if (areUnlike(typed, known)) return 0;
+  return Math.max(inflection(typed, known), mistyped(typed, known, Math.max(typed.length, known.length)));
+}
+
+function areUnlike(typed: string, known: string): boolean {
+  return (
+    Math.min(typed.length, known.length) < shortest(known) ||
+    typed[0] !== known[0] ||
+    Math.abs(typed.length - known.length) > 5
+  );
+}
+
+/** The same for a word that is spelled as it was meant: only its ending may differ. */
+export function inflection(typed: string, known: string): number {
+  if (typed === known) return 1;
+  if (areUnlike(typed, known)) return 0;
   const shorter = Math.min(typed.length, known.length);
   const longer = Math.max(typed.length, known.length);
-  if (shorter < shortest(known) || typed[0] !== known[0] || longer - shorter > 5) return 0;
   const shared = sharedStart(typed, known);
-  return Math.max(inflected(shared, shorter, longer), mistyped(typed, known, longer));
+  if (isImperative(typed.slice(shared), known.slice(shared), shared)) return 0.92;
+  if (shared < shorter && ![typed, known].every((word) => ENDING.test(word.slice(shared)))) return 0;
+  return inflected(shared, shorter, longer);
 }
+
+/** Short verbs of the Romance languages: `abre` is said, and `abrir` is written down. */
+function isImperative(typed: string, known: string, shared: number): boolean {
+  return shared >= 3 && /^[aeio]$/.test(typed) && /^(?:[aei]re?)$/.test(known);
+}
+
+/** How words of the Latin languages end when another form of them ends otherwise. Other scripts end as they like. */
+const ENDING =
+  /^(?:[^a-z].*|[aeiou]?(?:[rsntdmlz]|st|nt|re|te|ta|to|ti|se|ra|da|do|mos|nde|ndo|ng|ons|ent|ez|es|en|et|er|ed|em|a|e|i|o|as|os|is|on|an|am|ar|ir|io|ie|ia|ion|ione|ung|ar[ae]|er[ae]|ir[ae]|ato|ata|ado|ada|iert|ieren|iere))$/;
 
 /** A Latin word of three letters has too many neighbours. Arabic and Devanagari write more with fewer. */
 export function shortest(word: string): number {
@@ -28,6 +54,21 @@ function inflected(shared: number, shorter: number, longer: number): number {
   if (shared === shorter && shorter >= 5 && longer - shorter <= 4) return 0.9;
   if (shared >= 4 && (shared >= 0.7 * longer || longer - shared <= 2)) return 0.94;
   return 0;
+}
+
+/** In a short word one letter for another makes another word: `show`, `shop`. */
+const SHORT = 6;
+const SLIP = 0.87;
+
+/** The same for a word that nobody knows: a slip of the finger, which is weaker evidence than the word. */
+export function slip(typed: string, known: string): number {
+  if (areUnlike(typed, known)) return 0;
+  if (typed.length === known.length && typed.length < SHORT && !isSwapped(typed, known)) return 0;
+  return mistyped(typed, known, Math.max(typed.length, known.length)) > 0 ? SLIP : 0;
+}
+
+function isSwapped(a: string, b: string): boolean {
+  return [...a].sort().join() === [...b].sort().join();
 }
 
 function mistyped(typed: string, known: string, longer: number): number {

@@ -42,7 +42,7 @@ function addWord(units: Map<string, Unit>, word: string): void {
 }
 
 /** Spanish verbs change the vowel of the stem: aprobar, aprueba; cerrar, cierra. Both sides of a comparison are folded. */
-function stemVowels(word: string): string {
+export function stemVowels(word: string): string {
   return word.length < 5 ? word : word.replace(/ue(?=[a-z]{2})/g, 'o').replace(/ie(?=[a-z]{2})/g, 'e');
 }
 
@@ -94,6 +94,12 @@ export function quotedIn(text: string): Quoted[] {
 
 /** Addresses, paths, domains and names with an underscore. */
 const NAMES = /[A-Za-z0-9-]+(?:[@/_.]+[A-Za-z0-9%+-]+)+/g;
+
+/** The same text, with blanks where quotations and names stand. Every place stays where it is. */
+export function blankedData(text: string): string {
+  const blank = (data: string) => ' '.repeat(data.length);
+  return text.replace(QUOTED, blank).replace(NAMES, blank);
+}
 
 /** The text without quotations and names, which are data and say nothing about what is wanted. */
 export function withoutData(text: string): string {

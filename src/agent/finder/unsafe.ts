@@ -15,7 +15,7 @@ const STRAY_JOINER =
 
 /**
  * Why a text is not looked at. The attacker is a text that a person reads differently from the finder. What it says is
- * no reason: words such as "ignore your rules" are only words here, and change nothing.
+ * no reason: words such as "ignore your rules" are only words here, and no goal (see speech.ts).
  */
 export function textProblem(text: string): TextProblem | null {
   if (text.length > UTTERANCE_CHARS)
