@@ -10,13 +10,13 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 
 /** Ordinary tests that start many processes, terminals, databases or servers. */
 const SLOW = [
-  'test/agent/{at-agent-postgres,guard}.test.ts',
+  'test/agent/{at-agent-postgres,guard,plan-effect}.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,delegation,freeze,freeze-glass,grant}.test.ts',
-  'test/cli/{json,plan,policy,settle,store,story,terminal,usage}.test.ts',
+  'test/cli/{json,plan,policy,settle,store,store-journey,story,terminal,usage}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
-  'test/journey/{crash,plan-crash,plan-sql,postgres,race}.test.ts',
+  'test/journey/{crash,plan-crash,plan-sql,postgres,postgres-stop,race}.test.ts',
   'test/lane/queue.test.ts',
-  'test/store/{postgres,postgres-faults,postgres-shared}.test.ts',
+  'test/store/{postgres,postgres-faults,postgres-shape,postgres-shared}.test.ts',
 ];
 
 const TIERS: Record<string, { include: string[]; exclude: string[] }> = {

@@ -72,8 +72,8 @@ export async function measureDispatches(options: { root: string; runs: number })
 async function converse({ agent }: Keyturn): Promise<void> {
   const prompt = await agent.ask({ user_id: 'ada', utterance: 'do nothing at all' });
   if (prompt.kind !== 'CONFIRM') throw new Error(`asked, and got ${prompt.kind}`);
-  const { correlation_id, step_id } = prompt;
-  const done = await agent.confirm({ correlation_id, step_id, user_id: 'ada', text: 'yes' });
+  const { correlation_id, plan_id } = prompt;
+  const done = await agent.confirm({ correlation_id, plan_id, user_id: 'ada', text: 'yes' });
   if (done.kind !== 'OUTCOME' || done.plan_state !== 'COMPLETED') throw new Error(JSON.stringify(done));
 }
 

@@ -6,6 +6,7 @@ import { queryOf, searchFor } from '../src/agent/finder/search-index.ts';
 import { termsOf, unitsOf, withoutData } from '../src/agent/finder/text.ts';
 import { PACKET_SCHEMA_VERSION } from '../src/agent/packet.ts';
 import { type Simulation, simulationSchema } from '../src/agent/simulation.ts';
+import { spokenGoal, wordsFor } from './finder-words.ts';
 import type { Row } from './table.ts';
 
 const SIMULATIONS = 10_000;
@@ -93,6 +94,9 @@ const VERBS = 'create delete update send cancel approve archive export import re
 );
 const SYLLABLES = 'ba ce di fo gu ka le mi no pu ra se ti vo zu lan mer tic dor vel'.split(' ');
 
+/** Every third simulation has words in ten languages, as people give them who want to be heard in all of them. */
+const WITH_WORDS = 3;
+
 /** An invented object such as `ratimer`, always the same for the same number. */
 function thing(n: number): string {
   const { length } = SYLLABLES;
@@ -110,6 +114,7 @@ function definitions(): Simulation[] {
       family: 'bench',
       summary: { en: `${verb} the ${object} of a customer`, es: `${verb}ar ${object} del cliente` },
       phrases: { en: [`${verb} ${object}`, `please ${verb} a ${object}`], de: [`${object} ${verb}en`] },
+      ...(i % WITH_WORDS === 0 && { words: wordsFor(i % VERBS.length, object) }),
       risk: 'LOW',
       impactful: false,
       side_effecting: false,
@@ -129,15 +134,16 @@ function definitions(): Simulation[] {
   });
 }
 
-/** Every third with a slip of the finger, every fourth with words around it, every fifth unknown. */
+/** Every third with a slip of the finger, every fourth with words around it, every fifth unknown, every seventh in another language. */
 function utterance(i: number): string {
   const n = (i * 7919) % SIMULATIONS;
-  const [verb, object] = [VERBS[n % VERBS.length]!, objectOf(n)];
+  const [verb, object] = [n % VERBS.length, objectOf(n)];
   const typed = i % 3 === 0 ? object.replace(/.(.)$/, '$1') : object;
   if (i % 5 === 0) return `polish the brass ${thing(i % 8000)}x on the door T-${i}`;
+  if (i % 7 === 0) return `${spokenGoal(i, verb, typed)} T-${i}`;
   if (i % 4 === 0)
-    return `hello, yesterday we talked about it for an hour, so ${verb} the ${typed} T-${i} for Anna`;
-  return `${verb} ${typed} T-${i}`;
+    return `hello, yesterday we talked about it for an hour, so ${VERBS[verb]} the ${typed} T-${i} for Anna`;
+  return `${VERBS[verb]} ${typed} T-${i}`;
 }
 
 const HEAD = {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentFace } from './agent/face.ts';
+import type { Finder } from './agent/finder/request.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
@@ -64,6 +65,8 @@ export interface OpenOptions {
   /** `read` promises that no row is written. */
   readonly mode?: 'read' | 'write';
   readonly clock?: () => Date;
+  /** Another finder for the agent core. Its packets are taken as they are, and refused if they are incomplete. */
+  readonly finder?: Finder;
 }
 
 export interface InitOptions {
@@ -72,6 +75,7 @@ export interface InitOptions {
   readonly name: string;
   readonly passphrase: string;
   readonly clock?: () => Date;
+  readonly finder?: Finder;
 }
 
 export const VERSION = '0.1.0';
@@ -84,9 +88,17 @@ export class Keyturn {
   readonly config: Config;
   readonly #context: Context;
   readonly #telemetry: Telemetry;
+  readonly #finder: Finder | undefined;
   #agent: Promise<AgentFace> | null = null;
 
-  private constructor(layout: Layout, config: Config, context: Context, telemetry: Telemetry) {
+  private constructor(
+    layout: Layout,
+    config: Config,
+    context: Context,
+    telemetry: Telemetry,
+    finder: Finder | undefined,
+  ) {
+    this.#finder = finder;
     this.layout = layout;
     this.config = config;
     this.#context = context;
@@ -97,7 +109,7 @@ export class Keyturn {
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
-  static async init({ at, name, passphrase, clock = now }: InitOptions): Promise<Keyturn> {
+  static async init({ at, name, passphrase, clock = now, finder }: InitOptions): Promise<Keyturn> {
     const layout = layoutOf(at);
     enrolling.requireName(name);
     requirePassphrase(passphrase);
@@ -117,7 +129,7 @@ export class Keyturn {
         rmSync(draft.own, { recursive: true, force: true });
       throw existsSync(layout.own) ? new Refusal('PROJECT_EXISTS') : error;
     }
-    return Keyturn.open({ at, clock });
+    return Keyturn.open({ at, clock, ...(finder && { finder }) });
   }
 
   static async #found(
@@ -148,7 +160,7 @@ export class Keyturn {
     }
   }
 
-  static async open({ at, mode = 'write', clock = now }: OpenOptions): Promise<Keyturn> {
+  static async open({ at, mode = 'write', clock = now, finder }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
     const telemetry = await telemetryOf(layout, config);
@@ -162,7 +174,7 @@ export class Keyturn {
       }
     };
     try {
-      return new Keyturn(layout, config, await telemetry.span('open', opened), telemetry);
+      return new Keyturn(layout, config, await telemetry.span('open', opened), telemetry, finder);
     } catch (error) {
       telemetry.close();
       throw error;
@@ -314,7 +326,10 @@ export class Keyturn {
     answer: this.#inAgent('answer'),
     confirm: this.#inAgent('confirm'),
     resume: this.#inAgent('resume'),
+    now: this.#inAgent('now'),
     undo: this.#inAgent('undo'),
+    snapshot: this.#inAgent('snapshot'),
+    turnKey: this.#inAgent('turnKey'),
     dispatch: this.#inAgent('dispatch'),
     status: this.#inAgent('status'),
     slo: this.#inAgent('slo'),
@@ -333,7 +348,7 @@ export class Keyturn {
 
   #inAgent<K extends keyof AgentFace>(act: K): AgentFace[K] {
     const call = async (...given: never[]) => {
-      this.#agent ??= agentOf(this.layout, this.#context);
+      this.#agent ??= agentOf(this.layout, this.#context, this.#finder);
       return ((await this.#agent)[act] as (...given: never[]) => unknown)(...given);
     };
     return call as AgentFace[K];
@@ -349,7 +364,9 @@ export class Keyturn {
 }
 
 export type { AgentAnswer, AgentTurn } from './agent/answer.ts';
+export type { Finder, FinderRequest } from './agent/finder/request.ts';
 export type { RankedIntake } from './agent/intake.ts';
+export type { FinderPacket } from './agent/packet.ts';
 export type { Listed as ListedSimulation } from './agent/register.ts';
 export type { SloReport } from './agent/slo.ts';
 export type { Conditions } from './capability/conditions.ts';

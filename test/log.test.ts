@@ -95,7 +95,7 @@ describe('a log', () => {
       keyturn.propose({ declared_goal: 'xyzzy-goal', effect: { ...effect, tool: 'xyzzy' } }),
     );
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-      keyturn.agent.confirm({ correlation_id: 'xyzzy', step_id: 'xyzzy', user_id: 'xyzzy', text: 'xyzzy' }),
+      keyturn.agent.confirm({ correlation_id: 'xyzzy', plan_id: 'xyzzy', user_id: 'xyzzy', text: 'xyzzy' }),
     );
     const text = readLog(p.root, LOG);
     expect(text).toContain('agent.confirm');

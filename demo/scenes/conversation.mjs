@@ -80,10 +80,10 @@ async function goal(stage) {
     'The one question is about what is missing. Only a clear yes counts. The risk is HIGH, so you sign as well.',
   );
   run(['agent', 'ask', 'Please close the shop for a day', '--correlation', CHAT]);
-  if ((await heard(stage, 'answer', 'on 24.12.2026')) !== 'CONFIRM') return false;
+  if ((await heard(stage, 'CLARIFY', 'on 24.12.2026')) !== 'CONFIRM') return false;
   say('\n   "okay" is not a yes:');
-  run(['agent', 'confirm', CHAT, 'okay'], { fails: true });
-  if ((await heard(stage, 'confirm', 'yes')) !== 'AWAITS_APPROVER') return false;
+  run([...waited(stage), 'okay'], { fails: true });
+  if ((await heard(stage, 'CONFIRM', 'yes')) !== 'AWAITS_APPROVER') return false;
   shown(stage, 'still says', (days) => days === BEFORE);
   const [id] = lastIntent(stage);
   await ask(['approve', id], [['exact id', id], key]);
@@ -99,16 +99,22 @@ async function takenBack(stage) {
     'An undo is confirmed like anything else. Its risk is LOW, so the yes is enough: you activated that.',
   );
   stage.run(['agent', 'undo', CHAT]);
-  if ((await heard(stage, 'confirm', 'yes')) !== 'OUTCOME') return false;
+  if ((await heard(stage, 'CONFIRM', 'yes')) !== 'OUTCOME') return false;
   shown(stage, 'is back', (days) => days === BEFORE);
   return true;
 }
 
+/** The command that the conversation waits for, without the words: it names the question or the prompt. */
+function waited({ result }) {
+  const { next } = result(['agent', 'status', CHAT]).conversations[0];
+  return next.split(' ').slice(1, -1);
+}
+
 /** Says it until the conversation no longer waits for that. Returns what it has come to. */
-async function heard({ attempt, speak, interactive, stop }, command, suggested) {
-  const waiting = command === 'answer' ? 'CLARIFY' : 'CONFIRM';
+async function heard(stage, waiting, suggested) {
+  const { attempt, speak, interactive, stop } = stage;
   for (;;) {
-    const { stderr } = attempt(['agent', command, CHAT, await speak(suggested)]);
+    const { stderr } = attempt([...waited(stage), await speak(suggested)]);
     const kind = /^Conversation: \S+ \((\w+), /m.exec(stderr)?.[1] ?? waiting;
     if (kind !== waiting) return kind;
     if (!interactive) stop('The demo expected to be understood.');

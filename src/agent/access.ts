@@ -6,6 +6,7 @@ import { freezeOf } from '../gate/freeze.ts';
 import type { System } from '../gate/system.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Context } from '../journey/context.ts';
+import { provenPrincipal } from '../journey/prove-agent.ts';
 import { paceOf, requireSameFiles } from '../journey/rules.ts';
 import type { Engine } from '../policy/engine.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
@@ -85,7 +86,8 @@ async function requestOf(
   now: Date,
 ): Promise<PolicyRequest> {
   const principals = await context.store.principals();
-  const known = principals.find(({ name }) => name === user_id) ?? null;
+  // A row can be forged: whoever was revoked stays so, whatever it says.
+  const known = await provenPrincipal(context, user_id);
   const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active').length;
   return {
     action: 'access',
@@ -104,7 +106,7 @@ async function requestOf(
   };
 }
 
-function principalOf(name: string, known: Principal | null): PolicyPrincipal {
+export function principalOf(name: string, known: Principal | null): PolicyPrincipal {
   if (known === null) return { kind: 'user', name, roles: [], enrolled_by: '' };
   const { kind, roles, enrolled_by } = known;
   return known.status === 'active'

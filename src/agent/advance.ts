@@ -21,22 +21,26 @@ import { weigh } from './weigh.ts';
 
 /**
  * Goes on from what the ledger says, and from nothing else: the same after a crash, in another process, or a week later.
- * One step at most is dispatched.
+ * One step at most is dispatched; after a yes, only the step that it was said to: another process may have done that one
+ * in the meantime, and a yes is not for the next.
  */
 export async function advance(
   context: AgentContext,
   correlation_id: string,
   user_id: string | undefined,
+  only?: Pick<Standing, 'plan' | 'step'>,
 ): Promise<AgentAnswer> {
   const state = await requireCorrelation(context, correlation_id, user_id);
   const plan = livePlan(state);
   const step = plan && currentStep(plan);
-  if (!plan || !step) return answerNow(context, state);
+  const meant = only && state.plans.find(({ plan_id }) => plan_id === only.plan.plan_id);
+  if (!plan || !step || (only && (plan !== meant || step.step_id !== only.step.step_id)))
+    return answerNow(context, state, meant);
   const standing = await standingOf(context, state, plan, step.step_id);
   switch (step.state) {
     case 'PENDING':
       await openNext(context, standing);
-      return advance(context, correlation_id, user_id);
+      return advance(context, correlation_id, user_id, only);
     case 'READY':
       return dispatched(context, standing, await observedDispatch(context, envelope(context, standing)));
     case 'EXECUTING':
@@ -129,20 +133,30 @@ export async function languageOf({ journey }: AgentContext, { turn }: AgentState
   return goals.open(await journey.store.object(turn.goal)).normalized_intent.language;
 }
 
-/** Where a correlation stands, when nothing is to be done: what its newest plan came to, or waits for. */
-export async function answerNow(context: AgentContext, state: AgentState): Promise<AgentAnswer> {
-  const plan = state.plans.at(-1);
+/** Where a correlation stands, when nothing is to be done: what its newest plan, or this one, came to or waits for. */
+export async function answerNow(
+  context: AgentContext,
+  state: AgentState,
+  plan: AgentPlan | undefined = state.plans.at(-1),
+): Promise<AgentAnswer> {
   if (!plan) return refuse('AGENT_TRANSITION_ILLEGAL', 'There is no plan in this correlation.');
-  if (!isOver(plan)) {
-    const step = currentStep(plan)!;
-    const standing = await standingOf(context, state, plan, step.step_id);
-    if (step.state === 'WAITING_CONFIRM') return waiting(context, standing);
-    if (step.access?.intent_id) return awaited(context, standing, step.access.intent_id);
-  }
+  return isOver(plan) ? endOf(context, state, plan) : stands(context, state, plan);
+}
+
+async function stands(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
+  const step = currentStep(plan)!;
+  const standing = await standingOf(context, state, plan, step.step_id);
+  if (step.state === 'WAITING_CONFIRM') return waiting(context, standing);
+  const awaits = step.state === 'READY' ? (step.access?.intent_id ?? null) : null;
+  return awaits === null ? pausedAnswer(standing) : awaited(context, standing, awaits);
+}
+
+async function endOf(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
   const refused = plan.steps.find(({ state, outcome }) => state.startsWith('FAILED') && outcome === null);
   if (refused) return refusedAnswer(state.correlation_id, refused.reason_code);
   const last = plan.steps.findLast((step) => step.outcome !== null);
-  if (!last || plan.state === 'CANCELLED') return cancelledAnswer(state.correlation_id, plan.reason_code);
+  if (!last || plan.state === 'CANCELLED')
+    return cancelledAnswer(plan, state.correlation_id, plan.reason_code);
   const outcome = outcomes.open(await context.journey.store.object(last.outcome!));
   const done = { kind: 'OUTCOME', outcome, outcome_ref: last.outcome!, is_duplicate: true } as const;
   return outcomeAnswer(context, state, plan.plan_id, done);

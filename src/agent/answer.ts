@@ -1,7 +1,7 @@
 import { visible } from '../canonical/visible.ts';
-import type { PlanStatus } from '../gate/agent-state.ts';
+import type { AgentPlan, PlanStatus } from '../gate/agent-state.ts';
 import { explain, isReasonCode } from '../refusal.ts';
-import type { AgentExecutionOutcome } from './contracts.ts';
+import type { AgentExecutionOutcome, FieldValue } from './contracts.ts';
 import { inLanguage } from './finder/questions.ts';
 import type { IntakeAnswer } from './intake.ts';
 import { LEXICON } from './lexicon/lexicon.ts';
@@ -16,6 +16,7 @@ export type AgentAnswer =
   | Refused
   | Missing
   | AwaitsApprover
+  | Paused
   | Outcome
   | (Shared & { readonly kind: 'CANCELLED' });
 
@@ -73,7 +74,7 @@ export interface Outcome extends Shared {
   readonly next: Confirm | Paused | null;
 }
 
-/** The next step needs no yes, only the next turn. */
+/** Nothing waits for a yes: the next step needs only the next turn. */
 export interface Paused extends Shared {
   readonly kind: 'PAUSED';
   readonly plan_id: string;
@@ -96,7 +97,7 @@ export function confirmAnswer(
 ): Confirm {
   const language = LEXICON.has(asked_language) ? asked_language : 'en';
   const { affirmative, negative } = LEXICON.get(language)!;
-  const values = step.required_fields.map(({ field, value }) => `${field}: ${visible(String(value))}`);
+  const values = step.required_fields.map(({ field, value }) => `${field}: ${shown(value)}`);
   const what = [inLanguage(summary, language), ...values].join(' · ');
   return {
     kind: 'CONFIRM',
@@ -111,19 +112,38 @@ export function confirmAnswer(
   };
 }
 
-export function pausedAnswer({ plan, step }: Pick<Standing, 'plan' | 'step'>): Paused {
+/**
+ * A value between quotes. The attacker chose it, so that it looks like the rest of the prompt: another value, another
+ * question, or blanks that push what follows out of sight.
+ */
+function shown(value: FieldValue['value']): string {
+  if (typeof value !== 'string') return String(value);
+  const quoted = value.replace(/["\\]/g, '\\$&');
+  return `"${visible(quoted).replace(/\t|(?<= ) /g, (blank) => (blank === ' ' ? '\\x20' : '\\t'))}"`;
+}
+
+export function pausedAnswer({ plan, step, step_now }: Standing): Paused {
+  const is_running = step_now.state === 'EXECUTING';
   return {
     kind: 'PAUSED',
     correlation_id: plan.correlation_id,
     plan_id: plan.plan_id,
     step_id: step.step_id,
-    reason_code: 'TURN_ENDED',
-    user_visible_text: `The next step is ${step.simulation_id}.`,
+    reason_code: is_running ? 'STEP_DISPATCHED' : 'TURN_ENDED',
+    user_visible_text: is_running
+      ? `${step.simulation_id} was started, and how it ended is not recorded yet.`
+      : `The next step is ${step.simulation_id}.`,
   };
 }
 
-export function cancelledAnswer(correlation_id: string, reason_code: string): AgentAnswer {
-  return { kind: 'CANCELLED', correlation_id, reason_code, user_visible_text: 'Nothing is done.' };
+export function cancelledAnswer(
+  { steps }: AgentPlan,
+  correlation_id: string,
+  reason_code: string,
+): AgentAnswer {
+  const is_part_done = steps.some(({ state }) => state === 'SUCCEEDED');
+  const user_visible_text = is_part_done ? 'Nothing more is done.' : 'Nothing is done.';
+  return { kind: 'CANCELLED', correlation_id, reason_code, user_visible_text };
 }
 
 export function refusedAnswer(correlation_id: string, reason_code: string): Refused {

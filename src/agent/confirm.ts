@@ -1,5 +1,6 @@
 import type { Event } from '../event/event.ts';
-import { type AgentState, currentStep, livePlan } from '../gate/agent-state.ts';
+import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } from '../gate/agent-state.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { advance, answerNow, languageOf, waiting } from './advance.ts';
 import { type AgentAnswer, cancelledAnswer } from './answer.ts';
@@ -13,64 +14,78 @@ import { textObject } from './turn.ts';
 
 export interface ConfirmRequest {
   readonly correlation_id: string;
+  /**
+   * Which prompt this answers; the prompt names it. It is the hash of the values that were shown, so a yes that came late
+   * or came twice never counts for other ones.
+   */
+  readonly plan_id: string;
   readonly user_id: string;
   readonly text: string;
   /** The language of the conversation, when whoever calls knows better than the goal tells. */
   readonly language?: string;
-  /** Which prompt this answers. A plan of several steps needs it: a yes that came late must not confirm the next step. */
+  /** Which step of the plan. A plan of several needs it: a yes that came late must not confirm the next step. */
   readonly step_id?: string;
 }
 
-/** The answer to a prompt. An explicit yes of the lexicon dispatches, a no ends the plan, anything else is asked again. */
+/**
+ * What a user says about a plan. Only an explicit yes of the lexicon, to the very step that waits for it, dispatches. A no
+ * ends the plan at any moment before its dispatch. Anything else changes nothing, and is answered with where it stands.
+ */
 export async function confirm(context: AgentContext, request: ConfirmRequest): Promise<AgentAnswer> {
   const { correlation_id, user_id, text, step_id } = request;
   const state = await requireCorrelation(context, correlation_id, user_id);
-  const plan = livePlan(state);
-  if (!plan && step_id === undefined && asksNow(state))
-    refuse('CLARIFICATION_NEEDED', 'A question is open, and no prompt: run `keyturn agent answer`.');
-  if (!plan) return answerNow(context, state);
-  const step = currentStep(plan)!;
-  if (step_id === undefined && plan.steps.length > 1)
+  const plan = planMeant(state, request);
+  const step = isOver(plan) ? null : currentStep(plan);
+  // What came of an earlier prompt, and nothing new.
+  if (step === null) return answerNow(context, state, plan);
+  const language = request.language ?? (await languageOf(context, state));
+  const standing = await standingOf(context, state, plan, step.step_id);
+  const proof = proofOf(standing, text, language);
+  const { answer } = proof.value;
+  if (answer !== 'NO' && !isMeant(plan, step, step_id)) return answerNow(context, state, plan);
+  // What runs is not called back: it ends as its run does, and is not dispatched a second time.
+  if (step.state === 'EXECUTING') return advance(context, correlation_id, user_id, standing);
+  if (answer !== 'NO' && step.state !== 'WAITING_CONFIRM') return answerNow(context, state, plan);
+
+  await context.journey.store.commit({
+    events: [confirmedEvent(standing, proof), ...moves(standing, proof)],
+    objects: [proof.bytes, ...kept(text)],
+  });
+  if (answer === 'AMBIGUOUS') return waiting(context, standing, 'CONFIRMATION_AMBIGUOUS', language);
+  if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(standing));
+  return advance(context, correlation_id, user_id, standing);
+}
+
+function planMeant({ plans }: AgentState, { plan_id, step_id }: ConfirmRequest): AgentPlan {
+  const plan = plans.find((one) => one.plan_id === plan_id);
+  if (!plan) return refuse('AGENT_TRANSITION_ILLEGAL', 'This conversation has no such plan.');
+  if (step_id !== undefined && !plan.steps.some((step) => step.step_id === step_id))
+    refuse('AGENT_TRANSITION_ILLEGAL', 'The plan has no such step.');
+  return plan;
+}
+
+/** Whether the prompt is the one of this step. */
+function isMeant({ steps }: AgentPlan, step: AgentStep, step_id: string | undefined): boolean {
+  if (step_id === undefined && steps.length > 1)
     refuse(
       'CLARIFICATION_NEEDED',
       'The plan has several steps, and a late yes must not confirm the next one: name the step of the prompt.',
     );
-  if (step_id !== undefined && step_id !== step.step_id)
-    return earlier(context, state.correlation_id, step_id);
-  const standing = await standingOf(context, state, plan, step.step_id);
-  if (step.state !== 'WAITING_CONFIRM' && step.state !== 'READY')
-    return advance(context, correlation_id, user_id);
-
-  const language = request.language ?? (await languageOf(context, state));
-  const proof = proofOf(standing, text, language);
-  const { answer } = proof.value;
-  // A yes that was taken before is not taken twice; a no still counts until the dispatch.
-  if (step.state === 'READY' && (answer !== 'NO' || !step.confirmation_required))
-    return advance(context, correlation_id, user_id);
-  await context.journey.store.commit({
-    events: [confirmedEvent(standing, proof), ...moves(standing, proof)],
-    objects: [proof.bytes, textObject(text).bytes],
-  });
-  if (answer === 'AMBIGUOUS') return waiting(context, standing, 'CONFIRMATION_AMBIGUOUS', language);
-  if (answer === 'NO') return cancelledAnswer(correlation_id, 'CONFIRM_DECLINED');
-  return advance(context, correlation_id, user_id);
+  return step_id === undefined || step_id === step.step_id;
 }
 
-/** The newest thing in this conversation is a question. */
-function asksNow({ turn, plans }: AgentState): boolean {
-  return turn.packet_kind === 'CLARIFY' && (plans.at(-1)?.created_at ?? '') < turn.at;
+/** The words are kept as an object; of a text that nobody says to a prompt, only the hash is. */
+function kept(text: string): Uint8Array[] {
+  return text.length <= limits.prose_chars ? [textObject(text).bytes] : [];
 }
 
-/** A prompt that was answered before: what came of it, and nothing new. */
-async function earlier(context: AgentContext, correlation_id: string, step_id: string): Promise<AgentAnswer> {
-  const state = await requireCorrelation(context, correlation_id, undefined);
-  if (!state.plans.some(({ steps }) => steps.some((step) => step.step_id === step_id)))
-    refuse('AGENT_TRANSITION_ILLEGAL', 'This correlation has no such step.');
-  return answerNow(context, state);
+/** Whether a prompt was declined, or a plan was called off that asked nobody. */
+function reasonOf({ step }: Standing): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
+  return step.confirmation_required ? 'CONFIRM_DECLINED' : 'PLAN_WITHDRAWN';
 }
 
 function proofOf({ state, plan, step }: Standing, text: string, language: string): Sealed<ConfirmationProof> {
-  const { answer, token, lexicon_version_ref, reason } = readConfirmation(text, language);
+  const { answer, token, confirm_lexicon_version_ref, reason } = readConfirmation(text, language);
   return confirmations.seal({
     format: 'keyturn-confirmation/1',
     correlation_id: plan.correlation_id,
@@ -80,7 +95,7 @@ function proofOf({ state, plan, step }: Standing, text: string, language: string
     answer,
     token,
     language,
-    lexicon_version_ref,
+    confirm_lexicon_version_ref,
     reason,
     text: textObject(text).digest,
   });
@@ -90,7 +105,7 @@ function confirmedEvent(
   { plan, step }: Standing,
   proof: Sealed<ConfirmationProof>,
 ): Event<'agent.confirmed'> {
-  const { answer, lexicon_version_ref } = proof.value;
+  const { answer, confirm_lexicon_version_ref } = proof.value;
   return {
     kind: 'agent.confirmed',
     subject: `agent:${plan.correlation_id}`,
@@ -99,20 +114,21 @@ function confirmedEvent(
       step_id: step.step_id,
       answer,
       proof: proof.digest,
-      lexicon_version_ref,
+      confirm_lexicon_version_ref,
     },
   };
 }
 
-function moves({ plan, plan_now, step, step_now }: Standing, proof: Sealed<ConfirmationProof>): Event[] {
+function moves(standing: Standing, proof: Sealed<ConfirmationProof>): Event[] {
+  const { plan, plan_now, step, step_now } = standing;
   const refs = { ...refsOf(plan, step), confirmation_parse_proof_ref: proof.digest };
   switch (proof.value.answer) {
     case 'AMBIGUOUS':
       return [];
     case 'NO':
       return [
-        stepMoved(plan, step, [step_now.state, 'SKIPPED'], 'CONFIRM_DECLINED', refs),
-        ...closing(plan, plan_now, step.step_id, ['CANCELLED', 'CONFIRM_DECLINED']),
+        stepMoved(plan, step, [step_now.state, 'SKIPPED'], reasonOf(standing), refs),
+        ...closing(plan, plan_now, step.step_id, ['CANCELLED', reasonOf(standing)]),
       ];
     case 'YES':
       return [

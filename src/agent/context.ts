@@ -9,7 +9,7 @@ import type { Finder } from './finder/request.ts';
 import type { Simulation } from './simulation.ts';
 
 /** The principal that dispatches for users: an agent, with what humans delegated to it and nothing else. */
-export const AGENT_CORE = 'agent-core';
+export { AGENT_CORE } from '../gate/dispatched.ts';
 
 /** What the agent core needs. Built once, by keyturn.ts. */
 export interface AgentContext {
@@ -23,10 +23,16 @@ export interface AgentContext {
   readonly memory: AgentMemory;
 }
 
-/** What was read and parsed before. It is used only while the bytes that it was read from are the same. */
+/**
+ * What was read and parsed before. It is used only while the bytes that it was read from are the same, and not for longer
+ * than MEMORY_TTL_MS: then everything is read again, and with the catalog goes the index that the finder keeps of it.
+ */
 export interface AgentMemory {
+  until_ms: number;
   files: ReadonlyMap<string, ParsedFile>;
   catalog: { readonly statuses: string; readonly catalog: Catalog; readonly bytes: Uint8Array } | null;
+  /** Wishes that this catalog does not serve. Another one may. */
+  unserved: { readonly catalog: Catalog; readonly wishes: Set<string> } | null;
   /** Snapshots that this process has stored. */
   readonly stored: Set<Digest>;
   /** By their digests, which name nothing else. */
@@ -39,8 +45,30 @@ export interface ParsedFile {
   readonly digest: Digest;
 }
 
+export const MEMORY_TTL_MS = 300_000;
+/** The most that is remembered of one kind. */
+const REMEMBERED = 1000;
+
 export function newMemory(): AgentMemory {
-  return { files: new Map(), catalog: null, stored: new Set(), definitions: new Map() };
+  return {
+    until_ms: 0,
+    files: new Map(),
+    catalog: null,
+    unserved: null,
+    stored: new Set(),
+    definitions: new Map(),
+  };
+}
+
+/** What is remembered at this moment. A clock that went back proves nothing about how old it is. */
+export function rememberedAt(memory: AgentMemory, now: Date): AgentMemory {
+  const at_ms = now.getTime();
+  const is_fresh = at_ms < memory.until_ms && at_ms >= memory.until_ms - MEMORY_TTL_MS;
+  for (const kept of [memory.stored, memory.definitions])
+    if (!is_fresh || kept.size >= REMEMBERED) kept.clear();
+  if (is_fresh) return memory;
+  const until_ms = at_ms + MEMORY_TTL_MS;
+  return Object.assign(memory, { until_ms, files: new Map(), catalog: null, unserved: null });
 }
 
 export function requireCoreKey({ core_key }: AgentContext): Signer {

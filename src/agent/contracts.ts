@@ -138,7 +138,7 @@ const confirmationProof = z.strictObject({
   answer: z.enum(['YES', 'NO', 'AMBIGUOUS']),
   token: z.string().max(200).nullable(),
   language: z.string().max(16),
-  lexicon_version_ref: z.string().max(128),
+  confirm_lexicon_version_ref: z.string().max(128),
   reason,
   /** What was said is an object of its own. */
   text: digest,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../canonical/json.ts';
+import { parseEvent } from '../event/event.ts';
 import { type AgentState, livePlan } from '../gate/agent-state.ts';
+import { openEntry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
 import { type AgentAnswer, type AgentTurn, type Clarify, refusedAnswer } from './answer.ts';
@@ -16,7 +18,7 @@ import {
   parsePacket,
 } from './packet.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
-import { clarifyOf, type Heard, hear, type Said, turnKey } from './turn.ts';
+import { clarifyOf, foreignAnswer, type Heard, hear, type Said, turnKey } from './turn.ts';
 
 export interface AskRequest {
   readonly user_id: string;
@@ -38,7 +40,7 @@ export async function ask(context: AgentContext, request: AskRequest): Promise<A
   const turn_id = request.turn_id ?? `turn-${(state?.turns ?? 0) + 1}`;
   const { language, gold, packet } = request;
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet };
-  return take(context, state, { ...said, clarify: undefined });
+  return take(context, state, { ...said, clarify: undefined, answers: undefined });
 }
 
 export interface AnswerRequest {
@@ -46,6 +48,8 @@ export interface AnswerRequest {
   readonly user_id: string;
   readonly text: string;
   readonly turn_id?: string;
+  /** The turn that asked the question. An answer that comes twice must not fill in the field of the next question. */
+  readonly question_turn_id?: string;
   readonly packet?: unknown;
 }
 
@@ -56,20 +60,41 @@ export async function answer(context: AgentContext, request: AnswerRequest): Pro
   const turn_id = request.turn_id ?? `turn-${state.turns + 1}`;
   const goal = goals.open(await context.journey.store.object(state.turn.goal));
   // The same answer, sent again after it was taken.
-  const again = state.turn.turn_id === turn_id && goal.normalized_intent.answer?.text === text;
-  if (!again && state.turn.packet_kind !== 'CLARIFY') noQuestion(state);
-  if (again) return answeredBefore(context, state);
+  const same = goal.normalized_intent.answer?.text === text;
+  if (same && (state.turn.turn_id === turn_id || (await isAnswered(context, state, request))))
+    return answeredBefore(context, state);
+  requireQuestion(state, request);
   const question = (await packetOf(context, state)) as ClarifyPacket;
-  const clarify = request.packet === undefined ? await clarifyOf(context, question, text) : undefined;
+  const clarify =
+    request.packet === undefined ? await clarifyOf(context, question, text) : foreignAnswer(question, text);
   const { thread_id, raw_user_utterance: utterance, normalized_intent } = goal;
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, packet: request.packet };
-  return take(context, state, { ...said, language: normalized_intent.language, gold: undefined, clarify });
+  const { language } = normalized_intent;
+  const answers = state.turn.turn_id;
+  return take(context, state, { ...said, language, gold: undefined, clarify, answers });
 }
 
-function noQuestion(state: AgentState): never {
-  if (livePlan(state)?.state === 'WAITING_CONFIRM')
+/** The question that this answer names is the one before the newest turn. */
+async function isAnswered(
+  { journey }: AgentContext,
+  { correlation_id }: AgentState,
+  { question_turn_id }: AnswerRequest,
+): Promise<boolean> {
+  if (question_turn_id === undefined) return false;
+  const turns = (await journey.store.entriesOf(`agent:${correlation_id}`))
+    .map(({ bytes }) => parseEvent(openEntry(bytes)))
+    .filter((event) => event.kind === 'agent.received');
+  return turns.at(-2)?.body.turn_id === question_turn_id;
+}
+
+function requireQuestion(state: AgentState, { question_turn_id }: AnswerRequest): void {
+  const { packet_kind, turn_id } = state.turn;
+  if (packet_kind !== 'CLARIFY' && livePlan(state)?.state === 'WAITING_CONFIRM')
     refuse('CONFIRMATION_MISSING', 'No question is open. The prompt waits for a yes or a no.');
-  return refuse('AGENT_TRANSITION_ILLEGAL', 'No question is open in this conversation.');
+  if (packet_kind !== 'CLARIFY')
+    refuse('AGENT_TRANSITION_ILLEGAL', 'No question is open in this conversation.');
+  if (question_turn_id !== undefined && question_turn_id !== turn_id)
+    refuse('AGENT_TRANSITION_ILLEGAL', 'Another question is open than the one that this answers.');
 }
 
 /** One cycle: one packet, recorded, and the behaviour of 003 section 2.2 for its kind. */
@@ -129,7 +154,7 @@ async function missing(
   { now }: Snapshot,
 ): Promise<AgentAnswer> {
   const { correlation_id } = heard.said;
-  for (;;) {
+  for (let attempt = 0; attempt < INTAKE_ATTEMPTS; attempt += 1) {
     const { answer: intake, events, claims } = intakeOf(packet, await context.journey.store.intakes(), now);
     try {
       await record(context, heard, events, [], claims);
@@ -145,7 +170,11 @@ async function missing(
       if (!raced) throw error;
     }
   }
+  return refuse('STORE_BUSY', 'Too many wishes are being taken down at once. Ask again.');
 }
+
+/** How often a wish that lost the race is counted again. */
+const INTAKE_ATTEMPTS = 20;
 
 async function record(
   { journey }: AgentContext,
@@ -154,8 +183,11 @@ async function record(
   more: readonly Uint8Array[] = [],
   claims: readonly string[] = [],
 ): Promise<void> {
+  const { correlation_id, turn_id, answers } = said;
+  // Of two answers to one question the first counts.
+  const answered = answers === undefined ? [] : [`answer:${correlation_id}:${answers}`];
   await journey.store.commit({
-    claims: [`turn:${said.correlation_id}:${said.turn_id}`, ...claims],
+    claims: [`turn:${correlation_id}:${turn_id}`, ...answered, ...claims],
     events: [received, ...events],
     objects: [...objects, ...more],
   });

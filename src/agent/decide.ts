@@ -20,6 +20,10 @@ const facts = z.strictObject({
     .min(1)
     .max(2),
   access: z.enum(['ALLOW', 'DENY', 'AP_REQUIRED']),
+  /** As the plan has it: the highest of the definition and of what the finder says. */
+  risk: z.enum(['LOW', 'MEDIUM', 'HIGH']),
+  /** Whether the tools are those that were there when the plan was made. */
+  same_registry: z.boolean(),
   /** Whether a human who may has signed the very intent that would run. */
   approved: z.boolean(),
   confirmation_required: z.boolean(),
@@ -62,13 +66,15 @@ export function decide(given: DispatchFacts): Verdict {
     : { decision: 'NO_DISPATCH', reason_code };
 }
 
-function whyNot({ simulations, access, approved, ...given }: DispatchFacts): ReasonCode | null {
+function whyNot({ simulations, access, risk, approved, ...given }: DispatchFacts): ReasonCode | null {
   if (simulations.some(({ standing }) => standing === 'NOT_REGISTERED')) return 'SIMULATION_NOT_REGISTERED';
   if (simulations.some(({ standing }) => standing !== 'ACTIVE')) return 'SIMULATION_NOT_ACTIVE';
+  if (!given.same_registry) return 'EFFECT_CHANGED';
   if (access === 'DENY') return 'ACCESS_SCOPE_VIOLATION';
   if (given.confirmation_required && given.confirmation === 'AMBIGUOUS') return 'CONFIRMATION_AMBIGUOUS';
   if (given.confirmation_required && given.confirmation !== 'YES') return 'CONFIRMATION_MISSING';
-  return access === 'AP_REQUIRED' && !approved ? 'ACCESS_AP_REQUIRED' : null;
+  const needs_approver = access === 'AP_REQUIRED' || risk === 'HIGH';
+  return needs_approver && !approved ? 'ACCESS_AP_REQUIRED' : null;
 }
 
 export interface SealedDecision {

@@ -12,6 +12,7 @@ import { type DispatchEnvelope, envelopes, outcomes } from './contracts.ts';
 import { draftOf, effectAction, intentIdOf, isApprovedByHuman, requireSameIntent } from './intent.ts';
 import type { MoveReason } from './moves.ts';
 import type { Dispatched } from './outcome.ts';
+import { requireProvenOrder } from './proven.ts';
 import { awaitApprover, endLater, endStep, refused, skipDuplicate, startStep } from './record.ts';
 import type { Simulation } from './simulation.ts';
 import { definitionOf } from './snapshot.ts';
@@ -30,7 +31,7 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
   const now = context.journey.clock();
   // 1. The bounded envelope, and what the ledger says about its key.
   const order = envelopes.check(given);
-  const standing = await requireOrder(context, order);
+  const standing = await requireProvenOrder(context, order);
   const before = await original(context, standing, order);
   if (before) return before;
   if (standing.step_now.state !== 'READY')
@@ -106,8 +107,8 @@ async function intentOf(
   { intent_id, signer }: Proposing,
 ): Promise<IntentState> {
   const draft = draftOf(journey, standing, definition, intent_id);
-  if (proposed === null) await propose(journey, draft, signer);
-  else await requireSameIntent(journey, proposed, draft);
+  if (proposed === null) await propose(journey, draft, signer, standing.state.user_id);
+  else await requireSameIntent(journey, proposed, draft, standing.state.user_id);
   const intent = await requireIntent(journey, intent_id);
   if (intent.status === 'rejected') refuse('INTENT_REJECTED');
   if (Date.parse(intent.expires_at) <= journey.clock().getTime()) refuse('INTENT_EXPIRED');

@@ -1,6 +1,6 @@
 import { type AgentPlan, type AgentState, livePlan } from '../gate/agent-state.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from '../store/agent-tables.ts';
-import { advance } from './advance.ts';
+import { advance, answerNow } from './advance.ts';
 import { confirm } from './confirm.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { answer, ask } from './core.ts';
@@ -15,7 +15,8 @@ import {
 } from './register.ts';
 import { replayAgent } from './replay.ts';
 import { requireSlo, slo, waive } from './slo.ts';
-import { snapshotNow } from './snapshot.ts';
+import { snapshotNow, snapshotRefs } from './snapshot.ts';
+import { type KeyedTurn, turnKey } from './turn.ts';
 import { undo } from './undo.ts';
 
 export interface AgentStatus {
@@ -53,7 +54,13 @@ export function openAgent(context: AgentContext) {
     answer: bound(answer),
     confirm: bound(confirm),
     resume: ({ correlation_id, user_id }: ResumeRequest) => advance(context, correlation_id, user_id),
+    /** Where it stands. Nothing is done, and nothing is written. */
+    now: async ({ correlation_id, user_id }: ResumeRequest) =>
+      answerNow(context, await requireCorrelation(context, correlation_id, user_id)),
     undo: bound(undo),
+    /** For a finder outside: what its packets name, and the key of the turn that they are for. */
+    snapshot: bound(snapshotRefs),
+    turnKey: async (turn: KeyedTurn) => turnKey(turn),
     /** The executor's own door. An envelope that is not what the ledger has planned is refused. */
     dispatch: bound(observedDispatch),
     status: bound(status),

@@ -15,6 +15,8 @@ export type Values = Readonly<Record<string, Scalar>>;
  * to one, with a value that the field does not take.
  */
 export function valuesOf(packet: SimulationMatchPacket, definition: Simulation): Values {
+  if (packet.intent_family !== definition.family)
+    refuse('FINDER_PACKET_INVALID', `The family of "${definition.id}" is "${definition.family}".`);
   return checkedValues(
     definition,
     Object.fromEntries(packet.evidence_spans.map(({ field, value }) => [field, value])),

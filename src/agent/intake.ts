@@ -3,7 +3,7 @@ import type { Event } from '../event/event.ts';
 import type { Intake } from '../gate/intake.ts';
 import { Refusal } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
-import { createFinder } from './finder/finder.ts';
+import type { FinderRequest } from './finder/request.ts';
 import { type MissingSimulationPacket, PACKET_SCHEMA_VERSION, packetRef, parsePacket } from './packet.ts';
 import { digestOf } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -114,14 +114,21 @@ export interface News {
 /** Tells a user, once, that something they wished for exists now. */
 export async function tellNews(context: AgentContext, user_id: string, snapshot: Snapshot): Promise<News[]> {
   const { store } = context.journey;
+  const unserved = unservedIn(context, snapshot);
   const waiting = (await store.intakes()).filter(
-    ({ users, told }) => users.some((user) => user.user_id === user_id) && !told.includes(user_id),
+    (one) =>
+      one.users.some((user) => user.user_id === user_id) &&
+      !one.told.includes(user_id) &&
+      !unserved.has(wishOf(one)),
   );
   const news: News[] = [];
   for (const one of waiting) {
     const packet = await packetOf(context, one);
-    const simulation = packet && servedBy(one, packet, snapshot);
-    if (!simulation) continue;
+    const simulation = packet && servedBy(context, one, packet, snapshot);
+    if (!simulation) {
+      unserved.add(wishOf(one));
+      continue;
+    }
     const told = {
       kind: 'intake.told',
       subject: `intake:${one.fingerprint}`,
@@ -138,16 +145,33 @@ export async function tellNews(context: AgentContext, user_id: string, snapshot:
   return news;
 }
 
+/** A wish is looked at once for each catalog: a finder says the same to the same. */
+function unservedIn({ memory }: AgentContext, { catalog }: Snapshot): Set<string> {
+  if (memory.unserved?.catalog !== catalog) memory.unserved = { catalog, wishes: new Set() };
+  return memory.unserved.wishes;
+}
+
+function wishOf({ fingerprint, packet, linked_draft }: Intake): string {
+  return [fingerprint, packet, linked_draft].join();
+}
+
 /** The active simulation that serves the wish now: the draft that it was linked to, or what the words lead to. */
 function servedBy(
+  context: AgentContext,
   { linked_draft }: Intake,
   packet: MissingSimulationPacket,
-  { catalog, policy, bundle }: Snapshot,
+  snapshot: Snapshot,
 ): string | null {
-  const isActive = (id: string) =>
-    catalog.simulations.some(({ simulation, status }) => simulation.id === id && status === 'Active');
-  if (linked_draft !== null && isActive(linked_draft)) return linked_draft;
-  const { packet: found, context } = createFinder().examine({
+  const { simulations } = snapshot.catalog;
+  const isActive = (id: string | null) =>
+    simulations.some(({ simulation, status }) => simulation.id === id && status === 'Active');
+  if (isActive(linked_draft)) return linked_draft;
+  const found = foundFor(context, requestOf(packet, snapshot));
+  return isActive(found) ? found : null;
+}
+
+function requestOf(packet: MissingSimulationPacket, { catalog, policy, bundle }: Snapshot): FinderRequest {
+  return {
     schema_version: PACKET_SCHEMA_VERSION,
     tenant_id: packet.tenant_id,
     user_id: packet.user_id,
@@ -158,7 +182,20 @@ function servedBy(
     catalog,
     policy_snapshot_ref: policy,
     artifact_fingerprint_bundle_ref: bundle,
-  });
-  if (found.kind === 'SIMULATION_MATCH') return found.simulation_id;
-  return context?.simulation_ids.length === 1 ? context.simulation_ids[0]! : null;
+  };
+}
+
+/** What the words lead to, for certain. The turn was answered before this: what another finder does wrong is no news. */
+function foundFor({ finder }: AgentContext, request: FinderRequest): string | null {
+  if ('examine' in finder) {
+    const { packet, context } = finder.examine(request);
+    const only = context?.simulation_ids.length === 1 ? context.simulation_ids[0]! : null;
+    return packet.kind === 'SIMULATION_MATCH' ? packet.simulation_id : only;
+  }
+  try {
+    const packet = parsePacket(finder.find(request));
+    return packet.kind === 'SIMULATION_MATCH' ? packet.simulation_id : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,6 +2,8 @@ import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import type { IntentState } from '../gate/state.ts';
+import type { Authorities } from '../identity/delegation.ts';
+import type { Principal } from '../identity/principal.ts';
 import { type DraftInput, openEnvelope } from '../intent/envelope.ts';
 import { authoritiesIn, type Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
@@ -73,34 +75,53 @@ export async function requireSameIntent(
   { store }: Context,
   intent: IntentState,
   draft: DraftInput,
+  user_id: string,
 ): Promise<void> {
   const { effect, requested_actions } = openEnvelope(await store.object(intent.hash));
   const { digest: _, ...call } = effect;
   const same =
     intent.proposer === AGENT_CORE &&
     intent.proposer_verified &&
+    intent.on_behalf_of === user_id &&
     canonicalText([call, requested_actions]) === canonicalText([draft.effect, draft.requested_actions]);
   if (!same) refuse('EFFECT_CHANGED', 'Another effect was proposed for this step.');
 }
 
-/**
- * Whether a human signed this very intent, and not only a delegation. Whoever asked for it does not count, as long as
- * there is anybody else.
- */
+/** Whether a human signed this very intent, as the store has it now. */
 export async function isApprovedByHuman(
   context: Context,
   intent: IntentState | null,
   user_id: string,
   now: Date,
 ): Promise<boolean> {
-  // Not approved as long as a signature is missing: a plan that touches protected files needs two.
   if (intent?.status !== 'approved') return false;
   const { principals, ...authorities } = await authoritiesIn(context);
-  const humans = [...principals.values()].filter(
-    ({ kind, status }) => kind === 'human' && status === 'active',
-  );
+  const humans = [...principals.values()].filter(isActiveHuman).length;
+  return hasHumanApproval(intent, { authorities, humans, user_id, now });
+}
+
+export function isActiveHuman({ kind, status }: Pick<Principal, 'kind' | 'status'>): boolean {
+  return kind === 'human' && status === 'active';
+}
+
+interface ApprovalMoment {
+  readonly authorities: Authorities;
+  /** How many there are. */
+  readonly humans: number;
+  readonly user_id: string;
+  readonly now: Date;
+}
+
+/**
+ * Pure: a human signed this very intent, and not only a delegation. Whoever asked for it does not count, as long as there
+ * is anybody else.
+ */
+export function hasHumanApproval(intent: IntentState | null, moment: ApprovalMoment): boolean {
+  const { authorities, humans, user_id, now } = moment;
+  // Not approved as long as a signature is missing: a plan that touches protected files needs two.
+  if (intent?.status !== 'approved') return false;
   const at = now.toISOString();
   return validApprovals(intent, now)
     .filter((approval) => approval.delegation === null && isLiveApproval(authorities, approval, at))
-    .some(({ by }) => by !== user_id || humans.length === 1);
+    .some(({ by }) => by !== user_id || humans === 1);
 }

@@ -87,7 +87,7 @@ export async function openPlan(
   };
 }
 
-function plannedEvent(plan: AgentExecutionPlan, digest: Digest): Event<'agent.planned'> {
+export function plannedEvent(plan: AgentExecutionPlan, digest: Digest): Event<'agent.planned'> {
   return {
     kind: 'agent.planned',
     subject: `agent:${plan.correlation_id}`,
@@ -95,6 +95,7 @@ function plannedEvent(plan: AgentExecutionPlan, digest: Digest): Event<'agent.pl
       plan_id: plan.plan_id,
       plan: digest,
       rolls_back: plan.rolls_back,
+      template: templateOf(plan),
       steps: plan.ordered_steps.map((step) => ({
         step_id: step.step_id,
         simulation: step.simulation_id,
@@ -106,6 +107,13 @@ function plannedEvent(plan: AgentExecutionPlan, digest: Digest): Event<'agent.pl
       refs: refsOf(plan, plan.ordered_steps[0]!),
     },
   };
+}
+
+/** The finder named it, and its steps are others. A rollback is asked for by no template. */
+function templateOf(plan: AgentExecutionPlan): Event<'agent.planned'>['body']['template'] {
+  const { simulation_id: simulation, simulation_version: version, ordered_steps, rolls_back } = plan;
+  const is_own = rolls_back !== null || ordered_steps.every((step) => step.simulation_id === simulation);
+  return is_own ? null : { simulation, version };
 }
 
 interface Opening {

@@ -70,12 +70,18 @@ export function planOf(inputs: PlanInputs): AgentExecutionPlan {
       named.simulation.risk,
       ...parts.map(({ definition }) => definition.simulation.risk),
     ]),
-    access_actions_required: [...new Set(ordered_steps.map(({ access_action }) => access_action))],
+    access_actions_required: accessActionsOf(inputs, ordered_steps),
     policy_snapshot_ref: inputs.policy_snapshot_ref,
     catalog_snapshot_ref: inputs.catalog_snapshot_ref,
     artifact_fingerprint_bundle_ref: inputs.artifact_fingerprint_bundle_ref,
   };
   return { ...unnamed, plan_id: digestOf(unnamed), created_at: inputs.now.toISOString() };
+}
+
+/** That of what was asked for, and those of what runs. */
+function accessActionsOf({ named, rolls_back }: PlanInputs, steps: readonly AgentStep[]): string[] {
+  const asked = rolls_back === null ? [named.simulation.access_action] : [];
+  return [...new Set([...asked, ...steps.map(({ access_action }) => access_action)])];
 }
 
 /**
@@ -96,7 +102,6 @@ export function undoStepId(undone: {
 function stepOf(inputs: PlanInputs, part: Part, place: number): AgentStep {
   const { definition, values } = part;
   const { simulation, digest } = definition;
-  const is_alone = inputs.parts.length === 1;
   const placed = () =>
     digestOf({
       format: 'keyturn-agent-step/1',
@@ -115,14 +120,18 @@ function stepOf(inputs: PlanInputs, part: Part, place: number): AgentStep {
     required_fields_fingerprint: fingerprintOf(values),
     policy_snapshot_version: inputs.policy_snapshot_ref,
     artifact_fingerprint_bundle_ref: inputs.artifact_fingerprint_bundle_ref,
-    confirmation_required:
-      needsConfirmation(simulation) || (is_alone && (inputs.packet?.confirm_required ?? false)),
+    confirmation_required: needsConfirmation(simulation) || (place === 0 && asksForCare(inputs)),
     impactful: simulation.impactful,
     access_action: simulation.access_action,
     idempotency_key_recipe: IDEMPOTENCY_RECIPE_REF,
     retry_policy: 'human',
     rollback_plan_ref: simulation.rollback_plan_ref ?? null,
   };
+}
+
+/** The finder can ask for a yes, and so can a template whose steps would need none: it is asked for before the first. */
+function asksForCare({ packet, named, rolls_back }: PlanInputs): boolean {
+  return (packet?.confirm_required ?? false) || (rolls_back === null && needsConfirmation(named.simulation));
 }
 
 const RISKS: readonly Risk[] = ['LOW', 'MEDIUM', 'HIGH'];

@@ -2,6 +2,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
+import type { Tool } from '../tool/registry.ts';
 import { toolNamed } from '../tool/select.ts';
 import { type CatalogEntry, entryOf } from './catalog.ts';
 import type { AgentContext } from './context.ts';
@@ -56,8 +57,13 @@ export function checkActivation(
 function checkEffect({ journey }: AgentContext, simulation: Simulation): Record<string, string> {
   const action = effectAction(journey, simulation);
   const { effect } = simulation;
-  if (!effect || 'plan' in effect) return { effect: 'a plan', action };
-  const { name, parameters } = toolNamed(journey.registry(), effect.tool);
+  if (!effect || 'plan' in effect) {
+    requireTruth(simulation, 'a plan changes files');
+    return { effect: 'a plan', action };
+  }
+  const tool = toolNamed(journey.registry(), effect.tool);
+  const { name, parameters } = tool;
+  if (reachesOut(tool)) requireTruth(simulation, `the tool "${name}" can change what is outside its sandbox`);
   const unknown = Object.keys(effect.arguments).find((one) => !Object.hasOwn(parameters, one));
   if (unknown !== undefined) refuse('ARGUMENT_UNKNOWN', `The tool "${name}" has no parameter "${unknown}".`);
   const missing = Object.entries(parameters).find(
@@ -66,6 +72,18 @@ function checkEffect({ journey }: AgentContext, simulation: Simulation): Record<
   );
   if (missing) refuse('ARGUMENT_MISSING', `The simulation does not give "${missing[0]}" to "${name}".`);
   return { effect: `the tool ${name}`, action };
+}
+
+function reachesOut({ sandbox }: Tool): boolean {
+  return sandbox === 'none' || sandbox.network || sandbox.write.length > 0;
+}
+
+/** The attacker is an author who calls an effect harmless, so that nobody is asked before it happens. */
+function requireTruth({ id, side_effecting }: Simulation, why: string): void {
+  if (!side_effecting)
+    refuse('SIMULATION_INVALID', `"${id}" says that it is not side_effecting, and ${why}.`, {
+      simulation: id,
+    });
 }
 
 /** A chain is made of links that hold: each step can be dispatched by itself. */

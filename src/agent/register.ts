@@ -6,6 +6,7 @@ import type { Simulation as Registered, SimulationStatus } from '../gate/simulat
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { enrol } from '../journey/enrol.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type CatalogEntry, entryOf } from './catalog.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
@@ -59,12 +60,20 @@ export async function activateSimulation(context: AgentContext, request: Activat
   if (known.definition !== entry.digest)
     refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
   const proof = proofOf(context, snapshot, entry, checkActivation(context, snapshot, entry));
-  const expires_at = new Date(snapshot.now.getTime() + (request.ttl_s ?? ACTIVE_S) * 1000).toISOString();
+  const expires_at = activeUntil(snapshot.now, request.ttl_s ?? ACTIVE_S);
   const granted =
     entry.simulation.effect === undefined
       ? null
       : delegationOf(context, request, entry.simulation, expires_at, await coreKey(context, request));
   return change(context, request, 'Active', { entry, proof, known, snapshot, granted, expires_at });
+}
+
+/** As long as a delegation may hold, whether there is one or not: a template has none. */
+function activeUntil(now: Date, ttl_s: number): string {
+  // NaN is no answer to either of the two.
+  if (!(ttl_s > 0 && ttl_s <= limits.delegation_ttl_s))
+    refuse('TIME_MALFORMED', `An activation holds ${limits.delegation_ttl_s / 86_400} days at most.`);
+  return new Date(now.getTime() + ttl_s * 1000).toISOString();
 }
 
 export async function deprecateSimulation(context: AgentContext, request: ChangeRequest): Promise<Changed> {

@@ -1,19 +1,19 @@
-import { canonicalText, parseJson } from '../canonical/json.ts';
+import { canonicalText } from '../canonical/json.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { correlationOf, movesAgent, nextAgent } from '../gate/agent.ts';
+import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { movesSimulation, nextSimulation, type Simulation as Registered } from '../gate/simulation.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
-import { openDecision, redecide, sameDecision } from '../policy/replay.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { outcomeOf } from './access.ts';
 import type { AgentContext } from './context.ts';
-import { type AgentExecutionPlan, confirmations, plans } from './contracts.ts';
+import { plans } from './contracts.ts';
 import { type DispatchDecision, decide, openVerdict } from './decide.ts';
-import { readConfirmation } from './lexicon/confirmation.ts';
-import { type FinderPacket, packetRef, parsePacket } from './packet.ts';
-import { digestOf, idempotencyKey } from './plan.ts';
-import { asked, standingOf } from './weigh.ts';
+import { intentIdOf } from './intent.ts';
+import { packetRef } from './packet.ts';
+import { idempotencyKey, refsOf } from './plan.ts';
+import { requireExplained, requireSameOutcome } from './replay-end.ts';
+import { differs, type Replaying, requireSameFacts } from './replay-facts.ts';
+import { packetIn, requireSamePlan } from './replay-plan.ts';
 
 export interface ReplayedDecision {
   readonly seq: number;
@@ -43,7 +43,7 @@ export async function replayAgent(context: AgentContext, correlation_id: string)
     if (!movesAgent(event)) continue;
     const before: AgentState | null = state;
     state = await orDiffers(entry.seq, async () => nextAgent(before, event, entry.at));
-    decisions.push(...(await orDiffers(entry.seq, () => replayed(context, event, entry))));
+    decisions.push(...(await orDiffers(entry.seq, () => replayed(context, event, entry, before))));
   }
   return { correlation_id, decisions };
 }
@@ -58,158 +58,120 @@ async function orDiffers<T>(seq: number, again: () => Promise<T>): Promise<T> {
   }
 }
 
-async function replayed(context: AgentContext, event: Event, entry: Entry): Promise<ReplayedDecision[]> {
+async function replayed(
+  context: AgentContext,
+  event: Event,
+  entry: Entry,
+  before: AgentState | null,
+): Promise<ReplayedDecision[]> {
   if (event.kind === 'agent.received') return replayedTurn(context, event, entry);
-  if (event.kind === 'agent.planned') await requireSamePlan(context, event, entry);
-  if (event.kind !== 'agent.moved') return [];
-  const { step_id, to, dispatch_decision_hash } = event.body;
-  if (dispatch_decision_hash === null)
-    return step_id !== null && to === 'EXECUTING' ? differs(entry.seq, 'The dispatch has no decision.') : [];
-  return [await replayedDecision(context, event, entry)];
+  if (before === null) return differs(entry.seq, 'Nothing was asked before.');
+  if (event.kind === 'agent.planned') await requireSamePlan(context, event, entry, before);
+  return event.kind === 'agent.moved' ? replayedMove(context, event, entry, before) : [];
 }
 
 /** Three of the four kinds of packets lead to nothing, always. */
 async function replayedTurn(
   context: AgentContext,
-  { body }: Event<'agent.received'>,
+  { subject, body }: Event<'agent.received'>,
   { seq }: Entry,
 ): Promise<ReplayedDecision[]> {
-  const packet = await packetOf(context, body.finder_packet);
-  if (packet.kind !== body.packet_kind || packetRef(packet) !== body.finder_packet)
+  const packet = await packetIn(context, body.finder_packet);
+  const told = [packet.kind, packetRef(packet), packet.correlation_id, packet.turn_id, packet.user_id];
+  const snapshots = [packet.catalog_snapshot_ref, packet.policy_snapshot_ref];
+  const noted = [body.packet_kind, body.finder_packet, correlationOf(subject), body.turn_id, body.user_id];
+  const meant = [...noted, body.catalog_snapshot, body.policy_snapshot];
+  if (canonicalText([...told, ...snapshots]) !== canonicalText(meant))
     differs(seq, 'The packet is another one.');
   if (packet.kind === 'SIMULATION_MATCH') return [];
   const { reason_code } = packet;
   return [{ seq, plan_id: null, step_id: null, decision: 'NO_DISPATCH', reason_code }];
 }
 
-async function packetOf({ journey }: AgentContext, digest: string): Promise<FinderPacket> {
-  const bytes = await journey.store.object(digest);
-  return parsePacket(parseJson(bytes, bytes.length));
-}
-
-/** The plan is what its inputs make of it: its name is the hash of everything in it but the time. */
-async function requireSamePlan(
+async function replayedMove(
   context: AgentContext,
-  { subject, body }: Event<'agent.planned'>,
-  { seq }: Entry,
-): Promise<void> {
-  const plan = await planIn(context, body.plan);
-  const { plan_id, created_at: _, ...rest } = plan;
-  if (digestOf(rest) !== plan_id || plan_id !== body.plan_id) differs(seq, 'The plan hash is another one.');
-  if (plan.correlation_id !== correlationOf(subject)) differs(seq, 'The plan is of another correlation.');
-  const packet = await packetOf(context, plan.finder_packet_ref);
-  if (packet.kind !== 'SIMULATION_MATCH' || packet.simulation_id !== plan.simulation_id)
-    differs(seq, 'The plan is not made from what the finder named.');
+  event: Event<'agent.moved'>,
+  entry: Entry,
+  before: AgentState,
+): Promise<ReplayedDecision[]> {
+  const { body } = event;
+  const { dispatch_decision_hash: hash, outcome } = body;
+  if (hash === null && isDispatch(body)) differs(entry.seq, 'The dispatch has no decision.');
+  if (hash === null && isFailure(event) && !isEnd(body)) differs(entry.seq, 'The failure has no decision.');
+  if (outcome !== null) await requireSameOutcome(context, event, entry, outcome);
+  return hash === null ? [] : [await replayedDecision(context, event, entry, before)];
 }
 
-async function planIn({ journey }: AgentContext, digest: string): Promise<AgentExecutionPlan> {
-  return plans.open(await journey.store.object(digest));
+function isFailure({ body: { step_id, to } }: Event<'agent.moved'>): boolean {
+  return step_id !== null && (to === 'FAILED_TERMINAL' || to === 'FAILED_RETRYABLE');
 }
 
 async function replayedDecision(
   context: AgentContext,
   event: Event<'agent.moved'>,
   entry: Entry,
+  before: AgentState,
 ): Promise<ReplayedDecision> {
-  const { body } = event;
-  const { store } = context.journey;
-  const record = openVerdict(await store.object(body.dispatch_decision_hash!));
+  const record = openVerdict(await context.journey.store.object(event.body.dispatch_decision_hash!));
   const { decision, reason_code, plan_id, step_id } = record;
   const again = decide(record.facts);
   if (again.decision !== decision || again.reason_code !== reason_code)
     differs(entry.seq, `It was ${decision} (${reason_code}), and is now ${again.decision}.`);
-  if (body.to === 'EXECUTING' && decision !== 'DISPATCH')
-    differs(entry.seq, 'It was dispatched all the same.');
-  if (plan_id !== body.plan_id || canonicalText(record.refs) !== canonicalText(body.refs))
-    differs(entry.seq, 'The move rests on other refs than its decision.');
-  await requireSameFacts(context, record, event, entry);
+  const replaying = await replayingOf(context, record, entry, before);
+  requireItsOwn(event, replaying);
+  await requireSameFacts(context, replaying);
+  await requireFollows(context, event, replaying);
   return { seq: entry.seq, plan_id, step_id, decision, reason_code };
 }
 
-/** Each fact again, from what it was read from. */
-async function requireSameFacts(
-  context: AgentContext,
+async function replayingOf(
+  { journey }: AgentContext,
   record: DispatchDecision,
-  { subject }: Event<'agent.moved'>,
   entry: Entry,
-): Promise<void> {
-  const state = await stateBefore(context, subject, entry.seq);
-  const planned = state?.plans.find((one) => one.plan_id === record.plan_id);
-  const plan = await planIn(context, planned?.plan ?? differs(entry.seq, 'There was no such plan.'));
-  const step = plan.ordered_steps.find((one) => one.step_id === record.step_id);
-  if (!step) return differs(entry.seq, 'The plan has no such step.');
+  state: AgentState,
+): Promise<Replaying> {
+  const { plan_id, step_id } = record;
+  const plan_now =
+    state.plans.find((one) => one.plan_id === plan_id) ?? differs(entry.seq, 'There was no such plan.');
+  const plan = plans.open(await journey.store.object(plan_now.plan));
+  const step = plan.ordered_steps.find((one) => one.step_id === step_id);
+  const step_now = plan_now.steps.find((one) => one.step_id === step_id);
+  if (!step || !step_now) return differs(entry.seq, 'The plan has no such step.');
+  return { record, entry, state, plan, step, step_now };
+}
+
+/** The decision is about this very move, and names what the plan names. Only the policies may be newer than the plan. */
+function requireItsOwn({ body }: Event<'agent.moved'>, replaying: Replaying): void {
+  const { record, entry, state, plan, step } = replaying;
+  const { refs } = record;
+  const is_about = record.plan_id === body.plan_id && [null, record.step_id].includes(body.step_id);
+  if (!is_about || record.correlation_id !== state.correlation_id)
+    differs(entry.seq, 'The decision is about another step.');
+  const { policy_snapshot_ref, access_decision_ref, confirmation_parse_proof_ref } = refs;
+  const newer = { policy_snapshot_ref, access_decision_ref, confirmation_parse_proof_ref };
+  const planned = canonicalText({ ...refsOf(plan, step), ...newer });
+  if (canonicalText(refs) !== canonicalText(body.refs) || canonicalText(refs) !== planned)
+    differs(entry.seq, 'The move rests on other refs than its decision or its plan.');
   if (idempotencyKey(plan.correlation_id, step) !== record.idempotency_key)
     differs(entry.seq, 'The idempotency key is another one.');
-  const simulations = [];
-  for (const one of asked(plan, step))
-    simulations.push({
-      ...one,
-      standing: standingOf(await knownThen(context, one.simulation_id, entry), one, entry.at),
-    });
-  if (canonicalText(simulations) !== canonicalText(record.facts.simulations))
-    differs(entry.seq, 'The simulations stood differently.');
-  await requireSameAccess(context, record, entry);
-  await requireSameConfirmation(context, record, entry);
+  if (body.idempotency_key !== null && body.idempotency_key !== record.idempotency_key)
+    differs(entry.seq, 'The key that was spent is another one.');
+  if (body.intent_id !== null && body.intent_id !== intentIdOf(record.idempotency_key))
+    differs(entry.seq, 'The intent is not the one of this step.');
 }
 
-async function stateBefore(
-  { journey }: AgentContext,
-  subject: string,
-  seq: number,
-): Promise<AgentState | null> {
-  let state: AgentState | null = null;
-  for (const sealed of await journey.store.entriesOf(subject)) {
-    const entry = openEntry(sealed.bytes);
-    const event = parseEvent(entry);
-    if (entry.seq < seq && movesAgent(event)) state = nextAgent(state, event, entry.at);
-  }
-  return state;
-}
-
-/** A simulation as the ledger knew it just before this entry. */
-async function knownThen({ journey }: AgentContext, id: string, { seq }: Entry): Promise<Registered | null> {
-  let known: Registered | null = null;
-  for (const sealed of await journey.store.entriesOf(`simulation:${id}`)) {
-    const entry = openEntry(sealed.bytes);
-    const event = parseEvent(entry);
-    if (entry.seq < seq && movesSimulation(event)) known = nextSimulation(known, event, entry.at);
-  }
-  return known;
-}
-
-async function requireSameAccess(
-  { journey }: AgentContext,
-  { refs, facts }: DispatchDecision,
-  { seq }: Entry,
+/** What was done follows from what was decided. */
+async function requireFollows(
+  context: AgentContext,
+  event: Event<'agent.moved'>,
+  replaying: Replaying,
 ): Promise<void> {
-  const ref = refs.access_decision_ref ?? differs(seq, 'It names no decision about access.');
-  const record = openDecision(await journey.store.object(ref));
-  const engine = await journey.rules(record.snapshot);
-  const again = redecide(record, engine);
-  if (record.snapshot !== refs.policy_snapshot_ref || !sameDecision(record.decision, again))
-    differs(seq, 'The policies say something else about access.');
-  if (outcomeOf(engine, record.request, again) !== facts.access)
-    differs(seq, 'Access comes out differently.');
-}
-
-/** The words themselves may have been erased; the token was a whole answer, so it is read in their place. */
-async function requireSameConfirmation(
-  { journey }: AgentContext,
-  { refs, facts, plan_id, step_id }: DispatchDecision,
-  { seq }: Entry,
-): Promise<void> {
-  const ref = refs.confirmation_parse_proof_ref;
-  if (ref === null) {
-    if (facts.confirmation !== null) differs(seq, 'It names no confirmation.');
-    return;
-  }
-  const proof = confirmations.open(await journey.store.object(ref));
-  const same = proof.plan_id === plan_id && proof.step_id === step_id && proof.answer === facts.confirmation;
-  const again = readConfirmation(proof.token ?? '', proof.language);
-  if (!same || again.lexicon_version_ref !== proof.lexicon_version_ref || again.answer !== proof.answer)
-    differs(seq, 'The confirmation is read differently.');
-}
-
-function differs(seq: number, message: string): never {
-  return refuse('AGENT_REPLAY_DIFFERS', `Entry ${seq}: ${message}`, { seq });
+  const { body } = event;
+  const { entry, record } = replaying;
+  if (isDispatch(body) && record.decision !== 'DISPATCH')
+    differs(entry.seq, 'It was dispatched all the same.');
+  if (body.to === 'PAUSED' && record.reason_code !== 'ACCESS_AP_REQUIRED')
+    differs(entry.seq, 'It waits for an approver whom nobody needs.');
+  if (isFailure(event) && body.reason_code !== record.reason_code)
+    await requireExplained(context, event, replaying);
 }

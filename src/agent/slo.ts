@@ -1,6 +1,7 @@
 import { type Event, parseEvent } from '../event/event.ts';
 import type { SloFigure } from '../gate/waiver.ts';
 import { type Signer, signAct } from '../identity/act.ts';
+import { isLive } from '../identity/principal.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { AgentLedgerRow } from '../store/agent-tables.ts';
@@ -112,11 +113,14 @@ function percentile(sorted: readonly number[], share: number): number | null {
   return sorted.at(Math.max(0, Math.ceil(share * sorted.length) - 1)) ?? null;
 }
 
+/** A waiver dies with its key: whoever stole one must not profit from it after it was revoked. */
 async function waiversOf({ journey }: AgentContext, now: Date): Promise<Map<SloFigure, string>> {
   const waived = new Map<SloFigure, string>();
+  const humans = new Map((await journey.store.principals()).map((one) => [one.name, one]));
   for (const { bytes } of await journey.store.entriesOf('system')) {
     const event = parseEvent(openEntry(bytes));
     if (event.kind !== 'slo.waived' || Date.parse(event.body.until) <= now.getTime()) continue;
+    if (!isLive(humans.get(event.body.by) ?? null, event.body.key)) continue;
     for (const figure of event.body.figures) waived.set(figure, event.body.until);
   }
   return waived;

@@ -3,8 +3,9 @@ import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
 import { type Catalog, catalogOf, definitionDigest, type SimulationStatus } from './catalog.ts';
-import type { AgentContext, ParsedFile } from './context.ts';
+import { type AgentContext, type ParsedFile, rememberedAt } from './context.ts';
 import { LEXICON_VERSION } from './lexicon/lexicon.ts';
+import { PACKET_SCHEMA_VERSION } from './packet.ts';
 import { parseSimulation, type Simulation, simulationSchema } from './simulation.ts';
 
 /** Everything that a decision of the agent core rests on besides the request, at one moment. */
@@ -22,18 +23,24 @@ export interface Snapshot {
 export async function snapshotNow(context: AgentContext): Promise<Snapshot> {
   const { store, clock, registry } = context.journey;
   const now = clock();
+  const memory = rememberedAt(context.memory, now);
   const registered = new Map((await store.simulations()).map((one) => [one.simulation, one]));
   const { catalog, bytes } = catalogNow(context, registered, now);
   const policy = (await store.system()).policy ?? refuse('POLICY_MISSING');
-  const bundle = canonicalBytes({
+  const bundle = artifactsOf(catalog.digest, policy, registry().digest);
+  const objects = [bytes, bundle].filter((one) => !memory.stored.has(sha256(one)));
+  return { catalog, policy, bundle: sha256(bundle), registered, objects, now };
+}
+
+/** Everything that a plan is made with. */
+export function artifactsOf(catalog: Digest, policies: Digest, registry: Digest): Uint8Array {
+  return canonicalBytes({
     format: 'keyturn-artifacts/1',
-    catalog: catalog.digest,
-    policies: policy,
-    registry: registry().digest,
+    catalog,
+    policies,
+    registry,
     lexicon: LEXICON_VERSION,
   });
-  const objects = [bytes, bundle].filter((one) => !context.memory.stored.has(sha256(one)));
-  return { catalog, policy, bundle: sha256(bundle), registered, objects, now };
 }
 
 /** The files with their statuses. Files that did not change are not parsed again, and the same catalog stays the same. */
@@ -56,11 +63,18 @@ function catalogNow(context: AgentContext, registered: Snapshot['registered'], n
   const same = files.size === before.size && [...files].every(([name, file]) => before.get(name) === file);
   if (!same || memory.catalog?.statuses !== text) {
     const definitions = [...files.values()].map(({ simulation }) => simulation);
-    const catalog = catalogOf(definitions, statuses);
+    const catalog = frozen(catalogOf(definitions, statuses));
     memory.catalog = { statuses: text, catalog, bytes: catalogBytes(catalog) };
   }
   memory.files = files;
   return memory.catalog!;
+}
+
+/** A finder is handed the very catalog that the next decision is made with, and must not be able to change it. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
 }
 
 function parsed(name: string, text: string): ParsedFile {
@@ -86,14 +100,35 @@ function catalogBytes({ digest, simulations }: Catalog): Uint8Array {
 
 /** The definition that was registered, from the store and not from a file that somebody can edit. */
 export async function definitionOf({ journey, memory }: AgentContext, digest: Digest): Promise<Simulation> {
-  const known = memory.definitions.get(digest);
+  const { definitions } = rememberedAt(memory, journey.clock());
+  const known = definitions.get(digest);
   if (known) return known;
   const bytes = await journey.store.object(digest);
   const read = simulationSchema.safeParse(parseJson(bytes, bytes.length));
   if (!read.success) refuse('SIMULATION_INVALID', 'The stored definition cannot be read.');
-  if (memory.definitions.size >= REMEMBERED) memory.definitions.clear();
-  memory.definitions.set(digest, read.data);
+  definitions.set(digest, frozen(read.data));
   return read.data;
 }
 
-const REMEMBERED = 1000;
+/** What another finder names in its packets, as it is now. */
+export interface SnapshotRefs {
+  readonly schema_version: typeof PACKET_SCHEMA_VERSION;
+  readonly tenant_id: string;
+  readonly policy_snapshot_ref: Digest;
+  readonly catalog_snapshot_ref: Digest;
+  readonly artifact_fingerprint_bundle_ref: Digest;
+  readonly catalog: Catalog;
+}
+
+/** For a finder outside: a packet that names other refs than these is refused. Nothing is written. */
+export async function snapshotRefs(context: AgentContext): Promise<SnapshotRefs> {
+  const { catalog, policy, bundle } = await snapshotNow(context);
+  return {
+    schema_version: PACKET_SCHEMA_VERSION,
+    tenant_id: context.journey.store.tenant,
+    policy_snapshot_ref: policy,
+    catalog_snapshot_ref: catalog.digest,
+    artifact_fingerprint_bundle_ref: bundle,
+    catalog,
+  };
+}

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
@@ -5,6 +6,7 @@ import { Refusal, refuse } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentGoalRequest, goals, type Sealed } from './contracts.ts';
 import { languageOf } from './finder/language.ts';
+import { thresholds } from './finder/rank.ts';
 import {
   type CandidateContext,
   type ClarifyAnswer,
@@ -14,10 +16,13 @@ import {
 } from './finder/request.ts';
 import {
   type ClarifyPacket,
+  type EvidenceSpan,
   type FinderPacket,
+  IDEMPOTENCY_RECIPE_REF,
   PACKET_SCHEMA_VERSION,
   packetRef,
   parsePacket,
+  type SimulationMatchPacket,
 } from './packet.ts';
 import { digestOf } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -31,8 +36,9 @@ export interface Said {
   readonly utterance: string;
   readonly language: string | undefined;
   readonly gold: readonly GoldMapping[] | undefined;
-  /** The answer to the last question. */
+  /** The answer to the last question, and the turn that asked it. */
   readonly clarify: ClarifyAnswer | undefined;
+  readonly answers: string | undefined;
   /** The packet of another finder, which is taken as it is. */
   readonly packet: unknown;
 }
@@ -71,8 +77,12 @@ export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Hea
   };
 }
 
+export type KeyedTurn = Pick<Said, 'correlation_id' | 'turn_id' | 'user_id' | 'utterance'> & {
+  readonly clarify?: Pick<ClarifyAnswer, 'answer'> | undefined;
+};
+
 /** Of one turn: whoever sends the same turn twice means it once. */
-export function turnKey({ correlation_id, turn_id, user_id, utterance, clarify }: Said): string {
+export function turnKey({ correlation_id, turn_id, user_id, utterance, clarify }: KeyedTurn): string {
   return digestOf([correlation_id, turn_id, user_id, utterance, clarify?.answer ?? null]);
 }
 
@@ -119,6 +129,29 @@ function requireOurs(packet: FinderPacket, request: FinderRequest): void {
     packet.catalog_snapshot_ref === request.catalog.digest &&
     packet.artifact_fingerprint_bundle_ref === request.artifact_fingerprint_bundle_ref;
   if (!fresh) refuse('FINDER_PACKET_INVALID', 'The packet was made from other snapshots than those of now.');
+  if (packet.kind === 'SIMULATION_MATCH') requireHonest(packet, request);
+}
+
+/** The attacker is a finder that is sure of what nobody said, or whose packet was made for other words. */
+function requireHonest(packet: SimulationMatchPacket, request: FinderRequest): void {
+  if (packet.idempotency_key !== request.idempotency_key)
+    refuse('FINDER_PACKET_INVALID', 'The packet was made for other words.');
+  if (packet.idempotency_recipe_ref !== IDEMPOTENCY_RECIPE_REF)
+    refuse('FINDER_PACKET_INVALID', `There is no recipe "${packet.idempotency_recipe_ref}".`);
+  // After a question it is the answer that decides, however unsure the finder was before.
+  if (request.clarify === undefined && packet.confidence_bp < thresholds.match_bp)
+    refuse('FINDER_PACKET_INVALID', 'The finder is not sure enough for a match. It has to ask.');
+  const lie = packet.evidence_spans.find((span) => !isSaid(span, request));
+  if (lie) refuse('FINDER_PACKET_INVALID', `Nobody said what the packet shows for "${lie.field}".`);
+}
+
+function isSaid({ source, start, end, text, field, value }: EvidenceSpan, request: FinderRequest): boolean {
+  const { utterance, clarify } = request;
+  if (source === 'utterance') return text !== '' && utterance.slice(start, end) === text;
+  if (clarify === undefined) return false;
+  if (source === 'answer') return text !== '' && clarify.answer.slice(start, end) === text;
+  const before = clarify.fields_so_far;
+  return !Object.hasOwn(before, field) || before[field] === value;
 }
 
 function goalOf(
@@ -175,10 +208,13 @@ function receivedEvent(
 
 /** What the last question was about, from the store: the answer continues from there and from nothing else. */
 export async function clarifyOf(
-  { journey }: AgentContext,
-  { candidate_context_ref, attempt_index, missing_field }: ClarifyPacket,
+  { journey, finder }: AgentContext,
+  question: ClarifyPacket,
   answer: string,
 ): Promise<ClarifyAnswer> {
+  // Only the default finder leaves its context with us. Another one is handed its own reference back.
+  if (!('examine' in finder)) return foreignAnswer(question, answer);
+  const { candidate_context_ref, attempt_index, missing_field } = question;
   const context = await contextObject(journey.store.object(candidate_context_ref));
   return {
     attempt_index,
@@ -190,16 +226,55 @@ export async function clarifyOf(
   };
 }
 
+/** The answer to a question of another finder. What that question left open, only that finder knows. */
+export function foreignAnswer(
+  { candidate_context_ref, attempt_index, missing_field }: ClarifyPacket,
+  answer: string,
+): ClarifyAnswer {
+  return {
+    attempt_index,
+    candidate_context_ref,
+    simulation_id: '',
+    fields_so_far: {},
+    missing_field,
+    answer,
+  };
+}
+
 async function contextObject(read: Promise<Uint8Array>): Promise<CandidateContext> {
   try {
-    const bytes = await read;
-    return parseJson(bytes, bytes.length) as unknown as CandidateContext;
+    return openContext(await read);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || error.code === 'FINDER_PACKET_INVALID') throw error;
     return refuse(
       'CLARIFICATION_NEEDED',
       'What the question was about is not stored. Say the whole goal again.',
     );
+  }
+}
+
+const candidateContext = z.strictObject({
+  catalog_snapshot_ref: z.string(),
+  utterance_digest: z.string(),
+  simulation_ids: z.array(z.string()).min(1),
+  fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  missing_field: z.string(),
+});
+
+/** The attacker is a finder whose question names any object that happens to be stored. */
+function openContext(bytes: Uint8Array): CandidateContext {
+  const parsed = candidateContext.safeParse(jsonIn(bytes));
+  return parsed.success
+    ? parsed.data
+    : refuse('FINDER_PACKET_INVALID', 'What the question names is not what a question is about.');
+}
+
+function jsonIn(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes, bytes.length);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return null;
   }
 }
 

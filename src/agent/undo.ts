@@ -1,4 +1,5 @@
-import { type AgentPlan, type AgentState, isOver } from '../gate/agent-state.ts';
+import { type AgentPlan, type AgentState, isOver, type AgentStep as StepState } from '../gate/agent-state.ts';
+import type { IntentState, Run } from '../gate/state.ts';
 import { refuse } from '../refusal.ts';
 import { advance } from './advance.ts';
 import type { AgentAnswer } from './answer.ts';
@@ -24,7 +25,7 @@ export interface UndoRequest {
 export async function undo(context: AgentContext, request: UndoRequest): Promise<AgentAnswer> {
   const { correlation_id, user_id } = request;
   const state = await requireCorrelation(context, correlation_id, user_id);
-  const undone = planToUndo(state, request.plan_id);
+  const undone = await planToUndo(context, state, request.plan_id);
   const made = plans.open(await context.journey.store.object(undone.plan));
   const snapshot = await snapshotNow(context);
   const named = { simulation: await definitionOf(context, made.definition), digest: made.definition };
@@ -45,15 +46,37 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
   return advance(context, correlation_id, user_id);
 }
 
-function planToUndo(state: AgentState, plan_id: string | undefined): AgentPlan {
-  const done = state.plans.filter(
-    (plan) =>
-      isOver(plan) && plan.rolls_back === null && plan.steps.some(({ state }) => state === 'SUCCEEDED'),
-  );
-  const meant = plan_id === undefined ? done : done.filter((plan) => plan.plan_id === plan_id);
+async function planToUndo(
+  context: AgentContext,
+  state: AgentState,
+  plan_id: string | undefined,
+): Promise<AgentPlan> {
+  const meant: AgentPlan[] = [];
+  for (const plan of state.plans)
+    if (isOver(plan) && plan.rolls_back === null && (plan_id ?? plan.plan_id) === plan.plan_id)
+      if (await didAnything(context, plan)) meant.push(plan);
   if (meant.length === 0) refuse('ROLLBACK_NOT_DUE', 'There is no such plan that left anything behind.');
   const left = meant.findLast((plan) => undosOf(state, plan).every((one) => one.state !== 'COMPLETED'));
   return left ?? refuse('ROLLBACK_NOT_DUE', 'It was undone before, and is not undone twice.');
+}
+
+async function didAnything(context: AgentContext, { steps }: AgentPlan): Promise<boolean> {
+  for (const step of steps) if (await runOf(context, step)) return true;
+  return false;
+}
+
+/**
+ * The run that left something behind. A step that failed may have been retried by a human since: the record of its intent
+ * says what happened in the end, and the step does not.
+ */
+async function runOf({ journey }: AgentContext, step: StepState): Promise<Run | null> {
+  const intent = step.intent_id === null ? null : await journey.store.intent(step.intent_id);
+  const run = intent?.runs.at(-1) ?? null;
+  return intent && (step.state === 'SUCCEEDED' || hasHappened(intent)) ? run : null;
+}
+
+function hasHappened({ runs, status }: IntentState): boolean {
+  return runs.at(-1)?.result === 'success' || status === 'happened';
 }
 
 /** The plans to undo this one that came before, whatever became of them. */
@@ -71,15 +94,17 @@ async function partsToUndo(
   const { plan_id } = undone;
   const attempt = undosOf(state, undone).length;
   const parts: Part[] = [];
-  for (const { step_id, state: step_state, intent_id, execution_id } of undone.steps.toReversed()) {
-    if (step_state !== 'SUCCEEDED') continue;
+  for (const step_now of undone.steps.toReversed()) {
+    const { step_id, intent_id } = step_now;
+    const run = await runOf(context, step_now);
+    if (run === null) continue;
     // A human took it back already.
     if ((await context.journey.store.intent(intent_id!))?.status === 'undone') continue;
     if (await wasUndone(context, state, undone, step_id)) continue;
     const step = ordered_steps.find((one) => one.step_id === step_id)!;
     // What changes nothing leaves nothing to undo.
     if (step.rollback_plan_ref === null && !step.impactful) continue;
-    const part = await undoingPart(context, step, execution_id!);
+    const part = await undoingPart(context, step, run.execution_id);
     parts.push({ ...part, step_id: undoStepId({ correlation_id, plan_id, step_id, attempt }) });
   }
   return parts.length > 0 ? parts : refuse('ROLLBACK_NOT_DUE', 'Everything was taken back already.');
@@ -101,9 +126,11 @@ async function wasUndone(
     const name = undoStepId({ correlation_id, plan_id, step_id, attempt });
     const tried = steps.find((step) => step.step_id === name);
     if (tried?.state === 'SUCCEEDED') return true;
-    const intent_id = tried?.intent_id ?? null;
+    // Also the intent that only waited for an approver when the attempt was called off.
+    const intent_id = tried?.intent_id ?? tried?.access?.intent_id ?? null;
     const intent = intent_id === null ? null : await journey.store.intent(intent_id);
-    if (intent?.runs.at(-1)?.result === 'success' || intent?.status === 'happened') return true;
+    if (intent?.status === 'claimed') refuse('RUN_IN_DOUBT', undefined, { intent_id: intent.intent_id });
+    if (intent && hasHappened(intent)) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-import type { Digest } from '../canonical/digest.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { AgentStep as StepState } from '../gate/agent-state.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
@@ -7,7 +7,7 @@ import type { AgentContext } from './context.ts';
 import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
 import { type DispatchFacts, type SealedDecision, sealVerdict } from './decide.ts';
 import { idempotencyKey, type Refs, refsOf } from './plan.ts';
-import { definitionOf } from './snapshot.ts';
+import { artifactsOf, definitionOf } from './snapshot.ts';
 
 /** A step as the ledger has it, or as it is about to be planned. */
 export interface Weighing {
@@ -29,9 +29,8 @@ export interface Weighed extends SealedDecision {
  * executor asks again before it touches anything: the second answer is the one that counts.
  */
 export async function weigh(context: AgentContext, weighing: Weighing): Promise<Weighed> {
-  const { plan, step, confirmation, now, user_id } = weighing;
-  const definition = await definitionOf(context, step.definition);
-  const access = await decideAccess(context.journey, user_id, definition, now);
+  const { plan, step, confirmation } = weighing;
+  const access = await accessTo(context, weighing);
   const refs: Refs = {
     ...refsOf(plan, step),
     policy_snapshot_ref: access.policy,
@@ -49,19 +48,48 @@ export async function weigh(context: AgentContext, weighing: Weighing): Promise<
   return { ...sealed, access, refs };
 }
 
+/**
+ * A step of a template is two things at once: what the user asked for, and what runs. Access to both is asked, and the
+ * stricter answer is the one that counts, and the one that is kept.
+ */
+async function accessTo(context: AgentContext, { plan, step, user_id, now }: Weighing): Promise<Access> {
+  const answers: Access[] = [];
+  for (const { definition } of asked(plan, step))
+    answers.push(await decideAccess(context.journey, user_id, await definitionOf(context, definition), now));
+  const strictness = answers.map(({ outcome }) => STRICTNESS.indexOf(outcome));
+  // Of equals the last one: the step's own.
+  return answers[strictness.lastIndexOf(Math.max(...strictness))]!;
+}
+
+const STRICTNESS: readonly Access['outcome'][] = ['ALLOW', 'AP_REQUIRED', 'DENY'];
+
+/** What a finder says about the risk counts where it names one simulation; a template's steps have risks of their own. */
+export function riskOf({ risk_level, ordered_steps, rolls_back }: AgentExecutionPlan): DispatchFacts['risk'] {
+  return rolls_back === null && ordered_steps.length === 1 ? risk_level : 'LOW';
+}
+
+/** The yes was given under one registry of tools. Under another the same name may mean another program. */
+function isSameRegistry({ journey }: AgentContext, plan: AgentExecutionPlan): boolean {
+  const { catalog_snapshot_ref, policy_snapshot_ref, artifact_fingerprint_bundle_ref } = plan;
+  const now = artifactsOf(catalog_snapshot_ref, policy_snapshot_ref, journey.registry().digest);
+  return sha256(now) === artifact_fingerprint_bundle_ref;
+}
+
 async function factsOf(
-  { journey }: AgentContext,
+  context: AgentContext,
   { plan, step, confirmation, approved, now }: Weighing,
   { outcome }: Access,
 ): Promise<DispatchFacts> {
   const simulations = [];
   for (const one of asked(plan, step)) {
-    const known = await journey.store.simulation(one.simulation_id);
+    const known = await context.journey.store.simulation(one.simulation_id);
     simulations.push({ ...one, standing: standingOf(known, one, now.toISOString()) });
   }
   return {
     simulations,
     access: outcome,
+    risk: riskOf(plan),
+    same_registry: isSameRegistry(context, plan),
     approved,
     confirmation_required: step.confirmation_required,
     confirmation: confirmation?.answer ?? null,

@@ -6,7 +6,8 @@ import { refuse } from '../refusal.ts';
 export interface ApprovalRequest {
   readonly hash: string;
   readonly approved_hash: string;
-  readonly proposer: string;
+  /** The approver asked for it themselves, in their own name or by way of the agent core. */
+  readonly is_own: boolean;
   readonly expires_at: string;
   readonly approver: Principal;
   readonly humans: readonly Principal[];
@@ -19,7 +20,7 @@ export function requireMayApprove(request: ApprovalRequest): void {
   if (request.approver.kind !== 'human') refuse('NOT_HUMAN');
   if (Date.parse(request.expires_at) <= request.now.getTime()) refuse('INTENT_EXPIRED');
   const active = request.humans.filter((human) => human.kind === 'human' && human.status === 'active');
-  if (active.length > 1 && request.proposer === request.approver.name) refuse('SELF_APPROVAL');
+  if (active.length > 1 && request.is_own) refuse('SELF_APPROVAL');
 }
 
 /** An approval never outlives its intent. */

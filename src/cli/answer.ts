@@ -67,6 +67,7 @@ export interface Options {
   readonly thread?: string;
   readonly tool?: string;
   readonly ttl?: string;
+  readonly turn?: string;
   readonly until?: string;
   readonly user?: string;
   readonly withoutRoles?: boolean;

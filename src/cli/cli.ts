@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { writeSync } from 'node:fs';
+import { Unread } from './say.ts';
 
 /**
  * The whole dispatcher. `lane check` is asked before each run of somebody's script, so it must cost little more than
@@ -17,14 +18,20 @@ async function start(words: readonly string[]): Promise<number> {
 
 /** What nobody foresaw: one line, no stack trace, exit 1. */
 function failed(error: unknown): number {
-  const message = error instanceof Error ? error.message : String(error);
-  const line = message.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 500);
   try {
-    writeSync(2, `[ERROR] ${line}\nINTERNAL: Keyturn failed in a way it does not know. Report this.\n`);
+    writeSync(2, error instanceof Unread ? UNREAD : unforeseen(error));
   } catch {
     // Nobody listens. The exit code still says no.
   }
   return 1;
+}
+
+const UNREAD = '[ERROR] Nobody reads the answer, so it was not shown. Look with `keyturn status`.\n';
+
+function unforeseen(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const line = message.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 500);
+  return `[ERROR] ${line}\nINTERNAL: Keyturn failed in a way it does not know. Report this.\n`;
 }
 
 process.exitCode = 1;

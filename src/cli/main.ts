@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../refusal.ts';
 import { type Answer, type Call, denied } from './answer.ts';
 import { COMMANDS } from './commands.ts';
 import { buildProgram, usageRefusal } from './program.ts';
-import { say } from './say.ts';
+import { say, Unread } from './say.ts';
 import type { Spec } from './spec.ts';
 import { tell, tellError } from './tell.ts';
 
@@ -18,7 +18,7 @@ export async function main(words: readonly string[]): Promise<number> {
   let code: number | null = null;
   const program = buildProgram(
     async (spec, call) => {
-      code = await serve(spec, call);
+      code = await serve(spec, call).catch((error: unknown) => unread(spec.name, error));
     },
     await laneFor(words),
   );
@@ -40,9 +40,16 @@ async function serve(spec: Spec, call: Call): Promise<number> {
     const act = await spec.load();
     answer = await act(call);
   } catch (error) {
+    if (error instanceof Unread) throw error;
     return tellError(spec.name, error, json);
   }
   return tell(spec.name, answer, json);
+}
+
+/** Who watches ends it by looking away. Any other answer that nobody reads is no yes. */
+function unread(command: string, error: unknown): number {
+  if (error instanceof Unread && command === 'watch') return 0;
+  throw error;
 }
 
 /** The lane brings code of its own: it is loaded when it is named, or when all commands are to be listed. */

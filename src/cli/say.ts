@@ -1,5 +1,8 @@
 import { writeSync } from 'node:fs';
 
+/** Nobody reads any more, as after `| head`. */
+export class Unread extends Error {}
+
 /** Writes whole lines straight to a descriptor: an answer that cannot be written throws, and never becomes a yes. */
 export function say(fd: 1 | 2, lines: string | readonly string[]): void {
   const bytes = Buffer.from(`${typeof lines === 'string' ? lines : lines.join('\n')}\n`);
@@ -11,7 +14,9 @@ function writeSome(fd: number, bytes: Uint8Array, from: number): number {
   try {
     return writeSync(fd, bytes, from);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EPIPE') throw new Unread();
+    if (code !== 'EAGAIN') throw error;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     return 0;
   }

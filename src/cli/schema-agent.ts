@@ -72,6 +72,7 @@ const answers = <M extends z.ZodRawShape>(more: M) =>
       ...more,
     }),
     z.strictObject({ kind: z.enum(['REFUSED', 'CANCELLED']), ...shared, ...more }),
+    z.strictObject({ ...paused.unwrap().shape, ...more }),
     z.strictObject({
       kind: z.literal('MISSING_SIMULATION'),
       ...shared,

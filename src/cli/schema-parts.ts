@@ -29,6 +29,7 @@ export const executor = z.strictObject({
   boot_id: z.string(),
   pid: z.int(),
   started: z.string(),
+  machine: digest.optional(),
 });
 
 export const status = z.enum(STATUSES);
@@ -66,6 +67,8 @@ export const intent = z
     proposer_kind: kind,
     /** The proposer signed the hash; otherwise the name is only a claim. */
     proposer_verified: z.boolean(),
+    /** The user for whom the agent core proposed it. */
+    on_behalf_of: z.string().nullable(),
     actions: z.array(z.string()).readonly(),
     /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
     choices: z.array(z.strictObject({ tool: name, effect_digest: digest }).readonly()).readonly(),

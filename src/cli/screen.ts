@@ -74,8 +74,10 @@ export function askedBy({
   proposer,
   proposer_kind,
   proposer_verified,
-}: Pick<IntentState, 'proposer' | 'proposer_kind' | 'proposer_verified'>): string {
-  if (proposer_verified) return `${proposer} (${proposer_kind}, signed with its key)`;
+  on_behalf_of,
+}: Pick<IntentState, 'proposer' | 'proposer_kind' | 'proposer_verified' | 'on_behalf_of'>): string {
+  const wish = on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`;
+  if (proposer_verified) return `${proposer} (${proposer_kind}, signed with its key)${wish}`;
   return proposer_kind === 'human' ? `says it is ${proposer} (human)` : `${proposer} (agent, by name only)`;
 }
 

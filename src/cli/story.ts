@@ -65,9 +65,18 @@ type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
 const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
 
 const WORDS: Words = {
-  'intent.proposed': ({ proposer, proposer_kind, proposer_signature, tool, replaces, alternates }) =>
+  'intent.proposed': ({
+    proposer,
+    proposer_kind,
+    proposer_signature,
+    on_behalf_of,
+    tool,
+    replaces,
+    alternates,
+  }) =>
     `${proposer} (${proposer_kind}${proposer_signature === null ? ', by name only' : ', signed with its key'}) ` +
     `proposed ${tool}${alternates.length === 0 ? '' : `, or else ${alternates.map((one) => one.tool).join(', ')}`}` +
+    `${on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`}` +
     `${replaces === null ? '' : `; it replaces ${replaces}`}`,
   'intent.refused': ({ reason_code }) => `it was refused: ${because(reason_code)}`,
   'intent.submitted': ({ by }) => `${by} submitted it`,

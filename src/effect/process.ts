@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { type Digest, sha256 } from '../canonical/digest.ts';
 
 /** The process that took a claim: enough to tell later whether it is still alive. */
 export interface Executor {
@@ -8,28 +9,35 @@ export interface Executor {
   readonly pid: number;
   /** When the process started, in clock ticks since boot, and the pid namespace in which `pid` means anything. */
   readonly started: string;
+  /** Names the machine, since two of them can have one host name. Hashed: the id itself is nobody's business. */
+  readonly machine?: Digest | undefined;
 }
 
 export function thisProcess(): Executor {
+  const machine = machineId();
   return {
     host: hostname(),
     boot_id: bootId(),
     pid: process.pid,
     started: `${startTicks(process.pid)}@${pidNamespace()}`,
+    ...(machine !== null && { machine }),
   };
 }
 
 /**
  * Whether the process that took a claim still lives. A pid alone is not enough: pids are used again. A process of
  * another container has the same host and boot but cannot be seen from here, so it counts as another host: a wrong
- * "dead" would let a human settle a run that is still going on.
+ * "dead" would let a human settle a run that is still going on. The same goes for another boot: of this machine it is an
+ * earlier one, and everything in it is dead; of another machine with the same name it is going on.
  */
-export function isAlive(executor: Executor): 'alive' | 'dead' | 'other-host' {
-  if (executor.host !== hostname()) return 'other-host';
-  const boot = bootId();
-  if (boot !== UNKNOWN && executor.boot_id !== UNKNOWN && executor.boot_id !== boot) return 'dead';
+export function isAlive(executor: Executor, here: Executor = thisProcess()): 'alive' | 'dead' | 'other-host' {
+  if (executor.host !== here.host) return 'other-host';
+  const machines = [executor.machine, here.machine].filter((machine) => machine !== undefined);
+  if (new Set(machines).size > 1) return 'other-host';
+  const boots = [executor.boot_id, here.boot_id].filter((boot) => boot !== UNKNOWN);
+  if (new Set(boots).size > 1) return machines.length === 2 ? 'dead' : 'other-host';
   const [ticks, namespace] = executor.started.split('@');
-  if (namespace !== pidNamespace()) return 'other-host';
+  if (namespace !== here.started.split('@')[1]) return 'other-host';
   const now = startTicks(executor.pid);
   if (now === 'ended') return 'dead';
   if (now === UNKNOWN || ticks === UNKNOWN) return answersToSignals(executor.pid) ? 'alive' : 'dead';
@@ -53,6 +61,16 @@ function bootId(): string {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
     return UNKNOWN; // off Linux: a claim then never looks older than the boot, which only makes us more careful
+  }
+}
+
+/** What systemd gave this machine when it was installed. Some containers have none. */
+function machineId(): Digest | null {
+  try {
+    const id = readFileSync('/etc/machine-id', 'utf8').trim();
+    return /^[0-9a-f]{32}$/.test(id) ? sha256(`keyturn machine ${id}`) : null;
+  } catch {
+    return null;
   }
 }
 

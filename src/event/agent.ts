@@ -129,6 +129,8 @@ export const agentBodies = {
     plan: digest,
     /** The plan of this correlation that this one undoes, step by step, in reverse. */
     rolls_back: digest.nullable(),
+    /** What the finder named, where that is a template and each step another simulation. */
+    template: z.strictObject({ simulation: name, version: z.int().min(1) }).nullable(),
     steps: z.array(step).min(1).max(64),
     risk_level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
     refs,
@@ -138,7 +140,7 @@ export const agentBodies = {
     answer: z.enum(['YES', 'NO', 'AMBIGUOUS']),
     /** Token, language, version of the lexicon, and the hash of what was said. */
     proof: digest,
-    lexicon_version_ref: version_ref,
+    confirm_lexicon_version_ref: version_ref,
   }),
   'agent.access': z.strictObject({
     ...of_step,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { agentBodies } from './agent.ts';
+import { agentBodies, caller_id } from './agent.ts';
 import {
   action,
   attempt,
@@ -31,6 +31,8 @@ const executor = z.strictObject({
   boot_id: z.string().min(1).max(64),
   pid: z.int().min(1),
   started: z.string().min(1).max(64),
+  /** Of the machine, hashed; absent in older entries and where a machine has none. */
+  machine: digest.optional(),
 });
 
 /** What a freeze stops: everything here, one tenant, one proposer, or one tool. */
@@ -90,6 +92,8 @@ const bodies = {
     proposer_kind: z.enum(['human', 'agent']),
     /** The proposer's own signature over the hash; without it the name is only a claim. */
     proposer_signature: z.base64().length(88).nullable(),
+    /** The user who asked the agent core for it: whoever asks does not approve, whoever proposes for them. */
+    on_behalf_of: caller_id.nullable(),
     actions: z.array(action).min(1).max(64),
     /** Other tools that a human may turn to after a failure, because the intent names them. */
     alternates: z.array(z.strictObject({ tool: title, effect_digest: digest })).max(8),

@@ -69,9 +69,9 @@ function requireLegal<S extends string>(
     refuse('AGENT_TRANSITION_ILLEGAL', `Nothing leads from ${from} to ${to}.`, { state, from, to });
 }
 
-/** No confirmation, no dispatch: an explicit yes, and the proof of it. */
+/** No confirmation, no dispatch: an explicit yes, and the proof of it. A no counts also where nobody asked. */
 function requireConsent({ confirmation_required, confirmation }: AgentStep, { refs }: Move): void {
-  if (!confirmation_required) return;
+  if (!confirmation_required && confirmation?.answer !== 'NO') return;
   if (confirmation?.answer !== 'YES') refuse('CONFIRMATION_MISSING');
   if (refs.confirmation_parse_proof_ref !== confirmation.proof)
     refuse('AGENT_REFS_MISSING', 'The move does not name the proof of the confirmation.');

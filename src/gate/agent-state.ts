@@ -8,14 +8,15 @@ type MoveReason = Body<'agent.moved'>['reason_code'];
 
 /**
  * The legal moves of a plan; whatever is not here is illegal. A plan waits before its first step and between any two of
- * them, since each turn runs one step. PAUSED waits for the next turn or for an approver. The last three are the end.
+ * them, since each turn runs one step. PAUSED waits for the next turn or for an approver. The last three are the end. A
+ * plan that is in progress can be called off as long as none of its steps executes: a process may have died in between.
  */
 export const PLAN_MOVES: Readonly<Record<PlanStatus, readonly PlanStatus[]>> = {
   CREATED: ['WAITING_CONFIRM', 'WAITING_CLARIFY', 'READY', 'FAILED', 'CANCELLED'],
   WAITING_CONFIRM: ['READY', 'FAILED', 'CANCELLED'],
   WAITING_CLARIFY: ['WAITING_CONFIRM', 'READY', 'FAILED', 'CANCELLED'],
   READY: ['IN_PROGRESS', 'PAUSED', 'FAILED', 'CANCELLED'],
-  IN_PROGRESS: ['WAITING_CONFIRM', 'WAITING_CLARIFY', 'PAUSED', 'COMPLETED', 'FAILED'],
+  IN_PROGRESS: ['WAITING_CONFIRM', 'WAITING_CLARIFY', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'],
   PAUSED: ['WAITING_CONFIRM', 'WAITING_CLARIFY', 'READY', 'IN_PROGRESS', 'FAILED', 'CANCELLED'],
   COMPLETED: [],
   FAILED: [],
@@ -83,6 +84,7 @@ export interface AgentPlan {
   readonly plan_id: Digest;
   readonly plan: Digest;
   readonly rolls_back: Digest | null;
+  readonly template: Body<'agent.planned'>['template'];
   readonly finder_packet: Digest;
   readonly risk_level: Body<'agent.planned'>['risk_level'];
   readonly state: PlanStatus;

@@ -79,7 +79,7 @@ function received(
 
 /** From the match of the newest turn, used once; or, to undo, from a plan of this correlation that is over. */
 function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string): AgentPlan {
-  const { plan_id, plan, rolls_back, steps, risk_level, refs } = body;
+  const { plan_id, plan, rolls_back, template, steps, risk_level, refs } = body;
   if (livePlan(state)) refuse('AGENT_TRANSITION_ILLEGAL', 'Another plan of this correlation goes on.');
   if (state.plans.some((known) => known.plan_id === plan_id))
     refuse('AGENT_TRANSITION_ILLEGAL', 'This plan was made before.');
@@ -95,6 +95,7 @@ function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string
     plan_id,
     plan,
     rolls_back,
+    template,
     finder_packet,
     risk_level,
     state: 'CREATED',
@@ -124,16 +125,20 @@ function matchOf({ turn, plans }: AgentState): string {
 
 function undoneOf({ plans }: AgentState, plan_id: string): AgentPlan {
   const undone = plans.find((plan) => plan.plan_id === plan_id);
-  if (!undone || !isOver(undone) || undone.steps.every(({ state }) => state !== 'SUCCEEDED'))
+  // What failed may have been retried by a human since, and have happened after all: its intent tells.
+  if (!undone || !isOver(undone) || undone.steps.every(({ intent_id }) => intent_id === null))
     refuse('AGENT_TRANSITION_ILLEGAL', 'There is no such plan to undo.');
   if (plans.some(({ rolls_back, state }) => rolls_back === plan_id && state === 'COMPLETED'))
     refuse('AGENT_TRANSITION_ILLEGAL', 'The plan was undone before.');
   return undone;
 }
 
-/** A no is final for the step. It may still follow a yes, as long as nothing was dispatched. */
+/**
+ * Only a step that waits for a yes takes one. A no is taken at any moment until the dispatch, whether or not anybody was
+ * asked, and is final.
+ */
 function confirmed(step: AgentStep, { answer, proof }: Body<'agent.confirmed'>, at: string): AgentStep {
-  const withdraws = step.state === 'READY' && step.confirmation_required && answer === 'NO';
+  const withdraws = answer === 'NO' && isOpen(step) && step.state !== 'EXECUTING';
   if ((step.state !== 'WAITING_CONFIRM' && !withdraws) || step.confirmation?.answer === 'NO')
     refuse('AGENT_TRANSITION_ILLEGAL', 'The step does not wait for an answer.', { state: step.state });
   return { ...step, confirmation: { answer, proof, at } };

@@ -1,7 +1,9 @@
+import type { Digest } from '../canonical/digest.ts';
 import type { Body, Event } from '../event/event.ts';
+import type { Principal } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import { isDispatch, isEnd } from './agent-move.ts';
-import type { AgentState, AgentStep, Dispatch } from './agent-state.ts';
+import type { AgentPlan, AgentState, AgentStep, Dispatch } from './agent-state.ts';
 import { requireActive, type Simulation } from './simulation.ts';
 import type { IntentState } from './state.ts';
 
@@ -32,11 +34,15 @@ export function nextDispatch(before: Dispatch | null, { body }: Moved, state: Ag
 export interface DispatchFacts {
   simulation(id: string): Simulation | null;
   intent(intent_id: string): IntentState | null;
+  principal(name: string): Principal | null;
+  /** The policies that are active now. */
+  readonly policy: Digest | null;
 }
 
 /**
  * The last look before an effect, inside the transaction that writes the dispatch: the simulation is active now, in the
- * version that was planned. And the last look after it: a step ends as its run did.
+ * version that was planned, and so is the template that it is a step of; the policies are those that were asked; and the
+ * user was not revoked meanwhile. And the last look after it: a step ends as its run did.
  */
 export function requireDispatchGrounds(
   state: AgentState | null,
@@ -45,16 +51,24 @@ export function requireDispatchGrounds(
   facts: DispatchFacts,
 ): void {
   if (isDispatch(body)) {
-    const step = stepOf(state, body);
-    requireActive(facts.simulation(step.simulation), step, at);
+    const { plan, step } = stepOf(state, body);
+    for (const one of plan.template ? [plan.template, step] : [step])
+      requireActive(facts.simulation(one.simulation), one, at);
+    if (body.refs.policy_snapshot_ref !== facts.policy) refuse('DECISION_STALE');
+    if (facts.principal(state!.user_id)?.status === 'revoked')
+      refuse('ACCESS_SCOPE_VIOLATION', 'Whoever asked for it was revoked.');
   }
   if (isEnd(body)) requireRan(body.intent_id === null ? null : facts.intent(body.intent_id), body);
 }
 
-function stepOf(state: AgentState | null, { plan_id, step_id }: Body<'agent.moved'>): AgentStep {
+function stepOf(
+  state: AgentState | null,
+  { plan_id, step_id }: Body<'agent.moved'>,
+): { readonly plan: AgentPlan; readonly step: AgentStep } {
   const plan = state?.plans.find((known) => known.plan_id === plan_id);
   const step = plan?.steps.find((known) => known.step_id === step_id);
-  return step ?? refuse('AGENT_TRANSITION_ILLEGAL', 'There is no such plan or step.');
+  if (!plan || !step) return refuse('AGENT_TRANSITION_ILLEGAL', 'There is no such plan or step.');
+  return { plan, step };
 }
 
 /** The agent core never says how a run ended: the record of the run does. */

@@ -148,6 +148,7 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     proposer: body.proposer,
     proposer_kind: body.proposer_kind,
     proposer_verified: body.proposer_signature !== null,
+    on_behalf_of: body.on_behalf_of,
     actions: body.actions,
     choices: [{ tool: body.tool, effect_digest: body.effect_digest }, ...body.alternates],
     replaces: body.replaces,

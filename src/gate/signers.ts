@@ -1,4 +1,4 @@
-import type { Approval } from './state.ts';
+import type { Approval, IntentState } from './state.ts';
 
 /**
  * Who counts as having approved. One who signs twice counts once. What was approved by delegation stands for one person and
@@ -8,4 +8,23 @@ export function signersOf(approvals: readonly Approval[]): string[] {
   const own = approvals.filter(({ delegation }) => delegation === null);
   const counted = own.length > 0 ? own : approvals.slice(0, 1);
   return [...new Set(counted.map(({ by }) => by))].sort();
+}
+
+type Asked = Pick<IntentState, 'proposer' | 'on_behalf_of'>;
+
+/**
+ * Whether a signature of this human on the intent would approve what they asked for: in their own name, or by way of the
+ * agent core, which proposes for them.
+ */
+export function isOwnRequest({ proposer, on_behalf_of }: Asked, human: string): boolean {
+  return human === proposer || human === on_behalf_of;
+}
+
+/**
+ * The same for a delegation that stands for an approval. A proposer that submits under what was delegated to it is asked
+ * by many, and the human who delegated it is only one of them; with anybody else in between, the human approves for
+ * themselves.
+ */
+export function isOwnDelegated(asked: Asked, root: string, delegate: string): boolean {
+  return delegate === asked.proposer ? root === asked.proposer : isOwnRequest(asked, root);
 }

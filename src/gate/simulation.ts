@@ -1,6 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Body, Event } from '../event/event.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 export type SimulationStatus = Body<'simulation.changed'>['status'];
@@ -77,11 +78,21 @@ function requireMove(state: Simulation | null, body: SimulationEvent['body']): v
 /** The delegation that an activation names holds now, covers this version, and does not end before it. */
 export function requireStanding(authorities: Authorities, { body }: SimulationEvent, at: string): void {
   const { simulation, version, standing_delegation, expires_at } = body;
-  if (standing_delegation === null) return;
+  if (standing_delegation === null) {
+    requireBounded(expires_at, at);
+    return;
+  }
   const held = requireHolds(authorities, standing_delegation, at);
   if (!covers(held, [`simulation:${simulation}@${version}`])) refuse('DELEGATION_OUT_OF_SCOPE');
   if (expires_at !== null && Date.parse(expires_at) > Date.parse(held.expires_at))
     refuse('DELEGATION_WIDENED', 'The activation would outlive its delegation.');
+}
+
+/** A template has no delegation that would end it. */
+function requireBounded(expires_at: string | null, at: string): void {
+  const life_ms = expires_at === null ? 0 : Date.parse(expires_at) - Date.parse(at);
+  if (life_ms > limits.delegation_ttl_s * 1000)
+    refuse('TIME_MALFORMED', `An activation holds ${limits.delegation_ttl_s / 86_400} days at most.`);
 }
 
 /** No simulation, no execution: registered, active now, and in this version. */

@@ -88,6 +88,8 @@ export interface IntentState {
   readonly proposer_kind: 'human' | 'agent';
   /** The proposer signed the hash; otherwise the name is only a claim. */
   readonly proposer_verified: boolean;
+  /** The user for whom the agent core proposed it. They count as the proposer where self-approval is judged. */
+  readonly on_behalf_of: string | null;
   readonly actions: readonly string[];
   /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
   readonly choices: readonly { readonly tool: string; readonly effect_digest: Digest }[];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, guardPlain, type Json, parseJson } from '../canonical/json.ts';
+import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -43,6 +44,8 @@ const envelopeSchema = z.strictObject({
   format: z.literal('keyturn-intent/1'),
   intent_id: uuid,
   issuer: name,
+  /** The user who asked the agent core for this; null where the issuer asks for it in its own name. */
+  on_behalf_of: caller_id.nullable(),
   declared_goal: prose,
   constraints,
   requested_actions: z.array(action).min(1).max(64),
@@ -65,6 +68,8 @@ const draftSchema = z.strictObject({
   format: z.literal('keyturn-intent/1').optional(),
   intent_id: uuid.optional(),
   issuer: name.optional(),
+  /** Only the agent core speaks for somebody else, and it does not say so in a draft. */
+  on_behalf_of: z.null().optional(),
   declared_goal: prose,
   constraints: constraints.prefault({}),
   requested_actions: z.array(action).min(1).max(64).optional(),
@@ -108,6 +113,8 @@ export interface Frozen {
 
 export interface FreezeOptions {
   readonly issuer: string;
+  /** Nobody unless told. */
+  readonly on_behalf_of?: string | null;
   /** Of the effect, and of each alternate in its order. */
   readonly effect_digest: Digest;
   readonly alternate_digests: readonly Digest[];
@@ -120,12 +127,22 @@ export interface FreezeOptions {
 
 /** Fills in a draft and fixes its hash. From here on a change is another intent. */
 export function freeze(draft: Draft, options: FreezeOptions): Frozen {
-  const { issuer, effect_digest, alternate_digests, actions, nonce, now, ttl_s } = options;
+  const {
+    issuer,
+    on_behalf_of = null,
+    effect_digest,
+    alternate_digests,
+    actions,
+    nonce,
+    now,
+    ttl_s,
+  } = options;
   const created_at = draft.created_at ?? now.toISOString();
   const envelope: Envelope = {
     format: 'keyturn-intent/1',
     intent_id: draft.intent_id ?? randomUUID(),
     issuer,
+    on_behalf_of,
     declared_goal: draft.declared_goal,
     constraints: draft.constraints,
     requested_actions: draft.requested_actions ?? [...new Set(actions)],

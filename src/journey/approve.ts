@@ -1,5 +1,6 @@
 import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
 import type { Event } from '../event/event.ts';
+import { isOwnRequest } from '../gate/signers.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -27,7 +28,7 @@ export async function approve(context: Context, request: ApproveRequest): Promis
     requireMayApprove({
       hash,
       approved_hash: state.hash,
-      proposer: state.proposer,
+      is_own: isOwnRequest(state, approver.name),
       expires_at: state.expires_at,
       approver,
       humans: await context.store.principals(),

@@ -153,11 +153,17 @@ async function proveState(
   intent_id: string,
   about: readonly SealedEntry[],
 ): Promise<Proven> {
+  const inspector = await inspected(context, about);
+  const { system, authorities } = inspector;
+  return { state: inspector.intent(intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
+}
+
+/** What these entries tell, together with those of everybody who signed them. */
+export async function inspected(context: Context, about: readonly SealedEntry[]): Promise<Inspector> {
   const inspector = new Inspector(context.verified);
   for (const { bytes } of await withSigners(context, about)) inspector.take(context.read_entry(bytes));
   if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
-  const { system, authorities } = inspector;
-  return { state: inspector.intent(intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
+  return inspector;
 }
 
 /** Adds what holds for every intent, and the keys and delegations of everybody who signed, back to the first human. */
@@ -183,8 +189,11 @@ function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): st
     const { event } = read_entry(bytes);
     const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
     const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
+    const standing = event.kind === 'simulation.changed' ? (event.body.standing_delegation ?? []) : [];
     if (proposer) return [event.body.proposer];
-    return isSigned(event) ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate] : [];
+    return isSigned(event)
+      ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate].concat(standing)
+      : [];
   });
 }
 

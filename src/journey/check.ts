@@ -1,5 +1,6 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
+import { NOT_DISPATCHED, needsDispatch } from '../gate/dispatched.ts';
 import { type Denial, eligible, type Facts, type Verdict } from '../gate/eligible.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -12,8 +13,18 @@ export async function check(context: Context, intent_id: string, hash: string): 
   requireFormats(intent_id, hash);
   const { store } = context;
   const facts = await factsOf(context, await store.system(), await authoritiesIn(context));
-  return eligible(await store.intent(intent_id), hash, facts);
+  const verdict = eligible(await store.intent(intent_id), hash, facts);
+  if (!verdict.eligible || !needsDispatch(verdict.state)) return verdict;
+  const dispatched = await store.dispatched(intent_id);
+  return dispatched && !dispatched.is_over ? verdict : UNDISPATCHED;
 }
+
+const UNDISPATCHED: Denial = {
+  eligible: false,
+  code: 'AGENT_TRANSITION_ILLEGAL',
+  executed_at: null,
+  words: NOT_DISPATCHED,
+};
 
 /** What a verdict rests on, wherever keys and freezes were read from. */
 export async function factsOf(

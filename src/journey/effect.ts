@@ -54,10 +54,11 @@ export async function openAsked({ store, memory }: Context, state: IntentState):
 
 /** What the entry says about an intent is what its envelope says: the hash covers only the envelope. */
 function requireTold(envelope: Envelope, state: IntentState): void {
-  const { issuer, expiry, requested_actions, replaces, effect, alternates } = envelope;
+  const { issuer, on_behalf_of, expiry, requested_actions, replaces, effect, alternates } = envelope;
   const choices = [effect, ...alternates].map(({ digest }) => digest);
   const same =
     issuer === state.proposer &&
+    on_behalf_of === state.on_behalf_of &&
     expiry === state.expires_at &&
     requested_actions.join(' ') === state.actions.join(' ') &&
     replaces === state.replaces &&

@@ -2,6 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { type Event, isSigned, parseEvent, type SignedKind } from '../event/event.ts';
 import { isDispatch } from '../gate/agent-move.ts';
 import { movesIntent, next } from '../gate/next.ts';
+import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import { movesSystem, newSystem, nextSystem, type System } from '../gate/system.ts';
 import { originOf, verifyAct } from '../identity/act.ts';
@@ -54,6 +55,10 @@ export class Inspector {
     return this.#intents.get(intent_id) ?? null;
   }
 
+  simulation(id: string): Simulation | null {
+    return this.#agents.simulation(id);
+  }
+
   /** Keys, policies and freezes, as their signed entries tell it. */
   get system(): System {
     return this.#system ?? refuse('LEDGER_BROKEN', 'The ledger does not begin with its initialisation.');
@@ -67,6 +72,7 @@ export class Inspector {
   readonly #agents = new AgentInspector({
     authorities: this.authorities,
     intent: (intent_id) => this.intent(intent_id),
+    policy: () => this.#system?.policy ?? null,
   });
 
   readonly inspect = (entry: Entry): void => {
@@ -96,7 +102,7 @@ export class Inspector {
       const before = this.#intents.get(event.subject) ?? null;
       this.#intents.set(event.subject, next(before, event, entry.at));
     }
-    this.#agents.inspect(event, entry.at);
+    this.#agents.inspect(event, entry);
   }
 
   #begun() {
@@ -141,6 +147,7 @@ export class Inspector {
 const GROUNDED: ReadonlySet<string> = new Set<Event['kind']>([
   'intent.proposed',
   'intent.delegated',
+  'approval.granted',
   'capability.issued',
   'execution.claimed',
 ]);

@@ -19,9 +19,15 @@ export interface Proposal {
 
 /**
  * Step 0 of 002: writes a draft and fixes its hash. An agent may do this; nothing is allowed by it. With the proposer's key
- * the name is proven, without it the name is a claim.
+ * the name is proven, without it the name is a claim. `on_behalf_of` is for the agent core alone: it is the user who asked,
+ * and whoever asks is no approver.
  */
-export async function propose(context: Context, input: unknown, signer?: Signer): Promise<Proposal> {
+export async function propose(
+  context: Context,
+  input: unknown,
+  signer?: Signer,
+  on_behalf_of: string | null = null,
+): Promise<Proposal> {
   const draft = parseDraft(input);
   const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
   if (signer) requireOwnKey(proposer, signer);
@@ -38,6 +44,7 @@ export async function propose(context: Context, input: unknown, signer?: Signer)
   const sealed = choices.map(({ effect }) => sealEffect(effect, nonce));
   const { envelope, bytes, hash } = freeze(draft, {
     issuer: proposer.name,
+    on_behalf_of,
     effect_digest: sealed[0]!.digest,
     alternate_digests: sealed.slice(1).map(({ digest }) => digest),
     actions: choices.map(({ effect }) => actionOf(effect)),
@@ -92,6 +99,7 @@ function proposed(
       proposer: proposer.name,
       proposer_kind: proposer.kind,
       proposer_signature,
+      on_behalf_of: envelope.on_behalf_of,
       actions: envelope.requested_actions,
       alternates: alternates.map(({ name }, i) => ({
         tool: name,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -63,16 +64,54 @@ export async function recordEnd(
   };
   const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
   try {
-    const known = violation ? ((await context.store.intent(state.intent_id)) ?? state) : state;
-    const kept = violation && (await withoutErased(context, state, violation));
+    const found = violation && (await foundNow(context, claimed, state, violation));
     await context.store.commit({
-      events: kept ? [violationEvent(known, execution_id, kept, context.clock()), finished] : [finished],
-      objects: kept?.ruling ? [...objects, kept.ruling.bytes] : objects,
+      events: found
+        ? [violationEvent(found.state, execution_id, found.violation, context.clock()), finished]
+        : [finished],
+      objects: found?.violation.ruling ? [...objects, found.violation.ruling.bytes] : objects,
     });
   } catch (error) {
-    inDoubt(execution_id, error);
+    inDoubt(execution_id, error, violation);
   }
   return { ...ended, execution_id, intent_id: claimed.subject, capability_id, tool, folder };
+}
+
+interface Found {
+  readonly state: IntentState;
+  readonly violation: Violation;
+}
+
+/** How long the store is asked for what the record of a violation would be fuller with. */
+const READ_ms = 2_000;
+
+/**
+ * What is outstanding now, and the decision if it may still be kept. A store that is away is not asked for long: the
+ * outcome is worth more, and the commit waits for the server by itself.
+ */
+async function foundNow(
+  context: Context,
+  { body }: Event<'execution.claimed'>,
+  state: IntentState,
+  violation: Violation,
+): Promise<Found> {
+  const spent = state.capabilities.map((one) =>
+    one.capability_id === body.capability_id ? { ...one, status: 'spent' as const } : one,
+  );
+  const without: Found = {
+    state: { ...state, capabilities: spent },
+    violation: { ...violation, ruling: null },
+  };
+  const read = async (): Promise<Found> => ({
+    state: (await context.store.intent(state.intent_id)) ?? without.state,
+    violation: await withoutErased(context, state, violation),
+  });
+  const late = new AbortController();
+  try {
+    return await Promise.race([read().catch(() => without), pause(READ_ms, without, late)]);
+  } finally {
+    late.abort();
+  }
 }
 
 /** A decision holds the goal: what was erased while it ran is not stored again. */
@@ -81,6 +120,7 @@ async function withoutErased(
   { hash }: IntentState,
   violation: Violation,
 ): Promise<Violation> {
+  if (violation.ruling === null) return violation;
   try {
     await store.object(hash);
     return violation;
@@ -91,9 +131,10 @@ async function withoutErased(
 }
 
 /** Nobody can say what happened: a human has to. */
-export function inDoubt(execution_id: string, error: unknown): never {
+export function inDoubt(execution_id: string, error: unknown, violation: Violation | null = null): never {
   const because = error instanceof Refusal ? error.code : 'INTERNAL';
-  return refuse('RECORDING_FAILED', undefined, { execution_id, because });
+  const stopped_by = violation ? { stopped_by: violation.refusal.code } : {};
+  return refuse('RECORDING_FAILED', undefined, { execution_id, because, ...stopped_by });
 }
 
 function captured({ bytes, total, truncated }: Captured) {

@@ -3,7 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { frozenFor } from '../gate/freeze.ts';
-import { signersOf } from '../gate/signers.ts';
+import { isOwnRequest, signersOf } from '../gate/signers.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -163,7 +163,7 @@ const ASSURANCE: Readonly<Record<Approval['assurance'], number>> = {
 };
 
 function approvedOf(
-  { proposer }: IntentState,
+  state: IntentState,
   approvals: readonly Approval[],
   rolesIn: (name: string) => readonly string[],
   met: (approvers: readonly Approver[]) => string[],
@@ -176,7 +176,7 @@ function approvedOf(
     approver_roles: [...new Set(approvers.flatMap(({ roles }) => roles))].sort(),
     quorums: met(approvers),
     assurance: Math.min(...(approvals.length ? approvals.map((each) => ASSURANCE[each.assurance]) : [0])),
-    self_approved: names.includes(proposer),
+    self_approved: names.some((name) => isOwnRequest(state, name)),
   };
 }
 

@@ -16,6 +16,7 @@ import { openAsked, requireSameEffect } from './effect.ts';
 import { glassHolds } from './glass.ts';
 import { observedRun } from './observe.ts';
 import { type Presented, requireCapability, type UsableCapability } from './present.ts';
+import { requireDispatchedNow } from './prove-agent.ts';
 import { toolsOf } from './reach.ts';
 import { inDoubt, type Report, recordEnd, type WatchedEnd, watchedEnd } from './record.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
@@ -111,6 +112,7 @@ async function makeReady(
   );
   const state = approvedNow(proven?.state ?? null, hash, facts);
   if (proven === null || 'eligible' in state) return refuseDenied(state as Denial);
+  await requireDispatchedNow(context, state);
   const { system } = proven;
   const asked = await openAsked(context, state);
   const capability = await requireCapability(context, { state, system }, asked.effect, presented ?? {});

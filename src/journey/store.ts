@@ -1,5 +1,6 @@
 import type { VerifiedLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
+import { requireObjects } from '../store/objects.ts';
 import { type VerifyOptions, verify } from './audit.ts';
 import type { Context } from './context.ts';
 
@@ -9,7 +10,10 @@ export interface VerifiedStore {
   readonly objects: number;
 }
 
-/** All that is stored: the ledger against itself, the state against the ledger, each object against its digest. */
+/**
+ * All that is stored: the ledger against itself, the state against the ledger, each object against its digest; with `deep`
+ * also that no object is missing which an entry names.
+ */
 export async function verifyStore(context: Context, options: VerifyOptions): Promise<VerifiedStore> {
   const ledger = await verify(context, options);
   const { rows, differences } = await context.store.rebuild({ write: false });
@@ -21,5 +25,6 @@ export async function verifyStore(context: Context, options: VerifyOptions): Pro
       await context.store.object(digest);
       objects += 1;
     }
+  if (options.deep) await requireObjects(context.store);
   return { ledger, rows, objects };
 }

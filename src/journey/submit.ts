@@ -1,6 +1,7 @@
 import { approvalExpiry } from '../approval/approval.ts';
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { isOwnDelegated } from '../gate/signers.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { covers, type Delegation, requireHolds } from '../identity/delegation.ts';
 import { requireConstraints } from '../intent/constraints.ts';
@@ -102,7 +103,7 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
     const system = await context.store.system();
     const matter = { state, ...asked, system, now };
     const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
-    if (delegation.approves) await requireMayStandFor(context, delegation.root.by, matter, keep);
+    if (delegation.approves) await requireMayStandFor(context, delegation, matter, keep);
     const delegated = signAct(
       context.origin,
       'intent.delegated',
@@ -129,14 +130,14 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
 /** A delegation that stands for an approval can do no more than the human who gave it. */
 async function requireMayStandFor(
   context: Context,
-  root: string,
+  { root, delegate }: Delegation,
   matter: Omit<Matter, 'action' | 'principal'>,
   keep: (ruling: Kept) => void,
 ): Promise<void> {
   const humans = await context.store.principals();
-  const principal = humans.find(({ name }) => name === root) ?? refuse('PRINCIPAL_UNKNOWN');
+  const principal = humans.find(({ name }) => name === root.by) ?? refuse('PRINCIPAL_UNKNOWN');
   const active = humans.filter(({ kind, status }) => kind === 'human' && status === 'active');
-  if (active.length > 1 && matter.state.proposer === root) refuse('SELF_APPROVAL');
+  if (active.length > 1 && isOwnDelegated(matter.state, root.by, delegate)) refuse('SELF_APPROVAL');
   const ruling = await rule(context, { ...matter, principal, delegated: true, action: 'approve' });
   keep(ruling);
   requireAllowed(ruling);

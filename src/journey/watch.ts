@@ -1,13 +1,14 @@
+import { canonicalText } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { outstanding } from '../gate/capability.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
 import { signersOf } from '../gate/signers.ts';
-import type { Approval, IntentState } from '../gate/state.ts';
+import type { Approval, IntentState, Run } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import { glassHolds } from './glass.ts';
@@ -33,25 +34,36 @@ export interface Watched extends Omit<Matter, 'action' | 'system' | 'now'> {
   readonly abort?: AbortSignal | undefined;
 }
 
+/** How many ticks of the watch a look may take. They are counted, so a process that was held up does not blame the store. */
+const LATE_ticks = Math.ceil(2_000 / limits.watch_ms);
+
 /**
  * Looks at a running action several times a second: a freeze, a revocation, a policy of the execution scope, a condition of
- * the capability. Whatever cannot be read is a violation, too: a run that nobody can stop does not go on.
+ * the capability. Whatever cannot be read is a violation, too, and so is a store that does not answer in time: a run that
+ * nobody can stop does not go on.
  */
 export function watchRun(context: Context, watched: Watched): Watch {
   const stopped = new AbortController();
   const since_ms = context.clock().getTime();
   let violation: Violation | null = null;
-  let looking = false;
-  const look = async () => {
-    if (looking) return;
-    looking = true;
-    const found = await violationNow(context, watched, since_ms).catch(unreadable);
-    looking = false;
-    if (found === null || stopped.signal.aborted) return;
+  let ticks: number | null = null;
+  const stopFor = (found: Violation) => {
+    if (stopped.signal.aborted) return;
     violation = found;
     stopped.abort();
   };
-  const timer = setInterval(() => void look(), limits.watch_ms);
+  const look = async () => {
+    if (ticks !== null) return;
+    ticks = 0;
+    const found = await violationNow(context, watched, since_ms).catch(unreadable);
+    ticks = null;
+    if (found) stopFor(found);
+  };
+  const tick = () => {
+    if (ticks === null) void look();
+    else if (++ticks >= LATE_ticks) stopFor(by(new Refusal('STORE_UNREACHABLE', LATE)));
+  };
+  const timer = setInterval(tick, limits.watch_ms);
   // Where the store tells of other hosts' writes, a run stops at once; the look every now and then is the floor.
   const following = context.store.changes?.(() => void look()).catch(() => null);
   const onAbort = () => stopped.abort();
@@ -62,11 +74,13 @@ export function watchRun(context: Context, watched: Watched): Watch {
     violation: () => violation,
     stop() {
       clearInterval(timer);
-      void following?.then((stop) => stop?.());
+      void following?.then((stop) => stop?.()).catch(() => null);
       watched.abort?.removeEventListener('abort', onAbort);
     },
   };
 }
+
+const LATE = 'The store did not answer in time, so nobody could have stopped the run.';
 
 function unreadable(error: unknown): Violation {
   const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL', String(error));
@@ -75,7 +89,7 @@ function unreadable(error: unknown): Violation {
 
 async function violationNow(context: Context, watched: Watched, since_ms: number): Promise<Violation | null> {
   const { capability, effect } = watched;
-  const state = (await context.store.intent(watched.state.intent_id)) ?? watched.state;
+  const state = requireClaim(context, watched, await context.store.intent(watched.state.intent_id));
   const system = await context.store.system();
   const authorities = await authoritiesIn(context);
   const now = context.clock();
@@ -101,6 +115,19 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const matter = { ...watched, state, system, now };
   if (capability.recorded.glass && (await glassHolds(context, matter, isLiveKey))) return null;
   return { refusal: new Refusal(code, words), ruling };
+}
+
+/**
+ * The claim was acknowledged before the watch began. A server that took over without it, or a human who settled the run
+ * meanwhile, lets others do the same effect again. A capability is spent once and a process is one: both name the claim.
+ */
+function requireClaim({ process }: Context, { capability }: Watched, state: IntentState | null): IntentState {
+  const { capability_id } = capability.recorded;
+  const isOurs = (run: Run | undefined) =>
+    run?.capability_id === capability_id && canonicalText(run.executor) === canonicalText(process);
+  if (state?.status === 'claimed' && isOurs(state.runs.at(-1))) return state;
+  if (state?.runs.some(isOurs)) refuse('RESOLVE_NOT_DUE', 'The run was settled while it went on.');
+  return refuse('LEDGER_TRUNCATED', 'The ledger no longer has the claim of this run.');
 }
 
 /** Whoever approved or granted it and lost the key or the delegation since. That time passes does not stop a run. */

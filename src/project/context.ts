@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { AgentFace } from '../agent/face.ts';
+import type { Finder } from '../agent/finder/request.ts';
 import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts';
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
@@ -20,8 +21,11 @@ import type { Layout } from './layout.ts';
 import { policyFilesIn } from './policies.ts';
 import { readSimulationFiles } from './simulations.ts';
 
-/** The agent core on top of the journey of this project. It is large, so it is loaded by whoever needs it. */
-export async function agentOf(layout: Layout, journey: Context): Promise<AgentFace> {
+/**
+ * The agent core on top of the journey of this project. It is large, so it is loaded by whoever needs it. Of another
+ * finder only the port is used, whatever else it can do.
+ */
+export async function agentOf(layout: Layout, journey: Context, finder?: Finder): Promise<AgentFace> {
   const { openAgent } = await import('../agent/face.ts');
   const { AGENT_CORE, newMemory } = await import('../agent/context.ts');
   const { createFinder } = await import('../agent/finder/finder.ts');
@@ -30,7 +34,7 @@ export async function agentOf(layout: Layout, journey: Context): Promise<AgentFa
   return openAgent({
     journey,
     files: () => readSimulationFiles(layout),
-    finder: createFinder(),
+    finder: finder ? { find: (request) => finder.find(request) } : createFinder(),
     core_key: agentSignerIn(path, AGENT_CORE),
     create_core_key: () => signer(createAgentKey(path)),
     memory: newMemory(),

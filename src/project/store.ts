@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Copied, type CopyProgress, copyLedger, foundLedger } from '../store/copy.ts';
+import { requireObjects } from '../store/objects.ts';
 import { openTarget, sqlitePlace, storePlace } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Config, readConfig } from './config.ts';
@@ -46,12 +47,14 @@ export async function copyStore(request: CopyRequest): Promise<CopiedStore> {
   const [from, to] = [storePlace(request.from), storePlace(request.to)];
   const tenant = request.tenant ?? tenantAt(request.at);
   const clock = () => new Date();
-  return closing(await from.open({ tenant, clock, mode: 'read' }), async (source) =>
-    closing(await openTarget(to, { tenant, clock }), async (target) => {
+  return closing(await from.open({ tenant, clock, mode: 'read' }), async (source) => {
+    await requireObjects(source);
+    return closing(await openTarget(to, { tenant, clock }), async (target) => {
       const copied = await copyLedger(source, target, request.onProgress);
+      await requireObjects(target);
       return { from: from.name, to: to.name, tenant, ...copied };
-    }),
-  );
+    });
+  });
 }
 
 function tenantAt(folder: string): string {

@@ -67,6 +67,11 @@ export const dependencyReasons = {
     'A rollback of this intent could not restore everything.',
     'Follow the instructions in its report, then run `keyturn rollback` again.',
   ],
+  CLOCK_AHEAD: [
+    4019,
+    'The clock of this machine is ahead of the server of the store. What it wrote would make all other clocks late.',
+    'Set the clock, here or on the server.',
+  ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,

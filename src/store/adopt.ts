@@ -69,6 +69,9 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
       const { seq, at, claims, prev, tenant, subject } = entry;
       if (seq !== end.size) broken('it is missing');
       if (prev !== end.last) broken('it does not follow the entry before it');
+      // What expires is judged by these times: `commit` never lets them go back.
+      if (end.at !== null && Date.parse(at) < Date.parse(end.at))
+        broken('its time is before that of the entry before it');
       for (const claim of claims) {
         if (taken.has(claim) || ledger.isClaimed(claim)) broken('it takes a claim that was taken');
         taken.set(claim, seq);

@@ -77,7 +77,7 @@ function confirmationRow(
   { subject, body }: Event<'agent.confirmed'>,
   { tenant, seq, at }: Place,
 ): AgentConfirmationRow {
-  const { plan_id, step_id, answer, proof, lexicon_version_ref } = body;
+  const { plan_id, step_id, answer, proof, confirm_lexicon_version_ref } = body;
   return {
     tenant_id: tenant,
     correlation_id: correlationOf(subject),
@@ -85,7 +85,7 @@ function confirmationRow(
     step_id,
     answer,
     confirmation_parse_proof_ref: proof,
-    confirm_lexicon_version_ref: lexicon_version_ref,
+    confirm_lexicon_version_ref,
     seq,
     created_at: at,
   };

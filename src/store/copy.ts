@@ -32,6 +32,7 @@ export async function copyLedger(
   onProgress: (progress: CopyProgress) => void = () => {},
 ): Promise<Copied> {
   const resumed_at = await requireSameBeginning(from, to);
+  if (resumed_at > 0) await requireWhole(to);
   let objects = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const tell = (entries: number, of_entries: number) => onProgress({ entries, of_entries, objects });
@@ -67,6 +68,11 @@ async function requireSameBeginning(from: Store, to: Store): Promise<number> {
     break;
   }
   return refuseOther(size);
+}
+
+/** What came over earlier is not copied again, so it is looked at: it could have been changed since. */
+async function requireWhole(to: Store): Promise<void> {
+  for await (const digest of each(to.objects())) await objectOf(to, digest);
 }
 
 function refuseOther(size: number): never {

@@ -2,7 +2,7 @@ import type { Event } from '../event/event.ts';
 import { correlationOf } from '../gate/agent.ts';
 import { requireDispatchGrounds } from '../gate/dispatch.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
-import { signersOf } from '../gate/signers.ts';
+import { isOwnDelegated, isOwnRequest, signersOf } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
@@ -20,6 +20,7 @@ import { authoritiesOf, type Rows } from './row.ts';
 export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'intent.proposed') requireProposer(rows, event);
   if (event.kind === 'intent.delegated') requireDelegated(rows, event, at);
+  if (event.kind === 'approval.granted') requireOther(rows, event);
   if (event.kind === 'capability.issued') requireGrantable(rows, event, at);
   if (event.kind === 'execution.claimed') requireRunnable(rows, event, at);
   if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
@@ -37,15 +38,23 @@ function requireProposer(rows: Rows, { body }: Event<'intent.proposed'>): void {
   verifyProposal(systemOf(rows).origin, body.hash, body.proposer_signature, proposer.public_key);
 }
 
+/** From the second human on nobody approves what they asked for, in whosever name it was proposed. */
+function requireOther(rows: Rows, { subject, body }: Event<'approval.granted'>): void {
+  if (isOwnRequest(intentOf(rows, subject), body.by) && hasOthers(rows)) refuse('SELF_APPROVAL');
+}
+
+function hasOthers(rows: Rows): boolean {
+  return rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active').length > 1;
+}
+
 function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: string): void {
   const { delegation, approver, expires_at } = event.body;
   const held = requireHolds(authoritiesOf(rows), delegation, at);
   if (!covers(held, intentOf(rows, event.subject).actions)) refuse('DELEGATION_OUT_OF_SCOPE');
   if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
   if (approver === null) return;
-  const { proposer } = intentOf(rows, event.subject);
-  const humans = rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active');
-  if (humans.length > 1 && approver.by === proposer) refuse('SELF_APPROVAL');
+  if (isOwnDelegated(intentOf(rows, event.subject), approver.by, event.body.by) && hasOthers(rows))
+    refuse('SELF_APPROVAL');
   if (!held.approves || approver.by !== held.root.by || approver.key !== held.root.key)
     refuse('DELEGATION_WIDENED', 'This delegation does not stand for an approval.');
 }
@@ -96,6 +105,8 @@ function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): vo
   requireDispatchGrounds(agent, event, at, {
     simulation: (id) => rows.row('simulation', id)?.state ?? null,
     intent: (intent_id) => rows.row('intent', intent_id)?.state ?? null,
+    principal: (name) => rows.row('principal', name)?.state ?? null,
+    policy: rows.row('system', 'system')?.state.policy ?? null,
   });
 }
 

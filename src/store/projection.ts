@@ -1,8 +1,10 @@
 import type { Event, SignedKind } from '../event/event.ts';
 import { isSigned } from '../event/event.ts';
 import { type AgentEvent, correlationOf, movesAgent, nextAgent } from '../gate/agent.ts';
+import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { nextDispatch } from '../gate/dispatch.ts';
+import { nextDispatched, requireDispatched } from '../gate/dispatched.ts';
 import { fingerprintOf, type IntakeEvent, movesIntake, nextIntake } from '../gate/intake.ts';
 import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
 import { movesSimulation, nextSimulation, type SimulationEvent } from '../gate/simulation.ts';
@@ -65,7 +67,10 @@ function foldIntent(rows: Rows, event: IntentEvent, seq: number, at: string): re
   const before = rows.row('intent', event.subject);
   const state = next(before?.state ?? null, event, at);
   const intent: Row = { name: 'intent', key: event.subject, seq: before?.seq ?? seq, state };
-  if (event.kind === 'execution.claimed') return [intent, executionOf(rows, event, seq)];
+  if (event.kind === 'execution.claimed') {
+    requireDispatched(state, () => rows.row('dispatched', event.subject)?.state ?? null);
+    return [intent, executionOf(rows, event, seq)];
+  }
   if (event.kind === 'capability.issued') {
     requireOrdinal(rows, event);
     return [intent, capabilityOf(rows, event, seq), pacedOf(rows, pacedName(state, event.body), at)];
@@ -106,14 +111,15 @@ function foldDelegation(rows: Rows, event: DelegationEvent, seq: number, at: str
   return { name: 'delegation', key: event.subject, seq: before?.seq ?? seq, state };
 }
 
-/** The first turn brings the correlation into being, and a dispatch the row of its key: never both in one entry. */
+/** The first turn brings the correlation into being, and a dispatch the rows of its key and of its intent. */
 function foldAgent(rows: Rows, event: AgentEvent, seq: number, at: string): readonly Row[] {
   const key = correlationOf(event.subject);
   const before = rows.row('agent', key);
   const state = nextAgent(before?.state ?? null, event, at);
   const agent: Row = { name: 'agent', key, seq: before?.seq ?? seq, state };
-  const dispatch = event.kind === 'agent.moved' ? dispatchOf(rows, event, state, seq) : null;
-  return dispatch ? [agent, dispatch] : [agent];
+  if (event.kind !== 'agent.moved') return [agent];
+  const also = [dispatchOf(rows, event, state, seq), dispatchedOf(rows, event, seq)];
+  return [agent, ...also.filter((row) => row !== null)];
 }
 
 function dispatchOf(rows: Rows, event: Event<'agent.moved'>, after: AgentState, seq: number): Row | null {
@@ -122,6 +128,14 @@ function dispatchOf(rows: Rows, event: Event<'agent.moved'>, after: AgentState, 
   const before = rows.row('dispatch', key);
   const state = nextDispatch(before?.state ?? null, event, after);
   return state ? { name: 'dispatch', key, seq: before?.seq ?? seq, state } : null;
+}
+
+function dispatchedOf(rows: Rows, event: Event<'agent.moved'>, seq: number): Row | null {
+  const key = event.body.intent_id;
+  if (key === null || !(isDispatch(event.body) || isEnd(event.body))) return null;
+  const before = rows.row('dispatched', key);
+  const state = nextDispatched(before?.state ?? null, event);
+  return state ? { name: 'dispatched', key, seq: before?.seq ?? seq, state } : null;
 }
 
 function foldSimulation(rows: Rows, event: SimulationEvent, seq: number, at: string): Row {

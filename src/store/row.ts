@@ -1,4 +1,5 @@
 import type { AgentState, Dispatch } from '../gate/agent-state.ts';
+import type { DispatchedIntent } from '../gate/dispatched.ts';
 import type { Intake } from '../gate/intake.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -17,6 +18,7 @@ export interface States {
   readonly system: System;
   readonly agent: AgentState;
   readonly dispatch: Dispatch;
+  readonly dispatched: DispatchedIntent;
   readonly simulation: Simulation;
   readonly intake: Intake;
 }
@@ -26,7 +28,10 @@ export type RowName = keyof States;
 export interface Row<N extends RowName = RowName> {
   readonly name: N;
   readonly key: string;
-  /** The entry that brought this row into being. An entry brings at most one, so this names the row, too. */
+  /**
+   * The entry that brought this row into being. An entry brings at most one, so this names the row, too. Only a dispatch
+   * brings two, of its key and of its intent: those of the name `dispatched` are counted apart.
+   */
   readonly seq: number;
   readonly state: States[N];
 }

@@ -1,6 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { AgentState, Dispatch } from '../gate/agent-state.ts';
+import type { DispatchedIntent } from '../gate/dispatched.ts';
 import type { Intake } from '../gate/intake.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
@@ -108,6 +109,8 @@ export interface Store {
   agent(correlation_id: string): Promise<AgentState | null>;
   /** What an idempotency key was spent on. */
   dispatch(idempotency_key: string): Promise<Dispatch | null>;
+  /** Whether the agent core dispatched this intent, and whether that is over. */
+  dispatched(intent_id: string): Promise<DispatchedIntent | null>;
   simulation(id: string): Promise<Simulation | null>;
   /** All of them, in the order of their registration. */
   simulations(): Promise<Simulation[]>;

@@ -225,5 +225,13 @@ export async function askedFor(keyturn: Keyturn, utterance: string, user_id = 'a
   return prompted(await keyturn.agent.ask({ user_id, utterance }));
 }
 
-export const yes = (keyturn: Keyturn, { correlation_id, step_id }: Confirm, user_id = 'ada') =>
-  keyturn.agent.confirm({ correlation_id, step_id, user_id, text: 'yes' });
+/** The words of a user about a prompt, or about whatever else names its plan. */
+export const words = (
+  keyturn: Keyturn,
+  { correlation_id, plan_id, step_id }: Pick<Confirm, 'correlation_id' | 'plan_id' | 'step_id'>,
+  text: string,
+  user_id = 'ada',
+) => keyturn.agent.confirm({ correlation_id, plan_id, step_id, user_id, text });
+
+export const yes = (keyturn: Keyturn, prompt: Confirm, user_id = 'ada') =>
+  words(keyturn, prompt, 'yes', user_id);

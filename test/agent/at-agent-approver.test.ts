@@ -8,7 +8,8 @@ import { Keyturn } from '../../src/keyturn.ts';
 import type { PolicyRequest } from '../../src/policy/request.ts';
 import { ANY, asking, engineOf, rule } from '../policy/questions.ts';
 import { PASSPHRASE } from '../support/project.ts';
-import { agentPlace, askedFor, yes } from './agent-place.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, askedFor, words, yes } from './agent-place.ts';
 
 /** A yes is the consent of whoever asks. What is risky, or what a policy says so about, needs an approver as well. */
 
@@ -69,8 +70,7 @@ describe('HIGH risk', () => {
   it('can be called off by the user while it waits', async () => {
     const { keyturn, ada, written } = place();
     const waiting = await awaited('wipe the whole archive "high four"');
-    const { correlation_id } = waiting;
-    const off = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'no' });
+    const off = await words(keyturn, waiting, 'no');
     expect(off).toMatchObject({ kind: 'CANCELLED', reason_code: 'CONFIRM_DECLINED' });
     await approve(waiting, ada);
     expect((await keyturn.agent.resume(waiting)).kind).toBe('CANCELLED');
@@ -108,7 +108,7 @@ describe('with a second human', () => {
     const bo = keyturn.createKey('bo', PASSPHRASE);
     await keyturn.enrol({ name: 'bo', principal: 'human', public_key: bo.public_key, signer: ada });
     const waiting = await awaited('wipe the whole archive "high five"');
-    await approve(waiting, ada);
+    await expectRefusal('SELF_APPROVAL', () => approve(waiting, ada));
     expect((await keyturn.agent.resume(waiting)).kind).toBe('AWAITS_APPROVER');
     expect(written()).not.toContain('! high five');
     await approve(waiting, bo);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentAnswer, Confirm, Outcome } from '../../src/agent/answer.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { agentPlace, askedFor, prompted, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
+import { agentPlace, askedFor, prompted, SIMULATIONS, words, writeSimulation, yes } from './agent-place.ts';
 
 /** 003 section 3.2: several steps, one a turn, each with its own yes, and undone in reverse. */
 
@@ -38,7 +38,7 @@ describe('a plan of several steps', () => {
     // A yes that was meant for the first prompt does not confirm the third step.
     expect((await yes(keyturn, first)).kind).toBe('CONFIRM');
     await expectRefusal('CLARIFICATION_NEEDED', () =>
-      keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'yes' }),
+      keyturn.agent.confirm({ correlation_id, plan_id: first.plan_id, user_id: 'ada', text: 'yes' }),
     );
     expect(written()).not.toContain('+ w two');
 
@@ -166,8 +166,7 @@ describe('undoing a plan', () => {
     for (let i = 0; i < 3; i += 1) {
       prompts.push(prompted(await undo()));
       if (i === 2) break;
-      const no = { correlation_id, user_id: 'ada', text: 'no' };
-      expect(await keyturn.agent.confirm(no)).toMatchObject({ kind: 'CANCELLED' });
+      expect(await words(keyturn, prompts[i]!, 'no')).toMatchObject({ kind: 'CANCELLED' });
     }
     expect(new Set(prompts.map(({ plan_id }) => plan_id)).size).toBe(3);
     expect(new Set(prompts.map(({ step_id }) => step_id)).size).toBe(3);

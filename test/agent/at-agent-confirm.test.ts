@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
-import { agentPlace, askedFor, prompted } from './agent-place.ts';
+import { agentPlace, askedFor, prompted, words } from './agent-place.ts';
 
 /** 003 section 7: an explicit yes in the words of the lexicon, in the language of the conversation, with its proof. */
 
@@ -11,8 +11,9 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
     'an answer that is no clear yes asks again and dispatches nothing: %j',
     async (text) => {
       const { keyturn, written } = place();
-      const { correlation_id } = await askedFor(keyturn, 'append a notebook line "vague"');
-      const answer = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text });
+      const prompt = await askedFor(keyturn, 'append a notebook line "vague"');
+      const { correlation_id } = prompt;
+      const answer = await words(keyturn, prompt, text);
       expect(answer).toMatchObject({ kind: 'CONFIRM', reason_code: 'CONFIRMATION_AMBIGUOUS' });
       expect(written()).not.toContain('+ vague');
       const { state } = await keyturn.agent.status(correlation_id);
@@ -25,9 +26,9 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
 
   it('a vague answer spoils nothing: the yes after it counts', async () => {
     const { keyturn, written } = place();
-    const { correlation_id } = await askedFor(keyturn, 'append a notebook line "later"');
-    await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'okay' });
-    const done = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'Yes.' });
+    const prompt = await askedFor(keyturn, 'append a notebook line "later"');
+    await words(keyturn, prompt, 'okay');
+    const done = await words(keyturn, prompt, 'Yes.');
     expect(done.kind).toBe('OUTCOME');
     expect(written()).toContain('+ later');
   });
@@ -37,22 +38,22 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
     const utterance = 'añadir una línea al cuaderno "leche"';
     const prompt = prompted(await keyturn.agent.ask({ user_id: 'ada', utterance, language: 'es' }));
     expect(prompt).toMatchObject({ language: 'es', user_visible_text: expect.stringContaining('Añadir') });
-    const { correlation_id } = prompt;
     for (const text of ['yes', 'vale'])
-      expect(await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text })).toMatchObject({
+      expect(await words(keyturn, prompt, text)).toMatchObject({
         kind: 'CONFIRM',
         reason_code: 'CONFIRMATION_AMBIGUOUS',
       });
     expect(written()).not.toContain('+ leche');
-    const done = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'Sí' });
+    const done = await words(keyturn, prompt, 'Sí');
     expect(done.kind).toBe('OUTCOME');
     expect(written()).toContain('+ leche');
   });
 
   it('the proof holds token, language, lexicon and the hash of what was said, and the ledger no word of it', async () => {
     const { keyturn } = place();
-    const { correlation_id } = await askedFor(keyturn, 'append a notebook line "secretword"');
-    await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'I confirm' });
+    const prompt = await askedFor(keyturn, 'append a notebook line "secretword"');
+    const { correlation_id } = prompt;
+    await words(keyturn, prompt, 'I confirm');
     const { state } = await keyturn.agent.status(correlation_id);
     const bytes = await keyturn.object(state.plans[0]!.steps[0]!.confirmation!.proof);
     const proof = JSON.parse(Buffer.from(bytes).toString());
@@ -60,7 +61,7 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
       answer: 'YES',
       token: 'i confirm',
       language: 'en',
-      lexicon_version_ref: LEXICON_VERSION,
+      confirm_lexicon_version_ref: LEXICON_VERSION,
       user_id: 'ada',
     });
     expect(Buffer.from(await keyturn.object(proof.text)).toString()).toBe('I confirm');

@@ -2,8 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SimulationMatchPacket } from '../../src/agent/packet.ts';
+import { turnKey } from '../../src/agent/turn.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { agentPlace, askedFor, kindsOf, prompted, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
+import {
+  agentPlace,
+  askedFor,
+  kindsOf,
+  prompted,
+  SIMULATIONS,
+  words,
+  writeSimulation,
+  yes,
+} from './agent-place.ts';
 
 /** 003 section 13: from a goal to its dispatch, and everything that stands in the way. */
 
@@ -88,8 +98,7 @@ describe('AT-AGENT-02-confirm-required-before-impactful-sim', () => {
   it('a no ends the plan, and a later yes changes nothing', async () => {
     const { keyturn, written } = place();
     const prompt = await askedFor(keyturn, 'append a notebook line "bread"');
-    const { correlation_id } = prompt;
-    const no = await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'no' });
+    const no = await words(keyturn, prompt, 'no');
     expect(no).toMatchObject({ kind: 'CANCELLED', reason_code: 'CONFIRM_DECLINED' });
     expect((await yes(keyturn, prompt)).kind).toBe('CANCELLED');
     expect(written()).not.toContain('+ bread');
@@ -240,17 +249,19 @@ const asking = (correlation_id: string) => ({
 /** A packet of another finder: the one of ours, for these snapshots, with other contents. */
 async function packetOf(over: Partial<SimulationMatchPacket>, correlation_id = 'ghost') {
   const { packet } = await place().keyturn.agent.ask({ ...asking('template'), turn_id: `t-${Date.now()}` });
-  return { ...(packet as SimulationMatchPacket), correlation_id, turn_id: 'turn-1', ...over };
+  const idempotency_key = turnKey(asking(correlation_id));
+  const match = packet as SimulationMatchPacket;
+  return { ...match, correlation_id, turn_id: 'turn-1', idempotency_key, ...over };
 }
 
 describe('AT-AGENT-09-finder-top1-is-consumed-without-rerank', () => {
   it('what the finder put first is taken, though our own finder would choose another', async () => {
     const { keyturn } = place();
-    const spans = [{ field: 'text', source: 'utterance', start: 0, end: 1, text: 'z', value: 'z' }] as const;
+    const spans = [{ field: 'text', source: 'utterance', start: 0, end: 1, text: 'g', value: 'z' }] as const;
     const packet = await packetOf(
       {
         simulation_id: 'note.add',
-        confidence_bp: 1,
+        confidence_bp: 9000,
         required_fields_present: ['text'],
         evidence_spans: [...spans],
         confirm_required: false,
@@ -282,7 +293,7 @@ describe('AT-AGENT-09-finder-top1-is-consumed-without-rerank', () => {
   it('a value that the registered field does not take is refused', async () => {
     const { keyturn } = place();
     const long = 'z'.repeat(81);
-    const spans = [{ field: 'text', source: 'utterance', start: 0, end: 1, text: 'z', value: long }] as const;
+    const spans = [{ field: 'text', source: 'utterance', start: 0, end: 1, text: 'g', value: long }] as const;
     const over = { simulation_id: 'note.add', required_fields_present: ['text'], evidence_spans: [...spans] };
     const packet = await packetOf(over, 'too-long');
     await expectRefusal('FINDER_PACKET_INVALID', () => keyturn.agent.ask({ ...asking('too-long'), packet }));

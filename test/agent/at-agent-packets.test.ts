@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { intakeLimits } from '../../src/agent/intake.ts';
+import type { SimulationMatchPacket } from '../../src/agent/packet.ts';
+import { turnKey } from '../../src/agent/turn.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { agentPlace, kindsOf, prompted, writeSimulation } from './agent-place.ts';
+import { agentPlace, kindsOf, prompted, writeSimulation, yes } from './agent-place.ts';
 
 /** What happens on the packets that lead to no plan: a question, a refusal, and a wish for what does not exist. */
 
@@ -38,7 +40,7 @@ describe('AT-AGENT-06-clarify-one-question-rule', () => {
       confirm_state: 'REQUIRED',
       normalized_intent: { answer: { missing_field: 'text', text: '"answered"' } },
     });
-    await keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'yes' });
+    await yes(keyturn, prompt);
     expect(written()).toContain('+ answered');
   });
 
@@ -88,6 +90,92 @@ describe('AT-AGENT-06-clarify-one-question-rule', () => {
     await expectRefusal('CLARIFICATION_NEEDED', () =>
       keyturn.agent.answer({ correlation_id: 'theirs', user_id: 'ada', text: 'x' }),
     );
+  });
+});
+
+describe('a question about nothing', () => {
+  it('is refused when it is answered, whatever stored object it names', async () => {
+    const { keyturn } = place();
+    const turn = { user_id: 'ada', utterance: 'append a notebook line', turn_id: 'turn-1' };
+    const { packet } = await keyturn.agent.ask({ ...turn, correlation_id: 'question' });
+    const { state } = await keyturn.agent.status('question');
+    const objects = [state.turn.goal, state.turn.finder_packet];
+    for (const [i, candidate_context_ref] of objects.entries()) {
+      const correlation_id = `odd-${i}`;
+      const odd = { ...packet, correlation_id, candidate_context_ref };
+      expect((await keyturn.agent.ask({ ...turn, correlation_id, packet: odd })).kind).toBe('CLARIFY');
+      await expectRefusal('FINDER_PACKET_INVALID', () =>
+        keyturn.agent.answer({ correlation_id, user_id: 'ada', text: 'x' }),
+      );
+    }
+  });
+});
+
+describe('a match of another finder', () => {
+  const utterance = 'append a notebook line "milk"';
+  const said = (correlation_id: string) => ({
+    user_id: 'ada',
+    utterance,
+    correlation_id,
+    turn_id: 'turn-1',
+  });
+  /** What our own finder would say in that conversation. */
+  async function matchIn(correlation_id: string): Promise<SimulationMatchPacket> {
+    const { packet } = await place().keyturn.agent.ask(said(`template-${correlation_id}`));
+    if (packet.kind !== 'SIMULATION_MATCH') throw new Error(packet.kind);
+    return { ...packet, correlation_id, idempotency_key: turnKey(said(correlation_id)) };
+  }
+
+  it('is taken as it is when it is about what was said', async () => {
+    const packet = await matchIn('honest');
+    expect(prompted(await place().keyturn.agent.ask({ ...said('honest'), packet })).kind).toBe('CONFIRM');
+  });
+
+  const span = { field: 'text', source: 'utterance', start: 24, end: 28, text: 'milk', value: 'milk' };
+  it.each([
+    ['made for other words', { idempotency_key: 'a'.repeat(64) }],
+    ['that makes the key of a step in another way', { idempotency_recipe_ref: 'whatever' }],
+    ['of another family', { intent_family: 'other' }],
+    ['that is not sure', { confidence_bp: 8999 }],
+    ['with words beyond the end', { evidence_spans: [{ ...span, start: 9000, end: 9004 }] }],
+    ['with words that nobody said', { evidence_spans: [{ ...span, text: 'EVIL' }] }],
+    ['with no words at all', { evidence_spans: [{ ...span, start: 0, end: 0, text: '', value: 'EVIL' }] }],
+    ['with an answer that nobody gave', { evidence_spans: [{ ...span, source: 'answer' }] }],
+    ['with an earlier answer that nobody gave', { evidence_spans: [{ ...span, source: 'earlier' }] }],
+  ])('%s is refused, and nothing is written', async (what, over) => {
+    const { keyturn } = place();
+    const correlation_id = what.replaceAll(' ', '-');
+    const packet = { ...(await matchIn(correlation_id)), ...over };
+    await expectRefusal('FINDER_PACKET_INVALID', () =>
+      keyturn.agent.ask({ ...said(correlation_id), packet }),
+    );
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.agent.status(correlation_id));
+  });
+
+  it('that comes with an answer shows what the answer says', async () => {
+    const { keyturn } = place();
+    const turn = { ...said('answered'), utterance: 'append a notebook line' };
+    await keyturn.agent.ask(turn);
+    const answer = { user_id: 'ada', correlation_id: 'answered', turn_id: 'turn-2', text: 'oat milk' };
+    const idempotency_key = turnKey({ ...turn, turn_id: 'turn-2', clarify: { answer: answer.text } });
+    const match = { ...(await matchIn('answered')), turn_id: 'turn-2', idempotency_key };
+    const shown = (start: number, end: number) => ({
+      ...match,
+      confidence_bp: 7000,
+      evidence_spans: [{ ...span, source: 'answer', start, end }],
+    });
+    await expectRefusal('FINDER_PACKET_INVALID', () =>
+      keyturn.agent.answer({ ...answer, packet: shown(0, 4) }),
+    );
+    expect(prompted(await keyturn.agent.answer({ ...answer, packet: shown(4, 8) })).kind).toBe('CONFIRM');
+  });
+
+  it('that calls it HIGH needs an approver, though the definition does not', async () => {
+    const { keyturn, written } = place();
+    const packet = { ...(await matchIn('high')), risk_tier: 'HIGH' };
+    const prompt = prompted(await keyturn.agent.ask({ ...said('high'), packet }));
+    expect((await yes(keyturn, prompt)).kind).toBe('AWAITS_APPROVER');
+    expect(written()).not.toContain('+ milk');
   });
 });
 
@@ -200,7 +288,7 @@ describe('AT-AGENT-12-missing-simulation-never-calls-simulation-executor', () =>
     const { correlation_id } = missing;
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => p.keyturn.agent.resume({ correlation_id }));
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-      p.keyturn.agent.confirm({ correlation_id, user_id: 'ada', text: 'yes' }),
+      p.keyturn.agent.confirm({ correlation_id, plan_id: 'a'.repeat(64), user_id: 'ada', text: 'yes' }),
     );
     expect((await p.keyturn.agent.replay(correlation_id)).decisions).toMatchObject([
       { decision: 'NO_DISPATCH', plan_id: null },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { figuresOf } from '../../src/agent/slo.ts';
 import type { AgentLedgerRow } from '../../src/store/agent-tables.ts';
+import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace } from './agent-place.ts';
 
@@ -51,6 +52,24 @@ describe('the figures of the agent core', () => {
     await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
     now += 24 * HOUR_MS;
     expect((await keyturn.agent.requireSlo()).dispatches).toBe(0);
+  });
+});
+
+describe('a waiver', () => {
+  it('ends when the key that signed it is revoked', async () => {
+    const { keyturn, ada } = place();
+    const bob = keyturn.createKey('bob', PASSPHRASE);
+    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
+    const until = new Date(now + HOUR_MS);
+    const waiver = { figures: ['execution_error_rate'] as const, reason: 'Known.', until };
+    await keyturn.agent.waive({ ...waiver, signer: keyturn.unlock('bob', PASSPHRASE) });
+    expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    await keyturn.revoke({ name: 'bob', reason: 'Stolen.', signer: ada });
+    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
+    await keyturn.agent.waive({ ...waiver, signer: ada });
+    expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { extractFields } from '../../src/agent/finder/extract.ts';
+import { extractFields, readingOf } from '../../src/agent/finder/extract.ts';
+import { patternsIn } from '../../src/agent/finder/value.ts';
 import type { Field } from '../../src/agent/simulation.ts';
 import { field, simulation } from './examples.ts';
 
@@ -33,6 +34,12 @@ describe('a value in an utterance', () => {
     [NUMBER, '请假3天', 3],
     [NUMBER, '１２', 12],
     [INTEGER, '५ दिन', 5],
+    [NUMBER, '৫০০', 500],
+    [NUMBER, '๕๐๐ บาท', 500],
+    [NUMBER, '5٫5', 5.5],
+    [NUMBER, '٥٫٥', 5.5],
+    [NUMBER, '$500', 500],
+    [NUMBER, 'amount=500!', 500],
     [TOKEN, '把发票INV-3005作废', 'INV-3005'],
     [TOKEN, 'send INV-3005.', 'INV-3005'],
     [{ extract: 'email' }, 'to anna.b@example.co.uk, please', 'anna.b@example.co.uk'],
@@ -67,6 +74,58 @@ describe('a value in an utterance', () => {
     ['a boolean', { type: 'boolean' }, 'yes'],
   ])('is not guessed: %s', (_, given, text) => {
     expect(one(given, text)).toBeNull();
+  });
+
+  it.each([
+    '৫00',
+    '𝟓00',
+    '𝟓𝟎𝟎',
+    '๕00',
+    '−500',
+    '− 500',
+    '-$500',
+    'minus 500',
+    'not 500',
+    '5。5',
+    '5½',
+    '5 ½',
+    '10²',
+    'Ⅴ00',
+    '5\u0336',
+    '5 million',
+    '5 Millionen',
+    '5 लाख',
+    '5万',
+    '5k',
+    '5 k',
+    '1e3',
+    '0x10',
+    '5-10',
+    '5–10',
+    '5 - 5',
+    '6 x 6',
+    '5..10',
+    '5·000',
+    '1٬500',
+    '5 005',
+    '5\u2009005',
+  ])('a number that a person reads as another one is left to be asked for: %s', (text) => {
+    expect(one({ type: 'number', extract: 'number' }, `move ${text}`)).toBeNull();
+    expect(one({ type: 'number', extract: 'number' }, text)).toBeNull();
+  });
+
+  it('a token does not begin or end inside of another word or number', () => {
+    const digits = { pattern: '[0-9]{5}', extract: 'token' };
+    for (const text of ['𝟓48213', 'é48213', '48213²', '½48213']) expect(one(digits, text)).toBeNull();
+    expect(one(digits, '订单48213退款')).toBe('48213');
+  });
+
+  it('one text is read for many fields as each of them would read it alone', () => {
+    const all = fields({ amount: NUMBER, whole: INTEGER, invoice: TOKEN, day: DATE });
+    const text = 'INV-3005 of 2026-03-10 over 42.50';
+    const reading = readingOf(text, patternsIn(Object.values(all)));
+    for (const [name, each] of Object.entries(all))
+      expect(extractFields({ [name]: each }, reading)).toEqual(extractFields({ [name]: each }, text));
   });
 
   it('that is said twice is one value', () => {

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { indexCatalog, rank } from '../../src/agent/finder/rank.ts';
+import { inflection, slip } from '../../src/agent/finder/similar.ts';
+import { type Spoken, spokenIn } from '../../src/agent/finder/speech.ts';
+import { occurrencesIn, vocabularyOf } from '../../src/agent/finder/vocabulary.ts';
 import { catalog, examine, field, simulation } from './examples.ts';
 
 /** A small house with near twins, known only by the words for their acts and things. */
@@ -78,5 +82,57 @@ describe('the words of a simulation', () => {
 
   it('both twins in one breath are asked about', () => {
     expect(heard('lock or unlock the door').kind).toBe('CLARIFY');
+  });
+});
+
+describe('the vocabulary of a catalog', () => {
+  const called = [
+    'refund',
+    'reembolsar',
+    'verschicken',
+    'sondern',
+    'abrir',
+    'supprimer',
+    'भेजना',
+    'reactivate',
+    'post',
+  ];
+  const vocabulary = vocabularyOf(
+    catalog(
+      called.map((word, i) => simulation(`s${i}`, { words: { en: { acts: [word], things: ['thing'] } } })),
+    ).simulations,
+  );
+  const heardAs = (text: string): string[] =>
+    occurrencesIn(vocabulary, spokenIn(text), new Set(['en'])).map(({ places }) => called[places[0]!]!);
+  const expected = (text: string): string[] => {
+    const [{ text: typed, forms }] = spokenIn(text) as [Spoken];
+    const is_known = forms.some((form) => called.includes(form));
+    return called.filter((word) =>
+      forms.some(
+        (form) => typed === word || (inflection(form, word) || (is_known ? 0 : slip(form, word))) >= 0.85,
+      ),
+    );
+  };
+
+  it('finds by its indexes what a comparison with every word finds', () => {
+    const slips = (word: string) =>
+      [...word].flatMap((_, i) => [
+        word.slice(0, i) + word.slice(i + 1),
+        `${word.slice(0, i)}x${word.slice(i)}`,
+        `${word.slice(0, i)}x${word.slice(i + 1)}`,
+        word.slice(0, i) + (word[i + 1] ?? '') + word[i] + word.slice(i + 2),
+      ]);
+    const typed = called.flatMap((word) => [word, `${word}s`, ...slips(word), ...slips(word).flatMap(slips)]);
+    const spoken = [...new Set(typed)].filter((text) => spokenIn(text).length === 1);
+    expect(spoken.length).toBeGreaterThan(3000);
+    for (const text of spoken) expect([text, heardAs(text).sort()]).toEqual([text, expected(text).sort()]);
+  });
+
+  it('leaves nothing behind for the next query', () => {
+    const { active } = indexCatalog(house);
+    const first = rank(active, 'unlock the door', new Set());
+    rank(active, 'close ticket T-12 and send the letter', new Set());
+    expect(rank(active, 'unlock the door', new Set())).toEqual(first);
+    expect([...active.sums].every((sum) => sum === 0)).toBe(true);
   });
 });

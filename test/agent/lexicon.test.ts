@@ -31,14 +31,13 @@ describe('the confirmation lexicon', () => {
       answer: 'YES',
       token: 'yes',
       language: 'en',
-      lexicon_version_ref: LEXICON_VERSION,
+      confirm_lexicon_version_ref: LEXICON_VERSION,
       reason: 'CANONICAL',
     });
   });
 
   it.each([
     ['Yes.', 'en'],
-    ['ｙｅｓ', 'en'],
     ['si\u0301', 'es'],
     ['JA', 'de'],
     ['はい。', 'ja'],
@@ -74,9 +73,35 @@ describe('the confirmation lexicon', () => {
     ['ye\u200bs', 'en', 'INVISIBLE_CHARACTER'],
     ['yes\u202e', 'en', 'INVISIBLE_CHARACTER'],
     ['\ufeffyes', 'en', 'INVISIBLE_CHARACTER'],
+    ['ｙｅｓ', 'en', 'LOOK_ALIKE'],
+    ['ⓨⓔⓢ', 'en', 'LOOK_ALIKE'],
+    ['🅈🄴🅂', 'en', 'LOOK_ALIKE'],
+    ['yeſ', 'en', 'LOOK_ALIKE'],
+    ['ⓨes', 'en', 'LOOK_ALIKE'],
+    ['Ⓝⓞ', 'en', 'LOOK_ALIKE'],
+    ['⒮i', 'es', 'NOT_IN_LEXICON'],
+    ['㊣', 'zh', 'NOT_IN_LEXICON'],
+    ['yes'.padEnd(201), 'en', 'TOO_LONG'],
     ['yes', 'tlh', 'LANGUAGE_UNKNOWN'],
     ['yes', 'constructor', 'LANGUAGE_UNKNOWN'],
   ])('does not take %j in %s for an answer: %s', (text, language, reason) => {
     expect(read(text, language)).toMatchObject({ answer: 'AMBIGUOUS', token: null, reason });
+  });
+
+  it('no other letter in the place of one of yes makes a yes', () => {
+    const made = [];
+    for (let point = 0x80; point < 0x20000; point += 1) {
+      if (point >= 0xd800 && point < 0xe000) continue;
+      const letter = String.fromCodePoint(point);
+      for (const text of [`${letter}es`, `y${letter}s`, `ye${letter}`])
+        if (read(text, 'en').answer !== 'AMBIGUOUS') made.push(text);
+    }
+    expect(made).toEqual([]);
+  });
+
+  it('takes full-width forms where people write them, and blanks around a token', () => {
+    expect(read('是的，我确认！', 'zh')).toMatchObject({ answer: 'YES', token: '是的,我确认' });
+    expect(read('ｷｬﾝｾﾙ', 'ja')).toMatchObject({ answer: 'NO', token: 'キャンセル' });
+    expect(read(`${' '.repeat(90)}yes${'\n '.repeat(50)}`, 'en').answer).toBe('YES');
   });
 });

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type Event, parseEvent } from '../../src/event/event.ts';
+import { requireStanding } from '../../src/gate/simulation.ts';
+import { writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
 
@@ -9,6 +12,8 @@ import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent
 let now = Date.parse('2026-03-02T12:00:00.000Z');
 const place = agentPlace(() => new Date(now));
 const DAY_MS = 86_400_000;
+
+type Changed = Event<'simulation.changed'>;
 
 const [NOTE] = SIMULATIONS as Record<string, unknown>[];
 const fresh = (id: string, over: object = {}) => ({
@@ -110,6 +115,65 @@ describe('an activation', () => {
     const change = await registered(`bad.${what.replace(/[^a-z]/g, '')}`.slice(0, 60), over);
     await expectRefusal(code, () => place().keyturn.simulations.activate(change));
     expect((await listed(change.id)).status).toBe('Draft');
+  });
+
+  it.each([0, -1, Number.NaN, 1e15, Number.POSITIVE_INFINITY, 90 * 86_400 + 1])(
+    'for %d seconds is refused, with a delegation or without',
+    async (ttl_s) => {
+      const { keyturn, ada } = place();
+      for (const id of ['note.add', 'diary.week'])
+        await expectRefusal('TIME_MALFORMED', () =>
+          keyturn.simulations.activate({ id, reason: 'A test.', signer: ada, ttl_s }),
+        );
+    },
+  );
+
+  it('that outlives every delegation is refused by the ledger, whoever wrote it', async () => {
+    const { keyturn } = place();
+    const last = (await keyturn.story('simulation:diary.week')).at(-1)!;
+    const { kind, subject, body } = parseEvent(last) as Changed;
+    const at = new Date(now).toISOString();
+    const until = (days: number) => ({
+      kind,
+      subject,
+      body: { ...body, expires_at: new Date(now + days * DAY_MS).toISOString() },
+    });
+    const authorities = { principal: () => null, delegation: () => null };
+    expect(() => requireStanding(authorities, until(90), at)).not.toThrow();
+    await expectRefusal('TIME_MALFORMED', () => requireStanding(authorities, until(91), at));
+  });
+
+  it.each([
+    ['writes', { write: ['box'] }],
+    ['has the network', { network: true }],
+    ['has no sandbox', 'none'],
+  ])('is refused for what calls itself harmless while its tool %s', async (what, sandbox) => {
+    const { keyturn, root } = place();
+    const tools = readFileSync(join(root, 'tools.yaml'), 'utf8');
+    const reaching = {
+      name: 'reach',
+      summary: 'Reaches out.',
+      executable: '/usr/bin/true',
+      sandbox,
+      undo: 'none',
+    };
+    writeRegistry(root, `${tools}  - ${JSON.stringify(reaching)}\n`);
+    const harmless = { impactful: false, side_effecting: false, rollback_plan_ref: undefined, fields: {} };
+    const id = `harmless.${what.replaceAll(' ', '')}`;
+    const change = await registered(id, { ...harmless, effect: { tool: 'reach' } });
+    const refusal = await expectRefusal('SIMULATION_INVALID', () => keyturn.simulations.activate(change));
+    expect(refusal.details.simulation).toBe(id);
+    const honest = { ...harmless, side_effecting: true, version: 2, effect: { tool: 'reach' } };
+    await keyturn.simulations.activate(await registered(id, honest));
+    expect(await listed(id)).toMatchObject({ status: 'Active', version: 2 });
+    writeRegistry(root, tools);
+  });
+
+  it('is refused for a plan that calls itself harmless', async () => {
+    const effect = { plan: { plan_id: 'quiet', action_plan: [] } };
+    const harmless = { impactful: false, side_effecting: false, rollback_plan_ref: undefined, fields: {} };
+    const change = await registered('plan.quiet', { ...harmless, effect });
+    await expectRefusal('SIMULATION_INVALID', () => place().keyturn.simulations.activate(change));
   });
 
   it('is refused for what was changed since it was registered, and for what nobody registered', async () => {

@@ -19,7 +19,7 @@ const human = (name: string, over: Partial<Principal> = {}): Principal => ({
 const request = (over: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   hash: 'aa',
   approved_hash: 'aa',
-  proposer: 'ada',
+  is_own: true,
   expires_at: '2026-01-15T13:00:00.000Z',
   approver: human('ada'),
   humans: [human('ada')],
@@ -37,7 +37,7 @@ describe('an approval', () => {
   it('of one’s own proposal is refused from the second human on', async () => {
     const humans = [human('ada'), human('bob')];
     await expectRefusal('SELF_APPROVAL', () => requireMayApprove(request({ humans })));
-    expect(() => requireMayApprove(request({ humans, approver: human('bob') }))).not.toThrow();
+    expect(() => requireMayApprove(request({ humans, is_own: false, approver: human('bob') }))).not.toThrow();
   });
 
   it('by an agent is refused', () =>

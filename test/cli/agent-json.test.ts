@@ -41,15 +41,21 @@ describe('--json of the commands about goals', () => {
       packet: { kind: 'CLARIFY' },
       turn_id: 'turn-1',
     });
-    const prompt = await ok(['agent', 'answer', 'json-1', '"milk"']);
+    const prompt = await ok(['agent', 'answer', 'json-1', '--turn', 'turn-1', '"milk"']);
+    const plan = ['--plan', String(prompt.plan_id)];
     expect(prompt).toMatchObject({ kind: 'CONFIRM', affirmative: 'yes', negative: 'no', language: 'en' });
-    const unclear = await say(['agent', 'confirm', 'json-1', 'okay']);
+    expect(await say(['agent', 'confirm', 'json-1', 'yes'])).toMatchObject({
+      ok: false,
+      code: 'CLARIFICATION_NEEDED',
+      details: { kind: 'CONFIRM', plan_id: prompt.plan_id },
+    });
+    const unclear = await say(['agent', 'confirm', 'json-1', ...plan, 'okay']);
     expect(unclear).toMatchObject({
       ok: false,
       code: 'CONFIRMATION_AMBIGUOUS',
       details: { kind: 'CONFIRM', step_id: prompt.step_id },
     });
-    const done = await ok(['agent', 'confirm', 'json-1', 'yes']);
+    const done = await ok(['agent', 'confirm', 'json-1', ...plan, 'yes']);
     expect(done).toMatchObject({
       kind: 'OUTCOME',
       plan_state: 'COMPLETED',
@@ -57,11 +63,13 @@ describe('--json of the commands about goals', () => {
       is_duplicate: false,
       next: null,
     });
-    const again = await ok(['agent', 'confirm', 'json-1', 'yes']);
+    const again = await ok(['agent', 'confirm', 'json-1', ...plan, 'yes']);
     expect(again).toMatchObject({ is_duplicate: true, outcome_ref: done.outcome_ref });
     expect(await ok(['agent', 'resume', 'json-1'])).toMatchObject({ is_duplicate: true });
-    expect(await ok(['agent', 'undo', 'json-1'])).toMatchObject({ kind: 'CONFIRM' });
-    expect(await say(['agent', 'confirm', 'json-1', 'no'])).toMatchObject({
+    const back = await ok(['agent', 'undo', 'json-1']);
+    expect(back).toMatchObject({ kind: 'CONFIRM' });
+    const undo = ['--plan', String(back.plan_id).slice(0, 8)];
+    expect(await say(['agent', 'confirm', 'json-1', ...undo, 'no'])).toMatchObject({
       ok: false,
       code: 'CONFIRMATION_DECLINED',
       details: { kind: 'CANCELLED' },
@@ -70,11 +78,14 @@ describe('--json of the commands about goals', () => {
 
   it('a plan of several steps, an approver, a refusal and a wish', async () => {
     const first = await ok(['agent', 'ask', 'fill the weekly diary "w"', '--correlation', 'json-2']);
-    const yes = ['agent', 'confirm', 'json-2', 'yes', '--step', String(first.step_id)];
+    const plan = ['--plan', String(first.plan_id)];
+    const yes = ['agent', 'confirm', 'json-2', ...plan, 'yes', '--step', String(first.step_id)];
     expect(await ok(yes)).toMatchObject({ plan_state: 'PAUSED', next: { kind: 'PAUSED' } });
+    expect(await ok(yes)).toMatchObject({ kind: 'PAUSED', plan_id: first.plan_id });
     expect(await ok(['agent', 'resume', 'json-2'])).toMatchObject({ next: { kind: 'CONFIRM' } });
-    await ok(['agent', 'ask', 'wipe the whole archive "a"', '--correlation', 'json-3']);
-    expect(await ok(['agent', 'confirm', 'json-3', 'yes'])).toMatchObject({
+    const wipe = await ok(['agent', 'ask', 'wipe the whole archive "a"', '--correlation', 'json-3']);
+    const named = ['--plan', String(wipe.plan_id)];
+    expect(await ok(['agent', 'confirm', 'json-3', ...named, 'yes'])).toMatchObject({
       kind: 'AWAITS_APPROVER',
       reason_code: 'ACCESS_AP_REQUIRED',
       intent_id: expect.any(String),

@@ -28,9 +28,15 @@ export function agentScene(): AgentScene {
 }
 
 /** The id of the conversation, as standard error says it, and what it waits for. */
-export function conversationIn({ stderr }: Finished): { id: string; next: string; step: string } {
+export function conversationIn({ stderr }: Finished): { id: string; next: string } {
   const id = /^Conversation: (\S+) /m.exec(stderr)?.[1];
   expect(id, stderr).toBeDefined();
   const next = /^Next: (.*)$/m.exec(stderr)?.[1] ?? '';
-  return { id: id!, next, step: /--step ([0-9a-f]{64})/.exec(next)?.[1] ?? '' };
+  return { id: id!, next };
+}
+
+/** The command that is printed as the next one, with these words in it. */
+export function saying(finished: Finished, words: string): string[] {
+  const [command] = conversationIn(finished).next.split(' "…"');
+  return [...command!.split(' ').slice(1), words];
 }

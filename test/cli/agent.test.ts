@@ -5,7 +5,7 @@ import { MOVE_REASONS } from '../../src/event/agent.ts';
 import { reasonCodes, remarks } from '../../src/refusal.ts';
 import { writeSimulation } from '../agent/agent-place.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { ADA, agentScene, conversationIn, typing } from './agent-scene.ts';
+import { ADA, agentScene, conversationIn, saying, typing } from './agent-scene.ts';
 import { expectError } from './project.ts';
 
 const { place, run, talk } = agentScene();
@@ -43,24 +43,24 @@ describe('a conversation', () => {
     expect(asked).toMatchObject({ code: 0, stdout: 'Which words?\n' });
     expect(conversationIn(asked)).toMatchObject({
       id: 'talk-1',
-      next: expect.stringMatching(/^keyturn agent answer talk-1 /),
+      next: expect.stringMatching(/^keyturn agent answer talk-1 --turn turn-1 "…" /),
     });
-    const prompt = await run('agent', 'answer', 'talk-1', '"buy milk"');
+    const prompt = await run(...saying(asked, '"buy milk"'));
     expect(prompt).toMatchObject({
       code: 0,
-      stdout: 'Append a notebook line · text: buy milk — yes / no?\n',
+      stdout: 'Append a notebook line · text: "buy milk" — yes / no?\n',
     });
     expect(written()).not.toContain('+ buy milk');
-    const done = await run('agent', 'confirm', 'talk-1', 'yes');
+    const done = await run(...saying(prompt, 'yes'));
     expect(done).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written().filter((line) => line === '+ buy milk')).toHaveLength(1);
 
     const back = await run('agent', 'undo', 'talk-1');
-    expect(back.stdout).toBe('Strike out some earlier writing · text: buy milk — yes / no?\n');
+    expect(back.stdout).toBe('Strike out some earlier writing · text: "buy milk" — yes / no?\n');
     expect(written()).not.toContain('~ buy milk');
-    expect(conversationIn(back).next).toBe('keyturn agent confirm talk-1 "…"');
+    expect(conversationIn(back).next).toMatch(/^keyturn agent confirm talk-1 --plan [0-9a-f]{12} "…"$/);
     expectError('CONFIRMATION_MISSING', await run('agent', 'answer', 'talk-1', 'yes'));
-    const undone = await run('agent', 'confirm', 'talk-1', 'yes');
+    const undone = await run(...saying(back, 'yes'));
     expect(undone).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written().filter((line) => line === '~ buy milk')).toHaveLength(1);
 
@@ -85,24 +85,56 @@ describe('a conversation', () => {
   it('an undo that was declined can be asked for again', async () => {
     const { written } = place();
     await run('agent', 'ask', 'append a notebook line "again"', '--correlation', 'talk-7');
-    expect(conversationIn(await run('agent', 'resume', 'talk-7')).next).not.toContain('--step');
-    await run('agent', 'confirm', 'talk-7', 'yes');
+    const prompt = await run('agent', 'resume', 'talk-7');
+    expect(conversationIn(prompt).next).not.toContain('--step');
+    await run(...saying(prompt, 'yes'));
     expect((await run('agent', 'replay', 'talk-7')).stdout).toMatch(/^\[OK\] Replayed 1 decision: all/m);
-    await run('agent', 'undo', 'talk-7');
-    expect((await run('agent', 'status', 'talk-7')).stdout).toMatch(
-      /^Next: keyturn agent confirm talk-7 "…"$/m,
+    const back = await run('agent', 'undo', 'talk-7');
+    expect((await run('agent', 'status', 'talk-7')).stdout).toContain(
+      `\nNext: ${conversationIn(back).next}\n`,
     );
-    expect((await run('agent', 'confirm', 'talk-7', 'no')).code).toBe(1);
-    expect((await run('agent', 'undo', 'talk-7')).code).toBe(0);
-    expect((await run('agent', 'confirm', 'talk-7', 'yes')).stdout).toBe('Done.\n');
+    expect((await run(...saying(back, 'no'))).code).toBe(1);
+    const again = await run('agent', 'undo', 'talk-7');
+    expect(again.code).toBe(0);
+    // The yes is for the undo that was asked for last.
+    expect(await run(...saying(back, 'yes'))).toMatchObject({ code: 1, stdout: 'Nothing is done.\n' });
+    expect((await run(...saying(again, 'yes'))).stdout).toBe('Done.\n');
     expect(written().filter((line) => line === '~ again')).toHaveLength(1);
+  });
+
+  it('words that do not name their prompt count for none, and the prompt of now is shown', async () => {
+    const { written } = place();
+    const of = ['--correlation', 'talk-10'];
+    const first = await run('agent', 'ask', 'append a notebook line "five"', ...of);
+    await run(...saying(first, 'yes'));
+    const second = await run('agent', 'ask', 'append a notebook line "five hundred"', ...of);
+    const { next } = conversationIn(second);
+    for (const words of ['yes', 'no']) {
+      const bare = await run('agent', 'confirm', 'talk-10', words);
+      expect(bare).toMatchObject({ code: 1, stdout: second.stdout });
+      expect(bare.stderr).toMatch(/^\[ERROR\] [^\n]+ \(CLARIFICATION_NEEDED 1302\) /m);
+      expect(bare.stderr).toContain(`Next: ${next}\n`);
+    }
+    // Delivered again: what came of that prompt, and nothing of the next.
+    expect(await run(...saying(first, 'yes'))).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    const plan = /--plan ([0-9a-f]{12}) /.exec(next)![1]!;
+    const named = (id: string, ...words: string[]) =>
+      run('agent', 'confirm', 'talk-10', '--plan', id, ...words);
+    for (const id of [plan.slice(0, 7), `${plan.slice(0, 8)}X`, '', 'a'.repeat(65)])
+      expectError('USAGE', await named(id, 'yes'));
+    expectError('AGENT_TRANSITION_ILLEGAL', await named('0'.repeat(64), 'yes'));
+    expect(written()).not.toContain('+ five hundred');
+    expect(await named(plan.slice(0, 8), 'yes')).toMatchObject({ code: 0, stdout: 'Done.\n' });
+    expect(written().filter((line) => line.startsWith('+ five'))).toEqual(['+ five', '+ five hundred']);
+    const over = await run('agent', 'confirm', 'talk-10', 'yes');
+    expectError('CLARIFICATION_NEEDED', over);
   });
 
   it('words that are not clearly a yes are refused, and the prompt stays', async () => {
     const { written } = place();
     const prompt = await run('agent', 'ask', 'append a notebook line "unsure"', '--correlation', 'talk-2');
     for (const words of ['okay', 'fine', 'vale', 'maybe later', 'yes but later', '']) {
-      const answered = await run('agent', 'confirm', 'talk-2', words);
+      const answered = await run(...saying(prompt, words));
       expect(answered).toMatchObject({ code: 1, stdout: prompt.stdout });
       expect(answered.stderr).toMatch(
         /^\[ERROR\] "[^"]*" is neither a clear yes nor a clear no\. [^\n]+ \(CONFIRMATION_AMBIGUOUS 3408\) /m,
@@ -114,12 +146,12 @@ describe('a conversation', () => {
     expect(story).toContain('the user said "okay" to the prompt: neither a clear yes nor a clear no');
     expect(story).toMatch(/^Conversation: talk-2 of ada, WAITING_CONFIRM$/m);
     expect(written()).not.toContain('+ unsure');
-    const no = await run('agent', 'confirm', 'talk-2', 'no');
+    const no = await run(...saying(prompt, 'no'));
     expect(no).toMatchObject({ code: 1, stdout: 'Nothing is done.\n' });
     expect(no.stderr).toContain('(CANCELLED, CONFIRM_DECLINED)');
     expect(no.stderr).toMatch(/^\[ERROR\] The user said no\. \(CONFIRMATION_DECLINED 3012\) /m);
     expect(no.stderr).not.toContain('Run the command again');
-    expect(await run('agent', 'confirm', 'talk-2', 'yes')).toMatchObject({ code: 1 });
+    expect(await run(...saying(prompt, 'yes'))).toMatchObject({ code: 1 });
     expect(written()).not.toContain('+ unsure');
   });
 
@@ -127,22 +159,24 @@ describe('a conversation', () => {
     const { written } = place();
     const words = ['añadir una línea al cuaderno "pan"', '--language', 'es', '--correlation', 'talk-3'];
     const prompt = await run('agent', 'ask', ...words);
-    expect(prompt.stdout).toBe('Añadir una línea al cuaderno · text: pan — sí / no?\n');
-    expect(await run('agent', 'confirm', 'talk-3', 'sí', '--language', 'en')).toMatchObject({ code: 1 });
+    expect(prompt.stdout).toBe('Añadir una línea al cuaderno · text: "pan" — sí / no?\n');
+    expect(await run(...saying(prompt, 'sí'), '--language', 'en')).toMatchObject({ code: 1 });
     expect(written()).not.toContain('+ pan');
-    expect(await run('agent', 'confirm', 'talk-3', 'sí')).toMatchObject({ code: 0 });
+    expect(await run(...saying(prompt, 'sí'))).toMatchObject({ code: 0 });
     expect(written()).toContain('+ pan');
   });
 
   it('a question that is not answered is asked again and then given up, in words that are not said twice', async () => {
     const of = ['--correlation', 'talk-8'];
     const asked = await run('agent', 'ask', 'append a notebook line', ...of);
-    expectError('CLARIFICATION_NEEDED', await run('agent', 'confirm', 'talk-8', 'yes'));
+    const yes = await run('agent', 'confirm', 'talk-8', 'yes');
+    expectError('CLARIFICATION_NEEDED', yes);
+    expect(yes.stderr).toContain('keyturn agent answer talk-8 --turn turn-1 "…"');
     const status = (await run('agent', 'status', 'talk-8')).stdout;
     expect(status).toMatch(/^Conversation: talk-8 of ada, WAITING_CLARIFY$/m);
-    expect(status).toMatch(/^Next: keyturn agent answer talk-8 "…"$/m);
+    expect(status).toMatch(/^Next: keyturn agent answer talk-8 --turn turn-1 "…"$/m);
     let last = asked;
-    while (last.code === 0) last = await run('agent', 'answer', 'talk-8', 'x'.repeat(90));
+    while (last.code === 0) last = await run(...saying(last, 'x'.repeat(90)));
     expect(last.stderr).toContain('(REFUSED, CLARIFY_EXCEEDED)');
     expect(last.stderr).toMatch(/^\[ERROR\] [^\n]+ \(CLARIFICATION_NEEDED 1302\) /m);
     expect(last.stderr).not.toContain(last.stdout.trim());
@@ -176,9 +210,10 @@ describe('a conversation', () => {
 
   it('nobody answers in the name of somebody else', async () => {
     const { written } = place();
-    await run('agent', 'ask', 'append a notebook line "hers"', '--correlation', 'talk-4');
-    const other = await run('agent', 'confirm', 'talk-4', 'yes', '--user', 'bob');
-    expectError('ACCESS_SCOPE_VIOLATION', other);
+    const prompt = await run('agent', 'ask', 'append a notebook line "hers"', '--correlation', 'talk-4');
+    const other = ['--user', 'bob'];
+    expectError('ACCESS_SCOPE_VIOLATION', await run(...saying(prompt, 'yes'), ...other));
+    expectError('ACCESS_SCOPE_VIOLATION', await run('agent', 'confirm', 'talk-4', 'yes', ...other));
     expect(written()).not.toContain('+ hers');
     const stranger = await run('agent', 'ask', 'greet everybody kindly', '--user', 'stranger');
     expect(stranger.code).toBe(1);
@@ -197,15 +232,17 @@ describe('a conversation', () => {
   it('a plan of several steps runs one a turn, and a yes names its prompt', async () => {
     const { written } = place();
     const first = await run('agent', 'ask', 'fill the weekly diary "w1"', '--correlation', 'talk-5');
-    expectError('CLARIFICATION_NEEDED', await run('agent', 'confirm', 'talk-5', 'yes'));
-    const { step } = conversationIn(first);
-    const second = await run('agent', 'confirm', 'talk-5', 'yes', '--step', step);
+    const named = saying(first, 'yes');
+    expect(named).toContain('--step');
+    const unnamed = named.filter((word) => word !== '--step' && word.length < 64);
+    expectError('CLARIFICATION_NEEDED', await run(...unnamed));
+    const second = await run(...named);
     expect(second.stdout).toBe('Done.\nThe next step is hello.show.\n');
     expect(conversationIn(second).next).toBe('keyturn agent resume talk-5');
     const third = await run('agent', 'resume', 'talk-5');
-    expect(third.stdout).toMatch(/^Done\.\nAppend a notebook line · text: w1 two — yes \/ no\?\n$/);
+    expect(third.stdout).toMatch(/^Done\.\nAppend a notebook line · text: "w1 two" — yes \/ no\?\n$/);
     expect(written()).not.toContain('+ w1 two');
-    const last = await run('agent', 'confirm', 'talk-5', 'yes', '--step', conversationIn(third).step);
+    const last = await run(...saying(third, 'yes'));
     expect(last).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written()).toEqual(expect.arrayContaining(['+ w1 one', '+ w1 two']));
   });
@@ -230,8 +267,8 @@ describe('a conversation', () => {
 describe('what is HIGH or irreversible', () => {
   it('waits for an approver after the yes, and runs when it is resumed', async () => {
     const { written } = place();
-    await run('agent', 'ask', 'wipe the whole archive "old"', '--correlation', 'talk-6');
-    const waits = await run('agent', 'confirm', 'talk-6', 'yes');
+    const asked = await run('agent', 'ask', 'wipe the whole archive "old"', '--correlation', 'talk-6');
+    const waits = await run(...saying(asked, 'yes'));
     expect(waits).toMatchObject({
       code: 0,
       stdout: 'An approver has to sign this first. Nothing is done yet.\n',
@@ -252,6 +289,9 @@ describe('what is HIGH or irreversible', () => {
     expect((await run('status')).stdout).toContain('  keyturn agent resume talk-6\n');
     expect((await run('agent', 'status', 'talk-6')).stdout).toMatch(/^Next: keyturn agent resume talk-6$/m);
     expect(approved.screen).toContain('archive.wipe');
+    // The approval is not the yes of anybody, and a second yes is not an order to go on.
+    const once_more = await run(...saying(asked, 'yes'));
+    expect(conversationIn(once_more).next).toBe('keyturn agent resume talk-6');
     expect(written()).not.toContain('! old');
     expect(await run('agent', 'resume', 'talk-6')).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(written().filter((line) => line === '! old')).toHaveLength(1);
@@ -262,8 +302,8 @@ describe('what is HIGH or irreversible', () => {
 
 describe('a review', () => {
   it('says how the conversation goes on that an approval is for', async () => {
-    await run('agent', 'ask', 'wipe the whole archive "older"', '--correlation', 'talk-9');
-    const waits = await run('agent', 'confirm', 'talk-9', 'yes');
+    const asked = await run('agent', 'ask', 'wipe the whole archive "older"', '--correlation', 'talk-9');
+    const waits = await run(...saying(asked, 'yes'));
     const intent = /keyturn approve (\S+), then/.exec(conversationIn(waits).next)![1]!;
     const reviewed = await talk(['review'], ['q to stop: ', intent], ADA);
     expect(reviewed.stdout).toMatch(/1 approved[^\n]*\nkeyturn agent resume talk-9\n$/);

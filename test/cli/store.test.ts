@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
+import { Keyturn } from '../../src/keyturn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { proposed } from '../store/facts.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { cliPath, keyturn } from '../support/pty.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
-import { answerOf, expectError, fileFolder, makeProject, type Project } from './project.ts';
+import { answerOf, expectError, fileFolder, makeProject, PASSPHRASE, type Project } from './project.ts';
 
 const server = postgres();
 const folder = fileFolder();
@@ -73,11 +76,21 @@ describe('store copy', () => {
       clock: () => new Date(),
       mode: 'write',
     });
+    const envelope = Buffer.from('an envelope');
+    const named = {
+      hash: sha256(envelope),
+      effect_digest: sha256(envelope),
+      registry_digest: sha256(envelope),
+    };
     for (let i = 0; i < 8; i++)
       await Promise.all(
         Array.from({ length: 500 }, () => {
           const id = randomUUID();
-          return store.commit({ claims: [`intent:${id}`], events: [proposed(id, { proposer: 'bot' })] });
+          return store.commit({
+            claims: [`intent:${id}`],
+            events: [proposed(id, { proposer: 'bot', ...named })],
+            objects: [envelope],
+          });
         }),
       );
     const { size, last } = await store.tip();
@@ -146,5 +159,42 @@ describe('store verify', () => {
     expect(await p.run('ledger', 'rebuild', '--write')).toMatchObject({ code: 0 });
     sqlite(path, (db) => db.exec(`UPDATE object SET bytes = x'00'`));
     expectError('OBJECT_CORRUPT', await p.run('store', 'verify'));
+  });
+
+  it('finds any object that was taken away, and so does a copy; one that a human erased is not missed', async () => {
+    const place = scratch();
+    const p = await makeProject(place);
+    const intent = await p.propose('greet', { name: 'Ada' });
+    await p.ready(intent);
+    const told = { intent_id: intent.id, hash: intent.hash };
+    await p.inside((keyturn) => keyturn.run({ ...told, confirm: async () => true }));
+    const path = join(place, '.keyturn', 'store.db');
+    const digests = sqlite(path, (db) => db.prepare('SELECT digest FROM object').all()).map(
+      ({ digest }) => digest as string,
+    );
+    expect(digests.length).toBeGreaterThan(6);
+    const target = join(scratch(), 'copy.db');
+    for (const digest of digests) {
+      const here = `WHERE digest = '${digest}'`;
+      sqlite(path, (db) =>
+        db.exec(`CREATE TABLE kept AS SELECT * FROM object ${here}; DELETE FROM object ${here}`),
+      );
+      await p.inside((keyturn) => expectRefusal('OBJECT_MISSING', () => keyturn.verifyStore({ deep: true })));
+      const { details } = await expectRefusal('OBJECT_MISSING', () =>
+        Keyturn.copyStore({ at: place, from: path, to: target }),
+      );
+      expect(details).toEqual({ missing: 1, first: digest });
+      sqlite(path, (db) => db.exec('INSERT INTO object SELECT * FROM kept; DROP TABLE kept'));
+    }
+    expect(existsSync(target)).toBe(false);
+    await p.inside((keyturn) =>
+      keyturn.erase({ digest: intent.hash, reason: 'personal', signer: keyturn.unlock('alice', PASSPHRASE) }),
+    );
+    expect(await p.run('store', 'verify', '--deep')).toMatchObject({ code: 0 });
+    expect(await p.run('store', 'copy', path, target)).toMatchObject({ code: 0 });
+    sqlite(target, (db) => db.exec('DELETE FROM object'));
+    expect(await p.run('store', 'copy', path, target)).toMatchObject({ code: 0 });
+    sqlite(path, (db) => db.exec('DELETE FROM object'));
+    expectError('OBJECT_MISSING', await p.run('store', 'verify', '--deep'));
   });
 });

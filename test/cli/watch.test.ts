@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { writeConfig } from '../journey/postgres-host.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
+import { halfOpenTo } from '../support/half-open.ts';
 import { until } from '../support/processes.ts';
 import { cliPath, inTerminal, type Session } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
@@ -51,6 +52,15 @@ async function watched(folder: string, project: Project): Promise<void> {
   }
 }
 
+async function inBash(text: string, cwd: string): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn('bash', ['-c', text, process.execPath, cliPath()], { cwd });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  await once(child, 'close');
+  return { stdout, stderr };
+}
+
 describe('watch', () => {
   const folder = fileFolder();
   let project: Project;
@@ -89,6 +99,41 @@ describe('watch', () => {
     expect(seqs).toEqual(Array.from({ length: size - 1 }, (_, i) => i + 2));
     expect(answers.at(-1)).toMatchObject({ command: 'watch', result: { next: size + 1 } });
     expect(stderr).toBe('');
+  });
+
+  it('ends quietly when whoever reads has seen enough, and no other command calls that a defect', async () => {
+    const piped = (words: string, reader: string) =>
+      inBash(`"$0" "$1" ${words} | ${reader}; echo "exit \${PIPESTATUS[0]}"`, folder);
+    for (const form of ['', '--json']) {
+      const { stdout, stderr } = await piped(`watch --since 0 ${form}`, 'head -1');
+      expect(stdout.trimEnd().split('\n').at(-1)).toBe('exit 0');
+      expect(stdout.split('\n')).toHaveLength(3);
+      expect(stderr).not.toMatch(/ERROR|EPIPE/);
+    }
+    const { stdout, stderr } = await piped('list', 'exec true');
+    expect(stdout).toBe('exit 1\n');
+    expect(stderr).toBe(
+      '[ERROR] Nobody reads the answer, so it was not shown. Look with `keyturn status`.\n',
+    );
+  });
+
+  it('ends at the second signal where the server answers no more', async () => {
+    const shared = scratch();
+    const way = await halfOpenTo(server().server.port);
+    onTestFinished(() => way.close());
+    writeConfig(shared, 'half-open', urlOf(server().server, APPLICATION, way.port));
+    await makeProject(shared);
+    const child = spawn(process.execPath, [cliPath(), 'watch'], {
+      cwd: shared,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'exit');
+    await once(child.stderr, 'data');
+    way.swallow();
+    // By then it asks, and hears nothing: it looks every two seconds.
+    const signals = setInterval(() => child.kill('SIGINT'), 3000);
+    expect(await ended).toEqual([1, null]);
+    clearInterval(signals);
   });
 
   it('refuses a number that is none', async () => {

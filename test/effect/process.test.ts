@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isAlive, thisProcess } from '../../src/effect/process.ts';
 
@@ -17,10 +17,31 @@ describe('isAlive', () => {
     expect(isAlive({ ...me, started: me.started.replace(/^\d+/, '1') })).toBe('dead');
   });
 
-  it('calls a process of an earlier boot dead, and one of another host unknown', () => {
-    const me = thisProcess();
-    expect(isAlive({ ...me, boot_id: '00000000-0000-0000-0000-000000000000' })).toBe('dead');
-    expect(isAlive({ ...me, host: 'elsewhere' })).toBe('other-host');
+  const EARLIER = '00000000-0000-0000-0000-000000000000';
+  const [ONE, TWO] = ['1'.repeat(64), '2'.repeat(64)];
+
+  it('calls a process of an earlier boot of this machine dead, and one of another host unknown', () => {
+    const me = { ...thisProcess(), machine: ONE };
+    expect(isAlive({ ...me, boot_id: EARLIER }, me)).toBe('dead');
+    expect(isAlive({ ...me, host: 'elsewhere' }, me)).toBe('other-host');
+  });
+
+  it('does not say dead of another machine that has the same host name', () => {
+    const { machine: _, ...nameless } = thisProcess();
+    const me = { ...nameless, machine: ONE };
+    expect(isAlive({ ...me, boot_id: EARLIER, machine: TWO }, me)).toBe('other-host');
+    expect(isAlive({ ...me, boot_id: 'unknown', machine: TWO }, me)).toBe('other-host');
+    expect(isAlive({ ...nameless, boot_id: EARLIER }, me)).toBe('other-host');
+    expect(isAlive({ ...me, boot_id: EARLIER }, nameless)).toBe('other-host');
+    expect(isAlive({ ...nameless, boot_id: EARLIER }, nameless)).toBe('other-host');
+    expect(isAlive(nameless, me)).toBe('alive');
+  });
+
+  it('names the machine by a hash, where it has an id', () => {
+    const { machine } = thisProcess();
+    if (!existsSync('/etc/machine-id')) return expect(machine).toBeUndefined();
+    expect(machine ?? ONE).toMatch(/^[0-9a-f]{64}$/);
+    expect(machine).not.toContain(readFileSync('/etc/machine-id', 'utf8').trim() || 'none');
   });
 
   it('cannot see into another container, so it does not say dead', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { nextDispatch, requireDispatchGrounds } from '../../src/gate/dispatch.ts';
+import { type DispatchFacts, nextDispatch, requireDispatchGrounds } from '../../src/gate/dispatch.ts';
 import type { Simulation } from '../../src/gate/simulation.ts';
 import type { IntentState } from '../../src/gate/state.ts';
+import type { Principal } from '../../src/identity/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
@@ -59,6 +60,31 @@ describe('no confirmation, no dispatch', () => {
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => fold(...ready(), confirmed('YES')));
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => fold(...ready(), dispatched(), confirmed('NO')));
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => fold(received(), planned(), confirmed('YES')));
+  });
+
+  it('a no counts also where nobody was asked, until the dispatch', async () => {
+    const asks_nobody = step(STEP, { confirmation_required: false });
+    const quiet = [received(), planned({ steps: [asks_nobody] })];
+    const go_on = moved(STEP, 'PENDING', 'READY');
+    const no = fold(...quiet, confirmed('NO'), moved(STEP, 'PENDING', 'SKIPPED'));
+    expect(no.plans[0]!.steps[0]).toMatchObject({ state: 'SKIPPED', confirmation: { answer: 'NO' } });
+    await expectRefusal('CONFIRMATION_MISSING', () => fold(...quiet, confirmed('NO'), go_on));
+    const begun = [accessed('ALLOW'), moved(null, 'CREATED', 'READY'), moved(null, 'READY', 'IN_PROGRESS')];
+    await expectRefusal('CONFIRMATION_MISSING', () =>
+      fold(...quiet, go_on, ...begun, confirmed('NO'), dispatched()),
+    );
+    for (const answer of ['YES', 'AMBIGUOUS'] as const)
+      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => fold(...quiet, go_on, confirmed(answer)));
+    const skipped = fold(...quiet, moved(STEP, 'PENDING', 'SKIPPED'));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => onward(skipped, confirmed('NO')));
+  });
+
+  it('a plan in progress is called off as long as no step executes', async () => {
+    const off = moved(null, 'IN_PROGRESS', 'CANCELLED');
+    const called_off = fold(...ready(), confirmed('NO'), moved(STEP, 'READY', 'SKIPPED'), off);
+    expect(called_off.plans[0]).toMatchObject({ state: 'CANCELLED' });
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => fold(...ready(), off));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => fold(...ready(), dispatched(), off));
   });
 });
 
@@ -166,9 +192,11 @@ describe('what a dispatch and its end rest on', () => {
     changed_at: AT,
   };
   const state = fold(...ready());
-  const look = (found: Simulation | null, run: IntentState | null = null) => ({
+  const look = (found: Simulation | null, run: IntentState | null = null): DispatchFacts => ({
     simulation: () => found,
     intent: () => run,
+    principal: () => null,
+    policy: refs().policy_snapshot_ref,
   });
   const dispatch = (found: Simulation | null) => () =>
     requireDispatchGrounds(state, dispatched(), AT, look(found));
@@ -183,6 +211,31 @@ describe('what a dispatch and its end rest on', () => {
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
       requireDispatchGrounds(null, dispatched(), AT, look(simulation)),
     );
+  });
+
+  it('so is the template that it is a step of; the policies are those that were asked, and the user is not revoked', async () => {
+    const [first, ...rest] = ready().slice(1);
+    const template = { simulation: 'user.month', version: 3 };
+    const chain = fold(
+      received(),
+      planned({ ...(first as ReturnType<typeof planned>).body, template }),
+      ...rest,
+    );
+    const named = { ...simulation, simulation: 'user.month', version: 3 };
+    const dispatch = (found: Simulation | null, over: Partial<DispatchFacts> = {}) =>
+      requireDispatchGrounds(chain, dispatched(), AT, {
+        ...look(simulation),
+        simulation: (id) => (id === 'user.month' ? found : simulation),
+        ...over,
+      });
+    dispatch(named);
+    await expectRefusal('SIMULATION_NOT_REGISTERED', () => dispatch(null));
+    await expectRefusal('SIMULATION_NOT_ACTIVE', () => dispatch({ ...named, status: 'Disabled' }));
+    await expectRefusal('SIMULATION_NOT_ACTIVE', () => dispatch({ ...named, version: 4 }));
+    for (const policy of [null, KEY])
+      await expectRefusal('DECISION_STALE', () => dispatch(named, { policy }));
+    const mia = { status: 'revoked' } as Principal;
+    await expectRefusal('ACCESS_SCOPE_VIOLATION', () => dispatch(named, { principal: () => mia }));
   });
 
   const end = (run: IntentState | null, ...[to, over]: Parameters<typeof ended>) =>

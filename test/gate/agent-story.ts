@@ -22,7 +22,7 @@ type Step = Body<'agent.planned'>['steps'][number];
 
 export const refs = (over: Partial<Refs> = {}): Refs => ({
   finder_packet_ref: PACKET,
-  policy_snapshot_ref: sha256('policy'),
+  policy_snapshot_ref: 'bc'.repeat(32),
   catalog_snapshot_ref: sha256('catalog'),
   artifact_fingerprint_bundle_ref: sha256('artifacts'),
   access_decision_ref: ACCESS,
@@ -66,6 +66,7 @@ export function planned(
     plan_id: PLAN,
     plan: sha256('plan object'),
     rolls_back: null,
+    template: null,
     steps: [step()],
     risk_level: 'LOW' as const,
     refs: refs({ access_decision_ref: null, confirmation_parse_proof_ref: null }),
@@ -79,8 +80,8 @@ export function confirmed(
   over: Partial<Body<'agent.confirmed'>> = {},
   correlation = CORRELATION,
 ): Event<'agent.confirmed'> {
-  const lexicon_version_ref = `confirm-lexicon/1+sha256:${'ab'.repeat(32)}`;
-  const body = { plan_id: PLAN, step_id: STEP, answer, proof: PROOF, lexicon_version_ref, ...over };
+  const confirm_lexicon_version_ref = `confirm-lexicon/1+sha256:${'ab'.repeat(32)}`;
+  const body = { plan_id: PLAN, step_id: STEP, answer, proof: PROOF, confirm_lexicon_version_ref, ...over };
   return { kind: 'agent.confirmed', subject: `agent:${correlation}`, body };
 }
 

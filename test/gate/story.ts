@@ -28,6 +28,7 @@ export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEve
     approvals_needed: 1,
     ...who,
     proposer_signature: null,
+    on_behalf_of: null,
     actions: ['tool:backup'],
     alternates: [],
     replaces: null,

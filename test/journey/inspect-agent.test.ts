@@ -14,12 +14,15 @@ import {
   claimOf,
   dispatchOf,
   endOf,
+  type Goal,
   goal,
   of,
+  offers,
   runs,
   told,
   waived,
 } from '../store/agent-facts.ts';
+import { claimed, enrolledAgent, keyOf } from '../store/facts.ts';
 import { allEntries, governance, NOON } from '../store/place.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -43,6 +46,31 @@ async function lived(claims = true): Promise<SealedEntry[]> {
   const entries = await allEntries(store);
   await store.close();
   return entries;
+}
+
+/** A ledger with a goal that the agent core proposed an intent for, and dispatched if told. Nothing ran. */
+async function offered(is_dispatched: boolean): Promise<{ one: Goal; entries: SealedEntry[] }> {
+  const path = join(scratch(), 'store.db');
+  const clock = () => new Date(NOON);
+  const store: Store = await openSqliteStore({ path, tenant: 'default', mode: 'create', clock });
+  const one = goal('goal-1');
+  const core = enrolledAgent('agent-core', 'ada', keyOf('agent-core'));
+  await store.commit({ events: [...governance('ada'), core, changed('Draft'), changed('Active')] });
+  await asksAndConfirms(store, one);
+  await offers(store, one, 1);
+  if (is_dispatched) await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+  const entries = await allEntries(store);
+  await store.close();
+  return { one, entries };
+}
+
+/** The same ledger with a claim of the intent behind it, as somebody would write it who holds the disk. */
+function withClaim(entries: readonly SealedEntry[], { intent_id, execution_id }: Goal): SealedEntry[] {
+  const { seq, hash } = entries.at(-1)!;
+  const event = claimed(intent_id, execution_id);
+  const claims = [`execution:${intent_id}:1`, `capability:${event.body.capability_id}`];
+  const facts = { tenant: 'default', at: NOON, claims, ...event, body: event.body as never };
+  return [...entries, sealEntry({ ...facts, seq: seq + 1, prev: hash })];
 }
 
 /** The ledger without the entries that `keeps` turns down, chained anew, as somebody would who holds the disk. */
@@ -127,5 +155,13 @@ describe('a deep verification of the agent core', () => {
       return true;
     });
     expect(await foundIn(longer)).toBe('SIGNATURE_INVALID');
+  });
+
+  it('finds a run of what the agent core proposed and did not dispatch', async () => {
+    const idle = await offered(false);
+    expect(await foundIn(withClaim(idle.entries, idle.one))).toBe('AGENT_TRANSITION_ILLEGAL');
+    const busy = await offered(true);
+    const entries = withClaim(busy.entries, busy.one);
+    expect(await verify(entries)).toMatchObject({ size: entries.length });
   });
 });

@@ -47,10 +47,14 @@ export async function shared({ server }: Postgres, tenant: string, registry = TO
 }
 
 /** Another host: the files that are under version control, and an empty folder of its own. No key comes along. */
-export async function anotherHost({ root, ada }: Shared): Promise<Project & { ada: Signer }> {
+export async function anotherHost(
+  { root, ada, tenant }: Shared,
+  store?: string,
+): Promise<Project & { ada: Signer }> {
   const other = scratch();
   for (const name of ['keyturn.yaml', 'tools.yaml', 'policies', 'simulations'])
     cpSync(join(root, name), join(other, name), { recursive: true });
+  if (store !== undefined) writeConfig(other, tenant, store);
   mkdirSync(join(other, '.keyturn', 'keys'), { recursive: true, mode: 0o700 });
   const keyturn = await Keyturn.open({ at: other });
   onTestFinished(() => keyturn.close());

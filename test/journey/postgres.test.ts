@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { thisProcess } from '../../src/effect/process.ts';
+import { isRunLocked } from '../../src/effect/run-lock.ts';
 import type { Body } from '../../src/event/event.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { Refusal } from '../../src/refusal.ts';
+import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
+import { halfOpenTo } from '../support/half-open.ts';
+import { until } from '../support/processes.ts';
 import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { call, granted, kinds, yes } from './authority.ts';
 import { anotherHost, type Shared, shared, writeConfig } from './postgres-host.ts';
 import { race } from './postgres-race.ts';
@@ -111,13 +116,23 @@ describe('a project whose ledger is on a server', () => {
 
 const WAIT = call('wait', { seconds: 30 });
 
-async function running(p: Shared) {
-  const host = await anotherHost(p);
+/** On another host, perhaps over another way to the server. */
+async function running(p: Shared, port?: number) {
+  const host = await anotherHost(p, urlOf(server().server, APPLICATION, port));
   const intent = await granted(p, WAIT);
   const run = host.keyturn.run({ ...intent, confirm: yes });
-  while ((await p.keyturn.intent(intent.intent_id)).status !== 'claimed')
-    await new Promise((go) => setTimeout(go, 20));
-  return { intent, run };
+  const last = async () => (await p.keyturn.intent(intent.intent_id)).runs.at(-1);
+  await until(async () => (await last()) !== undefined);
+  const lock = join(host.root, '.keyturn', 'runs', `${(await last())!.execution_id}.lock`);
+  await until(() => isRunLocked(lock));
+  return { intent, run, ended: () => until(() => !isRunLocked(lock)) };
+}
+
+async function expectStopped(p: Shared, intent_id: string, reason_code: ReasonCode): Promise<void> {
+  expect((await p.keyturn.story(intent_id)).slice(-2)).toMatchObject([
+    { kind: 'violation.detected', body: { reason_code } },
+    { kind: 'execution.finished', body: { result: 'partial', reason_code } },
+  ]);
 }
 
 describe('two hosts on one ledger', () => {
@@ -126,10 +141,7 @@ describe('two hosts on one ledger', () => {
     const { intent, run } = await running(p);
     await p.keyturn.freeze({ scope: 'system', reason: 'stop everything', signer: p.ada });
     expect(await run).toMatchObject({ result: 'partial', reason_code: 'FROZEN' });
-    expect((await kinds(p, intent.intent_id)).slice(-2)).toEqual([
-      'violation.detected',
-      'execution.finished',
-    ]);
+    await expectStopped(p, intent.intent_id, 'FROZEN');
   });
 
   it('a revocation on one stops what runs with it on the other', async () => {
@@ -138,6 +150,33 @@ describe('two hosts on one ledger', () => {
     const { capability_id } = intent;
     await p.keyturn.revokeCapability({ capability_id, reason: 'the wrong one', signer: p.ada });
     expect(await run).toMatchObject({ result: 'partial', reason_code: 'CAPABILITY_REVOKED' });
+  });
+
+  it('a run that could not hear of a freeze is stopped: the connection is open, and nobody answers', async () => {
+    const p = await shared(server(), 'half-open');
+    const way = await halfOpenTo(server().server.port);
+    onTestFinished(() => way.close());
+    const { intent, run, ended } = await running(p, way.port);
+    way.swallow();
+    await ended();
+    way.heal();
+    expect(await run).toMatchObject({ result: 'partial', reason_code: 'STORE_UNREACHABLE' });
+    await expectStopped(p, intent.intent_id, 'STORE_UNREACHABLE');
+  });
+
+  it('the end of a run is recorded although the server was away when it came', async () => {
+    const p = await shared(server(), 'away');
+    const way = await proxyTo(server().server.port);
+    onTestFinished(() => way.close());
+    const { intent, run, ended } = await running(p, way.port);
+    way.shut();
+    await ended();
+    await new Promise((go) => setTimeout(go, 300)); // let the reads of the record fail
+    await way.open();
+    expect(await run).toMatchObject({ result: 'partial', reason_code: 'STORE_UNREACHABLE' });
+    await expectStopped(p, intent.intent_id, 'STORE_UNREACHABLE');
+    const violation = (await p.keyturn.story(intent.intent_id)).at(-2)!;
+    expect(violation.body).toMatchObject({ revoked: [] });
   });
 
   it('of both that start one intent, one runs it', async () => {
@@ -170,10 +209,23 @@ describe('two hosts on one ledger', () => {
     await p.keyturn.resolve({ ...settle, host_is_dead: true });
     expect((await kinds(p, intent.intent_id)).filter((kind) => kind === 'execution.claimed')).toHaveLength(1);
   });
+
+  it('a run of another machine that has the same host name is not taken for one of an earlier boot', async () => {
+    const p = await shared(server(), 'namesake');
+    const namesake = { ...thisProcess(), boot_id: randomUUID(), machine: '1'.repeat(64) };
+    const execution_id = await claimElsewhere(p, await granted(p), namesake);
+    expect(await p.keyturn.inDoubt()).toMatchObject([{ life: 'other-host', run: { execution_id } }]);
+    const settle = { execution_id, outcome: 'did_not_happen', reason: 'I looked.', signer: p.ada } as const;
+    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.resolve(settle));
+  });
 });
 
 /** What a host leaves behind that claims a run and loses its power. */
-async function claimElsewhere(p: Shared, intent: { intent_id: string; hash: string }): Promise<string> {
+async function claimElsewhere(
+  p: Shared,
+  intent: { intent_id: string; hash: string },
+  executor = { host: 'gone-host', boot_id: 'b', pid: 4711, started: '1@1' },
+): Promise<string> {
   const { intent_id, hash } = intent;
   const { attempt, effect_digest, registry_digest, capabilities } = await p.keyturn.intent(intent_id);
   const issued = (await p.keyturn.story(intent_id)).findLast(({ kind }) => kind === 'capability.issued')!;
@@ -192,7 +244,7 @@ async function claimElsewhere(p: Shared, intent: { intent_id: string; hash: stri
     registry_digest,
     tool: 'say',
     reports: null,
-    executor: { host: 'gone-host', boot_id: 'b', pid: 4711, started: '1@1' },
+    executor,
   };
   const store = await server().open('write', { tenant: p.tenant });
   const claims = [`execution:${intent_id}:${attempt}`, `capability:${capability_id}`];

@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
+import { signAct } from '../../src/identity/act.ts';
+import { genesisOf } from '../../src/journey/audit.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
+import { opened, sqlite } from '../store/sqlite-file.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
@@ -171,6 +174,41 @@ describe('F5: a violation while it runs', () => {
     const violation = (await p.keyturn.story(intent.intent_id)).at(-2)!;
     expect(violation.body.revoked).toEqual([intent.capability_id]);
     expect(spare.issued.body.capability_id).toBe(capabilities[1]?.capability_id);
+  });
+
+  it('a claim that the store no longer has stops it: another host could do the same again', async () => {
+    const p = await authority();
+    const intent = await granted(p, WAIT);
+    const path = join(p.root, '.keyturn', 'store.db');
+    const here = `name = 'intent' AND key = '${intent.intent_id}'`;
+    const row = () =>
+      sqlite(path, (db) => db.prepare(`SELECT status, state FROM projection WHERE ${here}`).get());
+    const { status, state } = row() as { status: string; state: string };
+    const running = p.keyturn.run({ ...intent, confirm: yes });
+    await started(p, intent.intent_id);
+    sqlite(path, (db) =>
+      db.prepare(`UPDATE projection SET status = ?, state = ? WHERE ${here}`).run(status, state),
+    );
+    const { details } = await expectRefusal('RECORDING_FAILED', () => running);
+    expect(details).toMatchObject({ because: 'TRANSITION_ILLEGAL', stopped_by: 'LEDGER_TRUNCATED' });
+  });
+
+  it('that somebody settled it stops it, since it may be done again now', async () => {
+    const p = await authority();
+    const intent = await granted(p, WAIT);
+    const running = p.keyturn.run({ ...intent, confirm: yes });
+    await started(p, intent.intent_id);
+    const { execution_id, attempt } = (await p.keyturn.intent(intent.intent_id)).runs.at(-1)!;
+    const path = join(p.root, '.keyturn', 'store.db');
+    const store = await opened(path);
+    const { origin } = await genesisOf(store);
+    const facts = { execution_id, attempt, outcome: 'did_not_happen', reason: 'It looked dead.' } as const;
+    await store.commit({
+      events: [signAct(origin, 'execution.resolved', intent.intent_id, facts, p.ada, new Date())],
+    });
+    await store.close();
+    const { details } = await expectRefusal('RECORDING_FAILED', () => running);
+    expect(details).toMatchObject({ because: 'RUN_FAILED', stopped_by: 'RESOLVE_NOT_DUE' });
   });
 
   it('expiry after the claim does not stop a run', async () => {

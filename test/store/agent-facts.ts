@@ -16,7 +16,7 @@ import {
   STEP,
   step,
 } from '../gate/agent-story.ts';
-import { begun, claimed, finished, granted, issued, proposed } from './facts.ts';
+import { begun, claimed, finished, granted, issued, proposalSignature, proposed } from './facts.ts';
 import { NOON } from './place.ts';
 
 /** Facts of the agent core for tests of a store: signed where a human signs, and with runs that really are recorded. */
@@ -149,4 +149,14 @@ export async function runs(
     events: [claimed(intent_id, execution_id)],
   });
   await store.commit({ events: [finished(intent_id, execution_id, result)] });
+}
+
+/** The intent as the agent core itself proposes it, approved and with a capability, but not claimed. */
+export async function offers(store: Store, { intent_id }: Goal, ordinal: number): Promise<void> {
+  const by = { proposer: 'agent-core', proposer_signature: proposalSignature('agent-core') };
+  await store.commit({
+    claims: [`intent:${intent_id}`],
+    events: [proposed(intent_id, by), granted(intent_id, 'ada')],
+  });
+  await store.commit({ events: [issued(intent_id, 'ada', { ordinal })] });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/event/event.ts';
 import { currentRows } from '../../src/store/agent-rows.ts';
@@ -13,10 +14,12 @@ import {
   type Goal,
   goal,
   of,
+  offers,
   runs,
 } from './agent-facts.ts';
 import { randomStories } from './agent-stories.ts';
 import { simulationContract } from './contract-simulation.ts';
+import { claimed, enrolledAgent, finished, issued, keyOf, retried } from './facts.ts';
 import { codeOf, governed, type Place, reopen } from './place.ts';
 
 /** The part of the contract about the agent core. Not yet part of `storeContract`: each store calls it when it can. */
@@ -170,6 +173,49 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
         { state: 'IN_PROGRESS' },
         { state: 'FAILED_RETRYABLE' },
       ]);
+    });
+
+    it('what the agent core proposed runs while it is dispatched, or when a human retries it', async () => {
+      const { store } = await made();
+      const [one, other] = [goal('goal-1'), goal('goal-2')];
+      const { intent_id, execution_id } = one;
+      const claim = { claims: [`execution:${intent_id}:1`], events: [claimed(intent_id, execution_id)] };
+      await store.commit({ events: [enrolledAgent('agent-core', 'ada', keyOf('agent-core'))] });
+      for (const [i, each] of [one, other].entries()) {
+        await asksAndConfirms(store, each);
+        await offers(store, each, i + 1);
+      }
+      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => store.commit(claim));
+      expect(await store.dispatched(intent_id)).toBeNull();
+
+      for (const each of [one, other])
+        await store.commit({ claims: [claimOf(each)], events: [dispatchOf(each)] });
+      expect(await store.dispatched(intent_id)).toMatchObject({ correlation_id: 'goal-1', is_over: false });
+      await store.commit(claim);
+      await store.commit({ events: [finished(intent_id, execution_id, 'failure')] });
+      await store.commit({ events: [endOf(one, 'FAILED_RETRYABLE')] });
+      expect(await store.dispatched(intent_id)).toMatchObject({ step_id: one.step_id, is_over: true });
+      const again = issued(intent_id, 'ada', { attempt: 2, ordinal: 3 });
+      await store.commit({ events: [retried(intent_id, execution_id, 2, 'ada'), again] });
+      await store.commit({ events: [claimed(intent_id, randomUUID(), 2)] });
+
+      // The step is over, and nothing ran: the capability is still good, and is not enough.
+      const ended = endOf(other, 'FAILED_TERMINAL', { execution_id: null, reason_code: 'STEP_TIMED_OUT' });
+      await store.commit({ events: [ended] });
+      const late = () => store.commit({ events: [claimed(other.intent_id)] });
+      await expectRefusal('AGENT_TRANSITION_ILLEGAL', late);
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    });
+
+    it('an intent is dispatched once, under whatever key', async () => {
+      const { store } = await made();
+      const [one, other] = [goal('goal-1'), goal('goal-2')];
+      for (const each of [one, other]) await asksAndConfirms(store, each);
+      await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+      const again = dispatchOf({ ...other, intent_id: one.intent_id });
+      await expectRefusal('IDEMPOTENCY_VIOLATION', () =>
+        store.commit({ claims: [claimOf(other)], events: [again] }),
+      );
     });
 
     it('pages through its ledger by correlation, plan and time', async () => {

@@ -101,6 +101,21 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await expectRefusal('KEY_ENROLLED_TWICE', () => store.commit({ events: both }));
     });
 
+    it('takes no approval from whoever asked, in whosever name it was proposed, once there is another human', async () => {
+      const { store } = await governed(await place(), ['ada', 'bo']);
+      const [own, asked] = [randomUUID(), randomUUID()];
+      await store.commit({ events: [proposed(own, { proposer: 'bo', proposer_kind: 'human' })] });
+      await store.commit({ events: [proposed(asked, { on_behalf_of: 'bo' })] });
+      for (const id of [own, asked]) {
+        await expectRefusal('SELF_APPROVAL', commit(store, granted(id, 'bo')));
+        await store.commit({ events: [granted(id, 'ada')] });
+      }
+      await store.commit({ events: [revoked('ada', 'bo')] });
+      const alone = randomUUID();
+      await store.commit({ events: [proposed(alone, { on_behalf_of: 'bo' }), granted(alone, 'bo')] });
+      expect(await store.intent(alone)).toMatchObject({ status: 'approved', on_behalf_of: 'bo' });
+    });
+
     it('takes the signature of a proposer when it is theirs, and no other', async () => {
       const { store } = await governed(await place());
       const [id, unsigned] = [randomUUID(), randomUUID()];

@@ -200,6 +200,35 @@ describe('a copy is refused', () => {
     }
   });
 
+  it('where time goes back in the source', async () => {
+    const [first, second] = await allEntries(await lived(file()));
+    const { at } = openEntry(first!.bytes);
+    const earlier = new Date(Date.parse(at) - 1).toISOString();
+    const back = sealEntry({ ...openEntry(second!.bytes), at: earlier });
+    for (const place of [file(), await server().place()]) {
+      const away = await target(place);
+      const { message } = await expectRefusal('LEDGER_BROKEN', () => away.adopt({ entries: [first!, back] }));
+      expect(message).toContain('Entry 1: its time is before');
+      await away.adopt({ entries: [first!] });
+      await expectRefusal('LEDGER_BROKEN', () => away.adopt({ entries: [back] }));
+      expect((await away.tip()).size).toBe(1);
+    }
+  });
+
+  it('where the target holds an object that is no longer what its digest says', async () => {
+    const home = await lived(file());
+    const at = path();
+    const place = await server().place();
+    for (const [away, damage] of [
+      [await target(file(at)), async () => sqlite(at, (db) => db.exec(`UPDATE object SET bytes = x'00'`))],
+      [await target(place), () => place.damage('object')],
+    ] as const) {
+      await copyLedger(home, away);
+      await damage();
+      await expectRefusal('OBJECT_CORRUPT', () => copyLedger(home, away));
+    }
+  });
+
   it('where the store is open to read only, and where an object is too large', async () => {
     const at = path();
     const home = await lived(file(at));

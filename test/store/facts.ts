@@ -117,6 +117,7 @@ export function proposed(
       proposer: 'planner',
       proposer_kind: 'agent',
       proposer_signature: null,
+      on_behalf_of: null,
       actions: ['tool:deploy'],
       alternates: [],
       replaces: null,

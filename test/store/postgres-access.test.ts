@@ -58,10 +58,22 @@ describe('a store URL', () => {
       'postgres://ada@%2Frun/keyturn?sslmode=require',
     ])
       await expectRefusal('SHAPE_INVALID', () => at().open('write', { url }));
-    const refusal = await expectRefusal('SHAPE_INVALID', () =>
-      parseAddress('postgres://ada:hush@here:port/keyturn'),
-    );
-    expect(refusal.message).not.toContain('hush');
+  });
+
+  it('with a password that is not encoded is refused, and no part of it is repeated', async () => {
+    for (const url of [
+      'postgres://ada:hush@here:port/keyturn',
+      'postgres://ada:12?hush@here/keyturn',
+      'postgres://ada:p@9/hush@here/keyturn',
+      'postgres://ada:1/hush@here/keyturn',
+      'postgres://ada:x#hush@here/keyturn',
+      'postgres://ada:x@here/keyturn?password=hush',
+      'postgres://ada:x@here/keyturn?hush=1',
+      'postgres://ada:x@here/keyturn?sslmode=hush',
+    ]) {
+      const refusal = await expectRefusal('SHAPE_INVALID', () => parseAddress(url));
+      expect(JSON.stringify([refusal.message, refusal.details])).not.toContain('hush');
+    }
   });
 
   it('is encrypted and verified unless it stays on this machine or says otherwise', () => {
@@ -74,8 +86,10 @@ describe('a store URL', () => {
     expect(tlsOf('postgres://ada@db.example/keyturn?sslmode=require')).toMatchObject({
       rejectUnauthorized: false,
     });
-    for (const local of ['localhost', '127.0.0.1', '[::1]'])
+    for (const local of ['localhost', '127.0.0.1', '127.255.9.30', '[::1]'])
       expect(tlsOf(`postgres://ada@${local}/keyturn`)).toBeNull();
+    for (const name of ['127.example.org', '127.0.0.1.example.org', '127.0.0.256', '127.1', '127.0.0.01'])
+      expect(tlsOf(`postgres://ada@${name}/keyturn`)).toMatchObject({ rejectUnauthorized: true });
     expect(parseAddress('postgres://ada:a%40b@%2Frun%2Fpostgresql/keyturn')).toEqual({
       host: '/run/postgresql',
       port: 5432,
@@ -240,6 +254,8 @@ describe('the schema of a server', () => {
     for (const store of stores) await store.commit({ events: [proposed()] });
     for (const store of stores) await store.close();
     await expectRefusal('PROJECT_EXISTS', () => at().open('create', { url, tenant: 'left' }));
+    for (const tenant of ['a\0b', '\ud800'])
+      await expectRefusal('SHAPE_INVALID', () => at().open('create', { url, tenant }));
     await migratePostgresStore({ url });
   });
 

@@ -132,6 +132,17 @@ describe('a server that says no', () => {
       await requireSound(direct, size + 1);
     });
 
+  for (const [code, words] of [
+    ['25P04', 'a transaction took too long'],
+    ['25006', 'it has become a standby'],
+  ])
+    it(`because ${words} (${code}) has ended the session, and a commit is done once`, async () => {
+      const { direct, store, size } = await behindProxy({ commits: 1 });
+      await failing(code!, 2);
+      await store.commit({ claims: ['once'], events: [proposed()] });
+      await requireSound(direct, size + 1);
+    });
+
   it('too often is not asked for ever', async () => {
     const { direct, store, size } = await behindProxy();
     await failing('40001', 100);

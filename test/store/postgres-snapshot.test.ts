@@ -47,7 +47,7 @@ describe('what a decision looks at', () => {
     const events = [issued(id, 'ada'), claimed(id), refused(id), erased(DIGEST, 'ada')];
     const { rows, claims, objects } = wantedOf([checkCommit({ claims: ['c'], events, erase: [DIGEST] })]);
     const names = [...rows.values()].map(([name]) => name).toSorted();
-    expect(names).toEqual(['capability', 'execution', 'intent']);
+    expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent']);
     expect([claims, objects]).toEqual([['c'], [DIGEST]]);
   });
 

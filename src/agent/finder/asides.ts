@@ -21,7 +21,17 @@ const ASIDES: Readonly<Record<string, string>> = {
 const termsOf = (lines: readonly string[]): readonly (readonly string[])[] =>
   lines.flatMap((line) => line.split(',')).map((term) => spokenIn(term).map(({ text }) => text));
 
-const TERMS = termsOf(Object.values(ASIDES));
+/** By their first letter, in which a word and its forms agree. */
+const TERMS: ReadonlyMap<string, readonly (readonly string[])[]> = byLetter(termsOf(Object.values(ASIDES)));
+
+function byLetter(terms: readonly (readonly string[])[]): Map<string, (readonly string[])[]> {
+  const groups = new Map<string, (readonly string[])[]>();
+  for (const term of terms) {
+    const letter = term[0]![0]!;
+    groups.set(letter, [...(groups.get(letter) ?? []), term]);
+  }
+  return groups;
+}
 
 /** Who did it, how much it was: asked at the beginning, these want an answer and not a deed. */
 const ASKED = termsOf([
@@ -31,8 +41,11 @@ const ASKED = termsOf([
 
 /** Where such words stand. */
 export function asidesIn(spoken: readonly Spoken[]): number[][] {
-  return TERMS.flatMap((term) =>
-    spoken.flatMap((_, i) => (isAt(term, spoken, i) ? [placesOf(term, i)] : [])),
+  return spoken.flatMap(({ forms }, i) =>
+    [...new Set(forms.map((form) => form[0]!))]
+      .flatMap((letter) => TERMS.get(letter) ?? [])
+      .filter((term) => isAt(term, spoken, i))
+      .map((term) => placesOf(term, i)),
   );
 }
 

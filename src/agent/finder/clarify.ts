@@ -2,6 +2,7 @@ import { readConfirmation } from '../lexicon/confirmation.ts';
 import type { Scalar } from '../packet.ts';
 import type { Field } from '../simulation.ts';
 import { extractFields, type Found } from './extract.ts';
+import { isHedged } from './hedge.ts';
 import { type Candidate, rank, rivals, thresholds } from './rank.ts';
 import type { SearchIndex } from './search-index.ts';
 import { readValue } from './value.ts';
@@ -56,8 +57,9 @@ export function chosen(
 /** Between a few that were named, one telling word is enough. */
 const TELLING_BP = 3500;
 
-/** The answer is searched like a goal, and only what was asked about can be found. */
+/** The answer is searched like a goal, and only what was asked about can be found. "Not the second" names what is not meant. */
 function byWords(candidates: readonly Candidate[], text: string, index: SearchIndex): Candidate | undefined {
+  if (isHedged(text)) return undefined;
   const least_bp = candidates.length > 1 ? TELLING_BP : thresholds.clarify_bp;
   const ids = new Set(candidates.map(({ entry }) => entry.simulation.id));
   const ranked = rank(index, text, new Set()).filter(({ entry }) => ids.has(entry.simulation.id));

@@ -1,8 +1,9 @@
 import type { Scalar } from '../packet.ts';
 import type { Field } from '../simulation.ts';
 import { folded } from './fold.ts';
+import { numberPlaces, withPlainDigits } from './number.ts';
 import { quotedIn } from './text.ts';
-import { readValue } from './value.ts';
+import { type Patterns, readValue } from './value.ts';
 
 /** A value and where it stands, counted in UTF-16 units of the text as it came in. */
 export interface Found {
@@ -29,18 +30,31 @@ type Way = (typeof ORDER)[number];
 export const wayOf = ({ extract }: Field): Way | null =>
   extract === undefined ? null : typeof extract === 'object' ? 'after' : extract;
 
+/** One text, read for the fields of many simulations: what two of them look for in the same way is found once. */
+export interface Reading {
+  readonly text: string;
+  /** The text with plain digits. */
+  readonly plain: string;
+  readonly patterns: Patterns;
+  readonly found: Map<string, readonly Found[]>;
+}
+
+export function readingOf(text: string, patterns: Patterns = new Map()): Reading {
+  return { text, plain: withPlainDigits(text), patterns, found: new Map() };
+}
+
 /**
  * The values of the fields that the text gives in exactly one way. Two different values for one field are none: the
  * attacker is a text that adds a second amount behind the first.
  */
-export function extractFields(fields: Fields, text: string): Map<string, Found> {
-  const plain = withPlainDigits(text);
+export function extractFields(fields: Fields, from: string | Reading): Map<string, Found> {
+  const reading = typeof from === 'string' ? readingOf(from) : from;
   const found = new Map<string, Found>();
   const taken: Place[] = [];
   for (const way of ORDER) {
     for (const [name, field] of Object.entries(fields)) {
       if (wayOf(field) !== way) continue;
-      const here = occurrences(field, way, plain, text).filter((place) => !overlaps(place, taken));
+      const here = occurrences(field, way, reading).filter((place) => !overlaps(place, taken));
       if (new Set(here.map(({ value }) => value)).size === 1) found.set(name, here[0]!);
       taken.push(...here);
     }
@@ -52,9 +66,25 @@ function overlaps(place: Place, taken: readonly Place[]): boolean {
   return taken.some(({ start, end }) => place.start < end && start < place.end);
 }
 
-function occurrences(field: Field, way: Way, plain: string, text: string): Found[] {
+function occurrences(field: Field, way: Way, reading: Reading): readonly Found[] {
+  const key = keyOf(field, way);
+  const before = key === null ? undefined : reading.found.get(key);
+  if (before !== undefined) return before;
+  const found = readIn(field, way, reading);
+  if (key !== null) reading.found.set(key, found);
+  return found;
+}
+
+/** All that decides what a field reads; null for fields with words of their own. */
+function keyOf({ type, pattern, min, max, max_length }: Field, way: Way): string | null {
+  return way === 'enum' || way === 'after'
+    ? null
+    : JSON.stringify([way, type, pattern, min, max, max_length]);
+}
+
+function readIn(field: Field, way: Way, { text, plain, patterns }: Reading): Found[] {
   return placesOf(field, way, plain).flatMap(({ start, end, reads }) => {
-    const value = readValue(field, reads ?? plain.slice(start, end));
+    const value = readValue(field, reads ?? plain.slice(start, end), patterns);
     return value === null ? [] : [{ start, end, text: text.slice(start, end), value }];
   });
 }
@@ -72,7 +102,7 @@ function placesOf(field: Field, way: Way, plain: string): Place[] {
     case 'token':
       return placesLike(TOKEN, plain);
     case 'number':
-      return placesLike(NUMBER, plain);
+      return numberPlaces(plain);
     case 'enum':
       return enumPlaces(field, plain);
     case 'after':
@@ -82,13 +112,13 @@ function placesOf(field: Field, way: Way, plain: string): Place[] {
 
 const EMAIL = /[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
 const DATE =
-  /(?<!\d)(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}\/\d{1,2}\/\d{4}|\d{4}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日)(?!\d)/g;
+  /(?<!\p{N})(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}\/\d{1,2}\/\d{4}|\d{4}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日)(?!\p{N})/gu;
 /** A file name with an ending, in folders or not: `59.90` is a number. An absolute path has a slash before it and is not one. */
 const PATH =
   /(?<![\p{Script=Latin}\d._/~@-])(?:[\p{Script=Latin}\d._-]+\/)*[\p{Script=Latin}\d_][\p{Script=Latin}\d._-]*\.(?=\d*[A-Za-z])[A-Za-z0-9]{1,8}(?![\p{Script=Latin}\d_/@-])/gu;
-/** A run of letters, digits and what joins them in a name. */
-const TOKEN = /[A-Za-z0-9](?:[A-Za-z0-9._:@/+~-]*[A-Za-z0-9])?/g;
-const NUMBER = /(?<![A-Za-z0-9.,:/_+-])\d+(?:[.,'’]\d+)*(?![A-Za-z0-9:/_-]|[.,]\d)/g;
+/** A run of letters, digits and what joins them in a name. It does not begin inside of another word or number. */
+const TOKEN =
+  /(?<![\p{N}\p{Script=Latin}])[A-Za-z0-9](?:[A-Za-z0-9._:@/+~-]*[A-Za-z0-9])?(?![\p{N}\p{Script=Latin}])/gu;
 
 function placesLike(pattern: RegExp, text: string): Place[] {
   return [...text.matchAll(pattern)].map((found) => ({
@@ -134,13 +164,4 @@ function afterPlaces(words: readonly string[], text: string): Place[] {
       const start = end + next[0].length - value.length;
       return [{ start, end: start + value.length }];
     });
-}
-
-/** Digits of other scripts, and the wide forms of East Asian typing, as ASCII. Every place stays where it is. */
-function withPlainDigits(text: string): string {
-  return text
-    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace(/[۰-۹]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
-    .replace(/[०-९]/g, (digit) => String(digit.charCodeAt(0) - 0x966));
 }

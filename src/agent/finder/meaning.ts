@@ -1,9 +1,10 @@
 import type { Simulation } from '../simulation.ts';
 import { asidesIn, askedIn } from './asides.ts';
-import { extractFields, type Found, wayOf } from './extract.ts';
+import { extractFields, type Found, type Reading, wayOf } from './extract.ts';
+import type { Hedge } from './hedge.ts';
 import { likelyLanguages } from './language.ts';
 import type { IndexedSimulation, SearchIndex } from './search-index.ts';
-import { deniedIn, isDenial, isUnspaced, type Spoken, spokenIn } from './speech.ts';
+import { deniedIn, isDenial, isUnspaced, type Spoken } from './speech.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { type Occurrence, occurrencesIn } from './vocabulary.ts';
 
@@ -21,37 +22,71 @@ interface Clue {
   readonly values: ReadonlyMap<string, Found>;
 }
 
-export function meaningsOf({ vocabulary, simulations }: SearchIndex, utterance: string): Meanings {
+/** One utterance, as all simulations hear it. */
+export interface Heard {
+  readonly spoken: readonly Spoken[];
+  readonly hedge: Hedge;
+  readonly reading: Reading;
+}
+
+export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): Meanings {
+  const { vocabulary, simulations } = index;
   if (vocabulary.terms.length === 0) return new Map();
-  const spoken = spokenIn(utterance);
+  const { spoken, reading } = said;
   const heard = occurrencesIn(vocabulary, spoken, likelyLanguages(utterance));
-  const clues = cluesFor(heard, simulations, utterance);
+  const clues = cluesFor(bestPlaces(heard, index.sums), simulations, reading);
   const masked = maskedIn(spoken, clues);
   const denied = deniedIn(spoken);
   const isDenied: IsDenied = ({ role, at }) =>
     role === 'act' && at.some((i) => denied.has(i)) && !at.some((i) => isDenial(spoken[i]!));
   const kept = heard.filter(({ at }) => !at.some((i) => masked.has(i)));
-  for (const occurrence of kept)
-    for (const place of occurrence.places) {
-      const clue = clues.get(place);
-      if (clue !== undefined) addClue(clue, occurrence, isDenied);
-    }
+  for (const [place, clue] of clues)
+    for (const occurrence of kept) if (isAmong(place, occurrence.places)) addClue(clue, occurrence, isDenied);
   const scene = sceneOf(spoken, kept, { denied, isDenied, masked, clues, total: simulations.length });
-  return new Map([...clues].map(([place, clue]) => [place, scored(clue, scene)]));
+  return new Map(
+    [...clues].map(([place, clue]) => {
+      const worth = scored(clue, scene);
+      return [place, isHedged(clue, said) ? Math.min(worth, UNSURE) : worth];
+    }),
+  );
+}
+
+/** Just too little to go on without a question. */
+const UNSURE = 0.7999;
+
+/** Whether every act that was heard is denied, or all of it is stopped or only thought about. */
+function isHedged({ acts, things }: Clue, { hedge }: Heard): boolean {
+  const { leading, is_hypothetical } = hedge;
+  const is_stopped = leading !== null && ![...acts, ...things].some(({ at }) => at.includes(leading));
+  return is_hypothetical || is_stopped || (acts.length > 0 && acts.every((act) => isDeniedBy(act, hedge)));
+}
+
+/** An act with a denial of its own, such as "no longer needs", is only denied by another one before it. */
+function isDeniedBy({ at }: Occurrence, { denied, by }: Hedge): boolean {
+  const has_own = at.some((i) => by.has(i));
+  return has_own ? denied.has(at[0]!) && [...by].some((i) => i < at[0]!) : at.some((i) => denied.has(i));
+}
+
+/** The places of an occurrence are in order. */
+function isAmong(place: number, places: readonly number[]): boolean {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (places[middle]! < place) low = middle + 1;
+    else high = middle;
+  }
+  return places[low] === place;
 }
 
 function cluesFor(
-  heard: readonly Occurrence[],
+  places: readonly number[],
   simulations: readonly IndexedSimulation[],
-  utterance: string,
+  reading: Reading,
 ): Map<number, Clue> {
   return new Map(
-    bestPlaces(heard).map((place) => {
+    places.map((place) => {
       const { simulation } = simulations[place]!.entry;
-      return [
-        place,
-        { simulation, acts: [], things: [], values: extractFields(simulation.fields, utterance) },
-      ];
+      return [place, { simulation, acts: [], things: [], values: extractFields(simulation.fields, reading) }];
     }),
   );
 }
@@ -67,19 +102,23 @@ const changes = (simulation: Simulation): boolean => simulation.side_effecting |
 /** Only so many are looked at closely, however large the catalog is. */
 const CLOSELY = 24;
 
-/** The places that were heard of most: an act and a thing before two things. */
-function bestPlaces(heard: readonly Occurrence[]): number[] {
-  const sums = new Map<number, number>();
-  for (const { places, role, at } of heard)
-    for (const place of places)
-      sums.set(
-        place,
-        (sums.get(place) ?? 0) + ((role === 'act' ? 1.5 : 1) * at.length) / Math.sqrt(places.length),
-      );
-  return [...sums]
-    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    .slice(0, CLOSELY)
-    .map(([place]) => place);
+/** The places that were heard of most: an act and a thing before two things. The sums are zero again when it is done. */
+function bestPlaces(heard: readonly Occurrence[], sums: Float64Array): number[] {
+  for (const { places, role, at } of heard) {
+    const worth = ((role === 'act' ? 1.5 : 1) * at.length) / Math.sqrt(places.length);
+    for (const place of places) sums[place]! += worth;
+  }
+  const best: { readonly place: number; readonly sum: number }[] = [];
+  for (const { places } of heard)
+    for (const place of places) {
+      const sum = sums[place]!;
+      sums[place] = 0;
+      if (sum === 0 || (best.length === CLOSELY && sum < best[CLOSELY - 1]!.sum)) continue;
+      best.push({ place, sum });
+      best.sort((a, b) => b.sum - a.sum || a.place - b.place);
+      best.length = Math.min(best.length, CLOSELY);
+    }
+  return best.map(({ place }) => place);
 }
 
 /** Words inside the value of a field are data: `mail-worker` is no wish to mail. */

@@ -1,6 +1,7 @@
 import type { SearchResult } from 'minisearch';
-import { extractFields, wayOf } from './extract.ts';
-import { meaningsOf } from './meaning.ts';
+import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
+import { hedgeIn, isPhraseHedged } from './hedge.ts';
+import { type Heard, meaningsOf } from './meaning.ts';
 import {
   type IndexedSimulation,
   type Phrase,
@@ -10,6 +11,7 @@ import {
   sizeOf,
 } from './search-index.ts';
 import { similarity } from './similar.ts';
+import { spokenIn } from './speech.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
 
 export interface Scored {
@@ -26,8 +28,9 @@ const CLOSELY = 5;
 
 /** Scores the simulations that the utterance names in words or phrases. */
 export function scoreAll(index: SearchIndex, utterance: string): Scored[] {
-  const said = scorePhrases(index, utterance);
-  const meant = meaningsOf(index, utterance);
+  const heard = heardIn(index, utterance);
+  const said = scorePhrases(index, utterance, heard);
+  const meant = meaningsOf(index, utterance, heard);
   if (index.vocabulary.terms.length === 0) return said;
   const phrases = new Map(said.map(({ simulation, confidence_bp }) => [simulation.place, confidence_bp]));
   return [...new Set([...phrases.keys(), ...meant.keys()])].map((place) => {
@@ -35,6 +38,11 @@ export function scoreAll(index: SearchIndex, utterance: string): Scored[] {
     const words_bp = mapped(MEANT, meant.get(place) ?? 0);
     return { simulation, confidence_bp: combined(simulation, phrases.get(place) ?? 0, words_bp) };
   });
+}
+
+function heardIn({ patterns }: SearchIndex, utterance: string): Heard {
+  const spoken = spokenIn(utterance);
+  return { spoken, hedge: hedgeIn(utterance, spoken), reading: readingOf(utterance, patterns) };
 }
 
 /** From the score by words to basis points. Below 7000 an act or a thing is missing, or something else is talked about. */
@@ -57,7 +65,7 @@ function combined({ entry }: IndexedSimulation, phrase_bp: number, words_bp: num
   return is_whole ? Math.max(words_bp, ASK_BP) : words_bp;
 }
 
-function scorePhrases(index: SearchIndex, utterance: string): Scored[] {
+function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Scored[] {
   const units = unitsOf(withoutData(utterance));
   const results = searchFor(index, queryOf(termsOf(units))).slice(0, CANDIDATES);
   const heard = hearing(units, results, index);
@@ -68,10 +76,11 @@ function scorePhrases(index: SearchIndex, utterance: string): Scored[] {
       return { simulation, matched, raw: rawScore(heard, simulation, matched) };
     })
     .sort((a, b) => b.raw - a.raw || a.simulation.place - b.simulation.place);
-  return scored.map(({ simulation, matched, raw }, i) => ({
-    simulation,
-    confidence_bp: calibrated(i < CLOSELY ? closeScore(heard, simulation, matched, utterance) : raw),
-  }));
+  return scored.map(({ simulation, matched, raw }, i) => {
+    const close = i < CLOSELY ? closeScore(heard, simulation, matched, said.reading) : raw;
+    const is_sure = close >= SURE && !isPhraseHedged(said, matched, simulation.entry.simulation);
+    return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)) };
+  });
 }
 
 /** Once more, with what the utterance gives for the fields: a value is not an unknown word. */
@@ -79,15 +88,15 @@ function closeScore(
   heard: Hearing,
   simulation: IndexedSimulation,
   matched: readonly string[],
-  utterance: string,
+  reading: Reading,
 ): number {
   const { fields } = simulation.entry.simulation;
-  const found = extractFields(fields, utterance);
+  const found = extractFields(fields, reading);
   if (found.size === 0) return rawScore(heard, simulation, matched);
   const values = new Set(termsOf(unitsOf([...found.values()].map(({ text }) => text).join(' '))));
   const raw = rawScore(heard, simulation, matched, values);
   const telling = [...found.keys()].some((name) => TELLING.includes(wayOf(fields[name]!)));
-  return telling && raw < SURE ? Math.min(raw + FIELD_BONUS, SURE - 0.0001) : raw;
+  return telling && raw < SURE ? Math.min(raw + FIELD_BONUS, UNSURE) : raw;
 }
 
 /** Ways of finding a value that only the right kind of value passes. Dates, numbers and addresses are everywhere. */
@@ -189,6 +198,7 @@ function covered({ units, words, weight }: Phrase, strengths: ReadonlyMap<string
 
 /** The raw score from which nothing need be asked. */
 const SURE = 0.74;
+const UNSURE = SURE - 0.0001;
 
 /** From raw score to basis points, so that the fixed thresholds 7000 and 9000 mean what they say. */
 const CALIBRATION: Calibration = [

@@ -3,6 +3,7 @@ import type { CatalogEntry } from '../catalog.ts';
 import type { Simulation } from '../simulation.ts';
 import { edits, shortest } from './similar.ts';
 import { termsOf, type Unit, unitsOf } from './text.ts';
+import { type Patterns, patternsIn } from './value.ts';
 import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 
 /** A unit of a phrase, and how much it tells: what stands in few simulations tells most. */
@@ -30,6 +31,9 @@ export interface SearchIndex {
   readonly search: MiniSearch;
   readonly weightOf: (term: string) => number;
   readonly vocabulary: Vocabulary;
+  readonly patterns: Patterns;
+  /** One number per simulation, for the sums of one query. All zero between two queries, which saves making it anew. */
+  readonly sums: Float64Array;
 }
 
 /** How many simulations have each term, over the whole catalog: a weight does not depend on the status of others. */
@@ -69,7 +73,14 @@ export function buildIndex(
   });
   const search = new MiniSearch({ fields: ['terms'], tokenize: splitTerms, processTerm: asItIs });
   search.addAll(simulations.map(({ phrases, place }) => ({ id: place, terms: documentOf(phrases) })));
-  return { simulations, search, weightOf, vocabulary: vocabularyOf(entries) };
+  return {
+    simulations,
+    search,
+    weightOf,
+    vocabulary: vocabularyOf(entries),
+    patterns: patternsIn(entries.flatMap(({ simulation }) => Object.values(simulation.fields))),
+    sums: new Float64Array(entries.length),
+  };
 }
 
 function weighed(units: readonly Unit[], weightOf: (term: string) => number, least: number): Phrase {

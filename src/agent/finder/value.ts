@@ -3,11 +3,23 @@ import { visible } from '../../canonical/visible.ts';
 import type { Scalar } from '../packet.ts';
 import { type Field, simulationLimits } from '../simulation.ts';
 
+/** Patterns that are compiled already. Somebody who reads many fields compiles each pattern once. */
+export type Patterns = ReadonlyMap<string, RE2JS>;
+
+const NO_PATTERNS: Patterns = new Map();
+
+export function patternsIn(fields: Iterable<Field>): Patterns {
+  const patterns = new Map<string, RE2JS>();
+  for (const { pattern } of fields)
+    if (pattern !== undefined && !patterns.has(pattern)) patterns.set(pattern, RE2JS.compile(pattern));
+  return patterns;
+}
+
 /** The text as a value of the field, or null when the field does not take it. Whatever can be read in two ways is null. */
-export function readValue(field: Field, text: string): Scalar | null {
+export function readValue(field: Field, text: string, patterns: Patterns = NO_PATTERNS): Scalar | null {
   switch (field.type) {
     case 'string':
-      return textValue(field, text);
+      return textValue(field, text, patterns);
     case 'integer':
     case 'number':
       return numberValue(field, text);
@@ -20,11 +32,12 @@ export function readValue(field: Field, text: string): Scalar | null {
   }
 }
 
-function textValue({ pattern, max_length }: Field, text: string): string | null {
+function textValue({ pattern, max_length }: Field, text: string, patterns: Patterns): string | null {
   if (text === '' || text.length > (max_length ?? simulationLimits.value_chars)) return null;
   if (visible(text) !== text) return null;
   // RE2: somebody else chooses the text, and a backtracking engine can be made to hang with one.
-  return pattern === undefined || RE2JS.compile(pattern).matches(text) ? text : null;
+  if (pattern === undefined) return text;
+  return (patterns.get(pattern) ?? RE2JS.compile(pattern)).matches(text) ? text : null;
 }
 
 function numberValue({ type, min, max }: Field, text: string): number | null {

@@ -13,13 +13,26 @@ interface Term {
   readonly languages: Set<string>;
 }
 
-/** Every word for the acts and things of a catalog, found by its first letter. Read-only once it is built. */
+/** A word of some term, with the terms that begin with it. */
+interface Word {
+  readonly text: string;
+  readonly letters: number;
+  readonly starts: Term[];
+  readonly languages: Set<string>;
+}
+
+/**
+ * Every word for the acts and things of a catalog, each found without looking at the others. Read-only once it is built:
+ * how long a query takes depends on what was heard, and not on how many simulations there are.
+ */
 export interface Vocabulary {
   readonly terms: readonly Term[];
-  /** Each first word of a term, under its first letter. */
-  readonly starts: ReadonlyMap<string, readonly (readonly [word: string, terms: readonly Term[]])[]>;
-  /** Every word with its languages: a word which is known is not taken for a slip of another. */
-  readonly known: ReadonlyMap<string, ReadonlySet<string>>;
+  /** A word which is known is not taken for a slip of another. */
+  readonly words: ReadonlyMap<string, Word>;
+  /** By their first three letters, which all forms of a word share. */
+  readonly stems: ReadonlyMap<string, readonly Word[]>;
+  /** By first letter and length, which a slip of the finger leaves nearly as they are. */
+  readonly shapes: ReadonlyMap<string, readonly Word[]>;
 }
 
 export function vocabularyOf(entries: readonly CatalogEntry[]): Vocabulary {
@@ -31,14 +44,37 @@ export function vocabularyOf(entries: readonly CatalogEntry[]): Vocabulary {
     }
   });
   const all = [...terms.values()];
-  return { terms: all, starts: startsOf(all), known: knownIn(all) };
+  const words = wordsIn(all);
+  const similar = [...words.values()].filter(({ text }) => !isUnspaced(text) && !STOP_WORDS.has(text));
+  return {
+    terms: all,
+    words,
+    stems: groupedBy(similar, ({ text }) => stemOf(text)),
+    shapes: groupedBy(similar, ({ text }) => shapeOf(text[0]!, text.length)),
+  };
 }
 
-function knownIn(terms: readonly Term[]): Vocabulary['known'] {
-  const known = new Map<string, Set<string>>();
-  for (const { words, languages } of terms)
-    for (const word of words) known.set(word, new Set([...(known.get(word) ?? []), ...languages]));
-  return known;
+const STEM = 3;
+const stemOf = (word: string): string => word.slice(0, STEM);
+const shapeOf = (first: string, length: number): string => `${first}${length}`;
+
+function wordsIn(terms: readonly Term[]): Map<string, Word> {
+  const words = new Map<string, Word>();
+  for (const term of terms)
+    term.words.forEach((text, i) => {
+      const word = words.get(text) ?? { text, letters: lettersOf(text), starts: [], languages: new Set() };
+      words.set(text, word);
+      for (const language of term.languages) word.languages.add(language);
+      if (i === 0) word.starts.push(term);
+    });
+  return words;
+}
+
+/** One bit per letter that occurs: words whose letters differ in many are no slips of each other. */
+function lettersOf(word: string): number {
+  let bits = 0;
+  for (let i = 0; i < word.length; i++) bits |= 1 << (word.charCodeAt(i) & 31);
+  return bits;
 }
 
 function addTerm(terms: Map<string, Term>, role: Role, text: string, place: number, language: string): void {
@@ -49,11 +85,6 @@ function addTerm(terms: Map<string, Term>, role: Role, text: string, place: numb
   term.languages.add(language);
   if (term.places.at(-1) !== place) term.places.push(place);
   terms.set(key, term);
-}
-
-function startsOf(terms: readonly Term[]): Vocabulary['starts'] {
-  const by_word = groupedBy(terms, ({ words }) => words[0]!);
-  return groupedBy([...by_word], ([word]) => word[0]!);
 }
 
 function groupedBy<T>(all: readonly T[], keyOf: (each: T) => string): Map<string, T[]> {
@@ -76,10 +107,14 @@ export interface Occurrence {
   readonly is_run: boolean;
 }
 
+/** The words of the catalog that each spoken word may be, and how clearly. */
+type Likenesses = readonly ReadonlyMap<string, number>[];
+
 interface Listener {
   readonly vocabulary: Vocabulary;
   readonly spoken: readonly Spoken[];
   readonly languages: ReadonlySet<string>;
+  readonly heard: Likenesses;
 }
 
 /** What was heard. A form of a word inside a longer term is not: "was locked" is no wish to lock. */
@@ -88,10 +123,11 @@ export function occurrencesIn(
   spoken: readonly Spoken[],
   languages: ReadonlySet<string>,
 ): Occurrence[] {
-  const listener = { vocabulary, spoken, languages };
-  const heard = spoken.flatMap((_, i) => startingAt(listener, i));
-  const longer = heard.filter(({ at }) => at.length > 1);
-  return heard.filter((each) => !longer.some((other) => isInside(each, other)));
+  const heard = spoken.map((word) => likenesses(vocabulary, word, languages));
+  const listener = { vocabulary, spoken, languages, heard };
+  const found = spoken.flatMap((_, i) => startingAt(listener, i));
+  const longer = found.filter(({ at }) => at.length > 1);
+  return longer.length === 0 ? found : found.filter((each) => !longer.some((other) => isInside(each, other)));
 }
 
 function isInside(inner: Occurrence, outer: Occurrence): boolean {
@@ -106,21 +142,22 @@ function isInside(inner: Occurrence, outer: Occurrence): boolean {
 const LEAST = 0.85;
 
 function startingAt(listener: Listener, first: number): Occurrence[] {
-  const { vocabulary, spoken, languages } = listener;
+  const { vocabulary, languages, heard } = listener;
   const found: Occurrence[] = [];
-  for (const letter of new Set(spoken[first]!.forms.map((form) => form[0]!)))
-    for (const [word, terms] of vocabulary.starts.get(letter) ?? []) {
-      const strength = strengthOf(listener, spoken[first]!, word);
-      if (strength < LEAST) continue;
-      for (const { role, places, words, ...term } of terms) {
-        if (![...term.languages].some((language) => languages.has(language))) continue;
-        const rest = follow(listener, first, words);
-        if (rest === null) continue;
-        const is_run = isUnspaced(word);
-        found.push({ role, places, at: rest.at, strength: Math.min(strength, rest.strength), is_run });
-      }
+  for (const [word, strength] of heard[first]!)
+    for (const { role, places, words, ...term } of vocabulary.words.get(word)!.starts) {
+      if (!shareAny(term.languages, languages)) continue;
+      const rest = follow(listener, first, words);
+      if (rest === null) continue;
+      const is_run = isUnspaced(word);
+      found.push({ role, places, at: rest.at, strength: Math.min(strength, rest.strength), is_run });
     }
   return found;
+}
+
+function shareAny(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  for (const each of some) if (others.has(each)) return true;
+  return false;
 }
 
 /** How far apart the words of one term may stand: "switch it back off". */
@@ -128,7 +165,7 @@ const GAP = 5;
 
 /** The rest of the term, in its order, each word in the first place where it is heard. */
 function follow(listener: Listener, first: number, words: readonly string[]) {
-  const { spoken } = listener;
+  const { spoken, heard } = listener;
   const at = [first];
   let least = 1;
   for (const word of words.slice(1)) {
@@ -138,8 +175,8 @@ function follow(listener: Listener, first: number, words: readonly string[]) {
     for (let i = last + 1; i <= last + gap && next < 0; i++) {
       const here = spoken[i];
       if (here === undefined || here.clause !== spoken[first]!.clause) break;
-      const strength = strengthOf(listener, here, word);
-      if (strength < LEAST) continue;
+      const strength = heard[i]!.get(word);
+      if (strength === undefined) continue;
       next = i;
       least = Math.min(least, strength);
     }
@@ -150,11 +187,43 @@ function follow(listener: Listener, first: number, words: readonly string[]) {
 }
 
 /** A word that the catalog knows is that word, or a form of a longer one; only an unknown word may be a slip. */
-function strengthOf({ vocabulary, languages }: Listener, { text, forms }: Spoken, word: string): number {
-  if (text === word) return 1;
-  if (isUnspaced(word) || STOP_WORDS.has(text) || STOP_WORDS.has(word)) return 0;
-  const isKnown = (form: string) =>
-    [...(vocabulary.known.get(form) ?? [])].some((each) => languages.has(each));
-  const is_known = forms.some(isKnown);
-  return Math.max(...forms.map((form) => inflection(form, word) || (is_known ? 0 : slip(form, word))));
+function likenesses(
+  vocabulary: Vocabulary,
+  { text, forms }: Spoken,
+  languages: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  if (vocabulary.words.has(text)) found.set(text, 1);
+  if (isUnspaced(text) || STOP_WORDS.has(text)) return found;
+  const hear = (word: string, strength: number) => {
+    if (strength >= LEAST && strength > (found.get(word) ?? 0)) found.set(word, strength);
+  };
+  for (const form of forms) {
+    if (vocabulary.words.has(form) && !STOP_WORDS.has(form)) hear(form, 1);
+    for (const word of vocabulary.stems.get(stemOf(form)) ?? []) hear(word.text, inflection(form, word.text));
+  }
+  if (!forms.some((form) => shareAny(vocabulary.words.get(form)?.languages ?? NO_LANGUAGES, languages)))
+    for (const form of forms)
+      for (const { text } of nearby(vocabulary, form))
+        if (inflection(form, text) === 0) hear(text, slip(form, text));
+  return found;
+}
+
+const NO_LANGUAGES: ReadonlySet<string> = new Set();
+/** No word may have more slips. */
+const MOST_SLIPS = 2;
+
+/** The words of about the same length, with about the same letters. Whatever is a slip of the form is among them. */
+function* nearby({ shapes }: Vocabulary, form: string): Generator<Word> {
+  const letters = lettersOf(form);
+  for (let length = form.length - MOST_SLIPS; length <= form.length + MOST_SLIPS; length++)
+    for (const word of shapes.get(shapeOf(form[0]!, length)) ?? [])
+      if (bitsIn(word.letters ^ letters) <= 2 * MOST_SLIPS) yield word;
+}
+
+function bitsIn(bits: number): number {
+  let rest = bits;
+  let count = 0;
+  for (; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }

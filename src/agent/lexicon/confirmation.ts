@@ -5,6 +5,7 @@ import { LEXICON, LEXICON_VERSION } from './lexicon.ts';
 export const CONFIRMATION_REASONS = [
   'CANONICAL',
   'EMPTY',
+  'TOO_LONG',
   'AMBIGUOUS_WORD',
   'MORE_THAN_TOKEN',
   'NOT_IN_LEXICON',
@@ -12,6 +13,7 @@ export const CONFIRMATION_REASONS = [
   'INVISIBLE_CHARACTER',
   'MIXED_SCRIPT',
   'FOREIGN_SCRIPT',
+  'LOOK_ALIKE',
   'LANGUAGE_UNKNOWN',
 ] as const;
 export type ConfirmationReason = (typeof CONFIRMATION_REASONS)[number];
@@ -22,16 +24,19 @@ export interface Confirmation {
   /** The token of the lexicon that was recognised; null when none was. */
   readonly token: string | null;
   readonly language: string;
-  readonly lexicon_version_ref: string;
+  readonly confirm_lexicon_version_ref: string;
   readonly reason: ConfirmationReason;
 }
+
+/** No token is nearly as long. What is longer is not read at all. */
+const LONGEST = 200;
 
 /**
  * Reads an answer in the language of the conversation. Only a whole, canonical token counts. The attacker is a text that
  * is no yes and gets taken for one: a polite noise, a look-alike from another script, a yes with a condition behind it.
  */
 export function readConfirmation(text: string, language: string): Confirmation {
-  const proof = { language, lexicon_version_ref: LEXICON_VERSION };
+  const proof = { language, confirm_lexicon_version_ref: LEXICON_VERSION };
   const ambiguous = (reason: ConfirmationReason): Confirmation => ({
     answer: 'AMBIGUOUS',
     token: null,
@@ -40,13 +45,14 @@ export function readConfirmation(text: string, language: string): Confirmation {
   });
   const entry = LEXICON.get(language);
   if (entry === undefined) return ambiguous('LANGUAGE_UNKNOWN');
-  const trimmed = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  if (text.length > LONGEST) return ambiguous('TOO_LONG');
+  const trimmed = text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '');
   if (trimmed === '') return ambiguous('EMPTY');
   if (visible(trimmed) !== trimmed) return ambiguous('INVISIBLE_CHARACTER');
   const token = normalised(trimmed);
   const answer = answerOf(entry, token);
   if (answer === null) return ambiguous(whyNot(entry, trimmed, token));
-  const foreign = foreignLetters(entry, trimmed);
+  const foreign = foreignLetters(entry, trimmed) ?? lookAlikes(entry, trimmed);
   return foreign === null ? { answer, token, ...proof, reason: 'CANONICAL' } : ambiguous(foreign);
 }
 
@@ -84,6 +90,17 @@ function foreignLetters({ scripts }: LexiconEntry, text: string): 'MIXED_SCRIPT'
   const foreign = letters.filter((letter) => !own.test(letter)).length;
   if (foreign === 0) return null;
   return foreign === letters.length ? 'FOREIGN_SCRIPT' : 'MIXED_SCRIPT';
+}
+
+/**
+ * Letters in circles, raised ones, a long s: what only looks like the letters of a token and becomes them when it is
+ * normalised. Where people write full-width forms every day, those are letters.
+ */
+function lookAlikes({ scripts }: LexiconEntry, text: string): 'LOOK_ALIKE' | null {
+  const plain = scripts.includes('Han')
+    ? text.replace(/[\uff01-\uff9f]/g, (form) => form.normalize('NFKC'))
+    : text;
+  return plain.normalize('NFC') === plain.normalize('NFKC') ? null : 'LOOK_ALIKE';
 }
 
 function isCanonicalElsewhere(language: string, token: string): boolean {

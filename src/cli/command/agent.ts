@@ -1,8 +1,8 @@
 import { visible } from '../../canonical/visible.ts';
 import type { AgentAnswer, AgentTurn, Keyturn } from '../../keyturn.ts';
-import { isReasonCode, type ReasonCode, Refusal, remarks } from '../../refusal.ts';
+import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { answerCommand, approveCommand, confirmCommand, resumeCommand } from '../conversation.ts';
+import { answerCommand, nextOf, planNamed } from '../conversation.ts';
 import { whoActs } from '../human.ts';
 import { writing } from '../project.ts';
 import { say } from '../say.ts';
@@ -31,19 +31,24 @@ export function ask(call: Call): Promise<Answer> {
 
 export function answer(call: Call): Promise<Answer> {
   const [correlation_id = '', text = ''] = call.operands;
+  const { turn } = call.options;
   return writing(call, async (keyturn) => {
     const user_id = await userOf(keyturn, call);
-    return told(call, keyturn, await keyturn.agent.answer({ correlation_id, user_id, text }));
+    const named = turn === undefined ? {} : { question_turn_id: turn };
+    return told(call, keyturn, await keyturn.agent.answer({ correlation_id, user_id, text, ...named }));
   });
 }
 
 export function confirm(call: Call): Promise<Answer> {
   const [correlation_id = '', text = ''] = call.operands;
-  const { language, step } = call.options;
+  const { language, plan, step } = call.options;
   return writing(call, async (keyturn) => {
     const user_id = await userOf(keyturn, call);
+    if (plan === undefined) return unnamed(call, keyturn, { correlation_id, user_id });
+    const { state } = await keyturn.agent.status(correlation_id);
     const answered = await keyturn.agent.confirm({
       correlation_id,
+      plan_id: planNamed(state, plan),
       user_id,
       text,
       ...(language !== undefined && { language }),
@@ -51,6 +56,21 @@ export function confirm(call: Call): Promise<Answer> {
     });
     return told(call, keyturn, answered);
   });
+}
+
+/** Words that name no prompt could be meant for another one. They count for none, and the one of now is shown. */
+async function unnamed(
+  call: Call,
+  keyturn: Keyturn,
+  who: { readonly correlation_id: string; readonly user_id: string },
+): Promise<Answer> {
+  const status = await keyturn.agent.status(who.correlation_id);
+  const command = await nextOf(keyturn, status);
+  const how = command === null ? 'Nothing waits for words now.' : `The command is: ${command}`;
+  if (status.live === null) refuse('CLARIFICATION_NEEDED', `No prompt is open. ${how}`);
+  const answer = await told(call, keyturn, await keyturn.agent.now(who));
+  const refusal = new Refusal('CLARIFICATION_NEEDED', `The words name no prompt with --plan. ${how}`);
+  return { ...answer, refusal };
 }
 
 export function resume(call: Call): Promise<Answer> {
@@ -115,16 +135,15 @@ function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: stri
 
 async function nextCommand(keyturn: Keyturn, answered: AgentAnswer): Promise<string | null> {
   const waits = answered.kind === 'OUTCOME' ? answered.next : answered;
-  const of = answered.correlation_id;
   switch (waits?.kind) {
     case 'CONFIRM':
-      return confirmCommand(await keyturn.agent.status(of));
-    case 'CLARIFY':
-      return `${answerCommand(of)} (${waits.allowed_answer_formats.join(' or ')})`;
     case 'AWAITS_APPROVER':
-      return approveCommand(of, waits.intent_id);
     case 'PAUSED':
-      return resumeCommand(of);
+      return nextOf(keyturn, await keyturn.agent.status(answered.correlation_id));
+    case 'CLARIFY': {
+      const { state } = await keyturn.agent.status(answered.correlation_id);
+      return `${answerCommand(state)} (${waits.allowed_answer_formats.join(' or ')})`;
+    }
     default:
       return null;
   }

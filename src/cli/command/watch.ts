@@ -53,9 +53,13 @@ function seqOf(text: string | undefined): number | undefined {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** The first signal ends it in order. A second one does not wait for a server that does not answer. */
 function untilStopped(): { signal: AbortSignal; letGo: () => void } {
   const stopped = new AbortController();
-  const stop = () => stopped.abort();
+  const stop = () => {
+    if (stopped.signal.aborted) process.exit(1);
+    stopped.abort();
+  };
   for (const name of SIGNALS) process.on(name, stop);
   return {
     signal: stopped.signal,

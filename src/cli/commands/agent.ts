@@ -43,20 +43,30 @@ export const AGENT: readonly Spec[] = [
     name: 'agent answer',
     about: 'the answer to the one question that is open',
     operands: [correlation, words],
-    options: [user],
-    examples: [`keyturn agent answer ${ASKED} "buy milk"`],
+    options: [
+      user,
+      { flags: '--turn <id>', about: 'which question it answers: an answer that comes twice counts once' },
+    ],
+    examples: [`keyturn agent answer ${ASKED} --turn turn-1 "buy milk"`],
     load: async () => (await import('../command/agent.ts')).answer,
   },
   {
     name: 'agent confirm',
-    about: 'the words of the user after the prompt: only a clear yes goes on',
+    about: 'the words of the user after the prompt: only a clear yes goes on, and a no ends it',
     operands: [correlation, words],
     options: [
       user,
       language,
-      { flags: '--step <id>', about: 'which prompt it answers; needed when the plan has several steps' },
+      {
+        flags: '--plan <id>',
+        about: 'which prompt it answers, as the prompt says it; at least 8 digits of the id',
+      },
+      { flags: '--step <id>', about: 'which step of it; needed when the plan has several' },
     ],
-    examples: [`keyturn agent confirm ${ASKED} "yes"`, `keyturn agent confirm ${ASKED} "sí" --language es`],
+    examples: [
+      `keyturn agent confirm ${ASKED} --plan 3f9a1c07b2d4 "yes"`,
+      `keyturn agent confirm ${ASKED} --plan 3f9a1c07b2d4 "sí" --language es`,
+    ],
     load: async () => (await import('../command/agent.ts')).confirm,
   },
   {

@@ -25,17 +25,20 @@ const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
 /**
  * Reads `postgres://user@host:port/database?sslmode=…`. An unknown parameter is refused, because one that is misspelt
- * would otherwise take protection away in silence. No message repeats the URL: it may hold a password.
+ * would otherwise take protection away in silence. No message repeats a part of the URL: where a password is not encoded,
+ * its rest can be found in any of them.
  */
 export function parseAddress(text: string): Address {
   const url = parsed(text);
   const { searchParams } = url;
   for (const name of searchParams.keys())
     if (!PARAMETERS.has(name) || searchParams.getAll(name).length > 1)
-      refuse('SHAPE_INVALID', `The store URL may have sslmode and sslrootcert, each once; not "${name}".`);
+      refuse('SHAPE_INVALID', 'The store URL may have sslmode and sslrootcert, each once, and nothing else.');
   const host = hostOf(url);
   const user = decoded(url.username);
   const database = decoded(url.pathname.slice(1));
+  if (/[/@]/.test(url.pathname.slice(1)))
+    refuse('SHAPE_INVALID', 'The store URL has "/" or "@" where the database is named. Encode a password.');
   if (user === '' || database === '') refuse('SHAPE_INVALID', 'The store URL names a user and a database.');
   const password = url.password === '' ? undefined : decoded(url.password);
   return { host, port: Number(url.port || 5432), user, password, database, tls: tlsOf(host, searchParams) };
@@ -69,7 +72,7 @@ function hostOf({ hostname }: URL): string {
 function tlsOf(host: string, parameters: URLSearchParams): Tls | null {
   const asked = parameters.get('sslmode');
   const mode = MODES.find((known) => known === (asked ?? (isLocal(host) ? 'disable' : 'verify-full')));
-  if (mode === undefined) refuse('SHAPE_INVALID', `sslmode is ${MODES.join(', ')}; "${asked}" is neither.`);
+  if (mode === undefined) refuse('SHAPE_INVALID', `sslmode is one of ${MODES.join(', ')}.`);
   const rootcert = parameters.get('sslrootcert');
   if (mode === 'disable') {
     if (rootcert !== null) refuse('SHAPE_INVALID', 'sslrootcert does nothing where sslmode is disable.');
@@ -85,8 +88,11 @@ function tlsOf(host: string, parameters: URLSearchParams): Tls | null {
 }
 
 function isLocal(host: string): boolean {
-  return host.startsWith('/') || host === 'localhost' || host === '::1' || host.startsWith('127.');
+  return host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback(host);
 }
+
+/** `127.example.org` is a name, and whoever owns it says where it leads. */
+const isLoopback = (host: string) => /^127(\.(\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){3}$/.test(host);
 
 function certificateAt(path: string): string {
   try {

@@ -1,9 +1,12 @@
+import { refuse } from '../../refusal.ts';
 import { foreignObjects, openForeign, planAdoption } from '../adopt.ts';
 import type { CheckedCommit, StoredObject } from '../decide.ts';
-import type { Moved, Receipt } from '../store.ts';
+import type { Moved, Receipt, Tip } from '../store.ts';
+import { RAN, type Ran, requireReady } from './begin.ts';
 import { chainOf } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { groupCommit } from './group.ts';
+import { loadEnd } from './load.ts';
 import type { Work } from './roads.ts';
 import { requireKeysFit, type Tenant } from './rows.ts';
 import { sessionOf } from './session.ts';
@@ -12,8 +15,16 @@ import { rowsOf } from './snapshot.ts';
 /** Takes over what another store hands over, on a connection of its own, one handful after the other. */
 export interface Adopter {
   adopt(moved: Moved): Promise<void>;
+  /** Whoever copies has seen that the ledger ends here. */
+  saw(end: Place): void;
   end(): Promise<void>;
 }
+
+/**
+ * Where the ledger ended when the objects were chosen. An entry that another copy brought since may have erased one of
+ * them, and it would come back.
+ */
+type Place = Pick<Tip, 'size' | 'last'>;
 
 export function adopterOf(
   connect: () => Promise<Connection>,
@@ -27,12 +38,28 @@ export function adopterOf(
     ([work]) => chain.writeWork(work!),
     () => 1,
   );
+  let seen: Place | null = null;
   return {
     adopt: async ({ entries = [], objects = [] }) => {
       const stored = foreignObjects(objects);
+      if (entries.length > 0) {
+        let end: Place | null = null;
+        await group.ask(
+          adoptionOf(tenant, entries, stored, (tip) => {
+            end = tip;
+          }),
+        );
+        seen = end;
+        return;
+      }
       // An object is its own name: one that was written twice, after a lost answer, is the same one.
-      if (entries.length === 0) await session.read((db) => insertObjects(db, tenant, stored));
-      else await group.ask(adoptionOf(tenant, entries, stored));
+      await session.read(async (db) => {
+        seen ??= (await loadEnd(db, tenant)).tip;
+        await insertObjects(db, tenant, stored, seen);
+      });
+    },
+    saw: (end) => {
+      seen = end;
     },
     end: async () => {
       await group.idle();
@@ -41,23 +68,40 @@ export function adopterOf(
   };
 }
 
+/** Whoever appends waits for the share of the lock, or this waits for them and then finds the ledger longer. */
+const INSERT_OBJECTS = `
+  WITH here AS MATERIALIZED (
+    SELECT id FROM keyturn.tenant WHERE id = $1 AND size = $4 AND last = $5 FOR SHARE
+  ), put AS (
+    INSERT INTO keyturn.object (tenant, digest, bytes)
+    SELECT here.id, v.* FROM here, unnest($2::text[], $3::bytea[]) AS v ON CONFLICT DO NOTHING
+  ) SELECT ${RAN} FROM here`;
+
 async function insertObjects(
   db: Connection,
   tenant: Tenant,
   objects: readonly StoredObject[],
+  { size, last }: Place,
 ): Promise<void> {
-  await db.ask({
+  const [digests, bytes] = [objects.map(({ digest }) => digest), objects.map((object) => object.bytes)];
+  const warnings = db.warnings();
+  const { rows } = await db.ask<Ran & { [column: string]: unknown }>({
     name: 'objects',
-    text: `INSERT INTO keyturn.object (tenant, digest, bytes)
-      SELECT $1::integer, v.* FROM unnest($2::text[], $3::bytea[]) AS v ON CONFLICT DO NOTHING`,
-    values: [tenant.id, objects.map(({ digest }) => digest), objects.map(({ bytes }) => bytes)],
+    text: INSERT_OBJECTS,
+    values: [tenant.id, digests, bytes, size, last],
   });
+  if (!rows[0])
+    return refuse('STORE_BUSY', 'Somebody else writes to the target of the copy. Begin it again.');
+  requireReady(db.backend, rows[0]);
+  if (db.warnings() > warnings)
+    refuse('WRITE_FAILED', 'The server gave a warning beside objects. Begin again.');
 }
 
 function adoptionOf(
   tenant: Tenant,
   entries: NonNullable<Moved['entries']>,
   objects: readonly StoredObject[],
+  onEnd: (tip: Tip) => void,
 ): Work {
   const foreign = openForeign(tenant.name, entries);
   const events = foreign.map(({ event }) => event);
@@ -70,6 +114,7 @@ function adoptionOf(
       const { tip, erase, ...planned } = planAdoption(foreign, before, base);
       const commit: CheckedCommit = { claims, events, objects, erase };
       const outcomes = [{ answer: { entries } }];
+      onEnd(tip);
       return { ...planned, outcomes, before, after: tip, commits: [commit] };
     },
   };

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit } from '../decide.ts';
 import type { Receipt } from '../store.ts';
-import type { Backend, Connection } from './connection.ts';
-import { isConflict, isLost, refusalOf } from './failure.ts';
+import type { Backend } from './begin.ts';
+import type { Connection } from './connection.ts';
+import { isConflict, isFull, isLost, refusalOf } from './failure.ts';
 import type { Outcome } from './group.ts';
 import { look } from './look.ts';
 import { type Known, lockedly, quickly, type Unknown, type Work, type Written, workOf } from './roads.ts';
@@ -22,8 +23,20 @@ export interface Chain {
 /** How often a transaction that the server gave up is tried, and how long to wait for a server that is away. */
 const TRIES = 5;
 const PAUSE_ms = 100;
+/** What a look may take at least. One that waits for a standby that is gone would wait for ever. */
+const LOOK_ms = 2_000;
 /** After another process was faster: so many batches take the lock at once, because it will write again. */
 const WARY = 16;
+
+/** One batch on its way. */
+interface Journey {
+  tries: number;
+  readonly deadline_ms: number;
+  /** It turned out late that nothing was written, and there was one more attempt. */
+  was_late: boolean;
+  /** This host seemed ahead of the server, and its clock was compared once more. */
+  was_ahead: boolean;
+}
 
 export function chainOf(session: Session, tenant: Tenant, clock: () => Date, busy_ms: number): Chain {
   let known: Known | null = null;
@@ -35,15 +48,21 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
 
   async function through(attempt: Attempt): Promise<readonly Outcome<Receipt>[]> {
     if (failed) refuse('WRITE_FAILED', 'An earlier write is unresolved. Open the store again.');
-    const deadline = performance.now() + busy_ms;
-    for (let tries = 1; ; tries++) {
-      const outcomes = await tried(attempt, tries, deadline);
+    const journey = {
+      tries: 0,
+      deadline_ms: performance.now() + busy_ms,
+      was_late: false,
+      was_ahead: false,
+    };
+    for (;;) {
+      journey.tries += 1;
+      const outcomes = await tried(attempt, journey);
       if (outcomes) return outcomes;
     }
   }
 
   /** Null when it surely was not written and may be tried again. */
-  async function tried(attempt: Attempt, tries: number, deadline: number) {
+  async function tried(attempt: Attempt, journey: Journey) {
     let db: Connection | null = null;
     try {
       db = await session.current();
@@ -51,19 +70,26 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       known = 'known' in result ? result.known : null;
       if ('known' in result) return result.draft.outcomes;
       session.drop(db);
-      if (await settled(result, db.backend, deadline)) return result.unanswered.outcomes;
-      if (performance.now() >= deadline) throw result.cause;
+      if (await settled(result, db.backend, journey.deadline_ms)) return result.unanswered.outcomes;
+      requireTime(result, journey);
     } catch (error) {
       known = null;
-      if (db && isLost(error)) session.drop(db);
-      await requireRetriable(error, tries, deadline);
+      if (db && (isLost(error) || isAhead(error))) session.drop(db);
+      await requireRetriable(error, journey);
     }
     return null;
   }
 
+  /** The answer may have been awaited until the deadline. The server lives now, so it is asked once more. */
+  function requireTime({ cause }: Unknown, journey: Journey): void {
+    if (performance.now() < journey.deadline_ms) return;
+    if (journey.was_late) throw cause;
+    journey.was_late = true;
+  }
+
   async function commits(db: Connection, batch: readonly CheckedCommit[]): Promise<Written | Unknown> {
     if (known && wary === 0) {
-      const written = await quickly(db, tenant, known, batch, clock().toISOString());
+      const written = await quickly(db, tenant, known, batch, clock);
       if (written) return written;
       wary = WARY;
     }
@@ -74,18 +100,26 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
   }
 
   /** Nothing was sent that could still be written. A no of the server is final, unless it was about two in the way. */
-  async function requireRetriable(error: unknown, tries: number, deadline: number): Promise<void> {
-    const may_wait = isLost(error) && performance.now() < deadline;
-    if (!may_wait && !(isConflict(error) && tries < TRIES)) throw refusalOf(error);
+  async function requireRetriable(error: unknown, journey: Journey): Promise<void> {
+    if (isAhead(error) && !journey.was_ahead) {
+      journey.was_ahead = true;
+      return;
+    }
+    const may_wait = (isLost(error) || isFull(error)) && performance.now() < journey.deadline_ms;
+    if (!may_wait && !(isConflict(error) && journey.tries < TRIES)) throw refusalOf(error);
     await pause(PAUSE_ms);
   }
 
-  async function settled(unknown: Unknown, lost: Backend, deadline: number): Promise<boolean> {
+  /** The answer may have been awaited for long. A server that is back is looked at all the same. */
+  async function settled(unknown: Unknown, lost: Backend, deadline_ms: number): Promise<boolean> {
+    const until_ms = Math.max(deadline_ms, performance.now() + busy_ms);
     for (;;) {
       try {
-        return await look(await session.current(), tenant, unknown.unanswered, lost);
+        const db = await session.current();
+        const wait_ms = Math.max(LOOK_ms, until_ms - performance.now());
+        return await look(db, tenant, unknown.unanswered, lost, wait_ms);
       } catch (error) {
-        if (performance.now() >= deadline) {
+        if (isUnsafe(error) || performance.now() >= until_ms) {
           failed = new Refusal('WRITE_FAILED', `It is unknown whether this was written: ${messageOf(error)}`);
           throw failed;
         }
@@ -106,6 +140,16 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
 /** Nobody else wrote between the last commit of this process and this one. */
 function isWhereItWas(before: Known, { draft }: Written): boolean {
   return before.tip.size === draft.before.size && before.tip.last === draft.before.last;
+}
+
+/** The clock of this host is ahead, or stood still while the machine slept: on a new connection it is compared again. */
+function isAhead(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'CLOCK_AHEAD';
+}
+
+/** The server answers, and its answers are worth nothing. */
+function isUnsafe(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'WRITE_FAILED';
 }
 
 function messageOf(error: unknown): string {

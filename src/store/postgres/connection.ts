@@ -1,25 +1,21 @@
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
 import { limits } from '../../limits.ts';
-import { refuse } from '../../refusal.ts';
 import type { Address } from './address.ts';
+import { type Backend, type Begun, begin, type SessionOptions, settingsOf, startOptions } from './begin.ts';
 
 /** A statement. One with a name is prepared once for each connection. */
 export interface Asked {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
+  /** How long to wait for the answer, where that is less than for any other statement. */
+  readonly query_timeout?: number;
 }
 
 export interface Answer<R> {
   readonly rows: R[];
   /** What the server says it did: `COMMIT` is answered with `ROLLBACK` when the transaction had failed. */
   readonly command: string;
-}
-
-/** Names one session for good: process ids are used again, and another server has its own. */
-export interface Backend {
-  readonly pid: number;
-  readonly started: string;
 }
 
 /**
@@ -31,26 +27,31 @@ export interface Connection {
   /** Sends at once, without waiting for earlier answers. */
   ask<R extends QueryResultRow>(asked: Asked): Promise<Answer<R>>;
   isLost(): boolean;
+  /** How long nothing was asked and nothing answered. */
+  quiet_ms(): number;
   /** How many warnings the server gave. One beside a commit says that it is less durable than it should be. */
   warnings(): number;
+  /** What the clock of the server says now, as far as this process can tell. */
+  serverTime_ms(): number;
   onNotification(listener: (payload: string) => void): void;
   onLost(listener: () => void): void;
+  /** Says goodbye, and does not wait long for a server that does not hear it. */
   end(): Promise<void>;
-}
-
-export interface SessionOptions {
-  readonly access: 'read' | 'write';
-  readonly busy_ms: number;
-  /** For work that takes as long as the ledger is long. */
-  readonly patient?: boolean;
+  /** At once, without a word. Whatever waits for an answer fails. */
+  destroy(): void;
 }
 
 const CONNECT_ms = 10_000;
 /** What a statement may take beyond waiting for a lock, and the network beyond that. */
 const WORK_ms = 30_000;
 const NETWORK_ms = 10_000;
+/** The longest statement of a rebuild compares two tables. Whatever takes longer has no answer to wait for. */
+const PATIENT_ms = 5 * 60_000;
 /** Between two statements of a transaction there is only computing. Whoever takes longer has died. */
 const IDLE_ms = 30_000;
+/** A connection on which nothing happens is probed after so long, to find out that the other side is gone. */
+const PROBE_ms = 10_000;
+const GOODBYE_ms = 1_000;
 
 /** The driver is loaded when a store is opened, and not before. */
 export async function connect(address: Address, options: SessionOptions): Promise<Connection> {
@@ -58,38 +59,42 @@ export async function connect(address: Address, options: SessionOptions): Promis
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : types.getTypeParser(oid, format as 'text');
   const client = new Client({ ...configOf(address, options), types: { getTypeParser } } as ClientConfig);
-  let lost = false;
-  let warned = 0;
-  // Without a listener an idle connection that breaks would end the process.
-  client.on('error', () => {
-    lost = true;
-  });
-  client.on('end', () => {
-    lost = true;
-  });
-  client.on('notice', ({ code }) => {
-    if (code?.startsWith('01')) warned += 1;
-  });
+  const health = healthOf(client);
   try {
     await client.connect();
-    const backend = await begin(client, options);
-    return connectionOf(
-      client,
-      backend,
-      () => lost,
-      () => warned,
-    );
+    const asked_ms = performance.now();
+    return connectionOf(client, await begin(client, options, CONNECT_ms), asked_ms, health);
   } catch (error) {
-    await client.end().catch(() => undefined);
+    await ended(client);
     throw error;
   }
 }
 
 const INT8 = 20;
 
-function configOf(address: Address, { access, busy_ms, patient }: SessionOptions): object {
+interface Health {
+  lost: boolean;
+  warned: number;
+}
+
+function healthOf(client: Client): Health {
+  const health: Health = { lost: false, warned: 0 };
+  const lose = () => {
+    health.lost = true;
+  };
+  // Without a listener an idle connection that breaks would end the process.
+  client.on('error', lose);
+  client.on('end', lose);
+  client.on('notice', ({ code }) => {
+    if (code?.startsWith('01')) health.warned += 1;
+  });
+  return health;
+}
+
+function configOf(address: Address, options: SessionOptions): object {
   const { host, port, user, password, database, tls } = address;
-  const statement_timeout = patient ? 0 : busy_ms + WORK_ms;
+  const { busy_ms, patient } = options;
+  const statement_timeout = busy_ms + (patient ? PATIENT_ms : WORK_ms);
   return {
     host,
     port,
@@ -99,65 +104,67 @@ function configOf(address: Address, { access, busy_ms, patient }: SessionOptions
     ssl: tls ?? false,
     application_name: 'keyturn',
     keepAlive: true,
+    keepAliveInitialDelayMillis: PROBE_ms,
     pipeline: true,
     connectionTimeoutMillis: CONNECT_ms,
     statement_timeout,
     lock_timeout: Math.max(1, busy_ms),
     idle_in_transaction_session_timeout: IDLE_ms,
-    ...(patient ? {} : { query_timeout: statement_timeout + NETWORK_ms }),
-    options: settings({
-      default_transaction_read_only: access === 'read' ? 'on' : 'off',
-      default_transaction_isolation: 'read\\ committed',
-      // Every name in our statements says its schema. Nobody slips a function or a table of their own in between.
-      search_path: 'pg_catalog',
-      bytea_output: 'hex',
-      // Our statements find their rows by an index. A plan that is made once, while tables are small, would scan.
-      ...(patient ? {} : { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }),
-    }),
+    query_timeout: statement_timeout + NETWORK_ms,
+    options: startOptions(settingsOf(options)),
   };
-}
-
-function settings(values: Readonly<Record<string, string>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
-}
-
-// A server that waits for standbys to apply a commit promises more than `on`; that is left as it is.
-const BEGIN = `
-  SELECT pg_backend_pid() AS pid,
-    (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
-    current_setting('fsync') AS fsync, current_setting('server_encoding') AS encoding,
-    CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
-      THEN set_config('synchronous_commit', 'on', false) END`;
-
-async function begin(client: Client, { access }: SessionOptions): Promise<Backend> {
-  const { rows } = await client.query(BEGIN);
-  const { pid, started, fsync, encoding } = rows[0];
-  if (encoding !== 'UTF8') refuse('STORE_CORRUPT', `The database has the encoding ${encoding}, not UTF8.`);
-  if (access === 'write' && fsync !== 'on')
-    refuse('WRITE_FAILED', 'The server runs with fsync = off: it would acknowledge what it can lose.');
-  return { pid, started };
 }
 
 function connectionOf(
   client: Client,
-  backend: Backend,
-  isLost: () => boolean,
-  warnings: () => number,
+  { backend, server_ms }: Begun,
+  asked_ms: number,
+  health: Health,
 ): Connection {
+  let waiting = 0;
+  let heard_ms = performance.now();
   return {
     backend,
     ask: async (asked) => {
-      const { rows, command } = await client.query(asked as { text: string; values?: unknown[] });
-      return { rows, command };
+      waiting += 1;
+      try {
+        const { rows, command } = await client.query(asked as { text: string; values?: unknown[] });
+        return { rows, command };
+      } finally {
+        waiting -= 1;
+        heard_ms = performance.now();
+      }
     },
-    isLost,
-    warnings,
+    quiet_ms: () => (waiting > 0 ? 0 : performance.now() - heard_ms),
+    isLost: () => health.lost,
+    warnings: () => health.warned,
+    // Counted from when the server was asked, so that a slow answer never makes this host seem ahead.
+    serverTime_ms: () => server_ms + (performance.now() - asked_ms),
     onNotification: (listener) => void client.on('notification', ({ payload }) => listener(payload ?? '')),
     onLost: (listener) => void client.once('end', listener),
-    end: () => client.end(),
+    end: () => ended(client),
+    destroy: () => {
+      health.lost = true;
+      streamOf(client).destroy();
+    },
   };
+}
+
+/** The driver waits for the server to close its side. One that is cut off from us never does. */
+async function ended(client: Client): Promise<void> {
+  const timer = setTimeout(() => streamOf(client).destroy(), GOODBYE_ms);
+  try {
+    await client.end();
+  } catch {
+    streamOf(client).destroy();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The driver has no other way to let go of a connection at once. */
+function streamOf(client: Client): { destroy(): void } {
+  return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
 
 /** Waits for all of what was sent together, and fails with the first that failed: the rest follows from it. */

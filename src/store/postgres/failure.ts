@@ -28,8 +28,15 @@ function isAnswer(error: unknown): error is Answer {
 
 /** The session is gone, or was never there. What was asked before may have been done. */
 export function isLost(error: unknown): boolean {
+  // The server became a standby. The one that takes writes is another, or will be.
+  if (isAnswer(error) && error.code === '25006') return true;
   const refusal = refusalOf(error);
   return refusal instanceof Refusal && refusal.code === 'STORE_UNREACHABLE';
+}
+
+/** The server has no room for another connection now. Nothing was asked yet. */
+export function isFull(error: unknown): boolean {
+  return isAnswer(error) && error.code === '53300';
 }
 
 /** The server lives and said no: what it was asked did not happen. */
@@ -55,8 +62,9 @@ export function isAbsent(error: unknown): boolean {
 const EXACT: Readonly<Record<string, ReasonCode>> = {
   '3D000': 'STORE_MISSING',
   '25006': 'STORE_READ_ONLY',
-  // The server ended an idle transaction, or does not take connections now.
+  // The server ended a transaction that was idle or took too long, or does not take connections now.
   '25P03': 'STORE_UNREACHABLE',
+  '25P04': 'STORE_UNREACHABLE',
   '57P01': 'STORE_UNREACHABLE',
   '57P02': 'STORE_UNREACHABLE',
   '57P03': 'STORE_UNREACHABLE',

@@ -3,6 +3,7 @@ import { GENESIS } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
 import type { Row, RowName } from '../row.ts';
 import type { Tip } from '../store.ts';
+import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Asked, Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
 import type { Found, Wanted } from './snapshot.ts';
@@ -66,7 +67,7 @@ export interface End {
   readonly generation: number;
 }
 
-export const END = 'SELECT size, last, generation FROM keyturn.tenant WHERE id = $1';
+export const END = `SELECT size, last, generation, ${RAN} FROM keyturn.tenant WHERE id = $1`;
 
 /** The lock of the chain. Whoever has it sees in later statements what others committed before. */
 export async function lockEnd(db: Connection, tenant: Tenant): Promise<EndRow> {
@@ -75,16 +76,18 @@ export async function lockEnd(db: Connection, tenant: Tenant): Promise<EndRow> {
     text: `${END} FOR UPDATE`,
     values: [tenant.id],
   });
-  return rows[0] ?? refuse('STORE_CORRUPT', 'The tenant is gone.');
+  const end = rows[0] ?? refuse('STORE_CORRUPT', 'The tenant is gone.');
+  requireReady(db.backend, end);
+  return end;
 }
 
-export interface EndRow {
+export interface EndRow extends Ran {
   readonly size: number;
   readonly last: Digest;
   readonly generation: number;
 }
 
-interface PeakRow extends EndRow {
+interface PeakRow extends Omit<EndRow, keyof Ran> {
   readonly seq: number | null;
   readonly hash: Digest;
   readonly peak: Digest;

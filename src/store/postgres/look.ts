@@ -1,6 +1,7 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
-import { type Backend, type Connection, together } from './connection.ts';
+import type { Backend } from './begin.ts';
+import { type Connection, together } from './connection.ts';
 import type { Draft } from './draft.ts';
 import { lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
@@ -15,9 +16,16 @@ const END_SESSION = `
  * is still on its way finds the chain changed and writes nothing. And it is a commit itself, so when it is durable, here
  * and on every standby that counts, everything before it is too.
  */
-export async function look(db: Connection, tenant: Tenant, draft: Draft, lost: Backend): Promise<boolean> {
-  await db.ask({ text: END_SESSION, values: [lost.pid, lost.started] });
+export async function look(
+  db: Connection,
+  tenant: Tenant,
+  draft: Draft,
+  lost: Backend,
+  query_timeout: number,
+): Promise<boolean> {
+  await db.ask({ text: END_SESSION, values: [lost.pid, lost.started], query_timeout });
   const { seq, hash } = draft.entries[0]!;
+  const warnings = db.warnings();
   const [, , entry, , { command }] = await together([
     db.ask({ text: 'BEGIN' }),
     lockEnd(db, tenant),
@@ -29,8 +37,11 @@ export async function look(db: Connection, tenant: Tenant, draft: Draft, lost: B
       text: 'UPDATE keyturn.tenant SET generation = generation + 1 WHERE id = $1',
       values: [tenant.id],
     }),
-    db.ask({ text: 'COMMIT' }),
+    db.ask({ text: 'COMMIT', query_timeout }),
   ]);
   if (command !== 'COMMIT') refuse('STORE_UNREACHABLE', 'The look for a write did not commit.');
+  // It was written here, and perhaps nowhere else: then nobody knows yet whether what was before it stays.
+  if (db.warnings() > warnings)
+    refuse('STORE_UNREACHABLE', 'The server gave a warning beside the look for a write.');
   return entry.rows[0]?.hash === hash;
 }

@@ -17,7 +17,12 @@ export interface Notifier {
 const CHANNEL = 'keyturn';
 /** At most so often. */
 const EVERY_ms = 50;
+/** After a connection was lost: so soon, and less and less often while the server is away. */
 const AGAIN_ms = 500;
+const RARELY_ms = 5_000;
+const LISTEN_ms = 10_000;
+/** Who closes a store does not wait longer than this for a hint to be told. */
+const LAST_WORD_ms = 1_000;
 
 export function notifierOf(session: Session, tenant: Tenant): Notifier {
   let waiting: NodeJS.Timeout | null = null;
@@ -42,7 +47,7 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
       if (waiting === null) return;
       clearTimeout(waiting);
       waiting = null;
-      await tell(through);
+      await Promise.race([tell(through), pause(LAST_WORD_ms, undefined, { ref: false })]);
     },
   };
 }
@@ -83,7 +88,10 @@ export function followersOf(connect: () => Promise<Connection>, tenant: Tenant):
   return { add, end };
 }
 
-/** Calls the listener whenever the ledger may have grown, also after the connection was away. */
+/**
+ * Calls the listener whenever the ledger may have grown, also after the connection was away. One connection at most:
+ * the next is made only when the last one, which had begun to listen, is gone.
+ */
 async function follow(
   connect: () => Promise<Connection>,
   tenant: Tenant,
@@ -91,33 +99,42 @@ async function follow(
 ): Promise<() => Promise<void>> {
   let stopped = false;
   let connection = await listen();
+  keep(connection);
 
   async function listen(): Promise<Connection> {
     const db = await connect();
-    db.onNotification((payload) => {
-      if (payload === String(tenant.id)) listener();
-    });
-    db.onLost(() => void again());
-    await db.ask({ text: `LISTEN ${CHANNEL}` });
-    return db;
+    try {
+      db.onNotification((payload) => {
+        if (payload === String(tenant.id)) listener();
+      });
+      await db.ask({ text: `LISTEN ${CHANNEL}`, query_timeout: LISTEN_ms });
+      return db;
+    } catch (error) {
+      db.destroy();
+      throw error;
+    }
+  }
+
+  function keep(db: Connection): void {
+    if (db.isLost()) void again();
+    else db.onLost(() => void again());
   }
 
   async function again(): Promise<void> {
-    while (!stopped) {
-      await pause(AGAIN_ms, undefined, { ref: false });
-      try {
-        connection = await listen();
-        if (stopped) await connection.end();
-        else listener();
-        return;
-      } catch {
-        // The server is still away.
-      }
+    for (let wait_ms = AGAIN_ms; !stopped; wait_ms = Math.min(2 * wait_ms, RARELY_ms)) {
+      await pause(wait_ms, undefined, { ref: false });
+      const db = stopped ? null : await listen().catch(() => null);
+      if (!db) continue;
+      if (stopped) return db.end();
+      connection = db;
+      keep(db);
+      listener();
+      return;
     }
   }
 
   return async () => {
     stopped = true;
-    await connection.end().catch(() => undefined);
+    await connection.end();
   };
 }

@@ -1,6 +1,8 @@
+import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit, Ledger } from '../decide.ts';
 import type { Tip } from '../store.ts';
+import { doubtOf, type Ran } from './begin.ts';
 import { type Connection, together } from './connection.ts';
 import { type Draft, draftOf } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
@@ -40,7 +42,22 @@ export function workOf(tenant: Tenant, batch: readonly CheckedCommit[]): Work {
   };
 }
 
-const WARNED = 'The server gave a warning beside a commit.';
+/** Why a write that was acknowledged may be lost all the same; null when it may not. */
+function doubtAfter(db: Connection, warnings: number, ran: Ran): Refusal | null {
+  const doubt =
+    db.warnings() > warnings ? 'The server gave a warning beside a commit.' : doubtOf(db.backend, ran);
+  return doubt ? new Refusal('WRITE_FAILED', doubt) : null;
+}
+
+/**
+ * The time of an entry is never before that of the entry before it. So one host whose clock is ahead would make the
+ * clocks of all others seem behind the ledger, and stop them.
+ */
+function timeOf(db: Connection, clock: () => Date): string {
+  const now = clock();
+  if (now.getTime() > db.serverTime_ms() + limits.clock_skew_ms) refuse('CLOCK_AHEAD');
+  return now.toISOString();
+}
 
 /**
  * The quick road: one round trip. The batch is decided on what this process knows from its last commit, and written
@@ -52,23 +69,26 @@ export async function quickly(
   tenant: Tenant,
   known: Known,
   batch: readonly CheckedCommit[],
-  at: string,
+  clock: () => Date,
 ): Promise<Written | Unknown | null> {
   const { tip, generation, snapshot } = known;
+  const at = timeOf(db, clock);
   const { ledger, presumed } = snapshot.presuming();
   const draft = attempted(() => draftOf(tenant.name, batch, tip, at, ledger));
   if (draft === null || draft.commits.length < batch.length || !areProven(presumed, rowsOf(draft)))
     return null;
   const warnings = db.warnings();
+  let ran: Ran | null;
   try {
-    if (!(await write(db, tenant, draft, generation))) return null;
+    ran = await write(db, tenant, draft, generation);
   } catch (error) {
     if (isTaken(error)) return null;
     if (isNo(error)) throw error;
     return { unanswered: draft, cause: error };
   }
-  if (db.warnings() > warnings) return { unanswered: draft, cause: new Refusal('WRITE_FAILED', WARNED) };
-  return advanced(draft, generation, snapshot);
+  if (!ran) return null;
+  const doubt = doubtAfter(db, warnings, ran);
+  return doubt ? { unanswered: draft, cause: doubt } : advanced(draft, generation, snapshot);
 }
 
 function attempted(act: () => Draft): Draft | null {
@@ -111,7 +131,7 @@ export async function lockedly(
     ]);
     snapshot.learn(wanted, found);
     generation = end.generation;
-    draft = await decided(db, tenant, work, end.tip, clock().toISOString(), snapshot);
+    draft = await decided(db, tenant, work, end.tip, timeOf(db, clock), snapshot);
     if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });
   } catch (error) {
     if (!db.isLost()) await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
@@ -146,16 +166,17 @@ async function writeAndCommit(
   generation: number,
 ): Promise<Unknown | null> {
   const warnings = db.warnings();
+  let doubt: Refusal | null;
   try {
-    const [moved, { command }] = await together([
+    const [ran, { command }] = await together([
       write(db, tenant, draft, generation),
       db.ask({ text: 'COMMIT' }),
     ]);
-    if (!moved || command !== 'COMMIT') refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
+    if (!ran || command !== 'COMMIT') refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
+    doubt = doubtAfter(db, warnings, ran);
   } catch (error) {
     if (isNo(error) || error instanceof Refusal) throw error;
     return { unanswered: draft, cause: error };
   }
-  if (db.warnings() > warnings) return { unanswered: draft, cause: new Refusal('WRITE_FAILED', WARNED) };
-  return null;
+  return doubt && { unanswered: draft, cause: doubt };
 }

@@ -1,7 +1,9 @@
 import { refuse } from '../../refusal.ts';
 import { AGENT_LEDGERS, AGENT_MIGRATION } from './agent-schema.ts';
+import { RAN, type Ran, requireReady } from './begin.ts';
 import { type Connection, together } from './connection.ts';
 import { isAbsent } from './failure.ts';
+import type { Tenant } from './rows.ts';
 
 /**
  * One step per version of the schema, never changed once released.
@@ -88,6 +90,23 @@ export async function readVersion(db: Connection, newest = MIGRATIONS.length): P
   }
   if (version > newest) refuse('STORE_NEWER', undefined, { version, newest });
   return version;
+}
+
+const SAME = `SELECT (SELECT version FROM keyturn.version) AS version,
+  (SELECT name FROM keyturn.tenant WHERE id = $1) AS name, ${RAN}`;
+
+/** A connection that is made anew leads to the store that was opened, in the form it had, and to no other. */
+export async function requireSameStore(db: Connection, tenant: Tenant): Promise<void> {
+  const { rows } = await db.ask<{ version: number; name: string | null } & Ran>({
+    text: SAME,
+    values: [tenant.id],
+  });
+  const { version, name, ...ran } = rows[0]!;
+  const newest = MIGRATIONS.length;
+  if (version > newest) refuse('STORE_NEWER', undefined, { version, newest });
+  if (version !== newest || name !== tenant.name)
+    refuse('STORE_CORRUPT', 'The server now has another store than the one that was opened.');
+  requireReady(db.backend, ran);
 }
 
 /** "KTRN": whoever holds this lock changes the schema. */

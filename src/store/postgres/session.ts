@@ -12,6 +12,25 @@ export interface Session {
   end(): Promise<void>;
 }
 
+/** After so long without a word the other side is asked for one, and given so long for it. */
+const QUIET_ms = 5_000;
+const WORD_ms = 3_000;
+
+/**
+ * A firewall forgets a connection that is not used, and tells nobody. It is better to find out before a write is sent
+ * than to wait for an answer until nobody knows what became of it.
+ */
+async function isDeaf(connection: Connection): Promise<boolean> {
+  if (connection.quiet_ms() < QUIET_ms) return false;
+  try {
+    await connection.ask({ text: 'SELECT 1', query_timeout: WORD_ms });
+    return false;
+  } catch {
+    connection.destroy();
+    return true;
+  }
+}
+
 export function sessionOf(connect: () => Promise<Connection>, first?: Connection): Session {
   let open: Promise<Connection> | null = first ? Promise.resolve(first) : null;
   const dropped = new WeakSet<Connection>();
@@ -20,7 +39,7 @@ export function sessionOf(connect: () => Promise<Connection>, first?: Connection
   async function isDead(held: Promise<Connection>): Promise<boolean> {
     try {
       const connection = await held;
-      return connection.isLost() || dropped.has(connection);
+      return connection.isLost() || dropped.has(connection) || (await isDeaf(connection));
     } catch {
       return true;
     }
@@ -29,7 +48,7 @@ export function sessionOf(connect: () => Promise<Connection>, first?: Connection
   function drop(connection: Connection): void {
     if (dropped.has(connection)) return;
     dropped.add(connection);
-    connection.end().catch(() => undefined);
+    connection.destroy();
   }
 
   async function current(): Promise<Connection> {
@@ -56,8 +75,10 @@ export function sessionOf(connect: () => Promise<Connection>, first?: Connection
     closed = true;
     const held = open;
     open = null;
-    const connection = await held?.catch(() => null);
-    await connection?.end().catch(() => undefined);
+    await held?.then(
+      (connection) => connection.end(),
+      () => undefined,
+    );
   }
 
   return { current, read, drop, end };

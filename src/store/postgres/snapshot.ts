@@ -47,10 +47,13 @@ export function wantedOf(commits: readonly CheckedCommit[]): Wanted {
 export function rowsOf(event: Event): RowRef[] {
   const refs: RowRef[] = movesIntent(event) ? [['intent', event.subject]] : [];
   if (event.kind === 'capability.issued') refs.push(['capability', event.body.capability_id]);
-  if (event.kind === 'execution.claimed') refs.push(['execution', event.body.execution_id]);
+  if (event.kind === 'execution.claimed')
+    refs.push(['execution', event.body.execution_id], ['dispatched', event.subject]);
   if (movesAgent(event)) refs.push(['agent', correlationOf(event.subject)]);
   if (event.kind === 'agent.moved' && event.body.idempotency_key !== null)
     refs.push(['dispatch', event.body.idempotency_key]);
+  if (event.kind === 'agent.moved' && event.body.intent_id !== null)
+    refs.push(['dispatched', event.body.intent_id]);
   if (movesSimulation(event)) refs.push(['simulation', event.body.simulation]);
   if (movesIntake(event)) refs.push(['intake', fingerprintOf(event)]);
   return refs;

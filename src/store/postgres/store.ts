@@ -4,8 +4,9 @@ import { type Receipt, type Store, walkDigests } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
+import type { SessionOptions } from './begin.ts';
 import { chainOf } from './chain.ts';
-import { BUSY_ms, type Connection, connect, type SessionOptions } from './connection.ts';
+import { BUSY_ms, type Connection, connect } from './connection.ts';
 import { mapped } from './failure.ts';
 import { groupCommit } from './group.ts';
 import { loadEnd } from './load.ts';
@@ -21,8 +22,8 @@ import {
   readRow,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { requireKeysFit, type Tenant } from './rows.ts';
-import { grantTo, MIGRATIONS, migrate, readVersion } from './schema.ts';
+import { isStorable, requireKeysFit, type Tenant } from './rows.ts';
+import { grantTo, MIGRATIONS, migrate, readVersion, requireSameStore } from './schema.ts';
 import { sessionOf } from './session.ts';
 
 export interface PostgresOptions {
@@ -43,7 +44,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { url, tenant, clock, mode, busy_ms = BUSY_ms } = options;
   const address = parseAddress(url);
   const access = mode === 'read' ? 'read' : 'write';
-  const connected: Connect = (over) => connect(address, { access, busy_ms, ...over });
+  const primary = mode !== 'read';
+  const connected: Connect = (over) => connect(address, { access, busy_ms, primary, ...over });
   return mapped(async () => {
     const db = await connected();
     try {
@@ -51,12 +53,26 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       if (mode === 'create') await addTenant(db, tenant);
       const found = await findTenant(db, tenant);
       if (!found) refuse('STORE_MISSING', `The store has no ledger of "${tenant}".`);
-      return storeOf(connected, db, found, { ...options, busy_ms, clock });
+      return storeOf(checking(connected, found), db, found, { ...options, busy_ms, clock });
     } catch (error) {
-      await db.end().catch(() => undefined);
+      await db.end();
       throw error;
     }
   });
+}
+
+/** Every later connection may lead to another server: one that took over, or one that was restored. */
+function checking(connected: Connect, tenant: Tenant): Connect {
+  return async (over) => {
+    const db = await connected(over);
+    try {
+      await requireSameStore(db, tenant);
+      return db;
+    } catch (error) {
+      db.destroy();
+      throw error;
+    }
+  };
 }
 
 /**
@@ -86,6 +102,7 @@ async function requireSchema(db: Connection, mode: PostgresOptions['mode']): Pro
 }
 
 async function addTenant(db: Connection, name: string): Promise<void> {
+  if (!isStorable(name)) refuse('SHAPE_INVALID', 'The name of the tenant has characters that no text has.');
   const { rows } = await db.ask({
     text: 'INSERT INTO keyturn.tenant (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id',
     values: [name],
@@ -165,6 +182,7 @@ function storeOf(
     capability: (id) => read((db) => readRow(db, tenant, 'capability', id)),
     agent: (id) => read((db) => readRow(db, tenant, 'agent', id)),
     dispatch: (key) => read((db) => readRow(db, tenant, 'dispatch', key)),
+    dispatched: (id) => read((db) => readRow(db, tenant, 'dispatched', id)),
     simulation: (id) => read((db) => readRow(db, tenant, 'simulation', id)),
     simulations: () => read((db) => readAll(db, tenant, 'simulation')),
     intake: (id) => read((db) => readRow(db, tenant, 'intake', id)),
@@ -176,7 +194,11 @@ function storeOf(
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: (digest) => read((db) => readObject(db, tenant, digest)),
     objects: () => walkDigests((after) => read((db) => readDigests(db, tenant, after))),
-    tip: async () => (await read((db) => loadEnd(db, tenant))).tip,
+    tip: async () => {
+      const { tip } = await read((db) => loadEnd(db, tenant));
+      adopter.saw(tip);
+      return tip;
+    },
     entries: (from) => entriesFrom((seq) => read((db) => readEntries(db, tenant, seq)), from ?? 0),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
     adopt: async (moved) => {
@@ -210,7 +232,7 @@ async function alone<T>(connected: Connect, act: (db: Connection) => Promise<T>)
   try {
     return await act(db);
   } finally {
-    await db.end().catch(() => undefined);
+    await db.end();
   }
 }
 

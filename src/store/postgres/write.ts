@@ -1,6 +1,7 @@
 import type { AgentTable } from '../agent-tables.ts';
 import type { PlannedRow } from '../decide.ts';
 import { agentValues, insertText, TABLES, typesOf } from './agent.ts';
+import { RAN, type Ran } from './begin.ts';
 import type { Asked, Connection } from './connection.ts';
 import type { Draft } from './draft.ts';
 import type { Tenant } from './rows.ts';
@@ -77,15 +78,15 @@ function agentParts(): Record<AgentTable, Part> {
 /** Rows of values, turned into one array for each column. */
 type Values = Readonly<Record<PartName, readonly (readonly unknown[])[]>>;
 
-/** Whether it was written: false when the chain does not end where the draft begins. */
+/** The session it was written in; null when the chain does not end where the draft begins, and nothing was written. */
 export async function write(
   db: Connection,
   tenant: Tenant,
   draft: Draft,
   generation: number,
-): Promise<boolean> {
-  const { rows } = await db.ask(writeAsked(tenant, draft, generation));
-  return rows.length === 1;
+): Promise<Ran | null> {
+  const { rows } = await db.ask<Ran & { [column: string]: unknown }>(writeAsked(tenant, draft, generation));
+  return rows[0] ?? null;
 }
 
 function writeAsked({ id }: Tenant, draft: Draft, generation: number): Asked {
@@ -104,7 +105,7 @@ function writeAsked({ id }: Tenant, draft: Draft, generation: number): Asked {
     parts.push(`${part} AS (${text(`unnest(${places.join()})`)})`);
     name += letters;
   }
-  return { name, text: `WITH ${parts.join()} SELECT id FROM moved_end`, values };
+  return { name, text: `WITH ${parts.join()} SELECT ${RAN} FROM moved_end`, values };
 }
 
 function valuesOf(draft: Draft): Values {

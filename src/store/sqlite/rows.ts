@@ -3,7 +3,7 @@ import type { Ledger } from '../decide.ts';
 import type { Row, RowName, States } from '../row.ts';
 import type { Database } from './database.ts';
 import { claimKey, rowKey } from './lookup.ts';
-import { idOf } from './schema.ts';
+import { rowIdOf } from './schema.ts';
 
 /** A tenant of this file: its name in entries, and its number in keys. */
 export interface Tenant {
@@ -42,7 +42,9 @@ export function readRow<N extends RowName>(
       `SELECT seq, state FROM lookup JOIN projection ON projection.id = ? + lookup.seq
        WHERE lookup.tenant = ? AND near = ? AND kind = ? AND lookup.key = ?`,
     )
-    .get(idOf(tenant.id, 0), tenant.id, ...rowKey(name, key)) as { seq: number; state: string } | undefined;
+    .get(rowIdOf(tenant.id, name, 0), tenant.id, ...rowKey(name, key)) as
+    | { seq: number; state: string }
+    | undefined;
   return found ? { name, key, seq: found.seq, state: stateOf<N>(found.state) } : null;
 }
 

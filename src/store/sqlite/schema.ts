@@ -1,4 +1,5 @@
 import { refuse } from '../../refusal.ts';
+import type { RowName } from '../row.ts';
 import { AGENT_MIGRATION } from './agent-schema.ts';
 import type { Database } from './database.ts';
 
@@ -71,11 +72,16 @@ export const CREATION = [
   `PRAGMA user_version = ${MIGRATIONS.length}`,
 ].join(';');
 
-/** Entries of one tenant. 2^40 of them, and 2^12 tenants, stay exact in a JavaScript number. */
+/** Room for the entries of one tenant, and as much for second rows: 2^12 tenants stay exact in a JavaScript number. */
 const SPAN = 2 ** 40;
 
 export function idOf(tenant_id: number, seq: number): number {
   return tenant_id * SPAN + seq;
+}
+
+/** Where a row of a projection is. A dispatch brings two rows into being: the second lies behind the room of the first. */
+export function rowIdOf(tenant_id: number, name: RowName, seq: number): number {
+  return idOf(tenant_id, name === 'dispatched' ? seq + SPAN / 2 : seq);
 }
 
 export function seqOf(id: number): number {

@@ -74,6 +74,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     capability: async (id) => db.run(() => readRow(db, tenant, 'capability', id)?.state ?? null),
     agent: async (id) => db.run(() => readRow(db, tenant, 'agent', id)?.state ?? null),
     dispatch: async (key) => db.run(() => readRow(db, tenant, 'dispatch', key)?.state ?? null),
+    dispatched: async (id) => db.run(() => readRow(db, tenant, 'dispatched', id)?.state ?? null),
     simulation: async (id) => db.run(() => readRow(db, tenant, 'simulation', id)?.state ?? null),
     simulations: async () => db.run(() => readAll(db, tenant, 'simulation')),
     intake: async (id) => db.run(() => readRow(db, tenant, 'intake', id)?.state ?? null),

@@ -15,7 +15,7 @@ import { isConstraint, isSqliteError } from './failure.ts';
 import type { Outcome } from './group.ts';
 import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
-import { idOf } from './schema.ts';
+import { idOf, rowIdOf } from './schema.ts';
 import type { Tips } from './tip.ts';
 
 /**
@@ -123,7 +123,7 @@ export function eraseObject(db: Database, tenant: Tenant, digest: Digest): void 
 
 export function insertRow(db: Database, tenant: Tenant, { row, status, text }: PlannedRow): void {
   db.sql('INSERT INTO projection (id, tenant, name, key, status, state) VALUES (?, ?, ?, ?, ?, ?)').run(
-    idOf(tenant.id, row.seq),
+    rowIdOf(tenant.id, row.name, row.seq),
     tenant.id,
     row.name,
     row.key,
@@ -136,7 +136,7 @@ export function updateRow(db: Database, tenant: Tenant, { row, status, text }: P
   db.sql('UPDATE projection SET status = ?, state = ? WHERE id = ?').run(
     status,
     text,
-    idOf(tenant.id, row.seq),
+    rowIdOf(tenant.id, row.name, row.seq),
   );
 }
 

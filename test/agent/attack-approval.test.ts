@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { AwaitsApprover } from '../../src/agent/answer.ts';
+import { askedBy } from '../../src/cli/screen.ts';
+import { wordsOf } from '../../src/cli/story.ts';
+import { isOwnDelegated, isOwnRequest } from '../../src/gate/signers.ts';
+import { type Signer, signAct } from '../../src/identity/act.ts';
+import { Inspector } from '../../src/journey/inspect.ts';
+import type { Keyturn } from '../../src/keyturn.ts';
+import { PASSPHRASE } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, askedFor, yes } from './agent-place.ts';
+
+/** The attacker is the requester: whatever goes through the agent core is still asked for by somebody. */
+
+const place = agentPlace();
+
+async function second(keyturn: Keyturn, ada: Signer, name = 'bob'): Promise<Signer> {
+  const known = (await keyturn.principals()).some((one) => one.name === name);
+  if (known) return keyturn.unlock(name, PASSPHRASE);
+  const { public_key } = keyturn.createKey(name, PASSPHRASE);
+  await keyturn.enrol({ name, principal: 'human', public_key, signer: ada });
+  return keyturn.unlock(name, PASSPHRASE);
+}
+
+async function awaited(keyturn: Keyturn, words: string, user_id: string): Promise<AwaitsApprover> {
+  const answer = await yes(keyturn, await askedFor(keyturn, words, user_id), user_id);
+  if (answer.kind !== 'AWAITS_APPROVER') throw new Error(JSON.stringify(answer));
+  return answer;
+}
+
+describe('a human who asks the agent core', () => {
+  it('approves what they asked for while they are alone', async () => {
+    const { keyturn, ada, written } = place();
+    const { intent_id, hash, correlation_id } = await awaited(
+      keyturn,
+      'wipe the whole archive "alone"',
+      'ada',
+    );
+    await keyturn.approve({ intent_id, hash, signer: ada });
+    expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('OUTCOME');
+    expect(written()).toContain('! alone');
+    // The policies are told.
+    const issued = (await keyturn.story(intent_id)).find(({ kind }) => kind === 'capability.issued');
+    const { decision } = issued!.body as { decision: string };
+    const { request } = JSON.parse(Buffer.from(await keyturn.object(decision)).toString());
+    expect(request.context).toMatchObject({ proposer: 'agent-core', self_approved: true });
+  });
+
+  it('from the second human on neither approves it nor has it run; another human does', async () => {
+    const { keyturn, ada, written } = place();
+    const bob = await second(keyturn, ada);
+    const { intent_id, hash, correlation_id } = await awaited(
+      keyturn,
+      'wipe the whole archive "mine"',
+      'bob',
+    );
+    expect(await keyturn.intent(intent_id)).toMatchObject({ proposer: 'agent-core', on_behalf_of: 'bob' });
+    const { envelope } = await keyturn.review(intent_id);
+    expect(envelope).toMatchObject({ issuer: 'agent-core', on_behalf_of: 'bob' });
+    const act = { intent_id, hash, signer: bob };
+    await expectRefusal('SELF_APPROVAL', () => keyturn.approve(act));
+    await expectRefusal('APPROVAL_MISSING', () => keyturn.grant({ ...act, action: 'tool:note' }));
+    await expectRefusal('APPROVAL_MISSING', () =>
+      keyturn.run({ intent_id, hash, confirm: async () => true }),
+    );
+    expect(written()).not.toContain('! mine');
+    await keyturn.approve({ ...act, signer: ada });
+    expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('OUTCOME');
+    expect(written()).toContain('! mine');
+    expect((await keyturn.verify({ deep: true })).size).toBe(await keyturn.size());
+  });
+
+  it('cannot hand the approval to an agent of theirs', async () => {
+    const { keyturn, ada } = place();
+    const bob = await second(keyturn, ada);
+    const { public_key } = keyturn.createKey('robot', PASSPHRASE);
+    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key, signer: bob });
+    const robot = keyturn.unlock('robot', PASSPHRASE);
+    const { subject: delegation } = await keyturn.delegate({
+      delegate: 'robot',
+      ttl_s: 3600,
+      actions: ['tool:*', 'simulation:*'],
+      approves: true,
+      reason: 'A test.',
+      signer: bob,
+    });
+    const { intent_id, hash } = await awaited(keyturn, 'wipe the whole archive "by robot"', 'bob');
+    await expectRefusal('SELF_APPROVAL', () =>
+      keyturn.submit({ intent_id, hash, signer: robot, delegation }),
+    );
+    expect((await keyturn.intent(intent_id)).approvals).toEqual([]);
+  });
+
+  it('may have what they activated themselves, as everybody may', async () => {
+    const { keyturn, ada, written } = place();
+    await second(keyturn, ada);
+    const done = await yes(keyturn, await askedFor(keyturn, 'append a notebook line "own"'));
+    expect(done.kind).toBe('OUTCOME');
+    expect(written()).toContain('+ own');
+  });
+
+  it('is found by a deep verification, when whoever holds the disk wrote the approval', async () => {
+    const { keyturn, ada } = place();
+    const bob = await second(keyturn, ada);
+    const { intent_id, hash } = await awaited(keyturn, 'wipe the whole archive "forged"', 'bob');
+    const { effect_digest } = await keyturn.intent(intent_id);
+    const stories = ['system', 'ada', 'bob', 'agent-core', intent_id].map((one) => keyturn.story(one));
+    const before = (await Promise.all(stories)).flat().filter(({ kind }) => kind !== 'intent.delegated');
+    const approvedBy = (signer: Signer) => {
+      const inspector = new Inspector();
+      for (const entry of before.toSorted((a, b) => a.seq - b.seq)) inspector.inspect(entry);
+      const decision = 'dc'.repeat(32);
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      const facts = { hash, effect_digest, expires_at, assurance: 'passphrase' as const, decision };
+      const forged = signAct(
+        inspector.origin,
+        'approval.granted',
+        intent_id,
+        facts,
+        signer,
+        new Date(before.at(-1)!.at),
+      );
+      inspector.inspect({ ...before.at(-1)!, claims: [], ...forged });
+    };
+    await expectRefusal('SELF_APPROVAL', () => approvedBy(bob));
+    expect(() => approvedBy(ada)).not.toThrow();
+  });
+});
+
+describe('whoever reads', () => {
+  it('is shown for whom the agent core asks', async () => {
+    const { keyturn, ada } = place();
+    await second(keyturn, ada);
+    const { intent_id } = await awaited(keyturn, 'wipe the whole archive "shown"', 'bob');
+    const asked = 'agent-core (agent, signed with its key), asked for by bob';
+    expect(askedBy(await keyturn.intent(intent_id))).toBe(asked);
+    const [proposed] = await keyturn.story(intent_id);
+    expect(wordsOf(proposed!)).toContain('asked for by bob');
+  });
+});
+
+describe('whom something is asked for', () => {
+  const draft = {
+    issuer: 'ada',
+    declared_goal: 'Say a word',
+    effect: { kind: 'tool', tool: 'say', arguments: { word: 'x' } },
+  };
+
+  it('is for the agent core to say, and for nobody else', async () => {
+    const { keyturn } = place();
+    const asked = () => keyturn.propose({ ...draft, intent_id: randomUUID(), on_behalf_of: 'bob' });
+    await expectRefusal('SHAPE_INVALID', asked);
+    const { intent_id } = await keyturn.propose({ ...draft, on_behalf_of: null });
+    expect((await keyturn.intent(intent_id)).on_behalf_of).toBeNull();
+  });
+
+  it('counts as the proposer, but for what a proposer submits under its own delegation', () => {
+    const asked = { proposer: 'agent-core', on_behalf_of: 'bob' };
+    expect(['bob', 'agent-core', 'ada'].map((one) => isOwnRequest(asked, one))).toEqual([true, true, false]);
+    expect(isOwnDelegated(asked, 'bob', 'robot')).toBe(true);
+    expect(isOwnDelegated(asked, 'ada', 'robot')).toBe(false);
+    expect(isOwnDelegated(asked, 'bob', 'agent-core')).toBe(false);
+    expect(isOwnDelegated({ proposer: 'ada', on_behalf_of: null }, 'ada', 'robot')).toBe(true);
+  });
+});

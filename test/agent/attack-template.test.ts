@@ -1,0 +1,83 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PERMITS, policy, rules } from '../journey/authority.ts';
+import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
+
+/** A template is more than its steps: what it says about itself counts, too. */
+
+const place = agentPlace();
+
+async function template(id: string, phrase: string, over: object): Promise<void> {
+  const { root, keyturn, ada } = place();
+  writeSimulation(root, {
+    id,
+    version: 1,
+    family: 'vaults',
+    summary: { en: phrase },
+    phrases: { en: [phrase] },
+    risk: 'LOW',
+    impactful: false,
+    side_effecting: false,
+    irreversible: false,
+    access_action: id,
+    steps: [{ simulation: 'hello.show' }, { simulation: 'hello.show' }],
+    ...over,
+  });
+  for (const change of ['register', 'activate'] as const)
+    await keyturn.simulations[change]({ id, reason: 'A test.', signer: ada });
+}
+
+describe('a template whose steps are harmless', () => {
+  it('waits for a yes and for an approver when it says of itself that it is grave', async () => {
+    const { keyturn } = place();
+    await template('vault.open', 'unseal the granite vault', {
+      risk: 'HIGH',
+      irreversible: true,
+      side_effecting: true,
+    });
+    const prompt = await askedFor(keyturn, 'unseal the granite vault');
+    const answer = await yes(keyturn, prompt);
+    expect(answer).toMatchObject({ kind: 'AWAITS_APPROVER', reason_code: 'ACCESS_AP_REQUIRED' });
+    const { state } = await keyturn.agent.status(prompt.correlation_id);
+    expect(state.plans[0]).toMatchObject({ template: { simulation: 'vault.open', version: 1 } });
+  });
+
+  it('is denied to whom the policies deny the template, though its steps are allowed', async () => {
+    const p = place();
+    await template('vault.peek', 'glance into the wooden crate', {});
+    const utterance = 'glance into the wooden crate';
+    expect(await p.keyturn.agent.ask({ user_id: 'ada', utterance })).toMatchObject({ kind: 'OUTCOME' });
+    const no =
+      'forbid (principal, action == Keyturn::Action::"access", resource == Keyturn::Simulation::"vault.peek");';
+    await rules(p, PERMITS + policy('no-peek', 'intent', no));
+    const answer = await p.keyturn.agent.ask({ user_id: 'ada', utterance });
+    expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'ACCESS_SCOPE_VIOLATION' });
+    expect(await p.keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' })).toMatchObject({
+      kind: 'OUTCOME',
+    });
+    await rules(p, PERMITS);
+  });
+});
+
+describe('a yes', () => {
+  it('is given under one registry of tools, and carries none that came later', async () => {
+    const { root, keyturn, written } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "registry"');
+    const tools = join(root, 'tools.yaml');
+    const before = readFileSync(tools, 'utf8');
+    const write = (text: string) => {
+      chmodSync(tools, 0o644);
+      writeFileSync(tools, text);
+      chmodSync(tools, 0o444);
+    };
+    write(before.replace('summary: Writes a line.', 'summary: Writes another line.'));
+    expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'EFFECT_CHANGED' });
+    write(before);
+    expect(written().some((line) => line.includes('registry'))).toBe(false);
+    const again = prompted(
+      await keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line "later"' }),
+    );
+    expect(await yes(keyturn, again)).toMatchObject({ kind: 'OUTCOME' });
+  });
+});

@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it } from 'vitest';
+import type { Confirm } from '../../src/agent/answer.ts';
+import { plans } from '../../src/agent/contracts.ts';
+import { intentIdOf } from '../../src/agent/intent.ts';
+import { idempotencyKey } from '../../src/agent/plan.ts';
+import type { Signer } from '../../src/identity/act.ts';
+import { propose } from '../../src/journey/propose.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { readConfig } from '../../src/project/config.ts';
+import { contextOf } from '../../src/project/context.ts';
+import { layoutOf } from '../../src/project/layout.ts';
+import { SILENT } from '../../src/telemetry.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, askedFor, yes } from './agent-place.ts';
+
+/** The executor believes nobody: neither what was proposed in its name, nor a yes that is not there any more. */
+
+const place = agentPlace();
+
+/** The id that the intent of this step will have. Whoever knows the plan can work it out. */
+async function intentOf({ correlation_id, step_id }: Confirm): Promise<string> {
+  const { keyturn } = place();
+  const { state } = await keyturn.agent.status(correlation_id);
+  const { ordered_steps } = plans.open(await keyturn.object(state.plans[0]!.plan));
+  const step = ordered_steps.find((one) => one.step_id === step_id)!;
+  return intentIdOf(idempotencyKey(correlation_id, step));
+}
+
+const effectOf = (text: string) => ({
+  declared_goal: 'Append a notebook line',
+  requested_actions: ['tool:note', 'simulation:note.add@1'],
+  effect: { kind: 'tool', tool: 'note', arguments: { text } },
+});
+
+describe('an intent that somebody proposed beforehand under the id of a step', () => {
+  const core = () => Keyturn.agentSigner('agent-core', join(place().root, '.keyturn/keys/agent-core.seed'));
+
+  it('is what the step would have used: the id is known before', async () => {
+    const { keyturn } = place();
+    const prompt = await askedFor(keyturn, 'append a notebook line "known"');
+    const intent_id = await intentOf(prompt);
+    await yes(keyturn, prompt);
+    expect((await keyturn.intent(intent_id)).status).toBe('succeeded');
+  });
+
+  it.each([
+    ['with another effect', 'other', 'nobody in particular'],
+    ['with the same effect, by somebody else', 'same', 'nobody in particular'],
+    ['with another effect, and the key of the core', 'other', 'the core'],
+    ['with the same effect and the key of the core, for nobody', 'same', 'the core'],
+    ['with another effect and the key of the core, for the user', 'other', 'the core for ada'],
+    ['with the same effect and the key of the core, for another user', 'same', 'the core for bob'],
+  ])('%s, is not run', async (what, effect, who) => {
+    const { keyturn, written } = place();
+    const value = `forged ${what}`;
+    const prompt = await askedFor(keyturn, `append a notebook line "${value}"`);
+    const intent_id = await intentOf(prompt);
+    const draft = { ...effectOf(effect === 'same' ? `+ ${value}` : '+ stolen'), intent_id };
+    const for_whom = /^the core for (.+)$/.exec(who)?.[1];
+    if (for_whom) await proposeFor({ ...draft, issuer: 'agent-core' }, core(), for_whom);
+    else if (who === 'the core') await keyturn.propose({ ...draft, issuer: 'agent-core' }, core());
+    else await keyturn.propose({ ...draft, issuer: 'ada' });
+    expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'EFFECT_CHANGED' });
+    expect((await keyturn.intent(intent_id)).runs).toEqual([]);
+    expect(written()).not.toContain('+ stolen');
+    expect(written()).not.toContain(`+ ${value}`);
+    const { state } = await keyturn.agent.status(prompt.correlation_id);
+    expect(state.plans[0]).toMatchObject({ state: 'FAILED', steps: [{ state: 'FAILED_TERMINAL' }] });
+  });
+});
+
+/** As the core itself proposes. No public door leads here: the attacker has the key of the core and its code. */
+async function proposeFor(draft: object, signer: Signer, user_id: string): Promise<void> {
+  const layout = layoutOf(place().root);
+  const config = readConfig(layout);
+  const clock = () => new Date();
+  const store = await config.store.open({ tenant: config.tenant, clock, mode: 'write' });
+  try {
+    await propose(await contextOf(layout, config, store, clock, SILENT), draft, signer, user_id);
+  } finally {
+    await store.close();
+  }
+}
+
+describe('a yes that vanishes after the dispatch was decided', () => {
+  it('is missed at every look before the claim, and what it was for does not run', async () => {
+    const codes = new Set<string>();
+    for (let moment = 1; ; moment += 1) {
+      const { code, too_late } = await vanishing(moment);
+      if (too_late) break;
+      codes.add(code);
+    }
+    // The proof of the rows finds it, and so does the question to the ledger that stands for the human at a terminal.
+    expect([...codes].sort()).toEqual(['PROJECTION_DRIFT', 'declined']);
+  });
+
+  /** The process asks for the time between its steps; the attacker takes the yes away at the n-th one after dispatch. */
+  async function vanishing(moment: number): Promise<{ code: string; too_late: boolean }> {
+    const { keyturn, root, written } = place();
+    const value = `vanished ${moment}`;
+    const prompt = await askedFor(keyturn, `append a notebook line "${value}"`);
+    const intent_id = await intentOf(prompt);
+    const attack = attackOn(join(root, '.keyturn', 'store.db'), prompt, intent_id, moment);
+    const other = await Keyturn.open({ at: root, clock: attack.clock });
+    const answer = await yes(other, prompt).catch((error: unknown) => error);
+    await other.close();
+    const done = attack.end();
+    const story = await keyturn.story(intent_id);
+    const is_claimed = story.some(({ kind }) => kind === 'execution.claimed');
+    if (done === 'too late' || is_claimed) return { code: 'none', too_late: true };
+    expect(answer).toMatchObject({ name: 'Refusal', code: 'AGENT_REFS_MISSING' });
+    expect(written()).not.toContain(`+ ${value}`);
+    // The ledger still has the yes. The row is put right from it, and a human decides about a step that never ran.
+    await keyturn.rebuild({ write: true });
+    await expectRefusal('RUN_IN_DOUBT', () => yes(keyturn, prompt));
+    expect(written()).not.toContain(`+ ${value}`);
+    const refused = story.findLast(({ kind }) => kind === 'execution.refused');
+    // A no at the terminal, and what stands for it, is no refusal of the gate.
+    return { code: refused ? String(refused.body.reason_code) : 'declined', too_late: false };
+  }
+});
+
+function attackOn(path: string, { correlation_id, step_id }: Confirm, intent_id: string, moment: number) {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  const isThere = (text: string, key: string) => database.prepare(text).get(key) !== undefined;
+  const isDispatched = () =>
+    isThere("SELECT 1 FROM agent_execution_ledger WHERE step_id = ? AND to_state = 'EXECUTING'", step_id);
+  const isClaimed = () =>
+    isThere(
+      "SELECT 1 FROM projection WHERE name = 'intent' AND key = ? AND status NOT IN ('proposed', 'approved')",
+      intent_id,
+    );
+  let left = moment;
+  let done: 'not yet' | 'vanished' | 'too late' = 'not yet';
+  const vanish = () => {
+    try {
+      if (!isDispatched()) return;
+      left -= 1;
+      if (left > 0) return;
+      if (isClaimed()) {
+        done = 'too late';
+        return;
+      }
+      database
+        .prepare(
+          `UPDATE projection SET state = json_set(state, '$.plans[0].steps[0].confirmation', json('null'))
+           WHERE name = 'agent' AND key = ?`,
+        )
+        .run(correlation_id);
+      done = 'vanished';
+    } catch {
+      // The process is writing. There will be another moment.
+    }
+  };
+  return {
+    clock: () => {
+      if (done === 'not yet') vanish();
+      return new Date();
+    },
+    end: () => {
+      database.close();
+      return done === 'not yet' ? ('too late' as const) : done;
+    },
+  };
+}
