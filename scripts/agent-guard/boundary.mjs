@@ -18,6 +18,7 @@ const ROADS = {
 /** They read and judge. None of them starts, writes or signs anything. */
 const READS = [
   'src/journey/context.ts',
+  'src/journey/prove-agent.ts',
   'src/journey/rules.ts',
   'src/tool/select.ts',
   'src/store/agent-tables.ts',
@@ -96,7 +97,7 @@ function expected(found, wanted, words) {
 }
 
 /** The envelope, then all checks again, then the durable dispatch, then the run. */
-const ORDER = ['check', 'requireOrder', 'weigh', 'startStep', 'runOnce', 'endOnce'];
+const ORDER = ['check', 'requireProvenOrder', 'weigh', 'startStep', 'runOnce', 'endOnce'];
 
 function disorder(tree) {
   const { nodeOf } = graphOf(tree);

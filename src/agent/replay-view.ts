@@ -2,8 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { movesPrincipal, nextPrincipal, type Principal } from '../identity/principal.ts';
-import { withSigners } from '../journey/audit.ts';
-import { Inspector } from '../journey/inspect.ts';
+import { toldUntil } from '../journey/prove-agent.ts';
 import type { Entry, SealedEntry } from '../ledger/entry.ts';
 import type { AgentContext } from './context.ts';
 import { intentIdOf, isActiveHuman } from './intent.ts';
@@ -34,24 +33,23 @@ export async function viewsAt(context: AgentContext, seen: Seen, epoch_s: number
   const { user_id } = seen.state;
   const people = await peopleOf(context);
   const own = await principalEntries(context, user_id);
-  const about = await withSigners(journey, [...(await journey.store.entriesOf(intent_id)), ...own]);
+  const about = [...(await journey.store.entriesOf(intent_id)), ...own];
   const { seq, at } = seen.entry;
   const made_ms = epoch_s * 1000;
-  const view = (now: Date, isBefore: (entry: Entry) => boolean): View => {
-    const inspector = new Inspector(journey.verified);
-    for (const read of readIn(context, about)) if (isBefore(read.entry)) inspector.take(read);
+  const view = async (now: Date, isBefore: (entry: Entry) => boolean): Promise<View> => {
+    const told = await toldUntil(journey, about, isBefore);
     return {
-      intent: inspector.intent(intent_id),
-      user: inspector.authorities.principal(user_id),
-      authorities: inspector.authorities,
+      intent: told.intent(intent_id),
+      user: told.authorities.principal(user_id),
+      authorities: told.authorities,
       humans: people.filter((entries) => isHumanIn(readIn(context, entries), isBefore)).length,
-      policy: inspector.system.policy,
+      policy: told.system.policy,
       now,
     };
   };
-  const views = [view(new Date(at), (entry) => entry.seq < seq)];
+  const views = [await view(new Date(at), (entry) => entry.seq < seq)];
   const isEarly = (entry: Entry) => entry.seq < seq && (entry.seq === 0 || Date.parse(entry.at) < made_ms);
-  return made_ms < Date.parse(at) ? [...views, view(new Date(made_ms), isEarly)] : views;
+  return made_ms < Date.parse(at) ? [...views, await view(new Date(made_ms), isEarly)] : views;
 }
 
 function readIn({ journey }: AgentContext, entries: readonly SealedEntry[]) {

@@ -234,7 +234,6 @@ export function foreignAnswer(
   return {
     attempt_index,
     candidate_context_ref,
-    simulation_id: '',
     fields_so_far: {},
     missing_field,
     answer,

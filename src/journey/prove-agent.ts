@@ -5,10 +5,11 @@ import { needsDispatch, requireDispatched } from '../gate/dispatched.ts';
 import { movesSimulation, type Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import { movesPrincipal, type Principal } from '../identity/principal.ts';
-import type { SealedEntry } from '../ledger/entry.ts';
+import type { Entry, SealedEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
-import { inspected } from './audit.ts';
+import { inspected, withSigners } from './audit.ts';
 import type { Context } from './context.ts';
+import { Inspector } from './inspect.ts';
 
 /**
  * What a dispatch rests on, as the entries tell it and not as the projection does: whoever can write to the database file
@@ -78,6 +79,20 @@ function unpaced(principal: Principal | null): Omit<Principal, 'pace'> | null {
   if (principal === null) return null;
   const { pace: _, ...rest } = principal;
   return rest;
+}
+
+/** What entries told until some moment of the past, together with those of everybody who had signed them by then. */
+export async function toldUntil(
+  context: Context,
+  about: readonly SealedEntry[],
+  isBefore: (entry: Entry) => boolean,
+): Promise<Pick<Inspector, 'intent' | 'authorities' | 'system'>> {
+  const inspector = new Inspector(context.verified);
+  for (const { bytes } of await withSigners(context, about)) {
+    const read = context.read_entry(bytes);
+    if (isBefore(read.entry)) inspector.take(read);
+  }
+  return inspector;
 }
 
 /** A caller may name anybody, also something that is no principal at all. */

@@ -305,7 +305,7 @@ describe('the four packets', () => {
   const asked = async (utterance: string) =>
     (await place().keyturn.agent.ask({ user_id: 'ada', utterance })).packet;
 
-  it('SIMULATION_MATCH', async () => {
+  it('SIMULATION_MATCH names the simulation, its values and what they rest on', async () => {
     const packet = await asked('append a notebook line "packet"');
     expectFields(
       packet,
@@ -342,7 +342,7 @@ describe('the four packets', () => {
     });
   });
 
-  it('CLARIFY', async () => {
+  it('CLARIFY asks one question about one field', async () => {
     const packet = await asked('append a notebook line');
     expectFields(
       packet,
@@ -369,13 +369,13 @@ describe('the four packets', () => {
     });
   });
 
-  it('REFUSE', async () => {
+  it('REFUSE says why, and what it rests on', async () => {
     const packet = await asked('append \u202e a line');
     expectFields(packet, [...SHARED, 'message', 'evidence_refs'], ['kind']);
     expect(packet).toMatchObject({ kind: 'REFUSE', reason_code: 'UTTERANCE_UNSAFE' });
   });
 
-  it('MISSING_SIMULATION', async () => {
+  it('MISSING_SIMULATION says what was wanted and where it was looked for', async () => {
     const utterance = 'launch a rocket towards mars';
     const packet = await asked(utterance);
     expectFields(

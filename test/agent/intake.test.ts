@@ -56,7 +56,9 @@ describe('the limits of the intake', () => {
   ])('%s', (_, before, answer) => {
     expect(decided(before)).toBe(answer);
   });
+});
 
+describe('a wish that was taken down before', () => {
   it.each([
     ['the same wish of the same user within 24 hours is the same', 23.9, 'ada', 'RECORDED_BEFORE'],
     ['the same wish of the same user after 24 hours is new', 24.1, 'ada', 'RECORDED'],

@@ -109,6 +109,8 @@ describe('a server that is cut off without a word', () => {
     await store.commit({ events: [proposed()] });
     await store.tip();
     const before = (await at().sql(`SELECT generation FROM keyturn.tenant WHERE name = 'default'`))[0];
+    // Others have been told of the commit by then.
+    await pause(300);
     wire.forget();
     await pause(5_200);
     expect(await store.tip()).toMatchObject({ size: 3 });

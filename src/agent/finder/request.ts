@@ -34,8 +34,8 @@ export interface ClarifyAnswer {
   /** Of the question that is being answered. */
   readonly attempt_index: number;
   readonly candidate_context_ref: Digest;
-  /** The first of the candidates. */
-  readonly simulation_id: string;
+  /** The first of the candidates. Absent where another finder asked, which alone knows them. */
+  readonly simulation_id?: string;
   readonly fields_so_far: Readonly<Record<string, Scalar>>;
   readonly missing_field: string;
   readonly answer: string;
