@@ -12,11 +12,12 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 const SLOW = [
   'test/agent/{at-agent-postgres,guard,plan-effect}.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,delegation,freeze,freeze-glass,grant}.test.ts',
-  'test/cli/{json,plan,policy,settle,store,store-journey,story,terminal,usage}.test.ts',
+  'test/cli/{json,plan,policy,propose,review,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
   'test/journey/{crash,plan-crash,plan-sql,postgres,postgres-stop,race}.test.ts',
-  'test/lane/queue.test.ts',
-  'test/store/{postgres,postgres-faults,postgres-shape,postgres-shared}.test.ts',
+  'test/lane/{queue,run}.test.ts',
+  'test/log.test.ts',
+  'test/store/{postgres,postgres-away,postgres-durable,postgres-faults,postgres-shape,postgres-shared}.test.ts',
 ];
 
 const TIERS: Record<string, { include: string[]; exclude: string[] }> = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { writeSync } from 'node:fs';
-import { Unread } from './say.ts';
+import { isUnread } from './say.ts';
 
 /**
  * The whole dispatcher. `lane check` is asked before each run of somebody's script, so it must cost little more than
@@ -19,7 +19,7 @@ async function start(words: readonly string[]): Promise<number> {
 /** What nobody foresaw: one line, no stack trace, exit 1. */
 function failed(error: unknown): number {
   try {
-    writeSync(2, error instanceof Unread ? UNREAD : unforeseen(error));
+    writeSync(2, isUnread(error) ? UNREAD : unforeseen(error));
   } catch {
     // Nobody listens. The exit code still says no.
   }

@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../refusal.ts';
 import { type Answer, type Call, denied } from './answer.ts';
 import { COMMANDS } from './commands.ts';
 import { buildProgram, usageRefusal } from './program.ts';
-import { say, Unread } from './say.ts';
+import { isUnread, say } from './say.ts';
 import type { Spec } from './spec.ts';
 import { tell, tellError } from './tell.ts';
 
@@ -40,7 +40,7 @@ async function serve(spec: Spec, call: Call): Promise<number> {
     const act = await spec.load();
     answer = await act(call);
   } catch (error) {
-    if (error instanceof Unread) throw error;
+    if (isUnread(error)) throw error;
     return tellError(spec.name, error, json);
   }
   return tell(spec.name, answer, json);
@@ -48,7 +48,7 @@ async function serve(spec: Spec, call: Call): Promise<number> {
 
 /** Who watches ends it by looking away. Any other answer that nobody reads is no yes. */
 function unread(command: string, error: unknown): number {
-  if (error instanceof Unread && command === 'watch') return 0;
+  if (isUnread(error) && command === 'watch') return 0;
   throw error;
 }
 

@@ -1,7 +1,10 @@
 import { writeSync } from 'node:fs';
 
-/** Nobody reads any more, as after `| head`. */
-export class Unread extends Error {}
+/** Nobody reads any more what we write, as after `| head`. */
+export function isUnread(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'EPIPE' && syscall === 'write';
+}
 
 /** Writes whole lines straight to a descriptor: an answer that cannot be written throws, and never becomes a yes. */
 export function say(fd: 1 | 2, lines: string | readonly string[]): void {
@@ -15,7 +18,6 @@ function writeSome(fd: number, bytes: Uint8Array, from: number): number {
     return writeSync(fd, bytes, from);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EPIPE') throw new Unread();
     if (code !== 'EAGAIN') throw error;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     return 0;
