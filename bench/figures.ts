@@ -5,7 +5,6 @@ import { TOGETHER } from './commit.ts';
 import { finderFigure } from './finder.ts';
 import type { CheckTimes, VerifyTimes } from './ledger.ts';
 import { policyFigure } from './policy.ts';
-import { POSTGRES } from './postgres.ts';
 import type { Sizes } from './sizes.ts';
 import { measureStarts, writeQueue } from './start.ts';
 import { countSyncs } from './syncs.ts';
@@ -28,7 +27,7 @@ export const FIGURES: readonly Figure[] = [
   { name: 'plans', rows: plans },
   finderFigure,
   AGENT,
-  POSTGRES,
+  { name: 'postgres', rows: ({ folder, ask }, sizes) => ask('measurePostgres', { folder, sizes }) },
 ];
 
 const verdict = (ok: boolean): Row['verdict'] => (ok ? 'ok' : 'MISSED');

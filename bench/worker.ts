@@ -5,6 +5,7 @@ import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
 import { measureEdit, measurePlanMemory, measurePlans } from './plan.ts';
+import { measurePostgres } from './postgres.ts';
 
 /** What is measured in a process of its own, so that nothing that ran before disturbs it. */
 const jobs = {
@@ -20,6 +21,7 @@ const jobs = {
   measureEdit,
   measureDispatches,
   measureAgentRebuild,
+  measurePostgres,
 };
 
 export type Jobs = typeof jobs;
