@@ -92,7 +92,7 @@ async function outcomeAnswer(
   const { correlation_id } = state;
   const { reason_code, user_visible_text } = outcome;
   const shared = { correlation_id, reason_code, user_visible_text };
-  if (outcome.simulation_outcome === null) return { kind: 'REFUSED', ...shared };
+  if (outcome.simulation_outcome === null) return { kind: 'REFUSED', ...shared, outcome, outcome_ref };
   const plan = state.plans.find((one) => one.plan_id === plan_id)!;
   return {
     kind: 'OUTCOME',

@@ -1,3 +1,4 @@
+import type { Digest } from '../canonical/digest.ts';
 import { visible } from '../canonical/visible.ts';
 import type { AgentPlan, PlanStatus } from '../gate/agent-state.ts';
 import { explain, isReasonCode } from '../refusal.ts';
@@ -47,6 +48,9 @@ export interface Clarify extends Shared {
 
 export interface Refused extends Shared {
   readonly kind: 'REFUSED';
+  /** Of a step that was not dispatched: the decision and everything that it names. */
+  readonly outcome?: AgentExecutionOutcome;
+  readonly outcome_ref?: Digest;
 }
 
 export interface Missing extends Shared {

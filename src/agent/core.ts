@@ -9,7 +9,7 @@ import { type AgentAnswer, type AgentTurn, type Clarify, refusedAnswer } from '.
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { goals } from './contracts.ts';
 import type { GoldMapping } from './finder/request.ts';
-import { intakeOf, tellNews } from './intake.ts';
+import { type IntakeAnswer, intakeOf, tellNews } from './intake.ts';
 import { planMatch } from './match.ts';
 import {
   type ClarifyPacket,
@@ -158,12 +158,7 @@ async function missing(
     const { answer: intake, events, claims } = intakeOf(packet, await context.journey.store.intakes(), now);
     try {
       await record(context, heard, events, [], claims);
-      const limited = intake === 'LIMITED';
-      const reason_code = limited ? 'INTAKE_LIMITED' : packet.reason_code;
-      const user_visible_text = limited
-        ? 'This does not exist yet. Too many wishes were taken down lately; ask again later.'
-        : 'This does not exist yet. The wish is taken down, and you will be told when it exists.';
-      return { kind: 'MISSING_SIMULATION', correlation_id, reason_code, user_visible_text, intake };
+      return missingAnswer(correlation_id, packet, intake);
     } catch (error) {
       // Another wish was recorded a moment ago: count again.
       const raced = error instanceof Refusal && String(error.details.claim ?? '').startsWith('intake:');
@@ -171,6 +166,23 @@ async function missing(
     }
   }
   return refuse('STORE_BUSY', 'Too many wishes are being taken down at once. Ask again.');
+}
+
+function missingAnswer(
+  correlation_id: string,
+  packet: MissingSimulationPacket,
+  intake: IntakeAnswer,
+): AgentAnswer {
+  const limited = intake === 'LIMITED';
+  return {
+    kind: 'MISSING_SIMULATION',
+    correlation_id,
+    reason_code: limited ? 'INTAKE_LIMITED' : packet.reason_code,
+    user_visible_text: limited
+      ? 'This does not exist yet. Too many wishes were taken down lately; ask again later.'
+      : 'This does not exist yet. The wish is taken down, and you will be told when it exists.',
+    intake,
+  };
 }
 
 /** How often a wish that lost the race is counted again. */
@@ -215,14 +227,14 @@ async function answerOf(
   const { correlation_id } = state;
   const { reason_code } = packet;
   if (packet.kind === 'CLARIFY') return clarifyAnswer(packet);
-  if (packet.kind === 'MISSING_SIMULATION')
-    return {
-      kind: 'MISSING_SIMULATION',
-      correlation_id,
-      reason_code,
-      user_visible_text: 'This does not exist yet. The wish was taken down before.',
-      intake: 'RECORDED_BEFORE',
-    };
+  if (packet.kind === 'MISSING_SIMULATION') {
+    const { dedupe_fingerprint, user_id } = packet;
+    const known = (await context.journey.store.intakes()).find(
+      ({ fingerprint }) => fingerprint === dedupe_fingerprint,
+    );
+    const taken = known?.users.some((one) => one.user_id === user_id);
+    return missingAnswer(correlation_id, packet, taken ? 'RECORDED_BEFORE' : 'LIMITED');
+  }
   if (packet.kind === 'REFUSE')
     return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: packet.message };
   // A plan of an earlier turn is no answer to this one.

@@ -71,7 +71,13 @@ const answers = <M extends z.ZodRawShape>(more: M) =>
       max_attempts: z.int(),
       ...more,
     }),
-    z.strictObject({ kind: z.enum(['REFUSED', 'CANCELLED']), ...shared, ...more }),
+    z.strictObject({
+      kind: z.enum(['REFUSED', 'CANCELLED']),
+      ...shared,
+      outcome: outcome.optional(),
+      outcome_ref: digest.optional(),
+      ...more,
+    }),
     z.strictObject({ ...paused.unwrap().shape, ...more }),
     z.strictObject({
       kind: z.literal('MISSING_SIMULATION'),

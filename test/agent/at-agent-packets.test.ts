@@ -267,6 +267,13 @@ describe('AT-AGENT-07-missing-simulation-escalates-to-dev-intake', () => {
     }
     now += 1.1 * HOUR_MS;
     expect(await wish('too-many')).toBe('LIMITED');
+    // Sent again, it is answered as it was.
+    const turn = { user_id: 'eve', utterance: 'juggle zzyx pumpkins', correlation_id: 'limit', turn_id: 't' };
+    for (let i = 0; i < 2; i += 1)
+      expect(await keyturn.agent.ask(turn)).toMatchObject({
+        intake: 'LIMITED',
+        reason_code: 'INTAKE_LIMITED',
+      });
   });
 });
 

@@ -72,7 +72,11 @@ describe('a yes', () => {
       chmodSync(tools, 0o444);
     };
     write(before.replace('summary: Writes a line.', 'summary: Writes another line.'));
-    expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'EFFECT_CHANGED' });
+    expect(await yes(keyturn, prompt)).toMatchObject({
+      kind: 'REFUSED',
+      reason_code: 'EFFECT_CHANGED',
+      outcome: { simulation_outcome: null, reason_code: 'EFFECT_CHANGED' },
+    });
     write(before);
     expect(written().some((line) => line.includes('registry'))).toBe(false);
     const again = prompted(
