@@ -39,13 +39,35 @@ function filesUnder(folder: string): string[] {
   }
 }
 
-export function parse({ path, text }: Source): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
-}
+/** Many checks look at each file; it is parsed for the first of them. */
+export const parse = once(({ path, text }: Source) =>
+  ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true),
+);
 
 /** Every node of the file, parents before children. */
 export function nodesOf(node: ts.Node): ts.Node[] {
-  return [node, ...childrenOf(node).flatMap(nodesOf)];
+  return ts.isSourceFile(node) ? nodesOfFile(node) : nodesUnder(node);
+}
+
+const nodesOfFile = once((file: ts.SourceFile) => nodesUnder(file));
+
+function nodesUnder(node: ts.Node): ts.Node[] {
+  const found: ts.Node[] = [];
+  const visit = (one: ts.Node) => {
+    found.push(one);
+    ts.forEachChild(one, visit);
+  };
+  visit(node);
+  return found;
+}
+
+function once<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    known.set(key, value);
+    return value;
+  };
 }
 
 function childrenOf(node: ts.Node): ts.Node[] {
@@ -57,14 +79,14 @@ function childrenOf(node: ts.Node): ts.Node[] {
 }
 
 /** Every module that the file names: static, dynamic, re-exported, or as a type only. */
-export function importsOf(file: Source): string[] {
+export const importsOf = once((file: Source): string[] => {
   const found = new Set<string>();
   for (const node of nodesOf(parse(file))) {
     const name = importedBy(node);
     if (name !== undefined) found.add(name);
   }
   return [...found];
-}
+});
 
 function importedBy(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return literal(node.moduleSpecifier);
