@@ -53,24 +53,29 @@ export async function killUnderRuns(postgres: Postgres, kills: number): Promise<
 
   let next = 0;
   let stopped = false;
+  let running = false;
+  let hit = 0;
   const runner = (async () => {
     while (!stopped && next < intents.length) {
       const one = intents[next]!;
       next += 1;
+      running = true;
       await attempt(p.keyturn, one);
+      running = false;
     }
   })();
   for (let kill = 0; kill < kills; kill += 1) {
     const before = next;
     while (next < Math.min(intents.length, before + 2)) await pause(5);
     await pause(Math.random() * 150);
+    if (running) hit += 1;
     await postgres.server.kill();
     await postgres.server.start();
   }
   stopped = true;
   await runner;
-  const failed = intents.filter(({ answers }) => answers.some((answer) => answer !== 'success'));
-  expect(failed.length, 'no kill came during a run').toBeGreaterThan(0);
+  // A run may well survive it: its commits wait for the server.
+  expect(hit, 'no kill came during a run').toBeGreaterThan(0);
 
   const host = await anotherHost(p);
   for (const one of intents)
