@@ -1,5 +1,5 @@
 import { type AgentPlan, type AgentState, currentStep, isOver, livePlan } from '../gate/agent-state.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import {
   type AgentAnswer,
   type Confirm,
@@ -79,8 +79,22 @@ async function dispatched(context: AgentContext, before: Standing, done: Dispatc
       user_visible_text: 'An approver has to sign this first. Nothing is done yet.',
     };
   }
-  const state = await requireCorrelation(context, correlation_id, undefined);
+  const state = await promptNext(context, await requireCorrelation(context, correlation_id, undefined));
   return outcomeAnswer(context, state, plan_id, done);
+}
+
+/** The prompt for the next step comes with the outcome of this one, and as with the first: looked at before it is shown. */
+async function promptNext(context: AgentContext, state: AgentState): Promise<AgentState> {
+  const plan = livePlan(state);
+  const step = plan && currentStep(plan);
+  if (plan?.state !== 'PAUSED' || step?.state !== 'PENDING' || !step.confirmation_required) return state;
+  try {
+    await openNext(context, await standingOf(context, state, plan, step.step_id));
+  } catch (error) {
+    // Another process was faster, or it is not to be: the ledger says so. What was done is told all the same.
+    if (!(error instanceof Refusal)) throw error;
+  }
+  return requireCorrelation(context, state.correlation_id, undefined);
 }
 
 async function outcomeAnswer(

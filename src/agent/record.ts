@@ -128,19 +128,16 @@ export async function endStep(
   return { kind: 'OUTCOME', outcome: outcome.value, outcome_ref: outcome.digest, is_duplicate: false };
 }
 
-/** One step a turn: after a success the plan is done, waits for the next yes, or for the next turn. */
+/** One step a turn: after a success the plan is done, or waits until somebody has looked at its next step. */
 function afterwards(standing: Standing, { to }: StepEnd): Event[] {
   const { plan, plan_now, step } = standing;
   if (to !== 'SUCCEEDED') return closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']);
   const next_id = nextStep(standing);
   const next = plan.ordered_steps.find(({ step_id }) => step_id === next_id);
   const refs = refsOf(plan, next ?? null);
-  if (!next) return [planMoved(plan, ['IN_PROGRESS', 'COMPLETED'], 'PLAN_DONE', refs)];
-  if (!next.confirmation_required) return [planMoved(plan, ['IN_PROGRESS', 'PAUSED'], 'TURN_ENDED', refs)];
-  return [
-    stepMoved(plan, next, ['PENDING', 'WAITING_CONFIRM'], 'CONFIRM_REQUIRED', refs),
-    planMoved(plan, ['IN_PROGRESS', 'WAITING_CONFIRM'], 'CONFIRM_REQUIRED', refs),
-  ];
+  return next
+    ? [planMoved(plan, ['IN_PROGRESS', 'PAUSED'], 'TURN_ENDED', refs)]
+    : [planMoved(plan, ['IN_PROGRESS', 'COMPLETED'], 'PLAN_DONE', refs)];
 }
 
 /** The end of a step that another process dispatched, from the records of that dispatch and of its run. */

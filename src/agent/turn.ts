@@ -3,6 +3,7 @@ import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { type Catalog, entryOf } from './catalog.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentGoalRequest, goals, type Sealed } from './contracts.ts';
 import { languageOf } from './finder/language.ts';
@@ -25,6 +26,7 @@ import {
   type SimulationMatchPacket,
 } from './packet.ts';
 import { digestOf } from './plan.ts';
+import { needsConfirmation } from './simulation.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** One turn of a user: what was said, in which conversation. */
@@ -157,11 +159,10 @@ function isSaid({ source, start, end, text, field, value }: EvidenceSpan, reques
 function goalOf(
   said: Said,
   tenant_id: string,
-  { idempotency_key }: FinderRequest,
+  { idempotency_key, catalog }: FinderRequest,
   packet: FinderPacket,
 ): AgentGoalRequest {
   const { correlation_id, user_id, thread_id, turn_id, utterance, clarify } = said;
-  const is_match = packet.kind === 'SIMULATION_MATCH';
   return {
     format: 'keyturn-agent-goal/1',
     correlation_id,
@@ -176,10 +177,20 @@ function goalOf(
       answer: clarify ? { missing_field: clarify.missing_field, text: clarify.answer } : null,
     },
     sim_finder_packet: packetRef(packet),
-    confirm_state: is_match ? (packet.confirm_required ? 'REQUIRED' : 'NOT_REQUIRED') : 'NOT_APPLICABLE',
+    confirm_state: confirmState(packet, catalog),
     idempotency_key,
     attempt_counter: packet.kind === 'CLARIFY' ? packet.attempt_index : (clarify?.attempt_index ?? 0),
   };
+}
+
+/** As the plan will have it for its first step: a finder can ask for a yes, and cannot waive one. */
+function confirmState(packet: FinderPacket, catalog: Catalog): AgentGoalRequest['confirm_state'] {
+  if (packet.kind !== 'SIMULATION_MATCH') return 'NOT_APPLICABLE';
+  const named = entryOf(catalog, packet.simulation_id)?.simulation;
+  const first = named?.steps?.[0];
+  const meant = [named, first && entryOf(catalog, first.simulation)?.simulation];
+  const is_required = packet.confirm_required || meant.some((one) => one && needsConfirmation(one));
+  return is_required ? 'REQUIRED' : 'NOT_REQUIRED';
 }
 
 function receivedEvent(

@@ -60,6 +60,28 @@ describe('a template whose steps are harmless', () => {
   });
 });
 
+describe('the next step of a chain', () => {
+  it('is looked at before anybody is asked to say yes to it, like the first', async () => {
+    const p = place();
+    const steps = [{ simulation: 'hello.show' }, { simulation: 'note.add', fields: { text: 'chained' } }];
+    await template('vault.note', 'inspect and annotate the vault', { steps });
+    const ask = async () => yes(p.keyturn, await askedFor(p.keyturn, 'inspect and annotate the vault'));
+    expect(await ask()).toMatchObject({ kind: 'OUTCOME', next: { kind: 'CONFIRM' } });
+    const no =
+      'forbid (principal, action == Keyturn::Action::"access", resource == Keyturn::Simulation::"note.add");';
+    await rules(p, PERMITS + policy('no-notes', 'intent', no));
+    const done = await ask();
+    expect(done).toMatchObject({ kind: 'OUTCOME', plan_state: 'FAILED', next: null });
+    const { state } = await p.keyturn.agent.status(done.correlation_id);
+    expect(state.plans[0]!.steps.map((step) => [step.state, step.reason_code])).toEqual([
+      ['SUCCEEDED', 'STEP_SUCCEEDED'],
+      ['FAILED_TERMINAL', 'ACCESS_SCOPE_VIOLATION'],
+    ]);
+    await p.keyturn.agent.replay(done.correlation_id);
+    await rules(p, PERMITS);
+  });
+});
+
 describe('a yes', () => {
   it('is given under one registry of tools, and carries none that came later', async () => {
     const { root, keyturn, written } = place();

@@ -338,7 +338,7 @@ describe('the four packets', () => {
       confirm_required: true,
       access_actions_required: ['note.add'],
       idempotency_recipe_ref: 'keyturn-step-idempotency/1',
-      fallback_if_inactive_or_missing: 'DEV_INTAKE',
+      fallback_if_inactive_or_missing: 'REFUSE',
     });
   });
 

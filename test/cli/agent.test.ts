@@ -203,7 +203,6 @@ describe('a conversation', () => {
       // Words of a packet that are no reasons.
       'MISSING_SIMULATION',
       'SIMULATION_MATCH',
-      'DEV_INTAKE',
     ];
     expect([...codes, ...MOVE_REASONS].filter((code) => !known.includes(code))).toEqual([]);
   });

@@ -206,12 +206,14 @@ it('no sequence of calls, in any order, runs an effect without an approved, unex
   writeMark(p.root);
   let runs = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 12, maxLength: 40 }), async (ahead, steps) => {
       const story = new Story(p, clock);
       await story.propose(false);
       await story.propose(true);
+      // Half of the stories begin with an intent that is ready: otherwise chance alone decides whether anything runs.
+      const opening = ahead ? ['approve', 'grant'].map((what) => ({ do: what, which: 0, other: 0 })) : [];
       try {
-        for (const one of steps) await story.take(one);
+        for (const one of [...opening, ...steps]) await story.take(one);
       } finally {
         if (story.frozen) await story.unfreeze();
         clock.now_ms += 1000;
@@ -221,7 +223,7 @@ it('no sequence of calls, in any order, runs an effect without an approved, unex
     { numRuns: 40 },
   );
   // A property that nothing ever runs would hold as well.
-  expect(runs).toBeGreaterThan(0);
+  expect(runs).toBeGreaterThan(5);
   expect((await p.keyturn.rebuild({ write: false })).differences).toEqual([]);
   await p.keyturn.verify({ deep: true });
 }, 120_000);

@@ -50,7 +50,7 @@ export function matchPacket(
     confirm_required: chain.some(needsConfirmation),
     access_actions_required: [...new Set(chain.map(({ access_action }) => access_action))],
     idempotency_recipe_ref: IDEMPOTENCY_RECIPE_REF,
-    fallback_if_inactive_or_missing: 'DEV_INTAKE',
+    fallback_if_inactive_or_missing: 'REFUSE',
   };
 }
 
