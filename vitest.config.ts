@@ -10,9 +10,9 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 
 /** Ordinary tests that start many processes, terminals, databases or servers. */
 const SLOW = [
-  'test/agent/{at-agent-postgres,guard,plan-effect}.test.ts',
+  'test/agent/{at-agent-postgres,plan-effect}.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,check,delegation,freeze,freeze-glass,grant}.test.ts',
-  'test/cli/{json,plan,policy,propose,review,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
+  'test/cli/{json,ledger,list,plan,policy,propose,review,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
   'test/journey/{crash,plan-crash,plan-sql,postgres,postgres-stop,race}.test.ts',
   'test/lane/{queue,run}.test.ts',
