@@ -133,15 +133,15 @@ describe('the reports of a run', () => {
 
   it('a secret that a plan removes does not end up in the change log', async () => {
     const key = `${'AKIA'}IOSFODNN7EXAMPLQ`;
-    const root = projectWith({ 'a.txt': `x\n${key}\n`, '.env': 'PASSWORD=abc\n' });
+    const root = projectWith({ 'a.txt': `x\n${key}\n`, '.env': 'PASSWORD=swordfish\n' });
     const { root: project, folder } = await ran(root, [
       replace('m', 'a.txt', key, 'gone'),
-      replace('e', '.env', 'abc', 'def'),
+      replace('e', '.env', 'swordfish', 'gone'),
     ]);
     const text = readFileSync(join(project, folder, 'change_log.json'), 'utf8');
     expect(text).toContain('[hidden]');
     expect(text).not.toContain(key);
-    expect(text).not.toContain('abc');
+    expect(text).not.toContain('swordfish');
   });
 
   it('the previews of diffs are cut at 500 characters, never inside one', async () => {
