@@ -29,6 +29,9 @@ function idsMadeUp(file) {
     .map((node) => `${placeOf(node)} makes up a simulation id`);
 }
 
+/** The ways to propose: alone, or submitted in the same commit. */
+const PROPOSE = new Set(['propose', 'draftSubmitted']);
+
 /** What is proposed is the draft of a definition, and it requests the simulation beside the effect. */
 function undrafted(tree) {
   const { nodeOf } = graphOf(tree);
@@ -36,7 +39,7 @@ function undrafted(tree) {
   const actions = draft && assignmentsOf(draft, 'requested_actions')[0];
   const effect = draft && assignmentsOf(draft, 'effect')[0];
   const proposals = nodesOf(tree.get(EXECUTOR)).filter(
-    (node) => ts.isCallExpression(node) && node.expression.getText() === 'propose',
+    (node) => ts.isCallExpression(node) && PROPOSE.has(node.expression.getText()),
   );
   return [
     ...(actions && /\bsimulationAction\(/.test(actions.getText())
@@ -48,13 +51,14 @@ function undrafted(tree) {
     ...(proposals.length === 0 ? ['nothing is proposed by the executor'] : []),
     ...proposals
       .filter((call) => !isDraft(call.arguments[1]))
-      .map((call) => `${placeOf(call)} proposes no draft`),
+      .map((call) => `${placeOf(call)} gives no draft to ${call.expression.getText()}`),
   ];
 }
 
 function isDraft(node) {
   if (!node || !ts.isIdentifier(node)) return false;
-  const around = nodesOf(node.getSourceFile()).filter(
+  const within = ts.findAncestor(node, ts.isFunctionDeclaration) ?? node.getSourceFile();
+  const around = nodesOf(within).filter(
     (one) => ts.isVariableDeclaration(one) && one.name.getText() === node.text,
   );
   return around.length === 1 && /^draftOf\(/.test(around[0].initializer?.getText() ?? '');

@@ -5,7 +5,7 @@ import { requireIntent } from '../journey/context.ts';
 import { grant } from '../journey/grant.ts';
 import { propose } from '../journey/propose.ts';
 import { run } from '../journey/run.ts';
-import { submit } from '../journey/submit.ts';
+import { type DraftedIntent, draftSubmitted, submit } from '../journey/submit.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type AgentContext, requireCoreKey } from './context.ts';
 import { type DispatchEnvelope, envelopes, outcomes } from './contracts.ts';
@@ -55,14 +55,19 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
   // 3. The intent: proposed by the agent core, submitted under what a human delegated.
   const definition = await definitionOf(context, standing.step.definition);
   const signer = requireCoreKey(context);
-  let intent: IntentState;
+  const proposing = { definition, intent_id, signer };
+  let drafted: DraftedIntent | null = null;
   try {
-    intent = await intentOf(context, standing, definition, proposed, { intent_id, signer });
-    if (reason_code === 'ACCESS_AP_REQUIRED') {
-      if (proposed === null) await offered(context, standing, intent, signer);
-      return await awaitApprover(context, standing, weighed, intent);
+    if (proposed === null && reason_code === 'STEP_DISPATCHED')
+      drafted = await draftedIntent(context, standing, proposing);
+    if (drafted === null) {
+      const intent = await intentOf(context, standing, proposed, proposing);
+      if (reason_code === 'ACCESS_AP_REQUIRED') {
+        if (proposed === null) await offered(context, standing, intent, signer);
+        return await awaitApprover(context, standing, weighed, intent);
+      }
+      await submitted(context, standing, intent, signer);
     }
-    intent = await submitted(context, standing, intent, signer);
   } catch (error) {
     if (isLost(error)) return overtaken(context, order);
     if (!(error instanceof Refusal)) throw error;
@@ -71,11 +76,12 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
 
   // 4. The dispatch is durable, and its key is spent, before anything can run.
   try {
-    await startStep(context, standing, weighed, intent.intent_id, order.idempotency_key);
+    await startStep(context, standing, weighed, { ...order, intent_id }, drafted);
   } catch (error) {
     if (isLost(error)) return overtaken(context, order);
     throw error;
   }
+  const intent = await requireIntent(context.journey, intent_id);
 
   // 5. One capability, one run, one record.
   const ended = await runOnce(context, { standing, definition, intent, signer, begun_ms });
@@ -95,16 +101,38 @@ function isLost(error: unknown): boolean {
 }
 
 interface Proposing {
+  readonly definition: Simulation;
   readonly intent_id: string;
   readonly signer: Signer;
+}
+
+/**
+ * The usual case: nobody proposed it yet, and the delegation approves it. Then all of it is written with the dispatch. Null
+ * where something is in the way: what that is, and that it was, is for the road of single steps to find out and record.
+ */
+async function draftedIntent(
+  context: AgentContext,
+  standing: Standing,
+  { definition, intent_id, signer }: Proposing,
+): Promise<DraftedIntent | null> {
+  const { journey } = context;
+  try {
+    const draft = draftOf(journey, standing, definition, intent_id);
+    const delegation = await delegationOf(context, definition.id);
+    const on_behalf_of = standing.state.user_id;
+    const drafted = await draftSubmitted(journey, draft, { signer, delegation, on_behalf_of });
+    return drafted.state.status === 'approved' ? drafted : null;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
 }
 
 async function intentOf(
   { journey }: AgentContext,
   standing: Standing,
-  definition: Simulation,
   proposed: IntentState | null,
-  { intent_id, signer }: Proposing,
+  { definition, intent_id, signer }: Proposing,
 ): Promise<IntentState> {
   const draft = draftOf(journey, standing, definition, intent_id);
   if (proposed === null) await propose(journey, draft, signer, standing.state.user_id);
@@ -133,13 +161,13 @@ async function submitted(
   { step }: Standing,
   intent: IntentState,
   signer: Signer,
-): Promise<IntentState> {
-  if (intent.status !== 'proposed') return intent;
+): Promise<void> {
+  if (intent.status !== 'proposed') return;
   const delegation = await delegationOf(context, step.simulation_id);
   const { intent_id, hash } = intent;
   await submit(context.journey, { intent_id, hash, signer, delegation });
   const after = await requireIntent(context.journey, intent_id);
-  return after.status === 'approved' ? after : refuse('APPROVAL_MISSING');
+  if (after.status !== 'approved') refuse('APPROVAL_MISSING');
 }
 
 async function delegationOf({ journey }: AgentContext, simulation_id: string): Promise<string> {

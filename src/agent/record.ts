@@ -2,6 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { Dispatch } from '../gate/agent-state.ts';
 import type { IntentState } from '../gate/state.ts';
+import type { DraftedIntent } from '../journey/submit.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
@@ -13,40 +14,33 @@ import { accessEvent, type Weighed } from './weigh.ts';
 /** What the executor writes down, one commit each. None of these touches anything but the ledger. */
 
 /**
- * READY -> EXECUTING, with the claim that makes it happen once. A claim belongs to the first entry of its commit, so the
- * decision about access and the plan have one of their own; asked together, they are written together.
+ * READY -> EXECUTING, which spends the idempotency key, with the decision about access that it rests on; and, where that is
+ * not written yet, the intent that is dispatched.
  */
 export async function startStep(
   { journey }: AgentContext,
   { state, plan, plan_now, step }: Standing,
   weighed: Weighed,
-  intent_id: string,
-  idempotency_key: Digest,
+  { intent_id, idempotency_key }: { readonly intent_id: string; readonly idempotency_key: Digest },
+  intent: DraftedIntent | null,
 ): Promise<void> {
   const { access, refs, digest } = weighed;
   const about = { plan, step, user_id: state.user_id };
   const reason = plan_now.state === 'PAUSED' ? 'PLAN_RESUMED' : 'PLAN_STARTED';
   const is_started = plan_now.state === 'IN_PROGRESS';
-  const dispatch_decision_hash = digest;
-  await Promise.all([
-    journey.store.commit({
-      events: [
-        accessEvent(about, weighed, access.outcome === 'AP_REQUIRED' ? intent_id : null),
-        ...(is_started ? [] : [planMoved(plan, [plan_now.state, 'IN_PROGRESS'], reason, refs)]),
-      ],
-      objects: [access.bytes, weighed.bytes],
-    }),
-    journey.store.commit({
-      claims: [`idempotency:${idempotency_key}`],
-      events: [
-        stepMoved(plan, step, ['READY', 'EXECUTING'], 'STEP_DISPATCHED', refs, {
-          idempotency_key,
-          intent_id,
-          dispatch_decision_hash,
-        }),
-      ],
-    }),
-  ]);
+  await journey.store.commit({
+    events: [
+      ...(intent?.events ?? []),
+      accessEvent(about, weighed, access.outcome === 'AP_REQUIRED' ? intent_id : null),
+      ...(is_started ? [] : [planMoved(plan, [plan_now.state, 'IN_PROGRESS'], reason, refs)]),
+      stepMoved(plan, step, ['READY', 'EXECUTING'], 'STEP_DISPATCHED', refs, {
+        idempotency_key,
+        intent_id,
+        dispatch_decision_hash: digest,
+      }),
+    ],
+    objects: [...(intent?.objects ?? []), access.bytes, weighed.bytes],
+  });
 }
 
 /** No dispatch: the step fails for good, and with it the plan. */

@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { type Event, isSigned, parseEvent, type SignedKind } from '../event/event.ts';
-import { isDispatch } from '../gate/agent-move.ts';
+import { claimsOf } from '../gate/claims.ts';
 import { movesIntent, next } from '../gate/next.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -156,19 +156,4 @@ const GROUNDED: ReadonlySet<string> = new Set<Event['kind']>([
 function requireClaims(event: Event, { claims }: Entry): void {
   for (const claim of claimsOf(event))
     if (!claims.includes(claim)) refuse('LEDGER_BROKEN', `It did not take the claim ${claim}.`);
-}
-
-function claimsOf({ kind, subject, body }: Event): string[] {
-  switch (kind) {
-    case 'intent.proposed':
-      return [`intent:${subject}`];
-    case 'execution.claimed':
-      return [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
-    case 'rollback.claimed':
-      return [`rollback:${body.execution_id}:${body.round}`];
-    case 'agent.moved':
-      return isDispatch(body) ? [`idempotency:${body.idempotency_key}`] : [];
-    default:
-      return [];
-  }
 }

@@ -28,6 +28,23 @@ export async function propose(
   signer?: Signer,
   on_behalf_of: string | null = null,
 ): Promise<Proposal> {
+  const { event, objects, ...proposal } = await draftProposal(context, input, signer, on_behalf_of);
+  await context.store.commit({ events: [event], objects });
+  return proposal;
+}
+
+/** A proposal that only has to be written. */
+export interface DraftedProposal extends Proposal {
+  readonly event: Event<'intent.proposed'>;
+  readonly objects: readonly Uint8Array[];
+}
+
+export async function draftProposal(
+  context: Context,
+  input: unknown,
+  signer?: Signer,
+  on_behalf_of: string | null = null,
+): Promise<DraftedProposal> {
   const draft = parseDraft(input);
   const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
   if (signer) requireOwnKey(proposer, signer);
@@ -57,12 +74,14 @@ export async function propose(
   if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
 
   const signature = signer ? signProposal(context.origin, hash, signer) : null;
-  await context.store.commit({
-    claims: [`intent:${envelope.intent_id}`],
-    events: [proposed(envelope, hash, choices, proposer, signature)],
+  return {
+    intent_id: envelope.intent_id,
+    hash,
+    envelope,
+    effect: derived.effect,
+    event: proposed(envelope, hash, choices, proposer, signature),
     objects: [bytes, ...sealed.map((one) => one.bytes), derived.registry_bytes],
-  });
-  return { intent_id: envelope.intent_id, hash, envelope, effect: derived.effect };
+  };
 }
 
 /** The envelope must name what would really run, and request what that does. */

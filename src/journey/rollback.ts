@@ -73,7 +73,7 @@ export async function rollback(context: Context, request: RollbackRequest): Prom
     signer,
     context.clock(),
   );
-  await context.store.commit({ claims: [`rollback:${execution_id}:${round}`], events: [claimed] });
+  await context.store.commit({ events: [claimed] });
 
   const outcome = manifest === null ? NOTHING : await rollBack(manifest, options);
   const report = canonicalBytes(outcome);

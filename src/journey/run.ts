@@ -187,13 +187,11 @@ async function take(
   claimed: Event<'execution.claimed'>,
   { bytes }: Ruling,
 ): Promise<void> {
-  const { subject, body } = claimed;
-  const claims = [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
   try {
-    await store.commit({ claims, events: [claimed], objects: [bytes] });
+    await store.commit({ events: [claimed], objects: [bytes] });
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
-    const first = (await store.intent(subject))?.runs.at(-1);
+    const first = (await store.intent(claimed.subject))?.runs.at(-1);
     refuse('CLAIM_TAKEN', undefined, first ? { executed_at: first.claimed_at } : {});
   }
 }

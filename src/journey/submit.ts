@@ -1,7 +1,9 @@
 import { approvalExpiry } from '../approval/approval.ts';
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { next } from '../gate/next.ts';
 import { isOwnDelegated } from '../gate/signers.ts';
+import type { IntentState } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { covers, type Delegation, requireHolds } from '../identity/delegation.ts';
 import { requireConstraints } from '../intent/constraints.ts';
@@ -17,6 +19,7 @@ import {
   requireIntent,
 } from './context.ts';
 import { openAsked, openEffect, requireSameEffect } from './effect.ts';
+import { draftProposal } from './propose.ts';
 import { actionOf, resourceOf } from './reach.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 
@@ -94,37 +97,93 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
     const state = await requireIntent(context, intent_id);
     if (state.hash !== hash) refuse('HASH_MISMATCH');
     if (Date.parse(state.expires_at) <= now.getTime()) refuse('INTENT_EXPIRED');
-    const { authorities, delegation } = await requireDelegation(context, delegation_id, signer, now);
-    if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
+    const held = await requireDelegation(context, delegation_id, signer, now);
+    if (!covers(held.delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
     const asked = await openAsked(context, state);
     await requireSameEffect(context, state, asked);
-
-    const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
-    const system = await context.store.system();
-    const matter = { state, ...asked, system, now };
-    const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
-    if (delegation.approves) await requireMayStandFor(context, delegation, matter, keep);
-    const delegated = signAct(
-      context.origin,
-      'intent.delegated',
-      intent_id,
-      {
-        hash,
-        effect_digest: state.effect_digest,
-        delegation: delegation_id,
-        approver: delegation.approves ? delegation.root : null,
-        expires_at: earlier(
-          approvalExpiry(now, context.approval_ttl_s, state.expires_at),
-          delegation.expires_at,
-        ),
-        decision: ruling.digest,
-      },
+    const { delegated, objects } = await draftSubmission(
+      context,
+      { state, ...asked, now },
+      held,
       signer,
-      now,
+      keep,
     );
-    await context.store.commit({ events: [delegated], objects: [ruling.bytes] });
+    await context.store.commit({ events: [delegated], objects });
     return delegated;
   });
+}
+
+interface DraftedSubmission {
+  readonly delegated: Event<'intent.delegated'>;
+  readonly objects: readonly Uint8Array[];
+}
+
+/** A submission that only has to be written: the policies accept it, and the delegate has signed it. */
+async function draftSubmission(
+  context: Context,
+  asked: Omit<Matter, 'action' | 'principal' | 'system'>,
+  { authorities, delegation }: Awaited<ReturnType<typeof requireDelegation>>,
+  signer: Signer,
+  keep: (ruling: Kept) => void,
+): Promise<DraftedSubmission> {
+  const { state, now } = asked;
+  const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
+  const matter = { ...asked, system: await context.store.system() };
+  const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
+  if (delegation.approves) await requireMayStandFor(context, delegation, matter, keep);
+  const delegated = signAct(
+    context.origin,
+    'intent.delegated',
+    state.intent_id,
+    {
+      hash: state.hash,
+      effect_digest: state.effect_digest,
+      delegation: delegation.delegation_id,
+      approver: delegation.approves ? delegation.root : null,
+      expires_at: earlier(
+        approvalExpiry(now, context.approval_ttl_s, state.expires_at),
+        delegation.expires_at,
+      ),
+      decision: ruling.digest,
+    },
+    signer,
+    now,
+  );
+  return { delegated, objects: [ruling.bytes] };
+}
+
+/** An intent that its proposer submits at once, and what writes it. */
+export interface DraftedIntent {
+  readonly state: IntentState;
+  readonly events: readonly Event[];
+  readonly objects: readonly Uint8Array[];
+}
+
+/**
+ * Proposes and submits under a delegation, both in one commit of the caller: nobody sees the one without the other. A
+ * refusal leaves nothing behind; whoever wants it recorded proposes first.
+ */
+export async function draftSubmitted(
+  context: Context,
+  input: unknown,
+  {
+    signer,
+    delegation,
+    on_behalf_of,
+  }: Pick<SubmitRequest, 'signer' | 'delegation'> & { on_behalf_of: string },
+): Promise<DraftedIntent> {
+  const now = await requireClock(context);
+  const { event, envelope, effect, objects } = await draftProposal(context, input, signer, on_behalf_of);
+  const state = next(null, event, now.toISOString());
+  const held = await requireDelegation(context, delegation, signer, now);
+  if (!covers(held.delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
+  const asked = { state, envelope, effect, now };
+  const submission = await draftSubmission(context, asked, held, signer, () => {});
+  return {
+    state: next(state, submission.delegated, now.toISOString()),
+    events: [event, submission.delegated],
+    objects: [...objects, ...submission.objects],
+  };
 }
 
 /** A delegation that stands for an approval can do no more than the human who gave it. */

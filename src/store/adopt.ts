@@ -1,5 +1,6 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { type Event, parseEvent } from '../event/event.ts';
+import { claimsOf } from '../gate/claims.ts';
 import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { canonicalForm } from '../ledger/strict.ts';
@@ -7,7 +8,14 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { agentTableRows } from './agent-rows.ts';
 import type { AgentTableRows } from './agent-tables.ts';
-import { type Ledger, type PlannedEntry, type PlannedRow, plannedRow, type StoredObject } from './decide.ts';
+import {
+  type Claim,
+  type Ledger,
+  type PlannedEntry,
+  type PlannedRow,
+  plannedRow,
+  type StoredObject,
+} from './decide.ts';
 import { fold } from './projection.ts';
 import { overlay } from './row.ts';
 import type { Tip } from './store.ts';
@@ -22,7 +30,7 @@ export interface ForeignEntry {
 /** Everything that the entries of another store write here. */
 export interface Adoption {
   readonly entries: readonly (PlannedEntry & { readonly at: string })[];
-  readonly claims: readonly (readonly [key: string, seq: number])[];
+  readonly claims: readonly Claim[];
   readonly rows: readonly PlannedRow[];
   readonly agent_rows: readonly AgentTableRows[];
   /** What the entries say was erased. Whatever came back later is still in the other store, and is copied after them. */
@@ -72,6 +80,7 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
       // What expires is judged by these times: `commit` never lets them go back.
       if (end.at !== null && Date.parse(at) < Date.parse(end.at))
         broken('its time is before that of the entry before it');
+      if (claimsOf(event).some((claim) => !claims.includes(claim))) broken('it did not take its claim');
       for (const claim of claims) {
         if (taken.has(claim) || ledger.isClaimed(claim)) broken('it takes a claim that was taken');
         taken.set(claim, seq);

@@ -1,6 +1,7 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalText, type JsonObject } from '../canonical/json.ts';
 import { type Event, parseEvent } from '../event/event.ts';
+import { claimsOf } from '../gate/claims.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
@@ -13,6 +14,7 @@ import type { Commit, Tip } from './store.ts';
 
 /** A commit whose shape is right and that no longer depends on the caller's memory. */
 export interface CheckedCommit {
+  /** What the caller wants to be unique beside what its events are by themselves. The first entry takes it. */
   readonly claims: readonly string[];
   readonly events: readonly Event[];
   readonly objects: readonly StoredObject[];
@@ -36,11 +38,15 @@ export interface Plan {
   readonly at: string;
   readonly first_seq: number;
   readonly entries: readonly PlannedEntry[];
+  readonly claims: readonly Claim[];
   readonly rows: readonly PlannedRow[];
   /** What the entries add to the tables of the agent core. */
   readonly agent_rows: readonly AgentTableRows[];
   readonly tip: Tip;
 }
+
+/** A unique key, and the entry that takes it. */
+export type Claim = readonly [key: string, seq: number];
 
 export interface PlannedEntry extends SealedEntry {
   readonly subject: string;
@@ -61,10 +67,19 @@ export function checkCommit({ claims = [], events, objects = [], erase = [] }: C
   if (events.length === 0) refuse('SHAPE_INVALID', 'A commit has at least one event.');
   for (const claim of claims)
     if (typeof claim !== 'string' || claim === '') refuse('SHAPE_INVALID', 'A claim is a text.');
-  if (new Set(claims).size !== claims.length) refuse('CLAIM_TAKEN', 'The commit takes a claim twice.');
-  const checked = { claims, events: events.map(parseEvent), objects: objects.map(copyOf), erase };
+  const parsed = events.map(parseEvent);
+  const own = parsed.flatMap(claimsOf);
+  const others = claims.filter((claim) => !own.includes(claim));
+  if (new Set([...own, ...others]).size !== own.length + others.length)
+    refuse('CLAIM_TAKEN', 'The commit takes a claim twice.');
+  const checked = { claims: others, events: parsed, objects: objects.map(copyOf), erase };
   requireErasuresNamed(checked);
   return checked;
+}
+
+/** Everything that a commit wants to be unique. */
+export function allClaims({ claims, events }: CheckedCommit): string[] {
+  return [...claims, ...events.flatMap(claimsOf)];
 }
 
 /** The copy is what the digest is of, even when the caller uses its buffer again before the commit is written. */
@@ -107,8 +122,8 @@ function notBefore(tip: Tip, at: string): string {
   return tip.at !== null && Date.parse(at) < Date.parse(tip.at) ? tip.at : at;
 }
 
-export function refuseTaken({ claims }: CheckedCommit, ledger: Ledger): void {
-  const claim = claims.find((key) => ledger.isClaimed(key));
+export function refuseTaken(commit: CheckedCommit, ledger: Ledger): void {
+  const claim = allClaims(commit).find((key) => ledger.isClaimed(key));
   if (claim !== undefined) refuse('CLAIM_TAKEN', undefined, { claim });
 }
 
@@ -117,20 +132,22 @@ function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, le
   const changes = overlay(ledger);
   const entries: PlannedEntry[] = [];
   const agent_rows: AgentTableRows[] = [];
+  const taken: Claim[] = [];
   let end = tip;
   for (const event of commit.events) {
     for (const row of fold(changes, event, end.size, at)) changes.put(row);
     const added = agentTableRows(event, { tenant, seq: end.size, at });
     if (added) agent_rows.push(added);
     const { kind, subject, body } = event;
-    const claims = entries.length === 0 ? commit.claims : [];
+    const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
+    for (const claim of claims) taken.push([claim, end.size]);
     const facts = { seq: end.size, tenant, at, kind, subject, claims, body: body as JsonObject };
     const { seq, bytes, hash } = sealEntry({ ...facts, prev: end.last });
     end = { ...append(end, hash), last: hash, at };
     entries.push({ seq, bytes, hash, subject, peak: end.frontier.at(-1)! });
   }
   const rows = Array.from(changes.changed(), plannedRow);
-  return { commit, at, first_seq: tip.size, entries, rows, agent_rows, tip: end };
+  return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end };
 }
 
 export function plannedRow(row: Row): PlannedRow {

@@ -13,7 +13,10 @@ import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
 /** What one commit asks for: all of it, or none. */
 export interface Commit {
-  /** Unique keys, such as `execution:<intent>:<attempt>`. One that is taken refuses the whole commit. */
+  /**
+   * Unique keys, such as `principal:<name>`, beside those that the events take by themselves (`gate/claims.ts`). One that
+   * is taken refuses the whole commit.
+   */
   readonly claims?: readonly string[];
   readonly events: readonly Event[];
   /** Contents that the events name by digest. Copied at once; the caller may use its buffers again. */

@@ -2,31 +2,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import type { Confirm } from '../../src/agent/answer.ts';
-import { plans } from '../../src/agent/contracts.ts';
-import { intentIdOf } from '../../src/agent/intent.ts';
-import { idempotencyKey } from '../../src/agent/plan.ts';
-import type { Signer } from '../../src/identity/act.ts';
 import { propose } from '../../src/journey/propose.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { readConfig } from '../../src/project/config.ts';
-import { contextOf } from '../../src/project/context.ts';
-import { layoutOf } from '../../src/project/layout.ts';
-import { SILENT } from '../../src/telemetry.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
+import { asCore, intentIdFor, yesAndBreak } from './by-hand.ts';
 
 /** The executor believes nobody: neither what was proposed in its name, nor a yes that is not there any more. */
 
 const place = agentPlace();
 
-/** The id that the intent of this step will have. Whoever knows the plan can work it out. */
-async function intentOf({ correlation_id, step_id }: Confirm): Promise<string> {
-  const { keyturn } = place();
-  const { state } = await keyturn.agent.status(correlation_id);
-  const { ordered_steps } = plans.open(await keyturn.object(state.plans[0]!.plan));
-  const step = ordered_steps.find((one) => one.step_id === step_id)!;
-  return intentIdOf(idempotencyKey(correlation_id, step));
-}
+const intentOf = (prompt: Confirm) => intentIdFor(place().keyturn, prompt);
 
 const effectOf = (text: string) => ({
   declared_goal: 'Append a notebook line',
@@ -59,7 +45,10 @@ describe('an intent that somebody proposed beforehand under the id of a step', (
     const intent_id = await intentOf(prompt);
     const draft = { ...effectOf(effect === 'same' ? `+ ${value}` : '+ stolen'), intent_id };
     const for_whom = /^the core for (.+)$/.exec(who)?.[1];
-    if (for_whom) await proposeFor({ ...draft, issuer: 'agent-core' }, core(), for_whom);
+    if (for_whom)
+      await asCore(place().root, (context, signer) =>
+        propose(context, { ...draft, issuer: 'agent-core' }, signer, for_whom),
+      );
     else if (who === 'the core') await keyturn.propose({ ...draft, issuer: 'agent-core' }, core());
     else await keyturn.propose({ ...draft, issuer: 'ada' });
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'EFFECT_CHANGED' });
@@ -71,18 +60,26 @@ describe('an intent that somebody proposed beforehand under the id of a step', (
   });
 });
 
-/** As the core itself proposes. No public door leads here: the attacker has the key of the core and its code. */
-async function proposeFor(draft: object, signer: Signer, user_id: string): Promise<void> {
-  const layout = layoutOf(place().root);
-  const config = readConfig(layout);
-  const clock = () => new Date();
-  const store = await config.store.open({ tenant: config.tenant, clock, mode: 'write' });
-  try {
-    await propose(await contextOf(layout, config, store, clock, SILENT), draft, signer, user_id);
-  } finally {
-    await store.close();
-  }
-}
+describe('a process that breaks on its way from the yes to the run', () => {
+  it('leaves no intent behind that is not dispatched: both are one commit', async () => {
+    const { keyturn, root, written } = place();
+    const states = new Set<string>();
+    for (let at = 1; !states.has('SUCCEEDED'); at += 1) {
+      const prompt = await askedFor(keyturn, `append a notebook line "breaks ${at}"`);
+      await yesAndBreak(root, prompt, at);
+      const { state } = await keyturn.agent.status(prompt.correlation_id);
+      const step = state.plans[0]!.steps[0]!;
+      const intent = await keyturn.intent(await intentOf(prompt)).catch(() => null);
+      expect(intent === null, `${at}: ${step.state} with ${intent?.status}`).toBe(step.state === 'READY');
+      states.add(step.state);
+      // Before the dispatch nothing was lost: somebody goes on with it.
+      if (step.state !== 'READY') continue;
+      expect((await keyturn.agent.resume(prompt)).kind).toBe('OUTCOME');
+      expect(written()).toContain(`+ breaks ${at}`);
+    }
+    expect([...states]).toEqual(['READY', 'EXECUTING', 'SUCCEEDED']);
+  });
+});
 
 describe('a yes that vanishes after the dispatch was decided', () => {
   it('is missed at every look before the claim, and what it was for does not run', async () => {

@@ -108,8 +108,13 @@ const condition3: readonly Violation[] = [
   ],
   [
     'something else than the draft is proposed',
-    /proposes no draft/,
+    /gives no draft to propose/,
     [[executor, /propose\(journey, draft, /, 'propose(journey, { ...draft }, ']],
+  ],
+  [
+    'something else than the draft is proposed and submitted',
+    /gives no draft to draftSubmitted/,
+    [[executor, /draftSubmitted\(journey, draft, /, 'draftSubmitted(journey, { ...draft }, ']],
   ],
   [
     'a packet may name a tool',

@@ -87,7 +87,6 @@ describe('store copy', () => {
         Array.from({ length: 500 }, () => {
           const id = randomUUID();
           return store.commit({
-            claims: [`intent:${id}`],
             events: [proposed(id, { proposer: 'bot', ...named })],
             objects: [envelope],
           });

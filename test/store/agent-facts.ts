@@ -120,8 +120,6 @@ export function dispatchOf(one: Goal): Event<'agent.moved'> {
   return of(one, dispatched({ idempotency_key, intent_id }));
 }
 
-export const claimOf = ({ idempotency_key }: Goal) => `idempotency:${idempotency_key}`;
-
 export function endOf(
   one: Goal,
   to: Parameters<typeof ended>[0],
@@ -138,16 +136,10 @@ export async function runs(
   ordinal: number,
   result: 'success' | 'failure' | 'partial' = 'success',
 ): Promise<void> {
-  await store.commit({
-    claims: [`intent:${intent_id}`],
-    events: [proposed(intent_id), granted(intent_id, 'ada')],
-  });
+  await store.commit({ events: [proposed(intent_id), granted(intent_id, 'ada')] });
   const capability = issued(intent_id, 'ada', { ordinal });
   await store.commit({ events: [capability] });
-  await store.commit({
-    claims: [`execution:${intent_id}:1`, `capability:${capability.body.capability_id}`],
-    events: [claimed(intent_id, execution_id)],
-  });
+  await store.commit({ events: [claimed(intent_id, execution_id)] });
   await store.commit({ events: [finished(intent_id, execution_id, result)] });
 }
 
@@ -155,7 +147,6 @@ export async function runs(
 export async function offers(store: Store, { intent_id }: Goal, ordinal: number): Promise<void> {
   const by = { proposer: 'agent-core', proposer_signature: proposalSignature('agent-core') };
   await store.commit({
-    claims: [`intent:${intent_id}`],
     events: [proposed(intent_id, by), granted(intent_id, 'ada')],
   });
   await store.commit({ events: [issued(intent_id, 'ada', { ordinal })] });

@@ -6,7 +6,7 @@ import { currentStep, livePlan, PLAN_MOVES, STEP_MOVES } from '../../src/gate/ag
 import { Refusal } from '../../src/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
 import { accessed, confirmed, moved, planned, received, refs, step } from '../gate/agent-story.ts';
-import { claimOf, dispatchOf, endOf, type Goal, goal, of, runs } from './agent-facts.ts';
+import { dispatchOf, endOf, type Goal, goal, of, runs } from './agent-facts.ts';
 
 /** Stories of the agent core that choose at each moment among what could happen, and now and then what could not. */
 
@@ -95,7 +95,7 @@ async function chosen(
   if (now.state === 'READY' && plan.state === 'IN_PROGRESS') {
     if (!now.access) return { events: [of(one, accessed('ALLOW', { plan_id: plan.plan_id, step_id }))] };
     const intent_id = sha256(`intent ${step_id}`).replace(UUID, '$1-$2-$3-$4-$5');
-    return { claims: [claimOf(self)], events: [withRefs(dispatchOf({ ...self, intent_id }), named.refs)] };
+    return { events: [withRefs(dispatchOf({ ...self, intent_id }), named.refs)] };
   }
   const options = choice % 3 && now.state !== 'READY' ? STEP_MOVES[now.state] : [];
   if (options.length > 0) {

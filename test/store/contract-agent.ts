@@ -8,7 +8,6 @@ import { expectRefusal } from '../support/refusal.ts';
 import {
   asksAndConfirms,
   changed,
-  claimOf,
   dispatchOf,
   endOf,
   type Goal,
@@ -32,7 +31,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
 
   async function lived(store: Store, one: Goal, ordinal = 1): Promise<void> {
     await asksAndConfirms(store, one);
-    await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+    await store.commit({ events: [dispatchOf(one)] });
     await runs(store, one, ordinal);
     const done = of(one, moved(null, 'IN_PROGRESS', 'COMPLETED'));
     await store.commit({ events: [endOf(one, 'SUCCEEDED'), done] });
@@ -94,7 +93,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const one = goal('goal-1');
       await asksAndConfirms(store, one);
       expect(await store.dispatch(one.idempotency_key)).toBeNull();
-      const commit = { claims: [claimOf(one)], events: [dispatchOf(one)] };
+      const commit = { events: [dispatchOf(one)] };
       const outcomes = await Promise.allSettled([1, 2, 3].map(() => store.commit(commit)));
       expect(outcomes.map(codeOf)).toEqual(['ok', 'CLAIM_TAKEN', 'CLAIM_TAKEN']);
       await expectRefusal('CLAIM_TAKEN', () => store.commit(commit));
@@ -113,13 +112,13 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       });
     });
 
-    it('the key of one step cannot be spent by another, claim or no claim', async () => {
+    it('the key of one step cannot be spent by another', async () => {
       const { store } = await made();
       const [one, other] = [goal('goal-1'), goal('goal-2')];
       for (const each of [one, other]) await asksAndConfirms(store, each);
-      await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+      await store.commit({ events: [dispatchOf(one)] });
       const stolen = dispatchOf({ ...other, idempotency_key: one.idempotency_key });
-      await expectRefusal('IDEMPOTENCY_VIOLATION', () => store.commit({ events: [stolen] }));
+      await expectRefusal('CLAIM_TAKEN', () => store.commit({ events: [stolen] }));
       expect(await store.agentLedger({ correlation_id: 'goal-2', limit: 100 })).toHaveLength(7);
     });
 
@@ -140,7 +139,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const one = goal('goal-1');
       await asksAndConfirms(store, one);
       await store.commit({ events: [changed('Deprecated')] });
-      const commit = { claims: [claimOf(one)], events: [dispatchOf(one)] };
+      const commit = { events: [dispatchOf(one)] };
       await expectRefusal('SIMULATION_NOT_ACTIVE', () => store.commit(commit));
       await store.commit({ events: [changed('Disabled'), changed('Draft', 'ada', { version: 2 })] });
       await store.commit({ events: [changed('Active', 'ada', { version: 2 })] });
@@ -162,7 +161,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const { store } = await made();
       const one = goal('goal-1');
       await asksAndConfirms(store, one);
-      await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+      await store.commit({ events: [dispatchOf(one)] });
       const end = (event: Event) => () => store.commit({ events: [event] });
       await expectRefusal('EXECUTION_NOT_FOUND', end(endOf(one, 'SUCCEEDED')));
       await runs(store, one, 1, 'failure');
@@ -188,8 +187,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => store.commit(claim));
       expect(await store.dispatched(intent_id)).toBeNull();
 
-      for (const each of [one, other])
-        await store.commit({ claims: [claimOf(each)], events: [dispatchOf(each)] });
+      for (const each of [one, other]) await store.commit({ events: [dispatchOf(each)] });
       expect(await store.dispatched(intent_id)).toMatchObject({ correlation_id: 'goal-1', is_over: false });
       await store.commit(claim);
       await store.commit({ events: [finished(intent_id, execution_id, 'failure')] });
@@ -211,11 +209,9 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const { store } = await made();
       const [one, other] = [goal('goal-1'), goal('goal-2')];
       for (const each of [one, other]) await asksAndConfirms(store, each);
-      await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+      await store.commit({ events: [dispatchOf(one)] });
       const again = dispatchOf({ ...other, intent_id: one.intent_id });
-      await expectRefusal('IDEMPOTENCY_VIOLATION', () =>
-        store.commit({ claims: [claimOf(other)], events: [again] }),
-      );
+      await expectRefusal('IDEMPOTENCY_VIOLATION', () => store.commit({ events: [again] }));
     });
 
     it('pages through its ledger by correlation, plan and time', async () => {

@@ -224,7 +224,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const run = randomUUID();
       await store.commit({ events: [claimed(id, run)] });
       await store.commit({ events: [finished(id, run, 'failure'), retried(id, run, 2, 'ada')] });
-      await expectRefusal('CAPABILITY_USED', commit(store, claimed(id, randomUUID(), 2, foreign)));
+      await expectRefusal('CLAIM_TAKEN', commit(store, claimed(id, randomUUID(), 2, foreign)));
       await store.commit({
         events: [issued(id, 'ada', { attempt: 2, ordinal: 2 }), withdrawn(id, 'ada', 2)],
       });

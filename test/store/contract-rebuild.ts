@@ -35,7 +35,7 @@ export function rebuildContract(name: string, place: () => Promise<Place>): void
     async function lived() {
       const made = await governed(await place(), ['ada', 'bo']);
       const [id, execution] = [randomUUID(), randomUUID()];
-      await made.store.commit({ claims: [`intent:${id}`], events: [proposed(id), granted(id, 'bo')] });
+      await made.store.commit({ events: [proposed(id), granted(id, 'bo')] });
       await made.store.commit({ events: [delegation(DELEGATION, 'ada', 'planner'), issued(id, 'ada')] });
       const claims = [`execution:${id}:1`, `capability:${capabilityOf(id)}`];
       await made.store.commit({ claims, events: [claimed(id, execution)] });

@@ -55,7 +55,12 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const more = await store.commit({ events: [refused(ids[0]!)] });
       const entries = await allEntries(store);
       expect(entries.map(plain)).toEqual([...receipt.entries, ...more.entries].map(plain));
-      expect(entries.map(({ bytes }) => openEntry(bytes).claims)).toEqual([['one', 'two'], [], [], []]);
+      expect(entries.map(({ bytes }) => openEntry(bytes).claims)).toEqual([
+        ['one', 'two', `intent:${ids[0]}`],
+        [`intent:${ids[1]}`],
+        [`intent:${ids[2]}`],
+        [],
+      ]);
       expect(await store.tip()).toEqual(requireChain(entries));
     });
 
@@ -96,17 +101,25 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     it('names the taken claim before the state that its owner has reached', async () => {
       const { store } = await withHumans(await place());
       const id = randomUUID();
-      const commit = { claims: [`intent:${id}`], events: [proposed(id)] };
+      const commit = { claims: ['mine'], events: [proposed(id)] };
       await store.commit(commit);
-      await expectRefusal('CLAIM_TAKEN', () => store.commit(commit));
-      await expectRefusal('INTENT_EXISTS', () => store.commit({ ...commit, claims: ['other'] }));
+      const claimIn = async (claims: string[]) =>
+        (await expectRefusal('CLAIM_TAKEN', () => store.commit({ ...commit, claims }))).details.claim;
+      expect(await claimIn(['mine'])).toBe('mine');
+      // What is unique by itself needs nobody to say so.
+      expect(await claimIn(['other'])).toBe(`intent:${id}`);
+      await expectRefusal('CLAIM_TAKEN', () => store.commit({ events: [proposed(), proposed(id)] }));
+      await store.commit({ claims: ['other'], events: [proposed()] });
     });
 
     it('keeps nothing of a commit whose last event is illegal', async () => {
       const { store } = await withHumans(await place());
       const id = randomUUID();
       const bytes = Buffer.from('content');
-      await expectRefusal('INTENT_EXISTS', () =>
+      await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+        store.commit({ claims: ['c'], events: [proposed(id), granted(id, 'nobody')], objects: [bytes] }),
+      );
+      await expectRefusal('CLAIM_TAKEN', () =>
         store.commit({ claims: ['c'], events: [proposed(id), proposed(id)], objects: [bytes] }),
       );
       expect(await store.tip()).toMatchObject({ size: 0 });

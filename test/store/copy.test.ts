@@ -30,12 +30,11 @@ async function lived(place: Place): Promise<Store> {
   const { store } = await governed(place);
   const [id, execution] = [randomUUID(), randomUUID()];
   await store.commit({
-    claims: [`intent:${id}`],
     events: [proposed(id), granted(id, 'ada')],
     objects: [SECRET, KEPT],
   });
   await store.commit({ events: [issued(id, 'ada')] });
-  await store.commit({ claims: [`execution:${id}:1`], events: [claimed(id, execution)] });
+  await store.commit({ events: [claimed(id, execution)] });
   await store.commit({ events: [finished(id, execution, 'success')] });
   await store.commit({ events: [erased(sha256(SECRET), 'ada')], erase: [sha256(SECRET)] });
   await store.commit({ events: [erased(sha256(KEPT), 'ada')], erase: [sha256(KEPT)] });

@@ -13,7 +13,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
-import { asksAndConfirms, changed, claimOf, dispatchOf, goal } from './agent-facts.ts';
+import { asksAndConfirms, changed, dispatchOf, goal } from './agent-facts.ts';
 import {
   begun,
   claimed,
@@ -55,10 +55,10 @@ describe('a ledger in PostgreSQL', () => {
     const [id, other, execution] = [randomUUID(), randomUUID(), randomUUID()];
     const commits: { claims?: string[]; events: Event[] }[] = [
       { events: governance('ada', 'bo') },
-      { claims: [`intent:${id}`], events: [proposed(id), granted(id, 'ada')] },
+      { events: [proposed(id), granted(id, 'ada')] },
       { claims: [`intent:${id}`], events: [proposed(other)] },
       { events: [issued(id, 'ada')] },
-      { claims: [`execution:${id}:1`], events: [claimed(id, execution)] },
+      { events: [claimed(id, execution)] },
       { events: [proposed(id)] },
       { events: [finished(id, execution, 'success'), refused(other)] },
     ];
@@ -79,7 +79,7 @@ describe('a ledger in PostgreSQL', () => {
         return seen;
       }),
     );
-    expect(left!.codes).toEqual(['ok', 'ok', 'CLAIM_TAKEN', 'ok', 'ok', 'INTENT_EXISTS', 'ok']);
+    expect(left!.codes).toEqual(['ok', 'ok', 'CLAIM_TAKEN', 'ok', 'ok', 'CLAIM_TAKEN', 'ok']);
     expect(right).toEqual(left);
   });
 
@@ -248,7 +248,7 @@ describe('the tables of the agent core in PostgreSQL', () => {
     const one = goal('goal-1');
     await store.commit({ events: [...governance('ada'), changed('Draft'), changed('Active')] });
     await asksAndConfirms(store, one);
-    await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+    await store.commit({ events: [dispatchOf(one)] });
     return store;
   }
 

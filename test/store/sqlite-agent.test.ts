@@ -5,7 +5,7 @@ import { AGENT_TABLES } from '../../src/store/agent-tables.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { scratch } from '../support/scratch.ts';
-import { asksAndConfirms, changed, claimOf, dispatchOf, goal } from './agent-facts.ts';
+import { asksAndConfirms, changed, dispatchOf, goal } from './agent-facts.ts';
 import { agentContract } from './contract-agent.ts';
 import { granted, proposed } from './facts.ts';
 import { allEntries, governance, NOON, type Place, requireChain } from './place.ts';
@@ -31,7 +31,7 @@ async function dispatchedIn() {
   const one = goal('goal-1');
   await store.commit({ events: [...governance('ada'), changed('Draft'), changed('Active')] });
   await asksAndConfirms(store, one);
-  await store.commit({ claims: [claimOf(one)], events: [dispatchOf(one)] });
+  await store.commit({ events: [dispatchOf(one)] });
   await store.close();
   return { place, one };
 }

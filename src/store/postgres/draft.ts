@@ -1,6 +1,7 @@
 import type { AgentTableRows } from '../agent-tables.ts';
 import {
   type CheckedCommit,
+  type Claim,
   type Ledger,
   type PlannedEntry,
   type PlannedRow,
@@ -18,7 +19,7 @@ export interface Draft {
   readonly before: Tip;
   readonly after: Tip;
   readonly entries: readonly DraftEntry[];
-  readonly claims: readonly (readonly [key: string, seq: number])[];
+  readonly claims: readonly Claim[];
   /** Each row once, as it is after the batch. */
   readonly rows: readonly PlannedRow[];
   readonly agent_rows: readonly AgentTableRows[];
@@ -59,7 +60,7 @@ export function draftOf(
       return decided;
     });
     if ('error' in plan) return plan;
-    for (const claim of commit.claims) taken.set(claim, plan.first_seq);
+    for (const [claim, seq] of plan.claims) taken.set(claim, seq);
     for (const row of plan.rows) {
       rows.put(row.row);
       planned.set(`${row.row.name} ${row.row.key}`, row);

@@ -4,7 +4,7 @@ import { correlationOf, movesAgent } from '../../gate/agent.ts';
 import { fingerprintOf, movesIntake } from '../../gate/intake.ts';
 import { movesIntent } from '../../gate/next.ts';
 import { movesSimulation } from '../../gate/simulation.ts';
-import type { CheckedCommit, Ledger } from '../decide.ts';
+import { allClaims, type CheckedCommit, type Ledger } from '../decide.ts';
 import type { Row, RowName } from '../row.ts';
 
 /** What a decision wants to look at. Rows that are few are loaded whole and are not listed. */
@@ -39,7 +39,7 @@ const refOf = (name: RowName, key: string) => `${name} ${key}`;
 export function wantedOf(commits: readonly CheckedCommit[]): Wanted {
   return {
     rows: new Map(commits.flatMap(({ events }) => events.flatMap(rowsOf).map((ref) => [refOf(...ref), ref]))),
-    claims: commits.flatMap(({ claims }) => claims),
+    claims: commits.flatMap(allClaims),
     objects: commits.flatMap(({ erase }) => erase),
   };
 }

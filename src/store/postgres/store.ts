@@ -1,5 +1,5 @@
 import { refuse } from '../../refusal.ts';
-import { type CheckedCommit, checkCommit } from '../decide.ts';
+import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
 import { type Receipt, type Store, walkDigests } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
@@ -169,7 +169,7 @@ function storeOf(
       requireOpen();
       requireWritable();
       const checked = checkCommit(commit);
-      requireKeysFit(checked.claims, checked.events);
+      requireKeysFit(allClaims(checked), checked.events);
       return group.ask(checked);
     },
     intent: (intent_id) => read((db) => readRow(db, tenant, 'intent', intent_id)),

@@ -17,7 +17,7 @@ const MOVE = `
     WHERE id = $1 AND size = $2 AND last = $3 AND generation = $4 RETURNING id
   )`;
 
-/** Each part takes arrays, one for each column. Its letters are part of the name of the statement. */
+/** Each part takes its values from a list of rows. Its letters are part of the name of the statement. */
 interface Part {
   readonly letters: string;
   readonly types: readonly string[];
@@ -75,7 +75,7 @@ function agentParts(): Record<AgentTable, Part> {
   return Object.fromEntries(TABLES.map((table, i) => [table, part(table, i)])) as Record<AgentTable, Part>;
 }
 
-/** Rows of values, turned into one array for each column. */
+/** The rows that each part is given. */
 type Values = Readonly<Record<PartName, readonly (readonly unknown[])[]>>;
 
 /** The session it was written in; null when the chain does not end where the draft begins, and nothing was written. */
@@ -100,12 +100,23 @@ function writeAsked({ id }: Tenant, draft: Draft, generation: number): Asked {
   ][]) {
     if (rows.length === 0) continue;
     const { types, text, letters }: Part = PARTS[part];
-    const places = types.map((type, i) => `$${values.length + 1 + i}::${type}[]`);
-    for (const i of types.keys()) values.push(rows.map((row) => row[i]));
-    parts.push(`${part} AS (${text(`unnest(${places.join()})`)})`);
-    name += letters;
+    const first = values.length + 1;
+    if (rows.length === 1) values.push(...rows[0]!);
+    else for (const i of types.keys()) values.push(rows.map((row) => row[i]));
+    parts.push(`${part} AS (${text(rows.length === 1 ? oneOf(types, first) : manyOf(types, first))})`);
+    name += rows.length === 1 ? `${letters}1` : letters;
   }
   return { name, text: `WITH ${parts.join()} SELECT ${RAN} FROM moved_end`, values };
+}
+
+/** One row, as it is: the server has no arrays to read, and bytes travel as bytes. */
+function oneOf(types: readonly string[], first: number): string {
+  return `(VALUES (${types.map((type, i) => `$${first + i}::${type}`).join()}))`;
+}
+
+/** One array for each column, so that any number of rows is the same statement. */
+function manyOf(types: readonly string[], first: number): string {
+  return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join()})`;
 }
 
 function valuesOf(draft: Draft): Values {

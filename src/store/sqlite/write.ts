@@ -73,8 +73,8 @@ function takeClaims(db: Database, tenant: Tenant, plan: Plan, ledger: Ledger): v
   }
 }
 
-function lookupsOf({ commit, entries, rows, first_seq }: Plan): Lookup[] {
-  const lookups = commit.claims.map((claim) => claimLookup(claim, first_seq));
+function lookupsOf({ claims, entries, rows, first_seq }: Plan): Lookup[] {
+  const lookups = claims.map(([claim, seq]) => claimLookup(claim, seq));
   for (const { subject, seq } of entries) lookups.push(entryLookup(subject, seq));
   for (const { row } of rows) if (row.seq >= first_seq) lookups.push(rowLookup(row));
   return lookups;

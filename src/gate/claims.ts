@@ -1,0 +1,23 @@
+import type { Event } from '../event/event.ts';
+import { isDispatch } from './agent-move.ts';
+
+/**
+ * Pure: the unique keys that an event takes by being written, whoever writes it. The second of two that want the same one
+ * is refused, so each of these facts is in the ledger at most once.
+ */
+export function claimsOf({ kind, subject, body }: Event): readonly string[] {
+  switch (kind) {
+    case 'intent.proposed':
+      return [`intent:${subject}`];
+    case 'execution.claimed':
+      return [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
+    case 'rollback.claimed':
+      return [`rollback:${body.execution_id}:${body.round}`];
+    case 'agent.moved':
+      return isDispatch(body) ? [`idempotency:${body.idempotency_key}`] : NONE;
+    default:
+      return NONE;
+  }
+}
+
+const NONE: readonly string[] = [];

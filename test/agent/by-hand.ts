@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { Confirm } from '../../src/agent/answer.ts';
+import { plans } from '../../src/agent/contracts.ts';
+import { intentIdOf } from '../../src/agent/intent.ts';
+import { idempotencyKey } from '../../src/agent/plan.ts';
+import type { Signer } from '../../src/identity/act.ts';
+import type { Context } from '../../src/journey/context.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { readConfig } from '../../src/project/config.ts';
+import { contextOf } from '../../src/project/context.ts';
+import { layoutOf } from '../../src/project/layout.ts';
+import { SILENT } from '../../src/telemetry.ts';
+import { yes } from './agent-place.ts';
+
+/** What the core does by itself, done by hand. No public door leads here: the attacker has the key of the core and its code. */
+
+/** The id that the intent of this step will have. Whoever knows the plan can work it out. */
+export async function intentIdFor(
+  keyturn: Keyturn,
+  { correlation_id, step_id }: Pick<Confirm, 'correlation_id' | 'step_id'>,
+): Promise<string> {
+  const { state } = await keyturn.agent.status(correlation_id);
+  const { ordered_steps } = plans.open(await keyturn.object(state.plans[0]!.plan));
+  const step = ordered_steps.find((one) => one.step_id === step_id)!;
+  return intentIdOf(idempotencyKey(correlation_id, step));
+}
+
+export async function asCore<T>(
+  root: string,
+  act: (context: Context, core: Signer) => Promise<T>,
+): Promise<T> {
+  const layout = layoutOf(root);
+  const config = readConfig(layout);
+  const clock = () => new Date();
+  const store = await config.store.open({ tenant: config.tenant, clock, mode: 'write' });
+  try {
+    const core = Keyturn.agentSigner('agent-core', join(root, '.keyturn/keys/agent-core.seed'));
+    return await act(await contextOf(layout, config, store, clock, SILENT), core);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Says yes in a process that breaks when it looks at the clock for the n-th time. */
+export async function yesAndBreak(root: string, prompt: Confirm, at: number): Promise<void> {
+  let left = Number.POSITIVE_INFINITY;
+  const clock = () => {
+    left -= 1;
+    if (left < 0) throw new Error('broken');
+    return new Date();
+  };
+  const breaking = await Keyturn.open({ at: root, clock });
+  left = at;
+  await yes(breaking, prompt).catch(() => {});
+  left = Number.POSITIVE_INFINITY;
+  await breaking.close();
+}
