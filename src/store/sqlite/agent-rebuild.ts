@@ -31,12 +31,46 @@ const STORED = Object.fromEntries(
     const marks = placeOf(table)
       .map(() => '?')
       .join();
-    const select = `SELECT ${AGENT_TABLES[table].columns.join()} FROM main.${table}
-      WHERE tenant_id = ? AND (${place}) > (${marks})`;
-    const order = `ORDER BY ${place}`;
-    return [table, { upTo: `${select} AND (${place}) <= (${marks}) ${order}`, toEnd: `${select} ${order}` }];
+    const within = `FROM main.${table} WHERE tenant_id = ? AND (${place}) > (${marks})`;
+    const spans = { upTo: `AND (${place}) <= (${marks}) ORDER BY ${place}`, toEnd: `ORDER BY ${place}` };
+    const reading = (columns: string) => ({
+      upTo: `SELECT ${columns} ${within} ${spans.upTo}`,
+      toEnd: `SELECT ${columns} ${within} ${spans.toEnd}`,
+    });
+    const { columns } = AGENT_TABLES[table];
+    return [table, { texts: reading(`${textIn(columns)} AS text`), rows: reading(columns.join()) }];
   }),
-) as Readonly<Record<LedgerTable, { readonly upTo: string; readonly toEnd: string }>>;
+) as Readonly<Record<LedgerTable, { readonly texts: Span; readonly rows: Span }>>;
+
+/** A statement for the rows up to a place, and one for all that follow. */
+interface Span {
+  readonly upTo: string;
+  readonly toEnd: string;
+}
+
+/**
+ * A row as one text, which is read and compared far sooner than its columns: each value, or a sign that there is none, and
+ * a sign behind it. No value that commit writes holds these signs.
+ */
+const NONE = '\x1e';
+const END = '\x1f';
+
+function textIn(columns: readonly string[]): string {
+  return `concat_ws(char(31), ${columns.map((column) => `ifnull(${column}, char(30))`).join()}, '')`;
+}
+
+/** The same text of a folded row; null for a value that could be read in two ways. */
+function textOf(row: Values, columns: readonly string[]): string | null {
+  let text = '';
+  for (const column of columns) {
+    const value = row[column] ?? NONE;
+    if (typeof value === 'string' && value !== NONE && SIGNS.test(value)) return null;
+    text += value + END;
+  }
+  return text;
+}
+
+const SIGNS = /[\x1e\x1f]/;
 
 /** How many rows are compared together. */
 const WINDOW = 1000;
@@ -83,20 +117,21 @@ function ledgerComparison(db: Database, tenant: Tenant, table: LedgerTable, most
   function compare(is_last: boolean): void {
     const last = waiting.at(-1);
     const here = last ? place.map((column) => last[column]!) : end;
-    const stored = (
-      is_last
-        ? db.sql(STORED[table].toEnd).all(tenant.name, ...end)
-        : db.sql(STORED[table].upTo).all(tenant.name, ...end, ...here)
-    ) as Values[];
-    if (!isSame(stored, waiting, columns)) noteDifferences(stored);
+    const read = ({ upTo, toEnd }: Span) =>
+      is_last ? db.sql(toEnd).all(tenant.name, ...end) : db.sql(upTo).all(tenant.name, ...end, ...here);
+    const stored = read(STORED[table].texts) as { text: string }[];
+    const is_same =
+      stored.length === waiting.length &&
+      stored.every(({ text }, i) => text === textOf(waiting[i]!, columns));
+    if (!is_same) noteDifferences(read(STORED[table].rows) as Values[]);
     waiting = [];
     end = here;
   }
 
   function noteDifferences(stored: readonly Values[]): void {
-    const textOf = (row: Values) => JSON.stringify(columns.map((column) => row[column]));
-    const texts = new Map(stored.map((row) => [textOf(row), row.seq as number]));
-    for (const row of waiting) if (!texts.delete(textOf(row))) note(row.seq as number);
+    const exact = (row: Values) => JSON.stringify(columns.map((column) => row[column]));
+    const texts = new Map(stored.map((row) => [exact(row), row.seq as number]));
+    for (const row of waiting) if (!texts.delete(exact(row))) note(row.seq as number);
     for (const seq of texts.values()) note(seq);
   }
 
@@ -114,12 +149,6 @@ function ledgerComparison(db: Database, tenant: Tenant, table: LedgerTable, most
       return Array.from(differing, (seq) => `${table} ${seq}`);
     },
   };
-}
-
-/** Both in the order of the ledger. */
-function isSame(stored: readonly Values[], folded: readonly Values[], columns: readonly string[]): boolean {
-  if (stored.length !== folded.length) return false;
-  return stored.every((row, i) => columns.every((column) => row[column] === folded[i]![column]));
 }
 
 const sideOf = (side: string, columns: readonly string[]) =>
