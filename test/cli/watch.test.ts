@@ -105,7 +105,15 @@ describe('watch', () => {
     const piped = (words: string, reader: string) =>
       inBash(`"$0" "$1" ${words} | ${reader}; echo "exit \${PIPESTATUS[0]}"`, folder);
     for (const form of ['', '--json']) {
-      const { stdout, stderr } = await piped(`watch --since 0 ${form}`, 'head -1');
+      // Whoever left is missed with the next line that is for them.
+      const ended = piped(`watch --since 0 ${form}`, 'head -1');
+      const stop = new AbortController();
+      const telling = (async () => {
+        while (!stop.signal.aborted) await project.propose('reach', { count: 1 });
+      })();
+      const { stdout, stderr } = await ended;
+      stop.abort();
+      await telling;
       expect(stdout.trimEnd().split('\n').at(-1)).toBe('exit 0');
       expect(stdout.split('\n')).toHaveLength(3);
       expect(stderr).not.toMatch(/ERROR|EPIPE/);
