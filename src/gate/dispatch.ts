@@ -51,19 +51,32 @@ export function requireDispatchGrounds(
   facts: DispatchFacts,
 ): void {
   if (isDispatch(body)) {
-    const { plan, step } = stepOf(state, body);
-    for (const one of plan.template ? [plan.template, step] : [step])
-      requireActive(facts.simulation(one.simulation), one, at);
+    requireStands(state, body, at, facts);
     if (body.refs.policy_snapshot_ref !== facts.policy) refuse('DECISION_STALE');
-    if (facts.principal(state!.user_id)?.status === 'revoked')
-      refuse('ACCESS_SCOPE_VIOLATION', 'Whoever asked for it was revoked.');
   }
   if (isEnd(body)) requireRan(body.intent_id === null ? null : facts.intent(body.intent_id), body);
 }
 
+/**
+ * What a step rests on, when it is dispatched and again when its run is claimed: it and the template that it is a step of are
+ * active, and whoever asked for it was not revoked.
+ */
+export function requireStands(
+  state: AgentState | null,
+  of: Pick<Body<'agent.moved'>, 'plan_id' | 'step_id'>,
+  at: string,
+  facts: Pick<DispatchFacts, 'simulation' | 'principal'>,
+): void {
+  const { plan, step } = stepOf(state, of);
+  for (const one of plan.template ? [plan.template, step] : [step])
+    requireActive(facts.simulation(one.simulation), one, at);
+  if (facts.principal(state!.user_id)?.status === 'revoked')
+    refuse('ACCESS_SCOPE_VIOLATION', 'Whoever asked for it was revoked.');
+}
+
 function stepOf(
   state: AgentState | null,
-  { plan_id, step_id }: Body<'agent.moved'>,
+  { plan_id, step_id }: Pick<Body<'agent.moved'>, 'plan_id' | 'step_id'>,
 ): { readonly plan: AgentPlan; readonly step: AgentStep } {
   const plan = state?.plans.find((known) => known.plan_id === plan_id);
   const step = plan?.steps.find((known) => known.step_id === step_id);

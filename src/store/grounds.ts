@@ -1,6 +1,8 @@
 import type { Event } from '../event/event.ts';
 import { correlationOf } from '../gate/agent.ts';
-import { requireDispatchGrounds } from '../gate/dispatch.ts';
+import type { AgentState } from '../gate/agent-state.ts';
+import { type DispatchFacts, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
+import { needsDispatch } from '../gate/dispatched.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
 import { isOwnDelegated, isOwnRequest, signersOf } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
@@ -98,16 +100,26 @@ function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed
   if (capability && !isLiveApproval(authorities, capability, at))
     refuse('CAPABILITY_REVOKED', `What ${capability.by} granted it with no longer holds.`);
   if (body.policy !== system.policy) refuse('DECISION_STALE');
+  const dispatched = needsDispatch(state) ? rows.row('dispatched', subject)?.state : null;
+  if (dispatched)
+    requireStands(agentOf(rows, dispatched.correlation_id), dispatched, at, dispatchFacts(rows));
 }
 
 function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): void {
-  const agent = rows.row('agent', correlationOf(event.subject))?.state ?? null;
-  requireDispatchGrounds(agent, event, at, {
+  requireDispatchGrounds(agentOf(rows, correlationOf(event.subject)), event, at, dispatchFacts(rows));
+}
+
+function agentOf(rows: Rows, correlation_id: string): AgentState | null {
+  return rows.row('agent', correlation_id)?.state ?? null;
+}
+
+function dispatchFacts(rows: Rows): DispatchFacts {
+  return {
     simulation: (id) => rows.row('simulation', id)?.state ?? null,
     intent: (intent_id) => rows.row('intent', intent_id)?.state ?? null,
     principal: (name) => rows.row('principal', name)?.state ?? null,
     policy: rows.row('system', 'system')?.state.policy ?? null,
-  });
+  };
 }
 
 function requireNotFrozen(

@@ -178,7 +178,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const { store } = await made();
       const [one, other] = [goal('goal-1'), goal('goal-2')];
       const { intent_id, execution_id } = one;
-      const claim = { claims: [`execution:${intent_id}:1`], events: [claimed(intent_id, execution_id)] };
+      const claim = { events: [claimed(intent_id, execution_id)] };
       await store.commit({ events: [enrolledAgent('agent-core', 'ada', keyOf('agent-core'))] });
       for (const [i, each] of [one, other].entries()) {
         await asksAndConfirms(store, each);
@@ -203,6 +203,22 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const late = () => store.commit({ events: [claimed(other.intent_id)] });
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', late);
       expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    });
+
+    it('what it dispatched does not run once its simulation is no longer active', async () => {
+      const { store } = await made();
+      const one = goal('goal-1');
+      await store.commit({ events: [enrolledAgent('agent-core', 'ada', keyOf('agent-core'))] });
+      await asksAndConfirms(store, one);
+      await offers(store, one, 1);
+      await store.commit({ events: [dispatchOf(one)] });
+      await store.commit({ events: [changed('Deprecated')] });
+      const claim = () => store.commit({ events: [claimed(one.intent_id)] });
+      await expectRefusal('SIMULATION_NOT_ACTIVE', claim);
+      await store.commit({ events: [changed('Disabled'), changed('Draft', 'ada', { version: 2 })] });
+      await store.commit({ events: [changed('Active', 'ada', { version: 2 })] });
+      await expectRefusal('SIMULATION_NOT_ACTIVE', claim);
+      expect(await store.intent(one.intent_id)).toMatchObject({ status: 'approved', runs: [] });
     });
 
     it('an intent is dispatched once, under whatever key', async () => {
