@@ -12,7 +12,7 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 const SLOW = [
   'test/agent/{at-agent-postgres,plan-effect}.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,check,delegation,freeze,freeze-glass,grant}.test.ts',
-  'test/cli/{json,ledger,list,plan,policy,propose,review,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
+  'test/cli/{json,ledger,list,plan,policy,propose,review,run-refused,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
   'test/journey/{crash,plan-crash,plan-sql,postgres,postgres-stop,race}.test.ts',
   'test/lane/{queue,run}.test.ts',
