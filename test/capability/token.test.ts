@@ -1,8 +1,6 @@
-import { verify as bareVerify } from 'node:crypto';
 import fc from 'fast-check';
 import { jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { publicKeyOf } from '../../src/canonical/ed25519.ts';
 import { kidOf } from '../../src/capability/key.ts';
 import { type CapabilityClaims, mint, secondOf } from '../../src/capability/token.ts';
 import { openCapability } from '../../src/capability/verify.ts';
@@ -133,13 +131,9 @@ describe('minting', () => {
   });
 
   it('refuses a holder key under which anybody can sign anything', async () => {
-    const identity = Buffer.from([1, ...Array(31).fill(0)]);
-    const key = publicKeyOf(identity.toString('base64'));
-    const signature = Buffer.concat([identity, Buffer.alloc(32)]);
-    expect(bareVerify(null, Buffer.from('whatever'), key, signature)).toBe(true);
-
+    // The OpenSSL of Node 20 takes a signature of zeros under the first of these; that of Node 24 does not.
     const small = [
-      identity,
+      Buffer.from([1, ...Array(31).fill(0)]),
       Buffer.alloc(32),
       Buffer.from('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 'hex'),
       Buffer.from('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85', 'hex'),
