@@ -97,7 +97,7 @@ const IDLE = 0x49;
 
 /**
  * A pooler in transaction mode that knows prepared statements, as PgBouncer does: each client has two sessions of a
- * server that trusts everybody. Without `hands_on` it keeps the settings that a client asks for to itself.
+ * server that trusts everybody. Without `hands_on` a session begins without the settings that a client asks for.
  */
 export async function poolerTo(target_port: number, { hands_on }: { hands_on: boolean }): Promise<Pooler> {
   const sockets = new Set<Socket>();

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
 import { connect } from '../../src/store/postgres/connection.ts';
+import { mapped } from '../../src/store/postgres/failure.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -171,10 +172,26 @@ describe('a pooler that changes sessions between transactions', () => {
     expect(await direct.tip()).toEqual(requireChain(await allEntries(direct)));
   });
 
-  it('and keeps the settings of a session to itself is refused when a store is opened', async () => {
-    const { open } = await pooled(false);
-    const refusal = await expectRefusal('WRITE_FAILED', open);
-    expect(refusal.message).toContain('search_path');
+  it('and takes no settings when a session begins, as PgBouncer does, can be used while it does not change them', async () => {
+    const { direct, open } = await pooled(false);
+    const store = await open();
+    for (let i = 0; i < 3; i++) await store.commit({ events: [proposed()] });
+    expect(await direct.tip()).toMatchObject({ size: 5 });
+  });
+
+  it.each([
+    ['has not seen our prepared statements', `DEALLOCATE ALL`],
+    ['has others of their names', `DEALLOCATE ALL; PREPARE peaks AS SELECT 1`],
+  ])('is found out by a session that %s', async (_, text) => {
+    await made();
+    const address = parseAddress(urlOf(at().server, APPLICATION));
+    const db = await connect(address, { access: 'write', busy_ms: 1_000 });
+    onTestFinished(() => db.end());
+    const prepared = { name: 'peaks', text: 'SELECT 2' };
+    if (text.endsWith('ALL')) await db.ask(prepared);
+    await db.ask({ text });
+    const refusal = await expectRefusal('WRITE_FAILED', () => mapped(() => db.ask(prepared)));
+    expect(refusal.message).toContain('pooler');
   });
 });
 

@@ -1,5 +1,7 @@
 import type { Client } from 'pg';
 import { refuse } from '../../refusal.ts';
+import { POOLER } from './failure.ts';
+import { together } from './together.ts';
 
 export interface SessionOptions {
   readonly access: 'read' | 'write';
@@ -14,7 +16,7 @@ export interface SessionOptions {
  * What our statements rest on, whatever the role or the database has set: a role whose nulls become the word NULL, or
  * that is not told of warnings, would make us acknowledge what is not so.
  */
-export function settingsOf({ access, patient }: SessionOptions): Readonly<Record<string, string>> {
+function settingsOf({ access, patient }: SessionOptions): Readonly<Record<string, string>> {
   return {
     default_transaction_read_only: access === 'read' ? 'on' : 'off',
     default_transaction_isolation: 'read committed',
@@ -30,12 +32,31 @@ export function settingsOf({ access, patient }: SessionOptions): Readonly<Record
   };
 }
 
-/** As the server takes them when a session begins. */
-export function startOptions(settings: Readonly<Record<string, string>>): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
-    .join(' ');
+/** What a statement may take beyond waiting for a lock. */
+const WORK_ms = 30_000;
+/** The longest statement of a rebuild compares two tables. Whatever takes longer has no answer to wait for. */
+const PATIENT_ms = 5 * 60_000;
+/** Between two statements of a transaction there is only computing. Whoever takes longer has died. */
+const IDLE_ms = 30_000;
+
+export function statementTimeout_ms({ busy_ms, patient }: SessionOptions): number {
+  return busy_ms + (patient ? PATIENT_ms : WORK_ms);
 }
+
+function timeoutsOf(options: SessionOptions): Readonly<Record<string, string>> {
+  return {
+    statement_timeout: String(statementTimeout_ms(options)),
+    lock_timeout: String(Math.max(1, options.busy_ms)),
+    idle_in_transaction_session_timeout: String(IDLE_ms),
+  };
+}
+
+/**
+ * By a statement and not when the session begins: a pooler such as PgBouncer takes no settings then. It says every schema,
+ * because the search path is still whatever the role has.
+ */
+const SET = `SELECT pg_catalog.set_config(asked.name, asked.value, false)
+  FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS asked (name, value)`;
 
 /** Names one session for good: process ids are used again, and another server has its own. */
 export interface Backend {
@@ -69,15 +90,20 @@ const BEGIN = `
 
 export async function begin(client: Client, options: SessionOptions, timeout_ms: number): Promise<Begun> {
   const settings = settingsOf(options);
-  const asked = {
-    text: BEGIN,
-    values: [Object.keys(settings), Object.values(settings)],
-    query_timeout: timeout_ms,
-  };
-  const { rows } = await client.query(asked);
+  const asked = (text: string, values: Readonly<Record<string, string>>) =>
+    client.query({
+      text,
+      values: [Object.keys(values), Object.values(values)],
+      query_timeout: timeout_ms,
+    } as { text: string; values: unknown[] });
+  // Sent together, and answered in their order.
+  const [, { rows }] = await together([
+    asked(SET, { ...settings, ...timeoutsOf(options) }),
+    asked(BEGIN, settings),
+  ]);
   const { pid, started, fsync, encoding, in_recovery, server_ms, others } = rows[0];
   if (encoding !== 'UTF8') refuse('STORE_CORRUPT', `The database has the encoding ${encoding}, not UTF8.`);
-  // A pooler that does not hand them on is one that may also mix up sessions.
+  // Whoever changes sessions between two statements is no server, and no pooler that can be used.
   if (others !== null) refuse('WRITE_FAILED', `The session did not begin as it was asked to: ${others}.`);
   if (options.access === 'write' && fsync !== 'on')
     refuse('WRITE_FAILED', 'The server runs with fsync = off: it would acknowledge what it can lose.');
@@ -99,7 +125,7 @@ export const RAN = `pg_backend_pid() AS ran_in, current_setting('synchronous_com
  * transactions runs a statement in one that was never made ready, and nobody would be told.
  */
 export function doubtOf({ pid }: Backend, { ran_in, durable }: Ran): string | null {
-  if (ran_in !== pid) return 'The session changed under a statement: a pooler must be in session mode.';
+  if (ran_in !== pid) return POOLER;
   if (WEAK.includes(durable))
     return `The session has synchronous_commit = ${durable}: it acknowledges what it can lose.`;
   return null;

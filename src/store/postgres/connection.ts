@@ -1,7 +1,7 @@
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
 import { limits } from '../../limits.ts';
 import type { Address } from './address.ts';
-import { type Backend, type Begun, begin, type SessionOptions, settingsOf, startOptions } from './begin.ts';
+import { type Backend, type Begun, begin, type SessionOptions, statementTimeout_ms } from './begin.ts';
 
 /** A statement. One with a name is prepared once for each connection. */
 export interface Asked {
@@ -42,13 +42,8 @@ export interface Connection {
 }
 
 const CONNECT_ms = 10_000;
-/** What a statement may take beyond waiting for a lock, and the network beyond that. */
-const WORK_ms = 30_000;
+/** What the network may take beyond the statement itself. */
 const NETWORK_ms = 10_000;
-/** The longest statement of a rebuild compares two tables. Whatever takes longer has no answer to wait for. */
-const PATIENT_ms = 5 * 60_000;
-/** Between two statements of a transaction there is only computing. Whoever takes longer has died. */
-const IDLE_ms = 30_000;
 /** A connection on which nothing happens is probed after so long, to find out that the other side is gone. */
 const PROBE_ms = 10_000;
 const GOODBYE_ms = 1_000;
@@ -93,8 +88,6 @@ function healthOf(client: Client): Health {
 
 function configOf(address: Address, options: SessionOptions): object {
   const { host, port, user, password, database, tls } = address;
-  const { busy_ms, patient } = options;
-  const statement_timeout = busy_ms + (patient ? PATIENT_ms : WORK_ms);
   return {
     host,
     port,
@@ -107,11 +100,7 @@ function configOf(address: Address, options: SessionOptions): object {
     keepAliveInitialDelayMillis: PROBE_ms,
     pipeline: true,
     connectionTimeoutMillis: CONNECT_ms,
-    statement_timeout,
-    lock_timeout: Math.max(1, busy_ms),
-    idle_in_transaction_session_timeout: IDLE_ms,
-    query_timeout: statement_timeout + NETWORK_ms,
-    options: startOptions(settingsOf(options)),
+    query_timeout: statementTimeout_ms(options) + NETWORK_ms,
   };
 }
 
@@ -165,17 +154,6 @@ async function ended(client: Client): Promise<void> {
 /** The driver has no other way to let go of a connection at once. */
 function streamOf(client: Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
-}
-
-/** Waits for all of what was sent together, and fails with the first that failed: the rest follows from it. */
-export async function together<A extends readonly unknown[]>(
-  asks: readonly [...{ [I in keyof A]: Promise<A[I]> }],
-): Promise<A> {
-  const outcomes: readonly PromiseSettledResult<unknown>[] = await Promise.allSettled(asks);
-  return outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  }) as unknown as A;
 }
 
 /** How long a store waits for others unless told. */

@@ -3,9 +3,14 @@ import { type ReasonCode, Refusal } from '../../refusal.ts';
 /** The one place where an error of PostgreSQL, of its driver, or of the network becomes a reason code. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
+  if (isAnswer(error) && SWITCHED.has(error.code)) return new Refusal('WRITE_FAILED', POOLER);
   const code = isAnswer(error) ? answerCode(error) : driverCode(error as NodeJS.ErrnoException);
   return code ? new Refusal(code, `The store says: ${error.message}.`) : error;
 }
+
+/** Our own prepared statements are unknown, or there are others of their names: this is not the session they were made in. */
+const SWITCHED: ReadonlySet<string> = new Set(['26000', '42P05']);
+export const POOLER = 'The session changed under a statement: a pooler must be in session mode.';
 
 /** For whatever the store is asked from outside. */
 export async function mapped<T>(act: () => Promise<T>): Promise<T> {

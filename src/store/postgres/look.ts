@@ -1,10 +1,11 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
 import type { Backend } from './begin.ts';
-import { type Connection, together } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { Draft } from './draft.ts';
 import { lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
+import { together } from './together.ts';
 
 /** Ends the session whose answer is missing, if it still lives. It may be waiting, with the lock of the chain. */
 const END_SESSION = `

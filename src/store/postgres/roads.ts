@@ -3,12 +3,13 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit, Ledger } from '../decide.ts';
 import type { Tip } from '../store.ts';
 import { doubtOf, type Ran } from './begin.ts';
-import { type Connection, together } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { type Draft, draftOf } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
 import { load, loadEnd, lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import { areProven, NotLoaded, type Snapshot, snapshotOf, type Wanted, wantedOf } from './snapshot.ts';
+import { together } from './together.ts';
 import { write } from './write.ts';
 
 /** What this process knows of the chain: true as long as the chain still ends there. */

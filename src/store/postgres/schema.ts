@@ -1,9 +1,10 @@
 import { refuse } from '../../refusal.ts';
 import { AGENT_LEDGERS, AGENT_MIGRATION } from './agent-schema.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
-import { type Connection, together } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { isAbsent } from './failure.ts';
 import type { Tenant } from './rows.ts';
+import { together } from './together.ts';
 
 /**
  * One step per version of the schema, never changed once released.
