@@ -17,8 +17,11 @@ export interface KernelLimits {
   readonly file_mb: number;
 }
 
-/** Room for node and for DuckDB's code and threads. DuckDB's own limit misses some allocations, so the kernel's is needed. */
-const BASE_MEMORY_MB = 1024;
+/**
+ * Room for node and for DuckDB's code and threads. DuckDB's own limit misses some allocations, so the kernel's is needed. From
+ * Node 24 on V8 maps several hundred megabytes more, which the kernel counts though nobody uses them.
+ */
+const BASE_MEMORY_MB = Number.parseInt(process.versions.node, 10) >= 24 ? 2048 : 1024;
 const MiB = 1024 * 1024;
 
 /**
