@@ -110,7 +110,7 @@ function differenceText(table: AgentTable): string {
   const stored = `SELECT ${columns} FROM keyturn.${table} WHERE tenant_id = $1`;
   const folded = `SELECT ${columns} FROM pg_temp.${table}`;
   return `SELECT DISTINCT ${label} AS what
-    FROM ((${stored} EXCEPT ${folded}) UNION ALL (${folded} EXCEPT ${stored})) LIMIT $2`;
+    FROM ((${stored} EXCEPT ${folded}) UNION ALL (${folded} EXCEPT ${stored})) AS differing LIMIT $2`;
 }
 
 /** What differs, by table. */

@@ -227,7 +227,7 @@ async function differencesOf(db: Connection, tenant: Tenant): Promise<string[]> 
 function differing(table: string, columns: string, label: string): string {
   const stored = `SELECT ${columns} FROM keyturn.${table} WHERE tenant = $1`;
   const folded = `SELECT ${columns} FROM pg_temp.${table}`;
-  return `SELECT (${label}) COLLATE "C" AS what FROM ((${stored} EXCEPT ${folded}) UNION ALL (${folded} EXCEPT ${stored}))`;
+  return `SELECT (${label}) COLLATE "C" AS what FROM ((${stored} EXCEPT ${folded}) UNION ALL (${folded} EXCEPT ${stored})) AS differing`;
 }
 
 async function replace(db: Connection, tenant: Tenant): Promise<void> {
