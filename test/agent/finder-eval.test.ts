@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parsePacket } from '../../src/agent/packet.ts';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { corpusCatalog, corpusText, figuresOf, hearAll, PARTS, utterancesOf } from './evaluate.ts';
+import { corpusCatalog, corpusText, figuresOf, hearAll, PARTS, type Part, utterancesOf } from './evaluate.ts';
 
 /** The frozen half as it was before the finder was tuned. A finder that hears badly is corrected; this half is not. */
 const FROZEN = '8e2b8de89b07a0ae87053a318f06b35277357c58151a39a7b996a269b0479b46';
@@ -10,6 +10,11 @@ const FROZEN = '8e2b8de89b07a0ae87053a318f06b35277357c58151a39a7b996a269b0479b46
 const WRITTEN = { top1: 0.95, wrong: 0.01, missing: 0.98 };
 /** And where people speak as they do who have never seen it. */
 const NATURAL = { top1: 0.9, wrong: 0.01, missing: 0.95 };
+/** And in idioms that nobody foresaw: it may not understand, but it may not run what was not meant. */
+const FRESH = { top1: 0.85, wrong: 0.01, missing: 0.95 };
+const LEAST = { natural: NATURAL, 'natural-tuning': NATURAL, fresh: FRESH } as Partial<
+  Record<Part, typeof NATURAL>
+>;
 
 describe('the shipped utterances', () => {
   const all = PARTS.flatMap(utterancesOf);
@@ -35,7 +40,7 @@ describe('the shipped utterances', () => {
   });
 
   it.each(PARTS)('of %s are heard: accuracy, wrong dispatches and true missing', (part) => {
-    const least = part.startsWith('natural') ? NATURAL : WRITTEN;
+    const least = LEAST[part] ?? WRITTEN;
     const heard = hearAll(corpusCatalog(), utterancesOf(part));
     const { top1_accuracy, wrong_dispatches, missing_found } = figuresOf(heard);
     expect(top1_accuracy).toBeGreaterThanOrEqual(least.top1);
