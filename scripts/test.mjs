@@ -18,6 +18,13 @@ const STYLED = ['src', 'test', 'bench', 'demo', 'scripts', 'package.json', 'vite
 
 const EXHAUSTIVE_MS = 50 * 60_000;
 
+/** Keyturn itself runs on Node 20.12; the bundler inside vitest does not. */
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`The tests need Node 20.19 or later. This is Node ${process.versions.node}.`);
+  process.exit(1);
+}
+
 const started = Date.now();
 const exhaustive = process.argv.includes('--exhaustive');
 const filters = process.argv.slice(2).filter((arg) => arg !== '--exhaustive');
