@@ -139,9 +139,13 @@ export class Inspector {
     if (!founding) requireAuthority(this.authorities, event, at);
     if (this.#verified.has(hash)) return;
     verifyAct(this.origin, event);
+    if (this.#verified.size >= REMEMBERED) this.#verified.clear();
     this.#verified.add(hash);
   }
 }
+
+/** How many signatures a process that lives long remembers. */
+const REMEMBERED = 100_000;
 
 /** What rests on more than its own intent: a deep verification looks at the same grounds as the commit did. */
 const GROUNDED: ReadonlySet<string> = new Set<Event['kind']>([
