@@ -97,7 +97,12 @@ function expected(found, wanted, words) {
 }
 
 /** The envelope, then all checks again, then the durable dispatch, then the run. */
-const ORDER = ['check', 'requireProvenOrder', 'weigh', 'startStep', 'runOnce', 'endOnce'];
+const STARTS = ['startAtOnce', 'startInTurn'];
+const ORDER = ['check', 'requireProvenOrder', 'weigh', ...STARTS, 'runOnce', 'endOnce'];
+
+const awaitsStart = (node) =>
+  node &&
+  nodesOf(node).some((one) => ts.isAwaitExpression(one) && /^startStep\(/.test(one.expression.getText()));
 
 function disorder(tree) {
   const { nodeOf } = graphOf(tree);
@@ -108,7 +113,12 @@ function disorder(tree) {
     (name) => calls.find(({ expression }) => expression.getText().split('.').at(-1) === name)?.pos ?? -1,
   );
   const right = places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1]));
-  return right ? [] : [`dispatch does not do, in this order: ${ORDER.join(', ')}`];
+  return [
+    ...(right ? [] : [`dispatch does not do, in this order: ${ORDER.join(', ')}`]),
+    ...STARTS.filter((name) => !awaitsStart(nodeOf(`${EXECUTOR}#${name}`))).map(
+      (name) => `${name} does not wait for startStep`,
+    ),
+  ];
 }
 
 /** What may be asked of the store. `commit` appends; everything else reads. */

@@ -5,8 +5,8 @@ import { requireIntent } from '../journey/context.ts';
 import { grant } from '../journey/grant.ts';
 import { propose } from '../journey/propose.ts';
 import { run } from '../journey/run.ts';
-import { type DraftedIntent, draftSubmitted, submit } from '../journey/submit.ts';
-import { Refusal, refuse } from '../refusal.ts';
+import { draftSubmitted, submit } from '../journey/submit.ts';
+import { explain, Refusal, refuse } from '../refusal.ts';
 import { type AgentContext, requireCoreKey } from './context.ts';
 import { type DispatchEnvelope, envelopes, outcomes } from './contracts.ts';
 import { draftOf, effectAction, intentIdOf, isApprovedByHuman, requireSameIntent } from './intent.ts';
@@ -52,38 +52,24 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
   if (reason_code !== 'STEP_DISPATCHED' && reason_code !== 'ACCESS_AP_REQUIRED')
     return refused(context, standing, weighed, reason_code);
 
-  // 3. The intent: proposed by the agent core, submitted under what a human delegated.
+  // 3. The intent, proposed by the agent core and submitted under what a human delegated; and with it the dispatch, which is
+  // durable, its key spent, before anything can run.
   const definition = await definitionOf(context, standing.step.definition);
   const signer = requireCoreKey(context);
-  const proposing = { definition, intent_id, signer };
-  let drafted: DraftedIntent | null = null;
+  const starting = { order, standing, weighed, proposed, definition, intent_id, signer };
   try {
-    if (proposed === null && reason_code === 'STEP_DISPATCHED')
-      drafted = await draftedIntent(context, standing, proposing);
-    if (drafted === null) {
-      const intent = await intentOf(context, standing, proposed, proposing);
-      if (reason_code === 'ACCESS_AP_REQUIRED') {
-        if (proposed === null) await offered(context, standing, intent, signer);
-        return await awaitApprover(context, standing, weighed, intent);
-      }
-      await submitted(context, standing, intent, signer);
+    const at_once = proposed === null && reason_code === 'STEP_DISPATCHED';
+    if (!at_once || !(await startAtOnce(context, starting))) {
+      const stopped = await startInTurn(context, starting);
+      if (stopped) return stopped;
     }
-  } catch (error) {
-    if (isLost(error)) return overtaken(context, order);
-    if (!(error instanceof Refusal)) throw error;
-    return refused(context, standing, weighed, error.code);
-  }
-
-  // 4. The dispatch is durable, and its key is spent, before anything can run.
-  try {
-    await startStep(context, standing, weighed, { ...order, intent_id }, drafted);
   } catch (error) {
     if (isLost(error)) return overtaken(context, order);
     throw error;
   }
   const intent = await requireIntent(context.journey, intent_id);
 
-  // 5. One capability, one run, one record.
+  // 4. One capability, one run, one record.
   const ended = await runOnce(context, { standing, definition, intent, signer, begun_ms });
   return endOnce(context, order, weighed, { intent_id, ended });
 }
@@ -100,39 +86,61 @@ function isLost(error: unknown): boolean {
   return error instanceof Refusal && LOST.has(error.code);
 }
 
-interface Proposing {
+interface Starting {
+  readonly order: DispatchEnvelope;
+  readonly standing: Standing;
+  readonly weighed: Weighed;
+  /** The intent, when somebody came so far before. */
+  readonly proposed: IntentState | null;
   readonly definition: Simulation;
   readonly intent_id: string;
   readonly signer: Signer;
 }
 
 /**
- * The usual case: nobody proposed it yet, and the delegation approves it. Then all of it is written with the dispatch. Null
- * where something is in the way: what that is, and that it was, is for the road of single steps to find out and record.
+ * The usual case: nobody proposed it yet, and the delegation approves it. Then all of it is one commit. False where something is
+ * in the way and nothing was written: what that is, and that it was, is for the other road to find out and record.
  */
-async function draftedIntent(
-  context: AgentContext,
-  standing: Standing,
-  { definition, intent_id, signer }: Proposing,
-): Promise<DraftedIntent | null> {
+async function startAtOnce(context: AgentContext, starting: Starting): Promise<boolean> {
+  const { standing, weighed, order, definition, intent_id, signer } = starting;
   const { journey } = context;
   try {
     const draft = draftOf(journey, standing, definition, intent_id);
     const delegation = await delegationOf(context, definition.id);
     const on_behalf_of = standing.state.user_id;
     const drafted = await draftSubmitted(journey, draft, { signer, delegation, on_behalf_of });
-    return drafted.state.status === 'approved' ? drafted : null;
+    if (drafted.state.status !== 'approved') return false;
+    await startStep(context, standing, weighed, { ...order, intent_id }, drafted);
+    return true;
   } catch (error) {
-    if (error instanceof Refusal) return null;
+    // A store that failed is not asked for something else.
+    const is_no = error instanceof Refusal && explain(error.code).category !== 'FILE_SYSTEM_ERROR';
+    if (is_no && !isLost(error)) return false;
     throw error;
   }
 }
 
+/** One commit after the other. What a refusal ends is recorded; null when the step is dispatched. */
+async function startInTurn(context: AgentContext, starting: Starting): Promise<Dispatched | null> {
+  const { standing, weighed, order, proposed, intent_id, signer } = starting;
+  try {
+    const intent = await intentOf(context, starting);
+    if (weighed.verdict.reason_code === 'ACCESS_AP_REQUIRED') {
+      if (proposed === null) await offered(context, standing, intent, signer);
+      return await awaitApprover(context, standing, weighed, intent);
+    }
+    await submitted(context, standing, intent, signer);
+  } catch (error) {
+    if (!(error instanceof Refusal) || isLost(error)) throw error;
+    return refused(context, standing, weighed, error.code);
+  }
+  await startStep(context, standing, weighed, { ...order, intent_id }, null);
+  return null;
+}
+
 async function intentOf(
   { journey }: AgentContext,
-  standing: Standing,
-  proposed: IntentState | null,
-  { definition, intent_id, signer }: Proposing,
+  { standing, proposed, definition, intent_id, signer }: Starting,
 ): Promise<IntentState> {
   const draft = draftOf(journey, standing, definition, intent_id);
   if (proposed === null) await propose(journey, draft, signer, standing.state.user_id);

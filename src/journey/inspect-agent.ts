@@ -2,13 +2,8 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { type AgentEvent, movesAgent, nextAgent } from '../gate/agent.ts';
 import type { AgentState, Dispatch } from '../gate/agent-state.ts';
-import { type DispatchFacts, nextDispatch, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
-import {
-  type DispatchedIntent,
-  needsDispatch,
-  nextDispatched,
-  requireDispatched,
-} from '../gate/dispatched.ts';
+import { nextDispatch, requireDispatchGrounds } from '../gate/dispatch.ts';
+import { type DispatchedIntent, nextDispatched, requireDispatched } from '../gate/dispatched.ts';
 import { type Intake, movesIntake, nextIntake } from '../gate/intake.ts';
 import {
   movesSimulation,
@@ -56,7 +51,7 @@ export class AgentInspector {
     this.#is_whole &&= seq === this.#size;
     this.#size += 1;
     if (movesAgent(event)) this.#inspectAgent(event, at);
-    if (event.kind === 'execution.claimed') this.#inspectClaim(event, at);
+    if (event.kind === 'execution.claimed') this.#inspectClaim(event);
     if (movesSimulation(event)) {
       requireStanding(this.#around.authorities, event, at);
       const before = this.#simulations.get(event.body.simulation) ?? null;
@@ -73,29 +68,22 @@ export class AgentInspector {
 
   #inspectAgent(event: AgentEvent, at: string): void {
     const before = this.#agents.get(event.subject) ?? null;
-    if (event.kind === 'agent.moved') requireDispatchGrounds(before, event, at, this.#facts());
+    if (event.kind === 'agent.moved')
+      requireDispatchGrounds(before, event, at, {
+        simulation: (id) => this.#simulations.get(id) ?? null,
+        intent: (intent_id) => this.#around.intent(intent_id),
+        principal: (name) => this.#around.authorities.principal(name),
+        policy: this.#around.policy(),
+      });
     const state = nextAgent(before, event, at);
     this.#agents.set(event.subject, state);
     if (event.kind === 'agent.moved') this.#inspectDispatch(event, state);
   }
 
   /** Only whoever saw every entry can tell that an intent was not dispatched. */
-  #inspectClaim({ subject }: Event<'execution.claimed'>, at: string): void {
+  #inspectClaim({ subject }: Event<'execution.claimed'>): void {
     const intent = this.#around.intent(subject);
-    if (!this.#is_whole || !intent || !needsDispatch(intent)) return;
-    const dispatched = this.#dispatched.get(subject) ?? null;
-    requireDispatched(intent, () => dispatched);
-    const agent = this.#agents.get(`agent:${dispatched!.correlation_id}`) ?? null;
-    requireStands(agent, dispatched!, at, this.#facts());
-  }
-
-  #facts(): DispatchFacts {
-    return {
-      simulation: (id) => this.#simulations.get(id) ?? null,
-      intent: (intent_id) => this.#around.intent(intent_id),
-      principal: (name) => this.#around.authorities.principal(name),
-      policy: this.#around.policy(),
-    };
+    if (this.#is_whole && intent) requireDispatched(intent, () => this.#dispatched.get(subject) ?? null);
   }
 
   #inspectDispatch(event: Event<'agent.moved'>, state: AgentState): void {

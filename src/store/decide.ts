@@ -8,6 +8,7 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentTableRows } from './agent-rows.ts';
 import type { AgentTableRows } from './agent-tables.ts';
+import { requireGroundsNow } from './grounds.ts';
 import { fold } from './projection.ts';
 import { overlay, type Row, type Rows } from './row.ts';
 import type { Commit, Tip } from './store.ts';
@@ -135,6 +136,7 @@ function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, le
   const taken: Claim[] = [];
   let end = tip;
   for (const event of commit.events) {
+    requireGroundsNow(changes, event, at);
     for (const row of fold(changes, event, end.size, at)) changes.put(row);
     const added = agentTableRows(event, { tenant, seq: end.size, at });
     if (added) agent_rows.push(added);

@@ -100,7 +100,16 @@ function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed
   if (capability && !isLiveApproval(authorities, capability, at))
     refuse('CAPABILITY_REVOKED', `What ${capability.by} granted it with no longer holds.`);
   if (body.policy !== system.policy) refuse('DECISION_STALE');
-  const dispatched = needsDispatch(state) ? rows.row('dispatched', subject)?.state : null;
+}
+
+/**
+ * What only a commit asks, and neither a rebuild nor a verification: ledgers that were written before the question was asked
+ * stay true. A run that the agent core dispatched is claimed while what it was dispatched for still stands.
+ */
+export function requireGroundsNow(rows: Rows, { kind, subject }: Event, at: string): void {
+  if (kind !== 'execution.claimed') return;
+  const intent = rows.row('intent', subject)?.state;
+  const dispatched = intent && needsDispatch(intent) ? rows.row('dispatched', subject)?.state : null;
   if (dispatched)
     requireStands(agentOf(rows, dispatched.correlation_id), dispatched, at, dispatchFacts(rows));
 }

@@ -7,8 +7,9 @@ import type { Signer } from '../../src/identity/act.ts';
 import type { Context } from '../../src/journey/context.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { readConfig } from '../../src/project/config.ts';
-import { contextOf } from '../../src/project/context.ts';
+import { agentOf, contextOf } from '../../src/project/context.ts';
 import { layoutOf } from '../../src/project/layout.ts';
+import type { Store } from '../../src/store/store.ts';
 import { SILENT } from '../../src/telemetry.ts';
 import { yes } from './agent-place.ts';
 
@@ -28,6 +29,7 @@ export async function intentIdFor(
 export async function asCore<T>(
   root: string,
   act: (context: Context, core: Signer) => Promise<T>,
+  wrap: (store: Store) => Store = (store) => store,
 ): Promise<T> {
   const layout = layoutOf(root);
   const config = readConfig(layout);
@@ -35,10 +37,31 @@ export async function asCore<T>(
   const store = await config.store.open({ tenant: config.tenant, clock, mode: 'write' });
   try {
     const core = Keyturn.agentSigner('agent-core', join(root, '.keyturn/keys/agent-core.seed'));
-    return await act(await contextOf(layout, config, store, clock, SILENT), core);
+    return await act(await contextOf(layout, config, wrap(store), clock, SILENT), core);
   } finally {
     await store.close();
   }
+}
+
+/** The agent core over a store that is a moment late: before it writes this kind of event for the first time, something happens. */
+export function delayed<T>(
+  root: string,
+  kind: string,
+  happens: () => Promise<unknown>,
+  act: (agent: Awaited<ReturnType<typeof agentOf>>) => Promise<T>,
+): Promise<T> {
+  let is_due = true;
+  const wrap = (store: Store): Store => ({
+    ...store,
+    commit: async (commit) => {
+      if (is_due && commit.events.some((event) => event.kind === kind)) {
+        is_due = false;
+        await happens();
+      }
+      return store.commit(commit);
+    },
+  });
+  return asCore(root, async (context) => act(await agentOf(layoutOf(root), context, undefined)), wrap);
 }
 
 /** Says yes in a process that breaks when it looks at the clock for the n-th time. */

@@ -6,7 +6,7 @@ import { propose } from '../../src/journey/propose.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
-import { asCore, intentIdFor, yesAndBreak } from './by-hand.ts';
+import { asCore, delayed, intentIdFor, yesAndBreak } from './by-hand.ts';
 
 /** The executor believes nobody: neither what was proposed in its name, nor a yes that is not there any more. */
 
@@ -78,6 +78,36 @@ describe('a process that breaks on its way from the yes to the run', () => {
       expect(written()).toContain(`+ breaks ${at}`);
     }
     expect([...states]).toEqual(['READY', 'EXECUTING', 'SUCCEEDED']);
+  });
+});
+
+describe('a simulation that is disabled just before', () => {
+  const disabled = (id: string) => () =>
+    place().keyturn.simulations.disable({ id, reason: 'A test.', signer: place().ada });
+
+  it('the dispatch is written is not dispatched, and that is recorded', async () => {
+    const { keyturn, root } = place();
+    const answer = await delayed(root, 'intent.proposed', disabled('hello.show'), (agent) =>
+      agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' }),
+    );
+    expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'SIMULATION_NOT_ACTIVE' });
+    const { state } = await keyturn.agent.status(answer.correlation_id);
+    expect(state.plans[0]).toMatchObject({ state: 'FAILED', steps: [{ state: 'FAILED_TERMINAL' }] });
+    const { step_id } = state.plans[0]!.steps[0]!;
+    const intent_id = await intentIdFor(keyturn, { correlation_id: answer.correlation_id, step_id });
+    const kinds = (await keyturn.story(intent_id)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['intent.proposed']);
+  });
+
+  it('the run is claimed does not run, also where it is the template of the step', async () => {
+    const { keyturn, root, written } = place();
+    const prompt = await askedFor(keyturn, 'fill the weekly diary "claimed"');
+    const answer = await delayed(root, 'execution.claimed', disabled('diary.week'), (agent) =>
+      agent.confirm({ ...prompt, user_id: 'ada', text: 'yes' }),
+    );
+    expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'SIMULATION_NOT_ACTIVE' });
+    expect(written()).not.toContain('claimed');
+    expect(await keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
   });
 });
 

@@ -51,6 +51,11 @@ const condition1: readonly Violation[] = [
   [
     'the run comes before the durable dispatch',
     /in this order/,
+    [[executor, /await startInTurn\([^;]*;/, 'null;']],
+  ],
+  [
+    'a dispatch is not waited for',
+    /startAtOnce does not wait/,
     [[executor, /await startStep\([^;]*;/, 'void startStep;']],
   ],
 ];

@@ -116,16 +116,6 @@ describe('a deep verification of the agent core', () => {
     expect(await foundIn(unclaimed)).toBeNull();
   });
 
-  it('finds a claim of what was dispatched while its simulation was active, and is not any more', async () => {
-    const { one, entries } = await offered(true);
-    const { seq, hash } = entries.at(-1)!;
-    const event = changed('Deprecated');
-    const facts = { tenant: 'default', at: NOON, claims: [], ...event, body: event.body as never };
-    const late = [...entries, sealEntry({ ...facts, seq: seq + 1, prev: hash })];
-    expect(await verify(withClaim(entries, one))).toMatchObject({ size: entries.length + 1 });
-    expect(await foundIn(withClaim(late, one))).toBe('SIMULATION_NOT_ACTIVE');
-  });
-
   it('finds what was left out or changed, even when every hash was made anew', async () => {
     const entries = await lived();
     const without = (kind: string, status?: string) =>

@@ -90,6 +90,8 @@ export interface Pooler {
   change(): void;
   /** From now on, before each transaction. */
   changeAlways(): void;
+  /** What somebody else says in the sessions that its clients have now. */
+  say(text: string): Promise<void>;
 }
 
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
@@ -103,6 +105,7 @@ export async function poolerTo(target_port: number, { hands_on }: { hands_on: bo
   const sockets = new Set<Socket>();
   let current = 0;
   let is_restless = false;
+  const speakers: ((text: string) => Promise<unknown>)[] = [];
   const server = createServer(async (client) => {
     kept(sockets, client);
     const [startup] = (await once(client, 'data')) as [Buffer];
@@ -111,6 +114,11 @@ export async function poolerTo(target_port: number, { hands_on }: { hands_on: bo
     const [hello] = await Promise.all(sessions.map((session) => session.answer()));
     const parses = new Map<string, Buffer>();
     let [used, outstanding] = [current, 0];
+    speakers.push(async (text) => {
+      const answer = sessions[used]!.answer();
+      sessions[used]!.send(messageOf('Q', text));
+      if (!client.destroyed) await answer;
+    });
     for (const session of sessions)
       session.onMessage = (message) => {
         client.write(message);
@@ -144,6 +152,9 @@ export async function poolerTo(target_port: number, { hands_on }: { hands_on: bo
     changeAlways: () => {
       is_restless = true;
     },
+    say: async (text) => {
+      await Promise.all(speakers.map((speak) => speak(text)));
+    },
   };
 }
 
@@ -155,6 +166,13 @@ function startupOf(startup: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
   return Buffer.concat([length, body]);
+}
+
+function messageOf(kind: string, text: string): Buffer {
+  const body = Buffer.from(`${text}\0`);
+  const head = Buffer.alloc(5, kind);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }
 
 const nameOf = (parse: Buffer) => parse.subarray(5, parse.indexOf(0, 5)).toString();

@@ -180,6 +180,22 @@ describe('a pooler that changes sessions between transactions', () => {
   });
 
   it.each([
+    ['array_nulls', 'off'],
+    ['client_min_messages', 'error'],
+    ['keyturn.session', 'another'],
+  ])('has nothing written in a session where somebody else set %s', async (name, value) => {
+    const { direct, pooler, open } = await pooled(false);
+    const store = await open();
+    await store.commit({ events: [proposed()] });
+    await pooler.say(`SET ${name} = '${value}'`);
+    await expectRefusal('WRITE_FAILED', () => store.commit({ events: [proposed()] }));
+    expect(await direct.tip()).toMatchObject({ size: 3 });
+    // It goes on in a session of its own.
+    await store.commit({ events: [proposed()] });
+    expect(await direct.rebuild({ write: false })).toMatchObject({ entries: 4, differences: [] });
+  });
+
+  it.each([
     ['has not seen our prepared statements', `DEALLOCATE ALL`],
     ['has others of their names', `DEALLOCATE ALL; PREPARE peaks AS SELECT 1`],
   ])('is found out by a session that %s', async (_, text) => {

@@ -79,7 +79,8 @@ describe('the tables of the agent core in a SQLite file', () => {
     expect(count()).toEqual(before);
   });
 
-  const FORGERIES: readonly (readonly [what: string, sql: string, found: RegExp])[] = [
+  type Forgery = readonly [what: string, sql: string, found: RegExp];
+  const FORGERIES: readonly Forgery[] = [
     [
       'a state in the current table',
       `UPDATE agent_execution_current SET state = 'COMPLETED' WHERE step_id = ''`,
@@ -118,6 +119,14 @@ describe('the tables of the agent core in a SQLite file', () => {
        UPDATE agent_execution_ledger SET created_at = '2020-01-01T00:00:00.000Z' WHERE to_state = 'EXECUTING'`,
       /^agent_execution_ledger \d+$/,
     ],
+    ...[`char(30)`, `''`, `char(31)`].map(
+      (value): Forgery => [
+        `${value} where there was nothing`,
+        `DROP TRIGGER agent_execution_ledger_no_update;
+       UPDATE agent_execution_ledger SET outcome_ref = ${value} WHERE outcome_ref IS NULL AND to_state = 'EXECUTING'`,
+        /^agent_execution_ledger \d+$/,
+      ],
+    ),
     [
       'a forgotten answer',
       `DROP TRIGGER agent_execution_confirmation_ledger_no_delete;
@@ -131,6 +140,19 @@ describe('the tables of the agent core in a SQLite file', () => {
       /^agent_execution_access_decision_ledger \d+$/,
     ],
   ];
+
+  it('a rebuild names what was added behind a NUL, where the driver does not look', async () => {
+    const { place } = await dispatchedIn();
+    sqlite(place.path, (db) =>
+      db.exec(`DROP TRIGGER agent_execution_ledger_no_update;
+        UPDATE agent_execution_ledger SET reason_code = reason_code || char(0) || 'x' WHERE to_state = 'EXECUTING'`),
+    );
+    const store = await place.open({ mode: 'write', clock });
+    const { differences } = await store.rebuild({ write: true });
+    expect(differences).toEqual([expect.stringMatching(/^agent_execution_ledger \d+$/)]);
+    expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    await store.close();
+  });
 
   it.each(FORGERIES)('a rebuild names %s and puts it right, triggers included', async (_, sql, found) => {
     const { place } = await dispatchedIn();

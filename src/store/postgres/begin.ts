@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { refuse } from '../../refusal.ts';
 import { POOLER } from './failure.ts';
-import { together } from './together.ts';
 
 export interface SessionOptions {
   readonly access: 'read' | 'write';
@@ -43,31 +43,66 @@ export function statementTimeout_ms({ busy_ms, patient }: SessionOptions): numbe
   return busy_ms + (patient ? PATIENT_ms : WORK_ms);
 }
 
-function timeoutsOf(options: SessionOptions): Readonly<Record<string, string>> {
-  return {
+/** How a session is to begin: the settings that are looked at, and with timeouts and our mark all of them. */
+export interface Start {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly mark: string;
+  readonly all: Readonly<Record<string, string>>;
+}
+
+/** Gone when somebody resets the session, and another one in another session of ours. */
+const MARK = 'keyturn.session';
+
+export function startOf(options: SessionOptions): Start {
+  const settings = settingsOf(options);
+  const mark = randomUUID();
+  const timeouts = {
     statement_timeout: String(statementTimeout_ms(options)),
     lock_timeout: String(Math.max(1, options.busy_ms)),
     idle_in_transaction_session_timeout: String(IDLE_ms),
   };
+  return { settings, mark, all: { ...settings, ...timeouts, [MARK]: mark } };
 }
 
-/**
- * By a statement and not when the session begins: a pooler such as PgBouncer takes no settings then. It says every schema,
- * because the search path is still whatever the role has.
- */
+/** As the server takes them when a session begins. Then not even a reset of the session changes them. */
+export function startOptions({ all }: Start): string {
+  return Object.entries(all)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
+    .join(' ');
+}
+
+/** For a pooler, which takes none of them then. It says every schema: the search path is still whatever the role has. */
 const SET = `SELECT pg_catalog.set_config(asked.name, asked.value, false)
   FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS asked (name, value)`;
+
+export async function setAll(client: Client, { all }: Start, timeout_ms: number): Promise<void> {
+  const values = [Object.keys(all), Object.values(all)];
+  await client.query({ text: SET, values, query_timeout: timeout_ms } as { text: string });
+}
 
 /** Names one session for good: process ids are used again, and another server has its own. */
 export interface Backend {
   readonly pid: number;
   readonly started: string;
+  /** What `READY` is in it. */
+  readonly ready: string;
 }
 
 export interface Begun {
   readonly backend: Backend;
   /** The server's clock, in milliseconds since 1970. */
   readonly server_ms: number;
+}
+
+/**
+ * What a write must find in its session, or it writes nothing: our mark, nulls that are nulls, and warnings that are told. The
+ * attacker is a pooler that gives one session to many, with whatever each of them set there.
+ */
+export const READY = `concat_ws(' ', current_setting('${MARK}', true), current_setting('array_nulls'),
+  current_setting('client_min_messages'))`;
+
+function readyWith(mark: string): string {
+  return `${mark} on warning`;
 }
 
 /** A commit in such a session is acknowledged before it is on a disk, here or where a standby should have it. */
@@ -79,7 +114,7 @@ const BEGIN = `
   SELECT pg_backend_pid() AS pid,
     (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
     current_setting('fsync') AS fsync, current_setting('server_encoding') AS encoding,
-    pg_is_in_recovery() AS in_recovery,
+    pg_is_in_recovery() AS in_recovery, ${READY} AS ready,
     (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS server_ms,
     CASE WHEN current_setting('synchronous_commit') IN (${WEAK.map((weak) => `'${weak}'`).join()})
       THEN set_config('synchronous_commit', 'on', false) END,
@@ -88,44 +123,41 @@ const BEGIN = `
     (SELECT string_agg(name, ', ') FROM unnest($1::text[], $2::text[]) AS asked (name, value)
       WHERE current_setting(name) <> value) AS others`;
 
-export async function begin(client: Client, options: SessionOptions, timeout_ms: number): Promise<Begun> {
-  const settings = settingsOf(options);
-  const asked = (text: string, values: Readonly<Record<string, string>>) =>
-    client.query({
-      text,
-      values: [Object.keys(values), Object.values(values)],
-      query_timeout: timeout_ms,
-    } as { text: string; values: unknown[] });
-  // Sent together, and answered in their order.
-  const [, { rows }] = await together([
-    asked(SET, { ...settings, ...timeoutsOf(options) }),
-    asked(BEGIN, settings),
-  ]);
-  const { pid, started, fsync, encoding, in_recovery, server_ms, others } = rows[0];
+/** Null when the session did not begin as it was asked to: there is a pooler that keeps settings to itself. */
+export async function begin(
+  client: Client,
+  options: SessionOptions,
+  { settings, mark }: Start,
+  timeout_ms: number,
+): Promise<Begun | null> {
+  const values = [Object.keys(settings), Object.values(settings)];
+  const asked = { text: BEGIN, values, query_timeout: timeout_ms };
+  const { rows } = await client.query(asked);
+  const { pid, started, fsync, encoding, in_recovery, server_ms, ready, others } = rows[0];
   if (encoding !== 'UTF8') refuse('STORE_CORRUPT', `The database has the encoding ${encoding}, not UTF8.`);
-  // Whoever changes sessions between two statements is no server, and no pooler that can be used.
-  if (others !== null) refuse('WRITE_FAILED', `The session did not begin as it was asked to: ${others}.`);
+  if (others !== null || ready !== readyWith(mark)) return null;
   if (options.access === 'write' && fsync !== 'on')
     refuse('WRITE_FAILED', 'The server runs with fsync = off: it would acknowledge what it can lose.');
   // What a standby has may be old. After a failover the address leads to another server, soon.
   if (options.primary && in_recovery) refuse('STORE_UNREACHABLE', 'The server is a standby in recovery.');
-  return { backend: { pid, started }, server_ms };
+  return { backend: { pid, started, ready }, server_ms };
 }
 
 /** What the server says of the session in which a statement ran. It is part of the answer and costs no round trip. */
 export interface Ran {
   readonly ran_in: number;
   readonly durable: string;
+  readonly ready: string;
 }
 
-export const RAN = `pg_backend_pid() AS ran_in, current_setting('synchronous_commit') AS durable`;
+export const RAN = `pg_backend_pid() AS ran_in, current_setting('synchronous_commit') AS durable, ${READY} AS ready`;
 
 /**
  * Why what this session acknowledges may be lost; null when it may not. A pooler that changes sessions between
  * transactions runs a statement in one that was never made ready, and nobody would be told.
  */
-export function doubtOf({ pid }: Backend, { ran_in, durable }: Ran): string | null {
-  if (ran_in !== pid) return POOLER;
+export function doubtOf(backend: Backend, { ran_in, durable, ready }: Ran): string | null {
+  if (ran_in !== backend.pid || ready !== backend.ready) return POOLER;
   if (WEAK.includes(durable))
     return `The session has synchronous_commit = ${durable}: it acknowledges what it can lose.`;
   return null;

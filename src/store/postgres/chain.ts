@@ -74,7 +74,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       requireTime(result, journey);
     } catch (error) {
       known = null;
-      if (db && (isLost(error) || isAhead(error))) session.drop(db);
+      if (db && (isLost(error) || isAhead(error) || isUnsafe(refusalOf(error)))) session.drop(db);
       await requireRetriable(error, journey);
     }
     return null;

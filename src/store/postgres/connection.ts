@@ -1,7 +1,19 @@
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
 import { limits } from '../../limits.ts';
+import { Refusal, refuse } from '../../refusal.ts';
 import type { Address } from './address.ts';
-import { type Backend, type Begun, begin, type SessionOptions, statementTimeout_ms } from './begin.ts';
+import {
+  type Backend,
+  type Begun,
+  begin,
+  type SessionOptions,
+  type Start,
+  setAll,
+  startOf,
+  startOptions,
+  statementTimeout_ms,
+} from './begin.ts';
+import { isPoolers, POOLER } from './failure.ts';
 
 /** A statement. One with a name is prepared once for each connection. */
 export interface Asked {
@@ -48,20 +60,69 @@ const NETWORK_ms = 10_000;
 const PROBE_ms = 10_000;
 const GOODBYE_ms = 1_000;
 
-/** The driver is loaded when a store is opened, and not before. */
+/** The server itself takes our settings with the first word. A pooler does not, and must keep one session for us. */
 export async function connect(address: Address, options: SessionOptions): Promise<Connection> {
+  try {
+    const direct = await connectOnce(address, options, true);
+    if (direct) return direct;
+  } catch (error) {
+    if (!isPoolers(error)) throw error;
+  }
+  return (await connectOnce(address, options, false)) ?? refuse('WRITE_FAILED', POOLER);
+}
+
+async function connectOnce(
+  address: Address,
+  options: SessionOptions,
+  is_direct: boolean,
+): Promise<Connection | null> {
+  const start = startOf(options);
+  const client = await clientOf(address, options, is_direct ? start : null);
+  const health = healthOf(client);
+  let begun: Begun | null = null;
+  try {
+    await client.connect();
+    if (!is_direct) {
+      await requireOwnSession(client, address, options);
+      await setAll(client, start, CONNECT_ms);
+    }
+    const asked_ms = performance.now();
+    begun = await begin(client, options, start, CONNECT_ms);
+    return begun && connectionOf(client, begun, asked_ms, health);
+  } finally {
+    if (begun === null) await ended(client);
+  }
+}
+
+/** The driver is loaded when a store is opened, and not before. */
+async function clientOf(address: Address, options: SessionOptions, start: Start | null): Promise<Client> {
   const { Client, types } = await import('pg');
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : types.getTypeParser(oid, format as 'text');
-  const client = new Client({ ...configOf(address, options), types: { getTypeParser } } as ClientConfig);
-  const health = healthOf(client);
+  const config = { ...configOf(address, options), ...(start && { options: startOptions(start) }) };
+  return new Client({ ...config, types: { getTypeParser } } as ClientConfig);
+}
+
+/** How long a second session is waited for. One that is not given has at least not been given ours. */
+const SECOND_ms = 2_000;
+
+/**
+ * Two sessions at the same time are two, or a pooler gives the same one to several of us in turn: then nothing that is set in it is
+ * there to stay. Looked at before anything is set that somebody else would find there.
+ */
+async function requireOwnSession(first: Client, address: Address, options: SessionOptions): Promise<void> {
+  const second = await clientOf(address, options, null);
+  healthOf(second);
+  const asked = { text: 'SELECT pg_catalog.pg_backend_pid() AS pid', query_timeout: SECOND_ms };
+  const { rows } = await first.query(asked);
   try {
-    await client.connect();
-    const asked_ms = performance.now();
-    return connectionOf(client, await begin(client, options, CONNECT_ms), asked_ms, health);
+    await second.connect();
+    const { rows: others } = await second.query(asked);
+    if (others[0].pid === rows[0].pid) refuse('WRITE_FAILED', POOLER);
   } catch (error) {
-    await ended(client);
-    throw error;
+    if (error instanceof Refusal) throw error;
+  } finally {
+    await ended(second);
   }
 }
 

@@ -12,6 +12,11 @@ export function refusalOf(error: unknown): unknown {
 const SWITCHED: ReadonlySet<string> = new Set(['26000', '42P05']);
 export const POOLER = 'The session changed under a statement: a pooler must be in session mode.';
 
+/** A pooler, which takes no settings when a session begins. */
+export function isPoolers(error: unknown): boolean {
+  return isAnswer(error) && error.code === '08P01' && /startup parameter/.test(error.message);
+}
+
 /** For whatever the store is asked from outside. */
 export async function mapped<T>(act: () => Promise<T>): Promise<T> {
   try {

@@ -2,7 +2,7 @@ import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit, Ledger } from '../decide.ts';
 import type { Tip } from '../store.ts';
-import { doubtOf, type Ran } from './begin.ts';
+import { doubtOf, type Ran, requireReady } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { type Draft, draftOf } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
@@ -10,7 +10,7 @@ import { load, loadEnd, lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import { areProven, NotLoaded, type Snapshot, snapshotOf, type Wanted, wantedOf } from './snapshot.ts';
 import { together } from './together.ts';
-import { write } from './write.ts';
+import { type WriteAnswer, write } from './write.ts';
 
 /** What this process knows of the chain: true as long as the chain still ends there. */
 export interface Known {
@@ -79,7 +79,7 @@ export async function quickly(
   if (draft === null || draft.commits.length < batch.length || !areProven(presumed, rowsOf(draft)))
     return null;
   const warnings = db.warnings();
-  let ran: Ran | null;
+  let ran: WriteAnswer;
   try {
     ran = await write(db, tenant, draft, generation);
   } catch (error) {
@@ -87,7 +87,10 @@ export async function quickly(
     if (isNo(error)) throw error;
     return { unanswered: draft, cause: error };
   }
-  if (!ran) return null;
+  if (!ran.moved) {
+    requireReady(db.backend, ran);
+    return null;
+  }
   const doubt = doubtAfter(db, warnings, ran);
   return doubt ? { unanswered: draft, cause: doubt } : advanced(draft, generation, snapshot);
 }
@@ -173,7 +176,9 @@ async function writeAndCommit(
       write(db, tenant, draft, generation),
       db.ask({ text: 'COMMIT' }),
     ]);
-    if (!ran || command !== 'COMMIT') refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
+    if (!ran.moved) requireReady(db.backend, ran);
+    if (!ran.moved || command !== 'COMMIT')
+      refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
     doubt = doubtAfter(db, warnings, ran);
   } catch (error) {
     if (isNo(error) || error instanceof Refusal) throw error;

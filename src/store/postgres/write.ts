@@ -1,20 +1,21 @@
 import type { AgentTable } from '../agent-tables.ts';
 import type { PlannedRow } from '../decide.ts';
 import { agentValues, insertText, TABLES, typesOf } from './agent.ts';
-import { RAN, type Ran } from './begin.ts';
+import { RAN, type Ran, READY } from './begin.ts';
 import type { Asked, Connection } from './connection.ts';
 import type { Draft } from './draft.ts';
 import type { Tenant } from './rows.ts';
 
 /**
  * The one statement that writes. It moves the end of the chain from where it was when the batch was decided to where
- * the batch ends, and everything else it writes hangs on that: if the chain ends elsewhere by now, it writes nothing.
+ * the batch ends, and everything else it writes hangs on that: if the chain ends elsewhere by now, or the session is not the one
+ * that was made ready, it writes nothing.
  * So it is whole in itself, inside a transaction or alone, and one that arrives late does no harm.
  */
 const MOVE = `
   moved_end AS (
     UPDATE keyturn.tenant SET size = $5, last = $6
-    WHERE id = $1 AND size = $2 AND last = $3 AND generation = $4 RETURNING id
+    WHERE id = $1 AND size = $2 AND last = $3 AND generation = $4 AND ${READY} = $7 RETURNING id
   )`;
 
 /** Each part takes its values from a list of rows. Its letters are part of the name of the statement. */
@@ -78,20 +79,27 @@ function agentParts(): Record<AgentTable, Part> {
 /** The rows that each part is given. */
 type Values = Readonly<Record<PartName, readonly (readonly unknown[])[]>>;
 
-/** The session it was written in; null when the chain does not end where the draft begins, and nothing was written. */
+/** Where it ran, and whether it wrote. It did not when the chain ends elsewhere, or the session is another one. */
+export interface WriteAnswer extends Ran {
+  readonly moved: boolean;
+}
+
 export async function write(
   db: Connection,
   tenant: Tenant,
   draft: Draft,
   generation: number,
-): Promise<Ran | null> {
-  const { rows } = await db.ask<Ran & { [column: string]: unknown }>(writeAsked(tenant, draft, generation));
-  return rows[0] ?? null;
+): Promise<WriteAnswer> {
+  const { ready } = db.backend;
+  const { rows } = await db.ask<WriteAnswer & { [column: string]: unknown }>(
+    writeAsked(tenant, draft, generation, ready),
+  );
+  return rows[0]!;
 }
 
-function writeAsked({ id }: Tenant, draft: Draft, generation: number): Asked {
+function writeAsked({ id }: Tenant, draft: Draft, generation: number, ready: string): Asked {
   const { before, after } = draft;
-  const values: unknown[] = [id, before.size, before.last, generation, after.size, after.last];
+  const values: unknown[] = [id, before.size, before.last, generation, after.size, after.last, ready];
   const parts = [MOVE];
   let name = 'write ';
   for (const [part, rows] of Object.entries(valuesOf(draft)) as [
@@ -106,7 +114,11 @@ function writeAsked({ id }: Tenant, draft: Draft, generation: number): Asked {
     parts.push(`${part} AS (${text(rows.length === 1 ? oneOf(types, first) : manyOf(types, first))})`);
     name += rows.length === 1 ? `${letters}1` : letters;
   }
-  return { name, text: `WITH ${parts.join()} SELECT ${RAN} FROM moved_end`, values };
+  return {
+    name,
+    text: `WITH ${parts.join()} SELECT ${RAN}, EXISTS (SELECT FROM moved_end) AS moved`,
+    values,
+  };
 }
 
 /** One row, as it is: the server has no arrays to read, and bytes travel as bytes. */

@@ -38,7 +38,13 @@ const STORED = Object.fromEntries(
       toEnd: `SELECT ${columns} ${within} ${spans.toEnd}`,
     });
     const { columns } = AGENT_TABLES[table];
-    return [table, { texts: reading(`${textIn(columns)} AS text`), rows: reading(columns.join()) }];
+    return [
+      table,
+      {
+        texts: reading(`${textIn(columns)} AS text`),
+        rows: reading(`${columns.join()}, ${bytesIn(columns)} AS bytes`),
+      },
+    ];
   }),
 ) as Readonly<Record<LedgerTable, { readonly texts: Span; readonly rows: Span }>>;
 
@@ -49,28 +55,35 @@ interface Span {
 }
 
 /**
- * A row as one text, which is read and compared far sooner than its columns: each value, or a sign that there is none, and
- * a sign behind it. No value that commit writes holds these signs.
+ * A row as one text, which is read and compared far sooner than its columns: a sign and the value, or nothing where there is
+ * none, and a sign behind it. Nothing that commit writes holds the second sign, so there are as many as there are columns.
  */
-const NONE = '\x1e';
+const VALUE = '\x1e';
 const END = '\x1f';
 
 function textIn(columns: readonly string[]): string {
-  return `concat_ws(char(31), ${columns.map((column) => `ifnull(${column}, char(30))`).join()}, '')`;
+  return `concat_ws(char(31), ${columns.map((column) => `ifnull(char(30) || ${column}, '')`).join()}, '')`;
 }
 
 /** The same text of a folded row; null for a value that could be read in two ways. */
 function textOf(row: Values, columns: readonly string[]): string | null {
   let text = '';
   for (const column of columns) {
-    const value = row[column] ?? NONE;
-    if (typeof value === 'string' && value !== NONE && SIGNS.test(value)) return null;
-    text += value + END;
+    const value = row[column] ?? null;
+    if (typeof value === 'string' && value.includes(END)) return null;
+    text += value === null ? END : VALUE + value + END;
   }
   return text;
 }
 
-const SIGNS = /[\x1e\x1f]/;
+/** The driver cuts a text at a NUL. Its length in bytes tells. */
+function bytesIn(columns: readonly string[]): string {
+  return columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ');
+}
+
+function bytesOf(row: Values, columns: readonly string[]): number {
+  return columns.reduce((sum, column) => sum + Buffer.byteLength(String(row[column] ?? '')), 0);
+}
 
 /** How many rows are compared together. */
 const WINDOW = 1000;
@@ -129,9 +142,10 @@ function ledgerComparison(db: Database, tenant: Tenant, table: LedgerTable, most
   }
 
   function noteDifferences(stored: readonly Values[]): void {
-    const exact = (row: Values) => JSON.stringify(columns.map((column) => row[column]));
-    const texts = new Map(stored.map((row) => [exact(row), row.seq as number]));
-    for (const row of waiting) if (!texts.delete(exact(row))) note(row.seq as number);
+    const exact = (row: Values, bytes: Value) =>
+      JSON.stringify([...columns.map((column) => row[column]), bytes]);
+    const texts = new Map(stored.map((row) => [exact(row, row.bytes!), row.seq as number]));
+    for (const row of waiting) if (!texts.delete(exact(row, bytesOf(row, columns)))) note(row.seq as number);
     for (const seq of texts.values()) note(seq);
   }
 
