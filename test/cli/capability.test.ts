@@ -240,10 +240,12 @@ describe('a check that must be fast', () => {
   it('loads neither the policy engine nor the token library; a dry run loads both', async () => {
     const intent = await scene.granted('greet', { name: 'Ada' });
     const spy = join(folder, 'spy.mjs');
+    // Hooks have a thread of their own. What it says through a stream is lost when the process ends first.
     const hooks =
+      'import { writeSync } from "node:fs";' +
       'export const resolve = async (specifier, context, next) => {' +
       ' const found = await next(specifier, context);' +
-      ' if (/cedar-wasm|node_modules.jose/.test(found.url)) console.error("LOADED " + specifier);' +
+      ' if (/cedar-wasm|node_modules.jose/.test(found.url)) writeSync(2, "LOADED " + specifier + "\\n");' +
       ' return found; };';
     writeFileSync(
       spy,
