@@ -96,41 +96,53 @@ export interface Pooler {
 
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
 const IDLE = 0x49;
+const GOODBYE = 0x58;
 
 /**
  * A pooler in transaction mode that knows prepared statements, as PgBouncer does: each client has two sessions of a
- * server that trusts everybody. Without `hands_on` a session begins without the settings that a client asks for.
+ * server that trusts everybody, or with `shares` all of them the same two. Without `hands_on` a session begins without the
+ * settings that a client asks for.
  */
-export async function poolerTo(target_port: number, { hands_on }: { hands_on: boolean }): Promise<Pooler> {
+export async function poolerTo(
+  target_port: number,
+  { hands_on, shares = false }: { hands_on: boolean; shares?: boolean },
+): Promise<Pooler> {
   const sockets = new Set<Socket>();
   let current = 0;
   let is_restless = false;
   const speakers: ((text: string) => Promise<unknown>)[] = [];
+  const begun = async (startup: Buffer) => {
+    const sessions = [0, 1].map(() => sessionOf(target_port, startup, sockets));
+    const [hello] = await Promise.all(sessions.map((session) => session.answer()));
+    return { sessions, hello: hello! };
+  };
+  let shared: ReturnType<typeof begun> | null = null;
   const server = createServer(async (client) => {
     kept(sockets, client);
     const [startup] = (await once(client, 'data')) as [Buffer];
     const first = hands_on ? startup : startupOf(startup);
-    const sessions = [0, 1].map(() => sessionOf(target_port, first, sockets));
-    const [hello] = await Promise.all(sessions.map((session) => session.answer()));
+    if (shares) shared ??= begun(first);
+    const { sessions, hello } = await (shared ?? begun(first));
     const parses = new Map<string, Buffer>();
     let [used, outstanding] = [current, 0];
     speakers.push(async (text) => {
-      const answer = sessions[used]!.answer();
+      const said = sessions[used]!.answer();
       sessions[used]!.send(messageOf('Q', text));
-      if (!client.destroyed) await answer;
+      if (!client.destroyed) await said;
     });
-    for (const session of sessions)
-      session.onMessage = (message) => {
-        client.write(message);
-        if (message[0] === 0x5a) outstanding -= 1;
-      };
+    const answer = (message: Buffer) => {
+      client.write(message);
+      if (message[0] === 0x5a) outstanding -= 1;
+    };
     const send = async (messages: readonly Buffer[]) => {
       const next = is_restless ? 1 - used : current;
       if (outstanding === 0 && used !== next && sessions[used]!.status() === IDLE) {
         used = next;
         await sessions[used]!.learn(parses);
       }
+      sessions[used]!.onMessage = answer;
       for (const message of messages) {
+        if (shares && message[0] === GOODBYE) continue;
         if (message[0] === 0x50) parses.set(nameOf(message), message);
         if (message[0] === 0x53 || message[0] === 0x51) outstanding += 1;
         sessions[used]!.send(message);
@@ -142,7 +154,7 @@ export async function poolerTo(target_port: number, { hands_on }: { hands_on: bo
       const messages = split(bytes);
       queue = queue.then(() => send(messages));
     });
-    client.write(hello!);
+    client.write(hello);
   });
   return {
     port: await listening(server, sockets),

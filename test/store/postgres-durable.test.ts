@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
@@ -125,7 +126,7 @@ describe('a limit that the role has for transactions', () => {
 });
 
 describe('a pooler that changes sessions between transactions', () => {
-  async function pooled(hands_on: boolean) {
+  async function pooled(hands_on: boolean, shares = false) {
     const direct = await made();
     const { server } = at();
     server.write('pg_hba.conf', 'host all all 127.0.0.1/32 trust\n');
@@ -135,7 +136,7 @@ describe('a pooler that changes sessions between transactions', () => {
       await reload();
     });
     await withRole('synchronous_commit = off');
-    const pooler = await poolerTo(server.port, { hands_on });
+    const pooler = await poolerTo(server.port, { hands_on, shares });
     const open = () => opened('write', { url: urlOf(server, APPLICATION, pooler.port) });
     return { direct, pooler, open };
   }
@@ -177,6 +178,17 @@ describe('a pooler that changes sessions between transactions', () => {
     const store = await open();
     for (let i = 0; i < 3; i++) await store.commit({ events: [proposed()] });
     expect(await direct.tip()).toMatchObject({ size: 5 });
+  });
+
+  it('and gives one session to several clients is refused before anything is set in it', async () => {
+    const { pooler, open } = await pooled(false, true);
+    const refusal = await expectRefusal('WRITE_FAILED', open);
+    expect(refusal.message).toContain('session mode');
+    const client = new Client({ connectionString: urlOf(at().server, APPLICATION, pooler.port) });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const { rows } = await client.query(`SELECT current_setting('search_path') AS path`);
+    expect(rows[0].path).toContain('public');
   });
 
   it.each([

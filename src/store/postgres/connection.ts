@@ -120,7 +120,7 @@ async function requireOwnSession(first: Client, address: Address, options: Sessi
     const { rows: others } = await second.query(asked);
     if (others[0].pid === rows[0].pid) refuse('WRITE_FAILED', POOLER);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof Refusal || !/timeout/i.test((error as Error).message)) throw error;
   } finally {
     await ended(second);
   }
