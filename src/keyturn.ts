@@ -27,6 +27,7 @@ import { type GrantRequest, grant } from './journey/grant.ts';
 import * as looking from './journey/look.ts';
 import { observeDoors } from './journey/observe.ts';
 import { type OfferRequest, offer } from './journey/offer.ts';
+import { policyFilesStanding } from './journey/policy-files.ts';
 import type { Presented } from './journey/present.ts';
 import { propose } from './journey/propose.ts';
 import { review } from './journey/review.ts';
@@ -280,6 +281,8 @@ export class Keyturn {
   checkPolicies = async () => (await import('./journey/policy.ts')).checkPolicies(this.#context);
   testPolicies = async () =>
     (await import('./journey/policy.ts')).testPolicies(this.#context, readPolicyTable(this.layout));
+  /** Whether the files in policies/ are the ones that decide. */
+  policyFiles = () => policyFilesStanding(this.#context);
   diffPolicies = async (recent = 1000) =>
     (await import('./journey/policy.ts')).diffPolicies(this.#context, recent);
   activatePolicies = async (request: { reason: string; signer: Signer; snapshot?: string }) => {
@@ -380,6 +383,7 @@ export type { Progress } from './journey/derived.ts';
 export type { InDoubt } from './journey/look.ts';
 export type { Offer } from './journey/offer.ts';
 export type { PolicyDiff } from './journey/policy.ts';
+export type { PolicyFilesStanding } from './journey/policy-files.ts';
 export type { UsableCapability } from './journey/present.ts';
 export type { Proposal } from './journey/propose.ts';
 export type { Report } from './journey/record.ts';

@@ -7,7 +7,7 @@ import type { System } from '../gate/system.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Context } from '../journey/context.ts';
 import { provenPrincipal } from '../journey/prove-agent.ts';
-import { paceOf, requireSameFiles } from '../journey/rules.ts';
+import { paceOf } from '../journey/rules.ts';
 import type { Engine } from '../policy/engine.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
 import {
@@ -43,7 +43,6 @@ export async function decideAccess(
 ): Promise<Access> {
   const system = await context.store.system();
   const policy = system.policy ?? refuse('POLICY_MISSING');
-  requireSameFiles(context, policy);
   const engine = await context.rules(policy);
   const request = await requestOf(context, system, user_id, simulation, now);
   const decision = engine.decide(request);

@@ -148,6 +148,13 @@ const results = {
     /** Approved, and without a capability that could be used now. */
     ungranted: z.array(z.strictObject({ intent_id: id, hash: digest })),
     approved: z.array(z.strictObject({ intent_id: id, hash: digest })),
+    /** The files in policies/ beside the snapshot that decides. */
+    policies: z.strictObject({
+      active: digest.nullable(),
+      files: digest.nullable(),
+      same: z.boolean(),
+      words: z.string().nullable(),
+    }),
   }),
   check: z.strictObject({ intent_id: id, hash: digest, eligible: z.literal(true) }),
   run: z.union([

@@ -58,7 +58,6 @@ export interface Matter {
 /** Asks the active policies. The answer is kept whatever it is: a denial is a fact, too. */
 export async function rule(context: Context, matter: Matter): Promise<Ruling> {
   const snapshot = matter.system.policy ?? refuse('POLICY_MISSING');
-  requireSameFiles(context, snapshot);
   const engine = await context.rules(snapshot);
   const request = await requestOf(context, matter, (approvers) => quorumsMet(engine.set.quorums, approvers));
   const decision = engine.decide(request);
@@ -77,11 +76,6 @@ export function paceOf(
 ): Pick<PolicyContext, 'pace_minute' | 'pace_hour' | 'pace_day'> {
   const { minute, hour, day } = rateOf(principal?.pace ?? IDLE, now);
   return { pace_minute: minute, pace_hour: hour, pace_day: day };
-}
-
-/** Whoever reads the files in policies/ must be able to believe them. */
-export function requireSameFiles(context: Context, snapshot: Digest): void {
-  if (context.policy_files().digest !== snapshot) refuse('POLICY_FILES_DIFFER');
 }
 
 /** Refuses with the code of the denial and the words of the policies that gave it. */

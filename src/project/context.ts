@@ -18,7 +18,7 @@ import { loadRegistry, type Registry } from '../tool/registry.ts';
 import type { Config } from './config.ts';
 import { agentSignerIn, createAgentKey, readControlKey } from './keys.ts';
 import type { Layout } from './layout.ts';
-import { policyFilesIn } from './policies.ts';
+import { readPolicyFiles } from './policies.ts';
 import { readSimulationFiles } from './simulations.ts';
 
 /**
@@ -89,7 +89,7 @@ export async function contextOf(
     audience: `${origin}/${config.executor}`,
     environment: config.environment,
     control_key: controlKeyOf(layout),
-    policy_files: policyFilesIn(layout),
+    policy_files: () => readPolicyFiles(layout),
     rules: rulesOf(store, telemetry),
   };
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { readRegularFile } from '../durable/beneath.ts';
@@ -14,35 +14,8 @@ export interface PolicyFiles extends PolicySource {
   readonly digest: Digest;
 }
 
-/**
- * The files in policies/ as they are now. They are looked at every time, and read again only when the folder or one of them
- * is not the one that was read: another inode, size or time. What changed a moment ago is always read.
- */
-export function policyFilesIn(layout: Layout): () => PolicyFiles {
-  let known: { readonly look: string; readonly files: PolicyFiles } | null = null;
-  return () => {
-    const look = lookOf(layout);
-    if (look !== null && look === known?.look) return known.files;
-    const files = readPolicyFiles(layout);
-    known = look !== null && look === lookOf(layout) ? { look, files } : null;
-    return files;
-  };
-}
-
-/** Two changes within one tick of the file system's clock look the same. */
-const SETTLED_MS = 50;
-
-function lookOf({ policies }: Layout): string | null {
-  const seen: string[] = [];
-  for (const path of [policies, ...namesIn(policies).map((name) => join(policies, name))]) {
-    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    if (!stats || Date.now() - Number(stats.ctimeMs) < SETTLED_MS) return null;
-    seen.push([path, stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(':'));
-  }
-  return seen.join('\n');
-}
-
-function readPolicyFiles({ policies }: Layout): PolicyFiles {
+/** The files in policies/ as they are now. They decide nothing until a human activates them. */
+export function readPolicyFiles({ policies }: Layout): PolicyFiles {
   const names = namesIn(policies).filter((name) => name.endsWith('.cedar'));
   const files = names.map((name) => ({ name, text: textOf(join(policies, name)) }));
   const source = { files, quorums: optional(join(policies, QUORUM_FILE)) };

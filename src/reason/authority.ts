@@ -25,7 +25,7 @@ export const authorityReasons = {
   POLICY_FILES_DIFFER: [
     3304,
     'The files in policies/ are not the policies that a human activated.',
-    'Run `keyturn policy diff`, then activate the files or restore them.',
+    'The active policies go on deciding. Run `keyturn policy diff`, then activate the files or restore them.',
   ],
   POLICY_TEST_FAILED: [
     3305,

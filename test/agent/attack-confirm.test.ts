@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AwaitsApprover, Confirm, Outcome } from '../../src/agent/answer.ts';
@@ -108,10 +108,10 @@ describe('a no', () => {
 async function halfDispatched(word: string): Promise<Confirm> {
   const { keyturn, root } = place();
   const prompt = await askedFor(keyturn, `append a notebook line "${word}"`);
-  const path = join(root, 'policies', 'extra.cedar');
-  writeFileSync(path, '// more\n');
-  await expectRefusal('POLICY_FILES_DIFFER', () => yes(keyturn, prompt));
-  rmSync(path);
+  const path = join(root, 'tools.yaml');
+  renameSync(path, `${path}.away`);
+  await expectRefusal('REGISTRY_MISSING', () => yes(keyturn, prompt));
+  renameSync(`${path}.away`, path);
   const { state } = await keyturn.agent.status(prompt.correlation_id);
   const plan = plans.open(await keyturn.object(state.plans[0]!.plan));
   const clock = () => new Date();

@@ -346,24 +346,29 @@ describe('F6: it is not clear what is wanted', () => {
 });
 
 describe('the policies that decide', () => {
-  it('are those that a human activated: a file that was swapped since refuses every decision', async () => {
+  it('are those that a human activated: a file that permits everything permits nothing', async () => {
     const p = await authority();
-    const intent = await granted(p);
+    await human(p, 'bob');
     writePolicies(p, PERMITS);
-    await expectRefusal('POLICY_FILES_DIFFER', () => p.keyturn.run({ ...intent, confirm: yes }));
-    expect(await lastBody(p, intent.intent_id)).toMatchObject({ reason_code: 'POLICY_FILES_DIFFER' });
-    const next = await proposeSay(p);
-    await expectRefusal('POLICY_FILES_DIFFER', () => p.keyturn.approve({ ...next, signer: p.ada }));
+    const own = await proposeSay(p);
+    await expectRefusal('SELF_APPROVAL', () => p.keyturn.approve({ ...own, signer: p.ada }));
+    await agent(p, 'scout');
+    const theirs = await proposeSay(p, { issuer: 'scout' });
+    await p.keyturn.approve({ ...theirs, signer: p.ada });
+    const long = { ...theirs, signer: p.ada, ttl_s: 3600 };
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.grant(long));
+    expect(await lastBody(p, theirs.intent_id)).toMatchObject({ reason_code: 'POLICY_DENIED' });
   });
 
-  it('a policy file that is swapped between the look and the run is found after the y', async () => {
+  it('policies that are activated between the look and the run are asked after the y', async () => {
     const p = await authority();
     const intent = await granted(p);
     const swap = async () => {
-      writePolicies(p, PERMITS);
+      const stop = policy('stop', 'execution', 'forbid (principal, action, resource);');
+      await rules(p, PERMITS + stop);
       return true;
     };
-    await expectRefusal('POLICY_FILES_DIFFER', () => p.keyturn.run({ ...intent, confirm: swap }));
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...intent, confirm: swap }));
     expect(await kinds(p, intent.intent_id)).not.toContain('execution.claimed');
   });
 
@@ -402,11 +407,10 @@ describe('the policies that decide', () => {
     ]);
   });
 
-  it('that are gone permit nothing', async () => {
+  it('cannot be activated from a folder that is gone', async () => {
     const p = await authority();
-    const intent = await granted(p);
     rmSync(join(p.root, 'policies'), { recursive: true });
-    await expectRefusal('POLICY_MISSING', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await expectRefusal('POLICY_MISSING', () => p.keyturn.activatePolicies({ reason: 'x', signer: p.ada }));
   });
 
   it('only a human activates them', async () => {

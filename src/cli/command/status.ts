@@ -32,6 +32,7 @@ export function status(call: Call): Promise<Answer> {
       approval_expired: approved.filter(standing('approval expired')).map(({ intent_id }) => intent_id),
       ungranted: ready.filter((state) => !isGranted(state, now)).map(nameOf),
       approved: ready.filter((state) => isGranted(state, now)).map(nameOf),
+      policies: await keyturn.policyFiles(),
     };
     const ungranted: string[] = [];
     for (const state of ready.filter((one) => !isGranted(one, now)))
@@ -74,7 +75,7 @@ function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][nu
 const RESUME = resumeCommand('');
 
 function told(result: Result<'status'>, ungranted: readonly string[], paint: Paint): string[] {
-  const { frozen, in_doubt, stuck, failed, waiting, approval_expired, approved } = result;
+  const { frozen, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } = result;
   const lines = [
     ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
@@ -97,6 +98,9 @@ function told(result: Result<'status'>, ungranted: readonly string[], paint: Pai
       'Granted and ready',
       approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
     ),
+    ...(policies.words === null
+      ? []
+      : [paint('yellow', policies.words), '  keyturn policy diff, then keyturn policy activate --reason …']),
   ];
   return lines.length === 0 ? ['[OK] Nothing needs a human'] : lines;
 }
