@@ -63,4 +63,6 @@ export const limits = {
   passphrase_chars: 1024,
   /** How long a commit waits for another process that holds the store. */
   store_busy_ms: 30_000,
+  /** The fewest that RFC 7677 allows. A server that is not verified could ask for one, and guess the password from the proof. */
+  scram_iterations: 4096,
 } as const;

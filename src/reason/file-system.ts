@@ -99,6 +99,16 @@ export const fileSystemReasons = {
     'The stored state is not what the ledger says.',
     'Run `keyturn ledger rebuild --write` to make it so, and find out who changed it.',
   ],
+  STORE_PASSWORD_UNSAFE: [
+    2036,
+    'The server of the store asks for the password in a way that gives it away. It was not sent.',
+    'Use `sslmode=verify-full`, or let the server use scram-sha-256 (docs/postgres.md).',
+  ],
+  STORE_UNPROVEN: [
+    2037,
+    'The server of the store did not prove that it knows the password.',
+    'Nothing was read or written. Find out who answers at this address.',
+  ],
   QUEUE_MISSING: [2040, 'The queue file does not exist.', 'Check the --queue folder.'],
   QUEUE_MALFORMED: [
     2041,

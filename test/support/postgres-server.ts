@@ -46,8 +46,6 @@ const SETTINGS = {
   max_connections: '100',
   max_wal_size: '256MB',
   logging_collector: 'off',
-  // Many short sessions: the price of guessing these passwords does not matter.
-  scram_iterations: '1',
 };
 
 export async function startServer(

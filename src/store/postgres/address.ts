@@ -20,6 +20,11 @@ export interface Tls {
   readonly checkServerIdentity?: () => undefined;
 }
 
+/** Only then is the server the one that the URL names: any certificate of the authority passes `verify-ca`. */
+export function namesHost({ rejectUnauthorized, checkServerIdentity }: Tls): boolean {
+  return rejectUnauthorized && checkServerIdentity === undefined;
+}
+
 const PARAMETERS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert']);
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 

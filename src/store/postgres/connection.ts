@@ -14,6 +14,7 @@ import {
   statementTimeout_ms,
 } from './begin.ts';
 import { isPoolers, POOLER } from './failure.ts';
+import { connectSafely } from './password.ts';
 
 /** A statement. One with a name is prepared once for each connection. */
 export interface Asked {
@@ -81,7 +82,7 @@ async function connectOnce(
   const health = healthOf(client);
   let begun: Begun | null = null;
   try {
-    await client.connect();
+    await connectSafely(client, address.tls);
     if (!is_direct) {
       await requireOwnSession(client, address, options);
       await setAll(client, start, CONNECT_ms);
@@ -116,7 +117,7 @@ async function requireOwnSession(first: Client, address: Address, options: Sessi
   const asked = { text: 'SELECT pg_catalog.pg_backend_pid() AS pid', query_timeout: SECOND_ms };
   const { rows } = await first.query(asked);
   try {
-    await second.connect();
+    await connectSafely(second, address.tls);
     const { rows: others } = await second.query(asked);
     if (others[0].pid === rows[0].pid) refuse('WRITE_FAILED', POOLER);
   } catch (error) {
@@ -156,6 +157,8 @@ function configOf(address: Address, options: SessionOptions): object {
     password,
     database,
     ssl: tls ?? false,
+    // SCRAM is bound to the certificate where the server can: then a machine in the middle cannot pass it on.
+    enableChannelBinding: tls !== null,
     application_name: 'keyturn',
     keepAlive: true,
     keepAliveInitialDelayMillis: PROBE_ms,

@@ -114,6 +114,8 @@ const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_M
 /** The driver has no codes for its own errors, only words. */
 const WORDS: readonly (readonly [RegExp, ReasonCode])[] = [
   [/does not support SSL|SSL connection/, 'STORE_TLS'],
+  [/client password must be|server returned error/, 'STORE_DENIED'],
+  [/SCRAM-SERVER|SASL: Last message/, 'STORE_UNPROVEN'],
   [/SASL|password must be|authentication/i, 'STORE_DENIED'],
   [/Connection terminated|not queryable|timeout|socket/i, 'STORE_UNREACHABLE'],
 ];
