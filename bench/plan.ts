@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { applyEdit } from '../src/plan/edit/apply.ts';
-import { parseEditOperation } from '../src/plan/edit/operation.ts';
+import { editOperationSchema } from '../src/plan/edit/operation.ts';
 import { createProject, grant, type Project } from './project.ts';
 import { timed, usual } from './timing.ts';
 
@@ -88,7 +88,11 @@ export async function measureEdit({ rounds }: { rounds: number }): Promise<EditT
   }));
   const text = JSON.stringify({ version: 1, settings: { mode: 'x' }, items }, null, 2);
   const bytes = Buffer.from(text);
-  const operation = parseEditOperation({ type: 'json_update_value', path: '$.settings.mode', value: 'y' });
+  const operation = editOperationSchema.parse({
+    type: 'json_update_value',
+    path: '$.settings.mode',
+    value: 'y',
+  });
   const times: { parse: number; edit: number }[] = [];
   for (let i = 0; i < rounds + 2; i++) {
     const parse = await timed(() => JSON.stringify(JSON.parse(text)));

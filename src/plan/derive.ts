@@ -1,11 +1,11 @@
 import type { Digest } from '../canonical/digest.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import type { Simulated } from './engine/handler/handler.ts';
-import { createHandlers, type Runners } from './engine/handler/handlers.ts';
+import { createHandlers, type Handlers, type Runners } from './engine/handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
-import { listedPaths, requireListed, type Standing } from './input/rules.ts';
+import { listedPaths, pathsOf, requireListed, type Standing } from './input/rules.ts';
 import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
 import type { Action, ActionEffect, PathChange, Plan, PlanEffect } from './model.ts';
+import type { ActionType } from './operation.ts';
 import { foldersAbove } from './state/folders.ts';
 import { Overlay } from './state/overlay.ts';
 import { isPin } from './state/see.ts';
@@ -91,23 +91,16 @@ async function simulateOrTell(
 }
 
 async function simulate(action: Action, overlay: Overlay, options: DeriveOptions): Promise<ActionEffect> {
-  const handler = createHandlers(options.runners ?? {})[action.action_type];
+  const handlers = createHandlers(options.runners ?? {});
   overlay.begin();
-  const simulated: Simulated = await handler.simulate(action, overlay);
-  for (const change of simulated.changes) await options.visit?.(visited(action, change, overlay));
-  const { action_id, action_type, target, operation, depends_on, timeout_ms } = action;
-  return {
-    action_id,
-    action_type,
-    target,
-    operation,
-    depends_on,
-    undo: handler.undo,
-    timeout_ms,
-    changes: simulated.changes,
-    statements: simulated.statements ?? [],
-    steps: simulated.steps ?? [],
-  };
+  const { changes, statements = [], steps = [] } = await simulateBy(handlers, action, overlay);
+  for (const change of changes) await options.visit?.(visited(action, change, overlay));
+  const { reversible: _, risk_level: __, ...kept } = action;
+  return { ...kept, undo: handlers[action.action_type].undo, changes, statements, steps };
+}
+
+function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: Overlay) {
+  return handlers[action.action_type].simulate(action, overlay);
 }
 
 function visited(action: Action, change: PathChange, overlay: Overlay): Visited {
@@ -132,12 +125,9 @@ function requireTimes({ actions, instructions }: Plan): void {
 function pathsMentionedTwice(actions: readonly Action[]): Set<string> {
   const seen = new Set<string>();
   const again = new Set<string>();
-  for (const { target, operation } of actions) {
-    for (const path of [target, operation.destination, operation.query_file]) {
-      if (typeof path !== 'string') continue;
-      if (seen.has(path)) again.add(path);
-      seen.add(path);
-    }
+  for (const { path } of actions.flatMap(pathsOf)) {
+    if (seen.has(path)) again.add(path);
+    seen.add(path);
   }
   return again;
 }

@@ -1,5 +1,3 @@
-import type { ActionType } from './model.ts';
-
 /** The maxima of 004 section 11. Units are part of the name. */
 
 const MiB = 1024 * 1024;
@@ -21,7 +19,7 @@ export interface Timeout {
 
 const FILE: Timeout = { default_ms: 30 * s, max_ms: 120 * s };
 
-export const actionTimeouts: Readonly<Record<ActionType, Timeout>> = {
+export const actionTimeouts = {
   FILE_CREATE: FILE,
   FILE_MODIFY: FILE,
   FILE_DELETE: FILE,
@@ -29,6 +27,6 @@ export const actionTimeouts: Readonly<Record<ActionType, Timeout>> = {
   SCHEMA_UPDATE: { default_ms: 30 * s, max_ms: 60 * s },
   SQL_EXECUTE: { default_ms: 60 * s, max_ms: 300 * s },
   PIPELINE_RUN: { default_ms: 300 * s, max_ms: 3600 * s },
-};
+} as const satisfies Record<string, Timeout>;
 
 export const planTimeout: Timeout = { default_ms: 300 * s, max_ms: 3600 * s };

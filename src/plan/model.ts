@@ -1,43 +1,24 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { Json } from '../canonical/json.ts';
+import type { ActionType, OperationOf } from './operation.ts';
 
 /** A parsed plan: 004 section 3.3 with every default filled in. Types only; `plan/input/` makes them. */
-
-export type ActionType =
-  | 'FILE_CREATE'
-  | 'FILE_MODIFY'
-  | 'FILE_DELETE'
-  | 'FILE_RENAME'
-  | 'SCHEMA_UPDATE'
-  | 'SQL_EXECUTE'
-  | 'PIPELINE_RUN';
 
 export type RiskLevel = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 export type ExecutionOrder = 'sequential' | 'parallel' | 'dependency_based';
 
-/**
- * The parameters of an operation, flat: 004 writes them inline (12.1) or under `details` (3.3); both parse to this.
- *
- * What the handlers read, besides `type`: FILE_CREATE `content`, `encoding` ('utf8', the default, or 'base64') and `mode`
- * (a number, 0o644 by default); FILE_RENAME `destination`; FILE_MODIFY and SCHEMA_UPDATE what `edit/` takes;
- * SQL_EXECUTE `query` or `query_file`, `parameters`, `expect_results`, `save_results_to`, with the database file as the
- * action's target; PIPELINE_RUN has the pipeline's name as its target.
- */
-export interface Operation {
-  readonly type: string;
-  readonly [parameter: string]: Json;
-}
-
-export interface Action {
-  readonly action_id: string;
-  readonly action_type: ActionType;
-  readonly target: string;
-  readonly operation: Operation;
-  readonly depends_on: readonly string[];
-  readonly reversible: boolean;
-  readonly risk_level: RiskLevel;
-  readonly timeout_ms: number;
-}
+/** 004 writes the parameters of an operation inline (12.1) or under `details` (3.3); both parse to the same. */
+export type Action<T extends ActionType = ActionType> = {
+  [P in T]: {
+    readonly action_id: string;
+    readonly action_type: P;
+    readonly target: string;
+    readonly operation: OperationOf<P>;
+    readonly depends_on: readonly string[];
+    readonly reversible: boolean;
+    readonly risk_level: RiskLevel;
+    readonly timeout_ms: number;
+  };
+}[T];
 
 export interface ExecutionInstructions {
   readonly execution_order: ExecutionOrder;
@@ -84,20 +65,22 @@ export interface PathChange {
 
 export type Undo = 'exact' | 'compensating' | 'none';
 
-export interface ActionEffect {
-  readonly action_id: string;
-  readonly action_type: ActionType;
-  readonly target: string;
-  readonly operation: Operation;
-  readonly depends_on: readonly string[];
-  readonly undo: Undo;
-  readonly timeout_ms: number;
-  readonly changes: readonly PathChange[];
-  /** Kinds of SQL statements, in order; empty for other actions. */
-  readonly statements: readonly string[];
-  /** What a pipeline would run: the digests of its steps' effects; empty for other actions. */
-  readonly steps: readonly Digest[];
-}
+export type ActionEffect<T extends ActionType = ActionType> = {
+  [P in T]: {
+    readonly action_id: string;
+    readonly action_type: P;
+    readonly target: string;
+    readonly operation: OperationOf<P>;
+    readonly depends_on: readonly string[];
+    readonly undo: Undo;
+    readonly timeout_ms: number;
+    readonly changes: readonly PathChange[];
+    /** Kinds of SQL statements, in order; empty for other actions. */
+    readonly statements: readonly string[];
+    /** What a pipeline would run: the digests of its steps' effects; empty for other actions. */
+    readonly steps: readonly Digest[];
+  };
+}[T];
 
 /** Everything a plan would do. Its canonical bytes are hashed into what the human approves. */
 export interface PlanEffect {

@@ -1,5 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, type Json } from '../canonical/json.ts';
+import { canonicalBytes } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
 import { runSql } from '../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../effect/sql/statement.ts';
@@ -11,6 +11,7 @@ import { prepareRun, type Surroundings } from '../tool/run.ts';
 import type { Pipeline } from '../tool/schema.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { PipelineOptions, PipelineResult, Pipelines } from './engine/handler/pipeline-run.ts';
+import type { OperationOf } from './operation.ts';
 
 export interface PipelineSetting {
   readonly root: string;
@@ -38,12 +39,8 @@ export function registeredPipelines(setting: PipelineSetting): Pipelines {
   };
 }
 
-function stepsOf(
-  setting: PipelineSetting,
-  name: string,
-  operation: { readonly [key: string]: Json },
-): Step[] {
-  if (Object.keys((operation.arguments ?? {}) as object).length > 0) {
+function stepsOf(setting: PipelineSetting, name: string, operation: OperationOf<'PIPELINE_RUN'>): Step[] {
+  if (Object.keys(operation.arguments).length > 0) {
     refuse(
       'ARGUMENT_UNKNOWN',
       `The pipeline ${name} takes no arguments: its steps are fixed in the registry.`,

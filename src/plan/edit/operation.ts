@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { guardPlain, type Json } from '../../canonical/json.ts';
-import { describeIssue } from '../../event/event.ts';
-import { Refusal, refuse } from '../../refusal.ts';
+import { Refusal } from '../../refusal.ts';
 import { bounds } from './bounds.ts';
 
 /** The operations of 004 appendix A.1, as a plan writes them. */
@@ -94,16 +93,6 @@ export type JsonAddProperty = z.infer<typeof jsonAddProperty>;
 export type JsonRemoveProperty = z.infer<typeof jsonRemoveProperty>;
 export type JsonUpdateValue = z.infer<typeof jsonUpdateValue>;
 export type YamlUpdate = z.infer<typeof yamlUpdate>;
-
-export function parseEditOperation(value: unknown): EditOperation {
-  const parsed = editOperationSchema.safeParse(value);
-  return parsed.success ? parsed.data : refuse('SHAPE_INVALID', describeIssue(parsed.error));
-}
-
-export function parseSchemaOperation(value: unknown): SchemaOperation {
-  const parsed = schemaOperationSchema.safeParse(value);
-  return parsed.success ? parsed.data : refuse('SHAPE_INVALID', describeIssue(parsed.error));
-}
 
 function isPlain(value: unknown): value is Json {
   try {

@@ -1,10 +1,9 @@
 import { planLimits } from '../limits.ts';
-import type { ActionEffect, ActionType, FileState, PlanEffect } from '../model.ts';
+import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
+import type { ActionType } from '../operation.ts';
 import { dropStaged, type Prepared, type Stager, TOGETHER_BYTES } from './apply.ts';
 import type { Halt } from './halt.ts';
-import type { Handler } from './handler/handler.ts';
-
-type Handlers = Readonly<Record<ActionType, Handler>>;
+import type { Handlers } from './handler/handlers.ts';
 
 /** What waits for its turn takes room on the disk. */
 const AHEAD_BYTES = 64 * 1024 * 1024;
@@ -27,8 +26,9 @@ export class Ahead {
     const edits = candidates(actions, handlers);
     for (const [i, action] of edits.entries()) {
       const before = this.#prepared.get(edits[i - planLimits.concurrent_actions]!) ?? Promise.resolve();
-      const prepare = () => handlers[action.action_type].prepare!(action, stager);
-      const ready = before.then(() => (this.#ended || halt.reason() ? null : prepare())).catch(() => null);
+      const ready = before
+        .then(() => (this.#ended || halt.reason() ? null : prepare(handlers, action, stager)))
+        .catch(() => null);
       this.#prepared.set(action, ready);
     }
   }
@@ -48,6 +48,10 @@ export class Ahead {
       if (prepared) await dropStaged(root, changes[0]!.path, prepared).catch(() => null);
     }
   }
+}
+
+function prepare<T extends ActionType>(handlers: Handlers, action: ActionEffect<T>, stager: Stager) {
+  return handlers[action.action_type].prepare!(action, stager);
 }
 
 /** Only the first change of a path: what the others begin with is not there yet. */

@@ -1,15 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
+import type { ActionType } from '../operation.ts';
 import { inspectRun } from '../rollback/inspect.ts';
 import { openJournal } from '../rollback/journal.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { isPin } from '../state/see.ts';
-import type { Stager } from './apply.ts';
+import type { Hands, Stager } from './apply.ts';
 import { checkpointAll } from './checkpoint.ts';
 import type { ErrorRecord, RecoveryAction } from './failure.ts';
 import { type Halt, startHalt, startWatch } from './halt.ts';
-import { createHandlers, type Runners } from './handler/handlers.ts';
+import { createHandlers, type Handlers, type Runners } from './handler/handlers.ts';
 import type { ActionOutcome, AppliedChange, PlanOutcome, PlanStatus, Progress } from './outcome.ts';
 import { Run } from './run.ts';
 import { type Result, runInOrder, type Skip } from './schedule.ts';
@@ -101,7 +102,7 @@ async function actOnce(
   run: Run,
   halt: Halt,
   action: ActionEffect,
-  handlers: ReturnType<typeof createHandlers>,
+  handlers: Handlers,
 ): Promise<ActionOutcome> {
   const { action_id, action_type, target } = action;
   const started_at = run.now();
@@ -109,7 +110,7 @@ async function actOnce(
   const watch = startWatch(halt, action.timeout_ms);
   try {
     watch.proceed();
-    const output = await handlers[action_type].execute(action, run.hands(action, watch));
+    const output = await executeBy(handlers, action, run.hands(action, watch));
     noteChanges(run, action);
     return { action_id, action_type, target, status: 'SUCCESS', started_at, completed_at: run.now(), output };
   } catch (error) {
@@ -126,6 +127,10 @@ async function actOnce(
   } finally {
     watch.end();
   }
+}
+
+function executeBy<T extends ActionType>(handlers: Handlers, action: ActionEffect<T>, hands: Hands) {
+  return handlers[action.action_type].execute(action, hands);
 }
 
 function announce(run: Run, { action_id }: ActionEffect): void {

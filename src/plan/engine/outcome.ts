@@ -1,5 +1,6 @@
 import type { ReasonCode } from '../../refusal.ts';
-import type { ActionType, FileState } from '../model.ts';
+import type { FileState } from '../model.ts';
+import type { ActionType } from '../operation.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import type { RollBackOutcome } from '../rollback/roll-back.ts';
 import type { ErrorRecord } from './failure.ts';

@@ -1,12 +1,11 @@
-import type { Json } from '../../canonical/json.ts';
 import { actionTimeouts } from '../limits.ts';
-import type { ActionType, Operation } from '../model.ts';
+import { type ActionType, type OperationOf, operationSchemas } from '../operation.ts';
 import { addIssues } from './issues.ts';
-import { operationSchemas } from './operation.ts';
 import { requirePlanPath } from './path.ts';
 import type { Path, Placed, Problems } from './problem.ts';
 import {
   type NamedPath,
+  type NamingPaths,
   type PlanRules,
   pathsOf,
   requireOperation,
@@ -23,6 +22,8 @@ export interface Checked {
   readonly problems: Problems;
 }
 
+export type AnyOperation = OperationOf<ActionType>;
+
 type Raw = Readonly<Record<string, unknown>>;
 
 export function rawActions(value: unknown): unknown[] {
@@ -35,7 +36,7 @@ export function isRaw(value: unknown): value is Raw {
 }
 
 /** Checks each action by itself. Returns its flat operation, or null where there is a problem with it. */
-export function checkActions(checked: Checked): (Operation | null)[] {
+export function checkActions(checked: Checked): (AnyOperation | null)[] {
   return rawActions(checked.value).map((action, i) => {
     const at = [...checked.base, 'action_plan', i];
     return isRaw(action) && isActionType(action.action_type)
@@ -48,7 +49,7 @@ function isActionType(type: unknown): type is ActionType {
   return typeof type === 'string' && Object.hasOwn(operationSchemas, type);
 }
 
-function checkAction(checked: Checked, at: Path, action: Raw, type: ActionType): Operation | null {
+function checkAction(checked: Checked, at: Path, action: Raw, type: ActionType): AnyOperation | null {
   const { file, rules, problems } = checked;
   problems.attempt(file, [...at, 'action_type'], () => requireOperation(type, rules));
   checkTimeout(checked, at, action, type);
@@ -68,7 +69,7 @@ function checkTimeout({ file, problems }: Checked, at: Path, { timeout_ms }: Raw
 }
 
 /** Parameters stand inline (004 section 12.1) or under `details` (3.3). With both, nobody could say which ones count. */
-function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionType): Operation | null {
+function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionType): AnyOperation | null {
   const { file, problems } = checked;
   const where = [...at, 'operation'];
   const { details, ...inline } = operation;
@@ -92,7 +93,7 @@ function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionT
     return null;
   }
   const parsed = operationSchemas[type].safeParse(nested ? { ...details, type: inline.type } : inline);
-  if (parsed.success) return parsed.data as Operation;
+  if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const prefix = nested && issue.path[0] !== 'type' ? [...where, 'details'] : where;
     addIssues(problems, file, prefix, [issue]);
@@ -101,7 +102,13 @@ function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionT
 }
 
 /** Paths are checked even where the operation is broken in another place. */
-function checkPaths(checked: Checked, at: Path, action: Raw, type: ActionType, flat: Operation | null): void {
+function checkPaths(
+  checked: Checked,
+  at: Path,
+  action: Raw,
+  type: ActionType,
+  flat: AnyOperation | null,
+): void {
   const target = typeof action.target === 'string' ? action.target : null;
   const operation = flat ?? looseOperation(action.operation);
   for (const path of pathsOf({ action_type: type, target: target ?? '', operation })) {
@@ -109,10 +116,10 @@ function checkPaths(checked: Checked, at: Path, action: Raw, type: ActionType, f
   }
 }
 
-function looseOperation(operation: unknown): Operation {
-  if (!isRaw(operation)) return { type: '' };
+function looseOperation(operation: unknown): NamingPaths {
+  if (!isRaw(operation)) return {};
   const holder = isRaw(operation.details) ? operation.details : operation;
-  return { ...holder, destination: holder.new_path ?? holder.destination } as unknown as Operation;
+  return { ...holder, destination: holder.new_path ?? holder.destination };
 }
 
 function placeOfPath(at: Path, { operation }: Raw, { key, index }: NamedPath): Path {
@@ -130,15 +137,21 @@ function checkPath({ file, rules, problems }: Checked, at: Path, { path, writes 
 }
 
 /** The target is what runs. An operation that names another pipeline would show the approver something else. */
-function checkPipeline({ file, problems }: Checked, at: Path, action: Raw, operation: Operation): void {
-  if (action.action_type === 'PIPELINE_RUN' && operation.pipeline !== action.target)
+function checkPipeline({ file, problems }: Checked, at: Path, action: Raw, operation: AnyOperation): void {
+  if ('pipeline' in operation && operation.pipeline !== action.target)
     problems.at(file, [...at, 'operation'], 'SHAPE_INVALID', 'pipeline and target name two pipelines.');
 }
 
 /** `database` may only repeat the target; after this it is gone, so that nothing later can follow another one. */
-function checkDatabase({ file, problems }: Checked, at: Path, action: Raw, operation: Operation): Operation {
-  const { database, ...rest } = operation as Operation & { readonly database?: Json };
-  if (database !== undefined && action.action_type === 'SQL_EXECUTE' && database !== action.target)
+function checkDatabase(
+  { file, problems }: Checked,
+  at: Path,
+  action: Raw,
+  operation: AnyOperation,
+): AnyOperation {
+  if (!('database' in operation)) return operation;
+  const { database, ...rest } = operation;
+  if (database !== undefined && database !== action.target)
     problems.at(file, [...at, 'operation'], 'SHAPE_INVALID', 'database and target name two different files.');
-  return rest as Operation;
+  return rest as OperationOf<'SQL_EXECUTE'>;
 }

@@ -4,9 +4,10 @@ import { canonicalBytes } from '../../canonical/json.ts';
 import { Refusal } from '../../refusal.ts';
 import { parseYaml, type YamlDocument } from '../../tool/yaml.ts';
 import { planLimits, planTimeout } from '../limits.ts';
-import type { ActionType, RiskLevel } from '../model.ts';
+import type { RiskLevel } from '../model.ts';
+import { type ActionType, actionTypes } from '../operation.ts';
 import { addIssues } from './issues.ts';
-import { actionTypes } from './operation.ts';
+
 import { type Path, type Placed, type Problem, Problems } from './problem.ts';
 import type { ProtectedFiles } from './protection.ts';
 import { riskLevels } from './schema.ts';

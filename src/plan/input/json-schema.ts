@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { ActionType } from '../model.ts';
+import { type ActionType, actionTypes, operationSchemas } from '../operation.ts';
 import { systemConfigSchema } from './config.ts';
 import { taskEnvelopeSchema } from './envelope.ts';
-import { actionTypes, operationSchemas } from './operation.ts';
 import { actionList, actionShape, planShape } from './schema.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { actionTimeouts, planTimeout } from '../limits.ts';
-import type { Action, Operation, Plan, RiskLevel, ValidationRule } from '../model.ts';
-import { checkActions } from './actions.ts';
+import type { Action, Plan, RiskLevel, ValidationRule } from '../model.ts';
+import { type AnyOperation, checkActions } from './actions.ts';
 import type { SystemConfig } from './config.ts';
 import { openJson } from './document.ts';
 import { addIssues } from './issues.ts';
@@ -47,7 +47,7 @@ export function planFrom(file: Placed, base: Path, options: ParseOptions, proble
   if (parsed.success) checkTimes(file, base, parsed.data, rules, problems);
   checkRules(file, base, parsed.success ? parsed.data.validation : [], rules, problems);
   if (!parsed.success || !problems.none) return null;
-  return planOf(parsed.data, operations as Operation[], rules, {
+  return planOf(parsed.data, operations as AnyOperation[], rules, {
     digest: sha256(canonicalBytes(value)),
     task_id: options.task_id ?? parsed.data.plan_id,
   });
@@ -82,7 +82,7 @@ function checkRules(
 
 function planOf(
   file: PlanFile,
-  operations: readonly Operation[],
+  operations: readonly AnyOperation[],
   rules: PlanRules,
   identity: { digest: string; task_id: string },
 ): Plan {
@@ -97,7 +97,7 @@ function planOf(
   };
 }
 
-function actionOf(file: ActionFile, operation: Operation): Action {
+function actionOf(file: ActionFile, operation: AnyOperation): Action {
   const { action_id, action_type, target, depends_on } = file;
   const reversible = file.reversible ?? action_type !== 'PIPELINE_RUN';
   return {
@@ -109,7 +109,7 @@ function actionOf(file: ActionFile, operation: Operation): Action {
     reversible,
     risk_level: file.risk_level ?? unstatedRisk(reversible),
     timeout_ms: file.timeout_ms ?? actionTimeouts[action_type].default_ms,
-  };
+  } as Action; // `checkActions` parsed the operation by the schema of this type
 }
 
 /** What cannot be undone is not of low risk because nobody said so. */

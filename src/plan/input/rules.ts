@@ -1,6 +1,7 @@
 import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
-import type { Action, ActionType, Operation } from '../model.ts';
+import type { Action } from '../model.ts';
+import type { ActionType } from '../operation.ts';
 import type { SystemConfig } from './config.ts';
 import { matchesAny } from './glob.ts';
 import { type Protection, protectionOf, protectionWith } from './protection.ts';
@@ -66,12 +67,24 @@ export interface NamedPath {
   readonly writes: boolean;
 }
 
+/** The parameters that can name a path. A broken operation may hold anything there, and what it names is checked all the same. */
+export interface NamingPaths {
+  readonly type?: unknown;
+  readonly connection?: unknown;
+  readonly destination?: unknown;
+  readonly query_file?: unknown;
+  readonly save_results_to?: unknown;
+  readonly readable?: unknown;
+}
+
+interface NamesPaths {
+  readonly action_type: ActionType;
+  readonly target: string;
+  readonly operation: NamingPaths;
+}
+
 /** Every path that an action names. What is not here it does not touch. */
-export function pathsOf({
-  action_type,
-  target,
-  operation,
-}: Pick<Action, 'action_type' | 'target' | 'operation'>): NamedPath[] {
+export function pathsOf({ action_type, target, operation }: NamesPaths): NamedPath[] {
   const found: NamedPath[] = [];
   const writes_target = action_type !== 'PIPELINE_RUN' && operation.connection !== 'memory';
   found.push({ path: target, key: null, writes: writes_target });
@@ -84,13 +97,13 @@ export function pathsOf({
   return found;
 }
 
-const PATH_KEYS: readonly (readonly [string, boolean])[] = [
+const PATH_KEYS: readonly (readonly [keyof NamingPaths, boolean])[] = [
   ['destination', true],
   ['query_file', false],
   ['save_results_to', true],
 ];
 
-function listOf({ readable }: Operation): string[] {
+function listOf({ readable }: NamingPaths): string[] {
   return Array.isArray(readable) ? readable.filter((path): path is string => typeof path === 'string') : [];
 }
 

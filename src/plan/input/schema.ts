@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
 import { guardPlain, type Json } from '../../canonical/json.ts';
 import { Refusal } from '../../refusal.ts';
-import { actionTypes } from './operation.ts';
+import { actionTypes } from '../operation.ts';
 
 /** The plan file of 004 section 3.3 around its operations, with the fields that its neighbours add. */
 

@@ -1,12 +1,11 @@
-import type { Operation } from '../model.ts';
-import { type Checked, isRaw, rawActions } from './actions.ts';
+import { type AnyOperation, type Checked, isRaw, rawActions } from './actions.ts';
 import { foldPath } from './glob.ts';
 import { cycleText, findCycles, type Node } from './graph.ts';
 import type { Path } from './problem.ts';
 import { type NamedPath, pathsOf } from './rules.ts';
 
 interface CheckedTogether extends Checked {
-  readonly operations: readonly (Operation | null)[];
+  readonly operations: readonly (AnyOperation | null)[];
 }
 
 interface Found extends Node {

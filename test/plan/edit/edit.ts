@@ -1,6 +1,6 @@
 import { applyEdit } from '../../../src/plan/edit/apply.ts';
 import type { FormatHints } from '../../../src/plan/edit/format.ts';
-import { parseEditOperation } from '../../../src/plan/edit/operation.ts';
+import { editOperationSchema } from '../../../src/plan/edit/operation.ts';
 
 /** One edit of a text, the operation written as a plan writes it. */
 export function edit(text: string, operation: object, hints: FormatHints = {}): string {
@@ -8,7 +8,7 @@ export function edit(text: string, operation: object, hints: FormatHints = {}): 
 }
 
 export function editBytes(bytes: Uint8Array, operation: object, hints: FormatHints = {}) {
-  return applyEdit(bytes, parseEditOperation(operation), hints);
+  return applyEdit(bytes, editOperationSchema.parse(operation), hints);
 }
 
 /** How much two texts share at their start and at their end, without sharing a character twice. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bounds } from '../../../src/plan/edit/bounds.ts';
 import { editJson } from '../../../src/plan/edit/json-edit.ts';
-import { parseEditOperation } from '../../../src/plan/edit/operation.ts';
+import { editOperationSchema } from '../../../src/plan/edit/operation.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 
@@ -240,7 +240,7 @@ describe('the document', () => {
   });
 
   it('a result that says something else is not accepted', async () => {
-    const operation = parseEditOperation(update('$.a', 2)) as Parameters<typeof editJson>[2];
+    const operation = editOperationSchema.parse(update('$.a', 2)) as Parameters<typeof editJson>[2];
     const { check } = editJson('{"a": 1}', false, operation);
     await expectRefusal('EDIT_NOT_EXACT', () => check('{"a": 3}'));
     await expectRefusal('EDIT_NOT_EXACT', () => check('{"b": 2}'));

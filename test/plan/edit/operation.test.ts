@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bounds } from '../../../src/plan/edit/bounds.ts';
-import { parseEditOperation, parseSchemaOperation } from '../../../src/plan/edit/operation.ts';
-import { expectRefusal } from '../../support/refusal.ts';
+import { editOperationSchema, schemaOperationSchema } from '../../../src/plan/edit/operation.ts';
 
 describe('an edit operation', () => {
   it('the operation of 004 section 12.1 is read as it is printed', () => {
@@ -11,12 +10,12 @@ describe('an edit operation', () => {
       key: 'new_field',
       value: { type: 'string' },
     };
-    expect(parseEditOperation(operation)).toEqual(operation);
-    expect(parseSchemaOperation(operation)).toEqual(operation);
+    expect(editOperationSchema.parse(operation)).toEqual(operation);
+    expect(schemaOperationSchema.parse(operation)).toEqual(operation);
   });
 
   it('a replacement is literal and bounded unless it says otherwise', () => {
-    expect(parseEditOperation({ type: 'text_replace', pattern: 'a', replacement: 'b' })).toEqual({
+    expect(editOperationSchema.parse({ type: 'text_replace', pattern: 'a', replacement: 'b' })).toEqual({
       type: 'text_replace',
       pattern: 'a',
       replacement: 'b',
@@ -51,18 +50,17 @@ describe('an edit operation', () => {
     ['a value that cannot be held exactly', { ...update, value: 2 ** 60 }],
     ['a value with a lone surrogate', { ...update, value: ['\udc00'] }],
     ['a path that is too long', { ...update, path: `$${'.a'.repeat(1000)}` }],
-  ])('refuses %s', async (_, operation) => {
-    await expectRefusal('SHAPE_INVALID', () => parseEditOperation(operation));
+  ])('refuses %s', (_, operation) => {
+    expect(editOperationSchema.safeParse(operation).success).toBe(false);
   });
 
-  it('a schema is not edited as text', async () => {
-    await expectRefusal('SHAPE_INVALID', () => parseSchemaOperation(replace));
+  it('a schema is not edited as text', () => {
+    expect(schemaOperationSchema.safeParse(replace).success).toBe(false);
   });
 
-  it('a value with a key called __proto__ is refused: no two readers agree on it', async () => {
+  it('a value with a key called __proto__ is refused: no two readers agree on it', () => {
     const value = JSON.parse('{"__proto__": {"a": 1}}');
-    await expectRefusal('SHAPE_INVALID', () =>
-      parseEditOperation({ type: 'json_update_value', path: '$', value }),
-    );
+    const update = { type: 'json_update_value', path: '$', value };
+    expect(editOperationSchema.safeParse(update).success).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchemaOperation } from '../../../src/plan/edit/operation.ts';
+import { schemaOperationSchema } from '../../../src/plan/edit/operation.ts';
 import { applySchemaUpdate, checkSchema } from '../../../src/plan/edit/schema-update.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 
@@ -8,7 +8,7 @@ const DRAFT_2019 = 'https://json-schema.org/draft/2019-09/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
 
 async function update(text: string, operation: object, path = 'schema.json'): Promise<string> {
-  const result = await applySchemaUpdate(Buffer.from(text), parseSchemaOperation(operation), { path });
+  const result = await applySchemaUpdate(Buffer.from(text), schemaOperationSchema.parse(operation), { path });
   return Buffer.from(result.bytes).toString();
 }
 

@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeF
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/canonical/digest.ts';
-import type { Action } from '../../../src/plan/model.ts';
+import type { TextReplace } from '../../../src/plan/edit/operation.ts';
+import type { Action, ActionEffect } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
@@ -264,11 +265,9 @@ describe('a plan that fails', () => {
     const root = scratch();
     lay(root, FILES);
     const effect = await derive(root, plan([modify('1', 'a', 'x', 'y')]));
-    const [first] = effect.actions;
-    const forged = {
-      ...effect,
-      actions: [{ ...first!, operation: { ...first!.operation, replacement: 'evil' } }],
-    };
+    const first = effect.actions[0] as ActionEffect<'FILE_MODIFY'>;
+    const operation = { ...(first.operation as TextReplace), replacement: 'evil' };
+    const forged = { ...effect, actions: [{ ...first, operation }] };
     const outcome = await execute(root, forged);
     expect(outcome.errors[0]?.error_type).toBe('RESULT_MISMATCH');
     expect(outcome.status).toBe('ROLLED_BACK');

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
-import type { Action, ExecutionOrder, Plan } from '../../../src/plan/model.ts';
+import type { Action, ActionEffect, ExecutionOrder, Plan } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
 import { scratch } from '../../support/scratch.ts';
@@ -124,7 +124,7 @@ export async function alwaysAsBefore(root: string, scenario: Scenario): Promise<
 /** The approved effect, but one action would not give the approved result: it fails when its turn comes. */
 function failingAt(effect: Awaited<ReturnType<typeof derive>>, action_id: string) {
   const actions = effect.actions.map((one) =>
-    one.action_id === action_id ? { ...one, action_type: 'PIPELINE_RUN' as const } : one,
+    one.action_id === action_id ? ({ ...one, action_type: 'PIPELINE_RUN' } as ActionEffect) : one,
   );
   return { ...effect, actions };
 }

@@ -13,14 +13,8 @@ import { derivePlan } from '../../../src/plan/derive.ts';
 import { type ExecuteOptions, executePlan } from '../../../src/plan/engine/execute.ts';
 import type { Runners } from '../../../src/plan/engine/handler/handlers.ts';
 import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
-import type {
-  Action,
-  ActionType,
-  ExecutionInstructions,
-  Operation,
-  Plan,
-  PlanEffect,
-} from '../../../src/plan/model.ts';
+import type { Action, ExecutionInstructions, Plan, PlanEffect } from '../../../src/plan/model.ts';
+import { type ActionType, operationSchemas } from '../../../src/plan/operation.ts';
 
 export const REPORTS = 'agent_outputs/reports/20260115T120000Z_task-1';
 
@@ -28,20 +22,20 @@ export function action(
   action_id: string,
   action_type: ActionType,
   target: string,
-  operation: Partial<Operation> = {},
-  more: Partial<Action> = {},
+  operation: object = {},
+  more: object = {},
 ): Action {
   return {
     action_id,
     action_type,
     target,
-    operation: { type: action_type.toLowerCase(), ...operation } as Operation,
+    operation: operationSchemas[action_type].parse({ type: action_type.toLowerCase(), ...operation }),
     depends_on: [],
     reversible: true,
     risk_level: 'LOW',
     timeout_ms: 30_000,
     ...more,
-  };
+  } as Action;
 }
 
 export const create = (id: string, path: string, content = `new ${path}\n`, more: Partial<Action> = {}) =>

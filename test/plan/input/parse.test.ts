@@ -132,9 +132,19 @@ describe('a plan that is accepted', () => {
     }
   });
 
+  it.each([
+    ['a new file without content', 'FILE_CREATE', { type: 'create' }],
+    ['a rename without a destination', 'FILE_RENAME', { type: 'rename' }],
+    ['SQL without a query', 'SQL_EXECUTE', { type: 'sql_execute' }],
+  ])('refuses %s', (_, action_type, operation) => {
+    expect(problemsOf(planOf(action({ action_type, operation }))).map(({ code }) => code)).toEqual([
+      'SHAPE_INVALID',
+    ]);
+  });
+
   it('a mode is octal, a new path is a destination, and a repeated database is gone', () => {
     const first = (more: object) => requirePlan(JSON.stringify(planOf(action(more)))).actions[0]!.operation;
-    expect(first({ operation: { ...CREATE, mode: '0750' } }).mode).toBe(0o750);
+    expect(first({ operation: { ...CREATE, mode: '0750' } })).toMatchObject({ mode: 0o750 });
     const rename = { action_type: 'FILE_RENAME', operation: { type: 'rename', new_path: 'b' } };
     expect(first(rename)).toEqual({ type: 'rename', destination: 'b' });
     const sql = {

@@ -133,7 +133,14 @@ Limits
       action_id: 'q',
       action_type: 'SQL_EXECUTE',
       target: 'data.duckdb',
-      operation: { type: 'sql_execute', query: 'select 1;\ninsert into t values ($n)', parameters: { n: 7 } },
+      operation: {
+        type: 'sql_execute',
+        query: 'select 1;\ninsert into t values ($n)',
+        parameters: { n: 7 },
+        connection: 'duckdb',
+        expect_results: false,
+        readable: [],
+      },
       statements: ['SELECT', 'INSERT', 'SELECT'],
       changes: [{ path: 'data.duckdb', before: null, after: 'unknown' }],
     };

@@ -2,7 +2,7 @@ import { applyRemove } from '../apply.ts';
 import type { Handler } from './handler.ts';
 
 /** FILE_DELETE: removes a file. Undone by restoring its backup. */
-export const fileDeleteHandler: Handler = {
+export const fileDeleteHandler: Handler<'FILE_DELETE'> = {
   undo: 'exact',
 
   async simulate({ target }, world) {

@@ -1,21 +1,19 @@
 import { refuse } from '../../../refusal.ts';
 import { applyEdit, type EditResult } from '../../edit/apply.ts';
-import { parseEditOperation } from '../../edit/operation.ts';
 import type { Action, ActionEffect, FileState } from '../../model.ts';
 import { type Hands, type Prepared, putAhead, putStaged, type Stager, stageReplace } from '../apply.ts';
 import { DEFAULT_MODE, type Handler, type Simulated, type World } from './handler.ts';
 
 /** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
-export const fileModifyHandler: Handler = {
+export const fileModifyHandler: Handler<'FILE_MODIFY'> = {
   undo: 'exact',
   simulate: (action, world) => simulateEdit(action, world, editOf(action)),
   prepare: (action, stager) => prepareEdit(action, stager, editOf(action)),
   execute: (action, hands) => executeEdit(action, hands, editOf(action)),
 };
 
-function editOf({ operation, target }: Action | ActionEffect): Edit {
-  const parsed = parseEditOperation(operation);
-  return (bytes) => applyEdit(bytes, parsed, { path: target });
+function editOf({ operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>): Edit {
+  return (bytes) => applyEdit(bytes, operation, { path: target });
 }
 
 export type Edit = (bytes: Uint8Array) => EditResult | Promise<EditResult>;

@@ -1,14 +1,12 @@
-import { refuse } from '../../../refusal.ts';
-import type { Operation } from '../../model.ts';
 import { applyMove } from '../apply.ts';
 import type { Handler } from './handler.ts';
 
 /** FILE_RENAME: moves a file to a free path. Undone by moving it back. */
-export const fileRenameHandler: Handler = {
+export const fileRenameHandler: Handler<'FILE_RENAME'> = {
   undo: 'exact',
 
   async simulate({ target, operation }, world) {
-    const destination = destinationOf(operation);
+    const { destination } = operation;
     const state = await world.existing(target);
     await world.requireFree(destination);
     world.move(target, destination);
@@ -22,12 +20,6 @@ export const fileRenameHandler: Handler = {
 
   async execute({ target, operation, changes }, hands) {
     await applyMove(hands, changes[0]!, changes[1]!);
-    return `File '${target}' renamed to '${destinationOf(operation)}'`;
+    return `File '${target}' renamed to '${operation.destination}'`;
   },
 };
-
-function destinationOf({ destination }: Operation): string {
-  return typeof destination === 'string'
-    ? destination
-    : refuse('SHAPE_INVALID', 'FILE_RENAME has no destination.');
-}

@@ -1,16 +1,17 @@
 import type { Digest } from '../../../canonical/digest.ts';
 import type { Action, ActionEffect, FileState, PathChange, Undo } from '../../model.ts';
+import type { ActionType } from '../../operation.ts';
 import type { Hands, Prepared, Stager } from '../apply.ts';
 
 /** What each action type does, once as a simulation for the approver and once for real. */
-export interface Handler {
+export interface Handler<T extends ActionType> {
   /** How a rollback undoes it. */
   readonly undo: Undo;
-  simulate(action: Action, world: World): Promise<Simulated> | Simulated;
+  simulate(action: Action<T>, world: World): Promise<Simulated> | Simulated;
   /** All of `execute` that changes nothing yet. It may be done before the turn of the action. */
-  prepare?(action: ActionEffect, stager: Stager): Promise<Prepared>;
+  prepare?(action: ActionEffect<T>, stager: Stager): Promise<Prepared>;
   /** Does it and says in one sentence what was done. */
-  execute(action: ActionEffect, hands: Hands): Promise<string>;
+  execute(action: ActionEffect<T>, hands: Hands): Promise<string>;
 }
 
 export interface Simulated {

@@ -1,4 +1,4 @@
-import type { ActionType } from '../../model.ts';
+import type { ActionType } from '../../operation.ts';
 import { fileCreateHandler } from './file-create.ts';
 import { fileDeleteHandler } from './file-delete.ts';
 import { fileModifyHandler } from './file-modify.ts';
@@ -14,8 +14,10 @@ export interface Runners {
   readonly sql?: SqlSurroundings | undefined;
 }
 
+export type Handlers = { readonly [T in ActionType]: Handler<T> };
+
 /** 004 section 5.2: each action type has its handler. */
-export function createHandlers(runners: Runners): Readonly<Record<ActionType, Handler>> {
+export function createHandlers(runners: Runners): Handlers {
   return {
     FILE_CREATE: fileCreateHandler,
     FILE_MODIFY: fileModifyHandler,

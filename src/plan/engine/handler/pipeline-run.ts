@@ -6,9 +6,9 @@ import type { Handler } from './handler.ts';
 /** What knows the registered pipelines and runs their steps, under the sandbox of `tool/`. */
 export interface Pipelines {
   /** The digests of the steps' effects, in order: part of what is approved. */
-  resolve(action: Action): Promise<readonly Digest[]> | readonly Digest[];
+  resolve(action: Action<'PIPELINE_RUN'>): Promise<readonly Digest[]> | readonly Digest[];
   /** Must refuse steps that are not the approved ones, and end when the signal is aborted. */
-  run(action: ActionEffect, options: PipelineOptions): Promise<PipelineResult>;
+  run(action: ActionEffect<'PIPELINE_RUN'>, options: PipelineOptions): Promise<PipelineResult>;
 }
 
 export interface PipelineOptions {
@@ -23,7 +23,7 @@ export interface PipelineResult {
 }
 
 /** PIPELINE_RUN: what it does outside stays done, so its undo is `none` and the approver sees that. */
-export function createPipelineRunHandler(pipelines: Pipelines | undefined): Handler {
+export function createPipelineRunHandler(pipelines: Pipelines | undefined): Handler<'PIPELINE_RUN'> {
   const known = () => pipelines ?? refuse('RUNNER_MISSING', 'No pipelines are registered.');
   return {
     undo: 'none',

@@ -1,18 +1,20 @@
 import { lchownSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path/posix';
-import type { Json } from '../../../canonical/json.ts';
 import { makeFolderAt, moveNew, moveOver, pathThrough, withPlace } from '../../../durable/beneath-write.ts';
 import type { Machine } from '../../../effect/machine.ts';
-import type { ResultFormat, Scalar } from '../../../effect/sql/job.ts';
+import type { ResultFormat } from '../../../effect/sql/job.ts';
 import type { SqlRequest } from '../../../effect/sql/request.ts';
 import { runSql } from '../../../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../../../effect/sql/statement.ts';
 import { refuse } from '../../../refusal.ts';
-import type { Action, ActionEffect, Operation, PathChange } from '../../model.ts';
+import type { Action, ActionEffect, PathChange } from '../../model.ts';
+import type { OperationOf } from '../../operation.ts';
 import { read, type Seen, sameState, see, seeAt } from '../../state/see.ts';
 import { stageCopy } from '../../state/stage.ts';
 import { type Hands, requireSame } from '../apply.ts';
 import type { Handler, World } from './handler.ts';
+
+type Sql = OperationOf<'SQL_EXECUTE'>;
 
 export interface SqlSurroundings {
   readonly machine?: Machine;
@@ -24,7 +26,7 @@ export interface SqlSurroundings {
  * everything succeeded. What comes out cannot be foretold, so the journal says it just before. Undone by restoring the
  * backup of the file: exact, whatever the statements were.
  */
-export function createSqlExecuteHandler(surroundings: SqlSurroundings): Handler {
+export function createSqlExecuteHandler(surroundings: SqlSurroundings): Handler<'SQL_EXECUTE'> {
   return {
     undo: 'exact',
     simulate,
@@ -32,7 +34,7 @@ export function createSqlExecuteHandler(surroundings: SqlSurroundings): Handler 
   };
 }
 
-async function simulate({ target, operation }: Action, world: World) {
+async function simulate({ target, operation }: Action<'SQL_EXECUTE'>, world: World) {
   const pins: PathChange[] = [];
   const text = await textOf(operation, async (path) => {
     const { bytes, state } = await world.read(path);
@@ -63,7 +65,11 @@ async function unknownChange(path: string, world: World): Promise<PathChange> {
   return { path, before, after: 'unknown' };
 }
 
-async function execute(action: ActionEffect, hands: Hands, surroundings: SqlSurroundings): Promise<string> {
+async function execute(
+  action: ActionEffect<'SQL_EXECUTE'>,
+  hands: Hands,
+  surroundings: SqlSurroundings,
+): Promise<string> {
   const { action_id, operation } = action;
   const found = await requireInputs(action, hands);
   const text = await textOf(operation, async (path) => (await read(hands.root, path))!.bytes);
@@ -85,7 +91,10 @@ async function execute(action: ActionEffect, hands: Hands, surroundings: SqlSurr
 }
 
 /** Each path as it must be now; what an earlier action of this plan left counts as approved. */
-async function requireInputs(action: ActionEffect, hands: Hands): Promise<Map<string, Seen | null>> {
+async function requireInputs(
+  action: ActionEffect<'SQL_EXECUTE'>,
+  hands: Hands,
+): Promise<Map<string, Seen | null>> {
   const found = new Map<string, Seen | null>();
   for (const { path, before } of action.changes) {
     const now = await see(hands.root, path);
@@ -109,7 +118,7 @@ interface Sheet {
 }
 
 async function openDesk(
-  action: ActionEffect,
+  action: ActionEffect<'SQL_EXECUTE'>,
   hands: Hands,
   found: ReadonlyMap<string, Seen | null>,
 ): Promise<Sheet[]> {
@@ -162,7 +171,7 @@ function clear(root: string, { folder }: Sheet): Promise<void> {
 }
 
 function requestOf(
-  { operation, target }: ActionEffect,
+  { operation, target }: ActionEffect<'SQL_EXECUTE'>,
   hands: Hands,
   surroundings: SqlSurroundings,
   text: string,
@@ -177,37 +186,29 @@ function requestOf(
     database: database?.working ?? null,
     ...(database ? { expected_sha256: database.found?.state.sha256 ?? null } : {}),
     text,
-    parameters: (operation.parameters ?? {}) as Record<string, Scalar>,
-    expect_results: operation.expect_results === true,
+    parameters: operation.parameters,
+    expect_results: operation.expect_results,
     ...(result ? { save_results_to: { path: result.working, format: save.format } } : {}),
-    readable: foldersOf(operation.readable),
+    readable: operation.readable,
     timeout_ms: hands.timeout_ms,
     abort: hands.signal,
   };
 }
 
+/** The schema demands exactly one of the two. */
 async function textOf(
-  { query, query_file }: Operation,
+  { query, query_file }: Sql,
   readPath: (path: string) => Promise<Uint8Array>,
 ): Promise<string> {
-  if (typeof query === 'string' && query_file === undefined) return query;
-  if (typeof query_file === 'string' && query === undefined)
-    return Buffer.from(await readPath(query_file)).toString('utf8');
-  return refuse('SHAPE_INVALID', 'SQL_EXECUTE needs either a query or a query_file.');
+  return query ?? Buffer.from(await readPath(query_file!)).toString('utf8');
 }
 
-function inMemory({ connection }: Operation): boolean {
+function inMemory({ connection }: Sql): boolean {
   return connection === 'memory';
 }
 
-function savedTo({ save_results_to: path }: Operation): { path: string; format: ResultFormat } | null {
+/** The schema demands one of these endings. */
+function savedTo({ save_results_to: path }: Sql): { path: string; format: ResultFormat } | null {
   if (path === undefined || path === null) return null;
-  const format = typeof path === 'string' ? /\.(parquet|csv|json)$/.exec(path)?.[1] : undefined;
-  if (format === undefined)
-    return refuse('SHAPE_INVALID', 'save_results_to is not a parquet, csv or json file.');
-  return { path: path as string, format: format as ResultFormat };
-}
-
-function foldersOf(readable: Json | undefined): string[] {
-  return Array.isArray(readable) ? readable.filter((folder) => typeof folder === 'string') : [];
+  return { path, format: path.slice(path.lastIndexOf('.') + 1) as ResultFormat };
 }

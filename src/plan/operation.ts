@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { limits } from '../../limits.ts';
-import { editOperationSchema, schemaOperationSchema } from '../edit/operation.ts';
-import type { ActionType } from '../model.ts';
+import { limits } from '../limits.ts';
+import { editOperationSchema, schemaOperationSchema } from './edit/operation.ts';
 
 /** The parameters of each action type as a plan writes them, flat. The edits are those of appendix A.1. */
 
@@ -91,6 +90,15 @@ export const operationSchemas = {
   SCHEMA_UPDATE: schemaOperationSchema,
   SQL_EXECUTE: sqlExecute,
   PIPELINE_RUN: pipelineRun,
-} as const satisfies Record<ActionType, z.ZodType>;
+} as const;
+
+export type ActionType = keyof typeof operationSchemas;
 
 export const actionTypes = Object.keys(operationSchemas) as [ActionType, ...ActionType[]];
+
+type Parsed = { [T in ActionType]: z.infer<(typeof operationSchemas)[T]> };
+
+/** The parameters of an operation, parsed. `database` only repeats the target, so it is gone after the check. */
+export type OperationOf<T extends ActionType> = T extends 'SQL_EXECUTE'
+  ? Omit<Parsed[T], 'database'>
+  : Parsed[T];
