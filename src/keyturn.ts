@@ -9,7 +9,7 @@ import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine } from './effect/machine.ts';
-import { type Signer, signerOf } from './identity/act.ts';
+import { originOf, type Signer, signerOf } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
@@ -40,6 +40,7 @@ import { limits } from './limits.ts';
 import type { PlanSource, PlanSpec } from './plan/spec.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { agentOf, contextOf, telemetryOf } from './project/context.ts';
+import type { JoinRequest } from './project/join.ts';
 import {
   createAgentKey,
   createControlKey,
@@ -50,6 +51,8 @@ import {
   readLedgerKey,
 } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
+import { pinnedOf, writeLedgerFile } from './project/ledger-file.ts';
+import { openLedger } from './project/open.ts';
 import { readPolicyTable } from './project/policies.ts';
 import { writeStarterFiles } from './project/starter.ts';
 import type { CopyRequest } from './project/store.ts';
@@ -144,18 +147,21 @@ export class Keyturn {
     const signer = createHumanKey(layout, name, passphrase);
     const store = await sqlitePlace(layout.store).open({ tenant: config.tenant, clock, mode: 'create' });
     try {
-      const body = { project_id: randomUUID(), ledger_key, version: VERSION };
+      const project_id = randomUUID();
+      const body = { project_id, ledger_key, version: VERSION };
       await store.commit({
         claims: ['system'],
         events: [{ kind: 'system.initialised', subject: 'system', body }],
       });
-      const context = await contextOf(layout, config, store, clock, SILENT);
+      const ledger = { store, origin: originOf(project_id, config.tenant) };
+      const context = contextOf(layout, config, ledger, clock, SILENT);
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
       const { public_key } = createControlKey(layout);
       await addControlKey(context, { public_key, reason: 'The first one.', signer });
       const table = readPolicyTable(layout);
       const { activatePolicies } = await import('./journey/policy.ts');
       await activatePolicies(context, { reason: 'The first ones.', signer, table });
+      writeLedgerFile(layout, pinnedOf(await auditing.genesisOf(store)));
     } finally {
       await store.close();
     }
@@ -166,13 +172,8 @@ export class Keyturn {
     const config = readConfig(layout);
     const telemetry = await telemetryOf(layout, config);
     const opened = async () => {
-      const store = await config.store.open({ tenant: config.tenant, clock, mode });
-      try {
-        return await contextOf(layout, config, store, clock, telemetry);
-      } catch (error) {
-        await store.close();
-        throw error;
-      }
+      const ledger = await openLedger(layout, config, { clock, mode });
+      return contextOf(layout, config, ledger, clock, telemetry);
     };
     try {
       return new Keyturn(layout, config, await telemetry.span('open', opened), telemetry, finder);
@@ -203,6 +204,9 @@ export class Keyturn {
   /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
   static verifyExport = auditing.verifyExportFile;
   static verifyProof = auditing.verifyProof;
+
+  /** Makes the ledger of the configured store the one of this project, on a further host, once a human has confirmed it. */
+  static join = async (request: JoinRequest) => (await import('./project/join.ts')).joinLedger(request);
 
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
@@ -395,6 +399,7 @@ export type { PlanEffect } from './plan/model.ts';
 export type { Problem as PolicyProblem } from './policy/problem.ts';
 export type { TableResult } from './policy/table.ts';
 export { parseDuration } from './project/duration.ts';
+export type { JoinedLedger } from './project/join.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export type { Effect as ToolEffect } from './tool/effect.ts';
 export type { Fault, PlanSpec, Principal, Signer, Tool };

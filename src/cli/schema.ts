@@ -219,6 +219,14 @@ const results = {
     differences: z.array(z.string()),
     written: z.boolean(),
   }),
+  'store join': z.strictObject({
+    project: z.string(),
+    store: z.string(),
+    origin: z.string(),
+    founder: z.strictObject({ name, key: z.string() }).readonly(),
+    ledger_key: fingerprint,
+    entries: z.int(),
+  }),
   'store copy': z.strictObject({
     /** Without a password. */
     from: z.string(),

@@ -15,18 +15,33 @@ import type { Store } from '../store/store.ts';
 import type { Context, Proven } from './context.ts';
 import { Inspector } from './inspect.ts';
 
-/** The first entry names the project and the key that signs the heads of its ledger. */
-export async function genesisOf(store: Store): Promise<{ origin: string; ledger_key: string }> {
-  const entry = await firstEntry(store);
-  const event = parseEvent(entry);
-  if (event.kind !== 'system.initialised')
-    refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.');
-  return { origin: originOf(event.body.project_id, entry.tenant), ledger_key: event.body.ledger_key };
+/** What tells one ledger from all others. */
+export interface LedgerIdentity {
+  /** The project and the tenant. */
+  readonly origin: string;
+  /** The first human, on whose key every other one rests. */
+  readonly founder: { readonly name: string; readonly key: string };
+  /** The key that signs the heads of the ledger. */
+  readonly ledger_key: string;
 }
 
-async function firstEntry(store: Store): Promise<Entry> {
-  for await (const [first] of store.entries()) if (first) return openEntry(first.bytes);
-  return refuse('STORE_CORRUPT', 'The ledger is empty.');
+/** From the first two entries: the first names the project and its ledger key, the second enrols the first human. */
+export async function genesisOf(store: Store): Promise<LedgerIdentity> {
+  const entry = await firstEntry(store, 0);
+  const initialised = parseEvent(entry);
+  const enrolled = parseEvent(await firstEntry(store, 1));
+  if (initialised.kind !== 'system.initialised')
+    refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.');
+  if (enrolled.kind !== 'key.enrolled' || enrolled.body.public_key === null)
+    refuse('STORE_CORRUPT', 'The second entry of the ledger does not enrol its first human.');
+  const { project_id, ledger_key } = initialised.body;
+  const founder = { name: enrolled.subject, key: enrolled.body.public_key };
+  return { origin: originOf(project_id, entry.tenant), founder, ledger_key };
+}
+
+async function firstEntry(store: Store, seq: 0 | 1): Promise<Entry> {
+  const sealed = (await store.entry(seq)) ?? refuse('STORE_CORRUPT', 'The ledger is empty.');
+  return openEntry(sealed.bytes);
 }
 
 /** The complete story of one intent, principal or object, in the order of the ledger. */

@@ -7,7 +7,6 @@ import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
 import { signerOf } from '../identity/act.ts';
-import { genesisOf } from '../journey/audit.ts';
 import type { Context, ControlKey } from '../journey/context.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
 import { entryReader } from '../journey/read-entry.ts';
@@ -18,6 +17,7 @@ import { loadRegistry, type Registry } from '../tool/registry.ts';
 import type { Config } from './config.ts';
 import { agentSignerIn, createAgentKey, readControlKey } from './keys.ts';
 import type { Layout } from './layout.ts';
+import type { OpenedLedger } from './open.ts';
 import { readPolicyFiles } from './policies.ts';
 import { readSimulationFiles } from './simulations.ts';
 
@@ -50,14 +50,13 @@ export async function telemetryOf({ root }: Layout, { log }: Config): Promise<Te
 }
 
 /** What every step of the journey needs, from the files of one project and its store. */
-export async function contextOf(
+export function contextOf(
   layout: Layout,
   config: Config,
-  opened: Store,
+  { store: opened, origin }: OpenedLedger,
   clock: () => Date,
   telemetry: Telemetry,
-): Promise<Context> {
-  const { origin } = await genesisOf(opened);
+): Context {
   const store = observedStore(opened, telemetry);
   return {
     store,

@@ -8,6 +8,8 @@ export interface Layout {
   readonly own: string;
   readonly store: string;
   readonly keys: string;
+  /** Which ledger belongs to this project. */
+  readonly ledger_file: string;
   readonly ledger_key: string;
   readonly config: string;
   readonly policies: string;
@@ -20,6 +22,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     own,
     store: join(own, 'store.db'),
     keys: join(own, 'keys'),
+    ledger_file: join(own, 'ledger.json'),
     ledger_key: join(own, 'keys', 'ledger.seed'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),
@@ -46,8 +49,8 @@ export function findProject(from: string): string | null {
 
 export function requireProject(from: string): Layout {
   const layout = layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
-  const { own, store, keys, ledger_key } = layout;
-  for (const path of [own, store, keys, ledger_key]) {
+  const { own, store, keys, ledger_key, ledger_file } = layout;
+  for (const path of [own, store, keys, ledger_key, ledger_file]) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) refuseLink(path);
   }
   return layout;

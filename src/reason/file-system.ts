@@ -130,6 +130,16 @@ export const fileSystemReasons = {
     'This folder is not inside a Keyturn project.',
     'Run `keyturn init`, or pass --project.',
   ],
+  LEDGER_FOREIGN: [
+    2045,
+    'The store holds another ledger than the one of this project.',
+    'Name the right store and tenant in keyturn.yaml, or put the right store back. Do not use this one.',
+  ],
+  LEDGER_UNPINNED: [
+    2046,
+    'Nothing says which ledger belongs to this project: .keyturn/ledger.json is missing or damaged.',
+    'Restore the file from another host. Or remove it, run `keyturn store join`, and compare the fingerprint.',
+  ],
   FILE_EXISTS: [
     2100,
     'Something is at a path that must be free.',

@@ -133,6 +133,8 @@ export interface Store {
   objects(): AsyncIterable<readonly Digest[]>;
 
   tip(): Promise<Tip>;
+  /** One entry; null where there is none. */
+  entry(seq: number): Promise<SealedEntry | null>;
   /** All entries from `from` on, in order, in batches: constant memory over any length. */
   entries(from?: number): AsyncIterable<readonly SealedEntry[]>;
   entriesOf(subject: string): Promise<SealedEntry[]>;

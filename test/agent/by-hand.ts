@@ -9,6 +9,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 import { readConfig } from '../../src/project/config.ts';
 import { agentOf, contextOf } from '../../src/project/context.ts';
 import { layoutOf } from '../../src/project/layout.ts';
+import { openLedger } from '../../src/project/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SILENT } from '../../src/telemetry.ts';
 import { yes } from './agent-place.ts';
@@ -34,12 +35,15 @@ export async function asCore<T>(
   const layout = layoutOf(root);
   const config = readConfig(layout);
   const clock = () => new Date();
-  const store = await config.store.open({ tenant: config.tenant, clock, mode: 'write' });
+  const ledger = await openLedger(layout, config, { clock, mode: 'write' });
   try {
     const core = Keyturn.agentSigner('agent-core', join(root, '.keyturn/keys/agent-core.seed'));
-    return await act(await contextOf(layout, config, wrap(store), clock, SILENT), core);
+    return await act(
+      contextOf(layout, config, { ...ledger, store: wrap(ledger.store) }, clock, SILENT),
+      core,
+    );
   } finally {
-    await store.close();
+    await ledger.store.close();
   }
 }
 

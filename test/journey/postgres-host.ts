@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
@@ -55,7 +55,7 @@ export async function anotherHost(
   for (const name of ['keyturn.yaml', 'tools.yaml', 'policies', 'simulations'])
     cpSync(join(root, name), join(other, name), { recursive: true });
   if (store !== undefined) writeConfig(other, tenant, store);
-  mkdirSync(join(other, '.keyturn', 'keys'), { recursive: true, mode: 0o700 });
+  await Keyturn.join({ at: other, confirm: async () => true });
   const keyturn = await Keyturn.open({ at: other });
   onTestFinished(() => keyturn.close());
   return { root: other, keyturn, ada };

@@ -3,6 +3,12 @@ import type { Spec } from '../spec.ts';
 /** Where the ledger is kept, and what happens in it now. */
 export const STORE: readonly Spec[] = [
   {
+    name: 'store join',
+    about: 'make the ledger in the configured store the one of this project, on a further host',
+    examples: ['keyturn store join'],
+    load: async () => (await import('../command/join.ts')).join,
+  },
+  {
     name: 'store copy',
     about: 'copy a ledger with its objects to another store, or go on with a copy that broke off',
     operands: [

@@ -10,13 +10,17 @@ import { isStorable, stateOf, type Tenant } from './rows.ts';
 /** Entries per read. Each read is a transaction of its own, so that a slow reader never keeps the server from cleaning up. */
 export const BATCH = 1000;
 
+/** The hash of the second entry, which covers the first: no other ledger has it. Null while the ledger has no founder. */
+export const FOUNDING =
+  '(SELECT hash FROM keyturn.entry WHERE entry.tenant = tenant.id AND seq = 1) AS founding';
+
 export async function findTenant(db: Connection, name: string): Promise<Tenant | null> {
   if (!isStorable(name)) return null;
-  const { rows } = await db.ask<{ id: number }>({
-    text: 'SELECT id FROM keyturn.tenant WHERE name = $1',
+  const { rows } = await db.ask<{ id: number; founding: Digest | null }>({
+    text: `SELECT id, ${FOUNDING} FROM keyturn.tenant WHERE name = $1`,
     values: [name],
   });
-  return rows[0] ? { id: rows[0].id, name } : null;
+  return rows[0] ? { name, ...rows[0] } : null;
 }
 
 export async function readRow<N extends RowName>(
@@ -82,6 +86,15 @@ export async function readEntries(db: Connection, tenant: Tenant, from: number):
     values: [tenant.id, from, BATCH],
   });
   return rows;
+}
+
+export async function readEntry(db: Connection, tenant: Tenant, seq: number): Promise<SealedEntry | null> {
+  const { rows } = await db.ask<SealedEntry & { [column: string]: unknown }>({
+    name: 'entry',
+    text: 'SELECT seq, hash, bytes FROM keyturn.entry WHERE tenant = $1 AND seq = $2',
+    values: [tenant.id, seq],
+  });
+  return rows[0] ?? null;
 }
 
 export async function readEntriesOf(db: Connection, tenant: Tenant, subject: string): Promise<SealedEntry[]> {

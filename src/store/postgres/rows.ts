@@ -1,3 +1,4 @@
+import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
 import type { RowName, States } from '../row.ts';
 
@@ -5,6 +6,8 @@ import type { RowName, States } from '../row.ts';
 export interface Tenant {
   readonly id: number;
   readonly name: string;
+  /** The hash of its second entry when it was opened, null if it had none: another server has another one. */
+  readonly founding: Digest | null;
 }
 
 /** No text in the store has other characters than these, so looking for one that has would only make an error. */

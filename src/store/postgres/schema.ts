@@ -1,8 +1,10 @@
+import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
 import { AGENT_LEDGERS, AGENT_MIGRATION } from './agent-schema.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isAbsent } from './failure.ts';
+import { FOUNDING } from './read.ts';
 import type { Tenant } from './rows.ts';
 import { together } from './together.ts';
 
@@ -94,19 +96,22 @@ export async function readVersion(db: Connection, newest = MIGRATIONS.length): P
 }
 
 const SAME = `SELECT (SELECT version FROM keyturn.version) AS version,
-  (SELECT name FROM keyturn.tenant WHERE id = $1) AS name, ${RAN}`;
+  tenant.name, tenant.founding, ${RAN}
+  FROM (VALUES (1)) AS one LEFT JOIN (SELECT name, ${FOUNDING} FROM keyturn.tenant WHERE id = $1) AS tenant ON true`;
 
 /** A connection that is made anew leads to the store that was opened, in the form it had, and to no other. */
 export async function requireSameStore(db: Connection, tenant: Tenant): Promise<void> {
-  const { rows } = await db.ask<{ version: number; name: string | null } & Ran>({
+  const { rows } = await db.ask<{ version: number; name: string | null; founding: Digest | null } & Ran>({
     text: SAME,
     values: [tenant.id],
   });
-  const { version, name, ...ran } = rows[0]!;
+  const { version, name, founding, ...ran } = rows[0]!;
   const newest = MIGRATIONS.length;
   if (version > newest) refuse('STORE_NEWER', undefined, { version, newest });
   if (version !== newest || name !== tenant.name)
     refuse('STORE_CORRUPT', 'The server now has another store than the one that was opened.');
+  if (tenant.founding !== null && founding !== tenant.founding)
+    refuse('LEDGER_FOREIGN', 'The server now has another ledger than the one that was opened.');
   requireReady(db.backend, ran);
 }
 

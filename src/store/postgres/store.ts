@@ -17,6 +17,7 @@ import {
   readDigests,
   readEntries,
   readEntriesOf,
+  readEntry,
   readIntents,
   readObject,
   readRow,
@@ -199,6 +200,7 @@ function storeOf(
       adopter.saw(tip);
       return tip;
     },
+    entry: (seq) => read((db) => readEntry(db, tenant, seq)),
     entries: (from) => entriesFrom((seq) => read((db) => readEntries(db, tenant, seq)), from ?? 0),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
     adopt: async (moved) => {

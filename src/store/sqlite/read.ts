@@ -23,6 +23,13 @@ export function readEntries(db: Database, tenant: Tenant, from: number): SealedE
   return found.map(sealedOf);
 }
 
+export function readEntry(db: Database, tenant: Tenant, seq: number): SealedEntry | null {
+  const found = db
+    .sql('SELECT id, hash, bytes FROM entry WHERE id = ? AND id < ?')
+    .get(idOf(tenant.id, seq), idOf(tenant.id + 1, 0)) as EntryRow | undefined;
+  return found ? sealedOf(found) : null;
+}
+
 export function readEntriesOf(db: Database, tenant: Tenant, subject: string): SealedEntry[] {
   const found = db
     .sql(

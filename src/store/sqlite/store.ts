@@ -7,7 +7,7 @@ import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { createFile, exists, openToRead, openToWrite } from './open.ts';
-import { readDigests, readEntries, readEntriesOf, readIntents, readObject } from './read.ts';
+import { readDigests, readEntries, readEntriesOf, readEntry, readIntents, readObject } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
 import { findTenant, readAll, readRow, type Tenant } from './rows.ts';
 import { tipsOf } from './tip.ts';
@@ -87,6 +87,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
     objects: () => walkDigests(async (after) => db.run(() => readDigests(db, tenant, after))),
     tip: async () => db.run(tips.read),
+    entry: async (seq) => db.run(() => readEntry(db, tenant, seq)),
     entries: (from) => entriesFrom(db, tenant, from ?? 0),
     entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
     adopt: async ({ entries = [], objects = [] }) => {

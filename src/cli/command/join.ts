@@ -1,0 +1,51 @@
+import { visible } from '../../canonical/visible.ts';
+import { type JoinedLedger, Keyturn } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { folderOf } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { fields } from '../table.ts';
+import { atTerminal } from '../terminal.ts';
+
+/** So many characters of the fingerprint are typed: enough that nobody finds another key with the same ones. */
+const TYPED = 16;
+
+/** A further host joins a shared ledger. The human compares, because nothing on this host knows which ledger is right. */
+export async function join(call: Call): Promise<Answer> {
+  const { root: project, ...ledger } = await atTerminal((terminal) =>
+    Keyturn.join({
+      at: folderOf(call),
+      confirm: async (found) => {
+        terminal.write(shown(found));
+        const typed = (await terminal.ask(QUESTION)).trim();
+        return typed === short(found) || refuse('CONFIRMATION_DECLINED', NOT_THE_SAME);
+      },
+    }),
+  );
+  const result: Result<'store join'> = { project, ...ledger };
+  return {
+    result,
+    lines: [
+      `[OK] ${visible(project)} has joined ${visible(ledger.origin)}`,
+      `Ledger key: ${ledger.ledger_key}`,
+    ],
+  };
+}
+
+const QUESTION = `The first ${TYPED} characters behind "sha256:", as the owner of the ledger told you: `;
+const NOT_THE_SAME = 'What was typed is not the beginning of the fingerprint. Nothing was joined.';
+
+function short({ ledger_key }: JoinedLedger): string {
+  return ledger_key.slice('sha256:'.length).slice(0, TYPED);
+}
+
+function shown({ store, origin, founder, ledger_key, entries }: JoinedLedger): string {
+  const lines = fields([
+    ['Store', visible(store)],
+    ['Ledger', visible(origin)],
+    ['Founded by', `${visible(founder.name)}, key ${founder.key}`],
+    ['Ledger key', ledger_key],
+    ['Entries', String(entries)],
+  ]);
+  return `${[...lines, 'On the first host, `keyturn ledger verify` prints the ledger key.'].join('\n')}\n`;
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { makeFolderDurably } from '../durable/file.ts';
+import { parseEvent } from '../event/event.ts';
+import { verifyAct } from '../identity/act.ts';
+import { genesisOf } from '../journey/audit.ts';
+import { openEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import type { Store } from '../store/store.ts';
+import { readConfig } from './config.ts';
+import { findProject, type Layout, layoutOf } from './layout.ts';
+import {
+  type PinnedLedger,
+  pinnedOf,
+  readLedgerFile,
+  requirePinned,
+  writeLedgerFile,
+} from './ledger-file.ts';
+
+export interface JoinRequest {
+  /** A folder with a keyturn.yaml that names the store, or one inside such a project. */
+  readonly at: string;
+  readonly clock?: () => Date;
+  /** Asks the human at the terminal whether this is the ledger that its owner told them of. There is no default. */
+  readonly confirm: (ledger: JoinedLedger) => Promise<boolean>;
+}
+
+export interface JoinedLedger extends PinnedLedger {
+  readonly root: string;
+  readonly store: string;
+  readonly entries: number;
+}
+
+/** Makes the ledger in the configured store the ledger of this project, on a host that has none pinned yet. */
+export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Promise<JoinedLedger> {
+  const layout = layoutOf(rootOf(at));
+  const config = readConfig(layout);
+  const store = await config.store.open({ tenant: config.tenant, clock, mode: 'read' });
+  try {
+    const found = await foundedLedger(store);
+    requireUnpinned(layout, found);
+    const { size: entries } = await store.tip();
+    const ledger = { ...found, root: layout.root, store: config.store.name, entries };
+    if (!(await confirm(ledger)))
+      refuse('CONFIRMATION_DECLINED', 'The fingerprint is not the one of this ledger.');
+    for (const folder of [layout.own, layout.keys]) if (!existsSync(folder)) makeFolderDurably(folder, 0o700);
+    writeLedgerFile(layout, found);
+    return ledger;
+  } finally {
+    await store.close();
+  }
+}
+
+const now = () => new Date();
+
+/** The folder itself, if it has a configuration: on a new host nothing else says that it is a project. */
+function rootOf(at: string): string {
+  const here = resolve(at);
+  return existsSync(join(here, 'keyturn.yaml')) ? here : (findProject(here) ?? refuse('PROJECT_MISSING'));
+}
+
+/** The enrolment of the founder is verified here, once: from then on the key is compared. */
+async function foundedLedger(store: Store): Promise<PinnedLedger> {
+  const identity = await genesisOf(store);
+  const enrolled = parseEvent(openEntry((await store.entry(1))!.bytes));
+  if (enrolled.kind !== 'key.enrolled' || enrolled.body.by !== enrolled.subject)
+    return refuse('SIGNATURE_INVALID', 'The first key is not signed by itself.');
+  if (enrolled.body.key !== identity.founder.key)
+    refuse('SIGNATURE_INVALID', 'The first key is not signed by itself.');
+  verifyAct(identity.origin, enrolled);
+  return pinnedOf(identity);
+}
+
+function requireUnpinned(layout: Layout, found: PinnedLedger): void {
+  if (!existsSync(layout.ledger_file)) return;
+  requirePinned(readLedgerFile(layout), found);
+  refuse('PROJECT_EXISTS', `${layout.root} has joined this ledger already.`);
+}

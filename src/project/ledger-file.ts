@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { canonicalText, parseJson } from '../canonical/json.ts';
+import { readRegularFile } from '../durable/beneath.ts';
+import { createDurably } from '../durable/file.ts';
+import type { LedgerIdentity } from '../journey/audit.ts';
+import { fingerprint } from '../ledger/head.ts';
+import { limits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { Layout } from './layout.ts';
+
+/**
+ * `.keyturn/ledger.json`: which ledger belongs to this project. Without it, whoever puts another store in its place, or
+ * another server into keyturn.yaml, would bring humans and policies of their own.
+ */
+export interface PinnedLedger {
+  readonly origin: string;
+  readonly founder: { readonly name: string; readonly key: string };
+  /** The fingerprint of the key that signs the heads. */
+  readonly ledger_key: string;
+}
+
+const FORMAT = 'keyturn-ledger/1';
+
+const fileSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  origin: z.string().min(1).max(255),
+  founder: z.strictObject({ name: z.string().min(1).max(limits.name_chars), key: z.base64().length(44) }),
+  ledger_key: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+});
+
+export function pinnedOf({ origin, founder, ledger_key }: LedgerIdentity): PinnedLedger {
+  return { origin, founder, ledger_key: fingerprint(ledger_key) };
+}
+
+export function writeLedgerFile({ ledger_file }: Layout, pinned: PinnedLedger): void {
+  createDurably(ledger_file, Buffer.from(textOf(pinned)), 0o444);
+}
+
+function textOf(pinned: PinnedLedger): string {
+  return `${canonicalText({ format: FORMAT, ...pinned })}\n`;
+}
+
+export function readLedgerFile({ ledger_file }: Layout): PinnedLedger {
+  try {
+    return parse(readRegularFile(ledger_file, limits.entry_bytes).bytes);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const problem = error.code === 'FILE_NOT_FOUND' ? 'is missing' : `cannot be used: ${error.message}`;
+    return refuse('LEDGER_UNPINNED', `${ledger_file} ${problem}`.replace(/\.*$/, '.'), { found: error.code });
+  }
+}
+
+/** One text for one ledger: a file that was cut off or edited by hand is not in its one form. */
+function parse(bytes: Uint8Array): PinnedLedger {
+  const parsed = fileSchema.safeParse(parseJson(bytes, limits.entry_bytes));
+  if (!parsed.success) refuse('SHAPE_INVALID', 'it is not the identity of a ledger');
+  const { format: _, ...pinned } = parsed.data;
+  if (textOf(pinned) !== Buffer.from(bytes).toString('utf8'))
+    refuse('SHAPE_INVALID', 'it is not in its one form');
+  return pinned;
+}
+
+/** Refuses any other ledger than the pinned one, and says what was expected and what was found. */
+export function requirePinned(expected: PinnedLedger, found: PinnedLedger): void {
+  if (textOf(expected) === textOf(found)) return;
+  const details = { expected: wordsOf(expected), found: wordsOf(found) };
+  refuse(
+    'LEDGER_FOREIGN',
+    `The store holds another ledger. Expected ${details.expected}; found ${details.found}.`,
+    details,
+  );
+}
+
+function wordsOf({ origin, founder, ledger_key }: PinnedLedger): string {
+  return `${origin}, founded by ${founder.name} (${fingerprint(founder.key)}), ledger key ${ledger_key}`;
+}

@@ -1,0 +1,90 @@
+import { cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Keyturn } from '../../src/keyturn.ts';
+import { migratePostgresStore } from '../../src/store/postgres/store.ts';
+import { talkAt } from '../cli/project.ts';
+import { type Shared, shared, writeConfig } from '../journey/postgres-host.ts';
+import { APPLICATION, OWNER, postgres, urlOf } from '../store/postgres-place.ts';
+import { PASSPHRASE } from '../support/project.ts';
+import { keyturn } from '../support/pty.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+
+const server = postgres();
+
+/** Another database with a ledger of the same tenant, founded by somebody else: one line of keyturn.yaml leads there. */
+async function otherServer(tenant: string): Promise<string> {
+  await server().sql(`CREATE DATABASE other OWNER ${OWNER.user}`);
+  const at = (who: typeof OWNER) => server().server.url({ ...who, database: 'other' });
+  await migratePostgresStore({ url: at(OWNER), application: APPLICATION.user });
+  const root = scratch();
+  writeConfig(root, tenant, at(APPLICATION));
+  await (await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE })).close();
+  return at(APPLICATION);
+}
+
+/** A further host: what is under version control, and nothing else. */
+function furtherHost({ root }: Shared): string {
+  const other = scratch();
+  for (const name of ['keyturn.yaml', 'tools.yaml', 'policies', 'simulations'])
+    cpSync(join(root, name), join(other, name), { recursive: true });
+  return other;
+}
+
+const QUESTION = 'as the owner of the ledger told you: ';
+
+describe('S5: a project whose ledger is on a server has one ledger', () => {
+  it('another server in keyturn.yaml is refused by every command', async () => {
+    const p = await shared(server(), 'swapped');
+    const before = urlOf(server().server, APPLICATION);
+    writeConfig(p.root, 'swapped', await otherServer('swapped'));
+    for (const mode of ['read', 'write'] as const)
+      await expectRefusal('LEDGER_FOREIGN', () => Keyturn.open({ at: p.root, mode }));
+    for (const words of [
+      ['status'],
+      ['list'],
+      ['doctor'],
+      ['ledger', 'verify', '--deep'],
+      ['store', 'verify'],
+    ]) {
+      const { code, stdout, stderr } = await keyturn(words, { cwd: p.root });
+      expect(code, words.join(' ')).toBe(1);
+      expect(`${stdout}${stderr}`, words.join(' ')).toContain('another ledger');
+    }
+    writeConfig(p.root, 'swapped', before);
+    await (await Keyturn.open({ at: p.root })).close();
+  });
+
+  it('a further host joins after the beginning of the fingerprint was typed, and not before', async () => {
+    const p = await shared(server(), 'joined');
+    const { fingerprint } = await p.keyturn.head();
+    const at = furtherHost(p);
+    const short = fingerprint.slice('sha256:'.length, 'sha256:'.length + 16);
+
+    expect((await keyturn(['store', 'join'], { cwd: at })).stderr).toContain('NO_TERMINAL');
+    const wrong = await talkAt({ cwd: at }, ['store', 'join'], [QUESTION, 'f'.repeat(16)]);
+    expect(wrong.stderr).toContain('CONFIRMATION_DECLINED');
+    expect(existsSync(join(at, '.keyturn'))).toBe(false);
+
+    const right = await talkAt({ cwd: at }, ['store', 'join'], [QUESTION, short]);
+    expect(right.code, right.stderr).toBe(0);
+    for (const shown of [fingerprint, 'Founded by: ada', p.ada.public_key])
+      expect(right.screen).toContain(shown);
+    const file = (root: string) => join(root, '.keyturn', 'ledger.json');
+    expect(readFileSync(file(at), 'utf8')).toBe(readFileSync(file(p.root), 'utf8'));
+    expect(statSync(join(at, '.keyturn', 'keys')).mode & 0o777).toBe(0o700);
+    await (await Keyturn.open({ at })).close();
+    expect((await talkAt({ cwd: at }, ['store', 'join'])).stderr).toContain('PROJECT_EXISTS');
+  });
+
+  it('a host that was given the file of another host needs no more', async () => {
+    const p = await shared(server(), 'given');
+    const at = furtherHost(p);
+    await Keyturn.join({ at, confirm: async () => true });
+    rmSync(join(at, '.keyturn', 'ledger.json'));
+    await expectRefusal('LEDGER_UNPINNED', () => Keyturn.open({ at }));
+    cpSync(join(p.root, '.keyturn', 'ledger.json'), join(at, '.keyturn', 'ledger.json'));
+    await (await Keyturn.open({ at })).close();
+  });
+});
