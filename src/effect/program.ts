@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import type { Digest } from '../canonical/digest.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { executableForm, notExecutable } from './executable-form.ts';
 import { findProgram } from './machine.ts';
 
 /** One file of what runs: the executable, or an interpreter that its first line names. */
@@ -21,28 +22,36 @@ export interface OpenProgram extends Program {
 }
 
 /** The kernel follows at most this many interpreters of interpreters. */
-const INTERPRETERS = 4;
-/** The kernel looks at no more of the first line. */
-const HEAD_BYTES = 256;
+export const INTERPRETERS = 4;
 
 /**
- * The executable and the chain of its interpreters, each with its digest. What an interpreter or the loader opens
- * later (libraries, modules) is not covered; the sandbox decides what of that can be seen.
+ * The executable, the chain of its interpreters, and the loaders that these binaries name, each with its digest. What an
+ * interpreter or a loader opens later (libraries, modules) is not here: `covers` in the registry names files, and the
+ * sandbox decides what else can be seen.
  */
 export function describePrograms(called: string, search_path: string, digests: Digests): Program[] {
   const programs: Program[] = [];
-  let pending: string[] = [called];
+  let pending: Pending[] = [{ called, loader: false }];
   while (pending.length > 0) {
-    if (programs.length > 2 * INTERPRETERS) notExecutable(called, 'its interpreters are nested too deep');
-    const program = openProgram(pending[0]!, digests);
+    if (programs.length > 3 * INTERPRETERS) notExecutable(called, 'its interpreters are nested too deep');
+    const [next, ...rest] = pending as [Pending, ...Pending[]];
+    pending = rest;
+    // Most binaries of a machine share one loader.
+    if (next.loader && programs.some((program) => program.called === next.called)) continue;
+    const program = openProgram(next.called, digests);
     try {
       programs.push({ called: program.called, path: program.path, sha256: program.sha256 });
-      pending = [...pending.slice(1), ...interpretersOf(program, search_path)];
+      pending = [...pending, ...startedBy(program, search_path)];
     } finally {
       closeSync(program.fd);
     }
   }
   return programs;
+}
+
+interface Pending {
+  readonly called: string;
+  readonly loader: boolean;
 }
 
 /** Opens and hashes one program. What is hashed is what is open. */
@@ -87,30 +96,15 @@ function requireExecutable(path: string, fd: number): void {
   }
 }
 
-/** What must be opened next to run this program: nothing for a binary. */
-function interpretersOf(program: OpenProgram, search_path: string): string[] {
-  const head = Buffer.alloc(HEAD_BYTES);
-  const length = readSync(program.fd, head, 0, HEAD_BYTES, 0);
-  if (head.subarray(0, 4).equals(ELF)) return [];
-  const line = head.toString('latin1', 0, length).split('\n', 1)[0]!;
-  // Without this line the C library would hand the file to /bin/sh. There is no shell, ever.
-  if (!line.startsWith('#!'))
-    notExecutable(program.path, 'it is neither a binary nor a script with a #! line');
-  if (line.length === HEAD_BYTES) notExecutable(program.path, 'its #! line is too long');
-  // The kernel takes only blanks and tabs away: `#!/bin/sh\r` runs a file whose name ends with a carriage return.
-  if (/[^\x20-\x7e\t]/.test(line)) notExecutable(program.path, 'its #! line is not plain text');
-  const [interpreter, ...rest] = line
-    .slice(2)
-    .replace(/^[ \t]+|[ \t]+$/g, '')
-    .split(/[ \t]+/);
-  if (!interpreter || !isAbsolute(interpreter)) {
-    notExecutable(program.path, 'its interpreter is not an absolute path');
-  }
-  if (!/\/env$/.test(interpreter)) return [interpreter];
-  return [interpreter, lookedUpByEnv(program.path, rest, search_path)];
+/** What the kernel, or env, starts in order to run this program. */
+function startedBy(program: OpenProgram, search_path: string): Pending[] {
+  const form = executableForm(program.fd, program.path);
+  if (form.kind === 'binary') return form.next === null ? [] : [{ called: form.next, loader: true }];
+  const named = /\/env$/.test(form.next)
+    ? [form.next, lookedUpByEnv(program.path, form.words, search_path)]
+    : [form.next];
+  return named.map((called) => ({ called, loader: false }));
 }
-
-const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 
 /** `#!/usr/bin/env node` runs what the tool's own PATH says; `-S` may add plain words and nothing else. */
 function lookedUpByEnv(script: string, words: readonly string[], search_path: string): string {
@@ -121,10 +115,6 @@ function lookedUpByEnv(script: string, words: readonly string[], search_path: st
   }
   const found = findProgram(name, search_path.split(':').filter(isAbsolute));
   return found ?? refuse('EXECUTABLE_MISSING', `${script} needs ${name}, which is not in ${search_path}.`);
-}
-
-function notExecutable(path: string, why: string): never {
-  return refuse('EXECUTABLE_NOT_EXECUTABLE', `${path} cannot be executed: ${why}.`, { path });
 }
 
 /** Digests of open files. */

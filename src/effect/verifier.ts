@@ -1,8 +1,10 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { refuse } from '../refusal.ts';
 import { type Outcome, runChild } from './child.ts';
+import { executableForm } from './executable-form.ts';
 import { findProgram } from './machine.ts';
+import { INTERPRETERS } from './program.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -43,9 +45,10 @@ function requireCallable(name: string, search_path: string): string {
   const path = name.includes('/') ? resolve(name) : findProgram(name, search_path.split(':').filter(Boolean));
   const stats = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
   if (!path || !stats) refuse('VERIFIER_NOT_FOUND', `${name || 'The verifier'} does not exist.`);
-  if (!stats.isFile() || (stats.mode & 0o111) === 0 || !isAllowed(path) || !saysHowToRun(path)) {
+  if (!stats.isFile() || (stats.mode & 0o111) === 0 || !isAllowed(path)) {
     refuse('VERIFIER_NOT_CALLABLE', `${name} is not an executable file.`);
   }
+  requireStartable(path);
   return path;
 }
 
@@ -58,15 +61,31 @@ function isAllowed(path: string): boolean {
   }
 }
 
-/** A file that is neither binary nor #! script would be handed to a shell by the C library. */
-function saysHowToRun(path: string): boolean {
-  const head = Buffer.alloc(4);
-  try {
-    const fd = openSync(path, constants.O_RDONLY);
-    readSync(fd, head, 0, 4, 0);
-    closeSync(fd);
-  } catch {
-    return true; // executable but not readable: only a binary can be that
+/** Not only the verifier: the C library hands a script to /bin/sh when the kernel cannot start its interpreter. */
+function requireStartable(path: string): void {
+  let next: string | null = path;
+  for (let depth = 0; next !== null; depth++) {
+    if (depth > INTERPRETERS)
+      refuse('VERIFIER_NOT_CALLABLE', `${path}: its interpreters are nested too deep.`);
+    next = startedBy(next);
   }
-  return head.toString('latin1', 0, 2) === '#!' || head.toString('latin1') === '\x7fELF';
+}
+
+/** What the kernel starts in order to run this file; `null` when it starts the file itself. */
+function startedBy(path: string): string | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    // Executable but not readable: only a binary can be that. Anything else fails when it is started.
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return null;
+    return refuse('VERIFIER_NOT_CALLABLE', `${path} cannot be opened.`);
+  }
+  try {
+    return executableForm(fd, path).next;
+  } catch (error) {
+    return refuse('VERIFIER_NOT_CALLABLE', (error as Error).message);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -9,7 +9,7 @@ export interface IntentLine {
   readonly hash: string;
 }
 
-/** A line of `executed.jsonl`: as 000 writes it (`hash`), or as 001 does (the other three). */
+/** A line of `executed.jsonl`: as 000 writes it (with or without `hash`), or as 001 does (with the other three). */
 export interface ExecutedLine {
   readonly id: string;
   readonly timestamp: string;
@@ -37,7 +37,7 @@ const HASH = `"hash": ?"${HEX}{64}"`;
 const PLAIN = '[ !#-\\[\\]-~]+';
 const EXIT = '(?:null|0|-?[1-9]\\d{0,9})';
 const RUN = `"tool": ?"${PLAIN}", ?"exit_code": ?${EXIT}, ?"outcome": ?"(?:started|success|failure)"`;
-const START = `\\{"id": ?"${UUID}", ?"timestamp": ?"${TIME}", ?`;
+const START = `\\{"id": ?"${UUID}", ?"timestamp": ?"${TIME}"`;
 
 const time = new RegExp(`^${TIME}$`);
 const digest = new RegExp(`^${HEX}{64}$`);
@@ -49,17 +49,19 @@ export function isHash(text: string): boolean {
 }
 
 export const intentForm: Form<IntentLine> = {
-  exact: `${START}${HASH}\\}`,
+  exact: `${START}, ?${HASH}\\}`,
   parse: (line) => ({ ...idAndTime(line), hash: hashOf(line) }),
 };
 
 export const executedForm: Form<ExecutedLine> = {
-  exact: `${START}(?:${HASH}|${RUN})\\}`,
+  exact: `${START}(?:, ?(?:${HASH}|${RUN}))?\\}`,
   parse(line) {
     const known = idAndTime(line);
-    // A record of 000 has the hash; one of 001 has all of the others. Each field that is there must be right.
+    // A record of 000 has the hash, or nothing more (its example 2); one of 001 has all of the others. Each field that
+    // is there must be right, and half a record of 001 is none.
     if (Object.hasOwn(line, 'hash')) hashOf(line);
-    else for (const field of RUN_FIELDS) if (!Object.hasOwn(line, field)) malformed(field);
+    else if (RUN_FIELDS.some((field) => Object.hasOwn(line, field)))
+      for (const field of RUN_FIELDS) if (!Object.hasOwn(line, field)) malformed(field);
     return { ...known, outcome: runOf(line) };
   },
 };

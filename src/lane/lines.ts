@@ -8,7 +8,8 @@ import type { Form } from './form.ts';
 
 /**
  * Every line of a queue file, each one validated; `null` when there is no such file. With `only`, the lines of that
- * id. One bad line anywhere refuses the whole file: a reader who skipped it could skip the line that says no.
+ * id. One bad line anywhere refuses the whole file: a reader who skipped it could skip the line that says no. A blank
+ * line says nothing, and is passed over.
  */
 export async function readLines<T extends { readonly id: string }>(
   path: string,
@@ -66,12 +67,17 @@ function* scan(fd: number, name: string, form: string, only: string | undefined)
       const end = exact ? pattern.lastIndex : text.indexOf('\n', at) + 1;
       const wanted = hit >= at && hit < end;
       if (wanted) hit = text.indexOf(only as string, end);
-      if (wanted || !exact || only === undefined)
-        yield { text: text.slice(at, end - 1), place: `${name} line ${number}`, exact };
+      if (wanted || !exact || only === undefined) {
+        const line = text.slice(at, end - 1);
+        if (!BLANK.test(line)) yield { text: line, place: `${name} line ${number}`, exact };
+      }
       at = end;
     }
   }
 }
+
+/** As JSON knows white space. Any other character that looks like it is a malformed line. */
+const BLANK = /^[ \t\r]*$/;
 
 async function parse<T>({ text, place, exact }: Candidate, form: Form<T>): Promise<T> {
   try {

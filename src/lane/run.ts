@@ -1,7 +1,8 @@
 import type { Outcome } from '../effect/child.ts';
-import { type ReasonCode, refuse } from '../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { compareEffects, type Effect } from '../tool/effect.ts';
 import { appendLine, locked } from './append.ts';
+import { type Beginning, beginningOf, beginsWith } from './beginning.ts';
 import { executedForm } from './form.ts';
 import { readLines } from './lines.ts';
 import { type Ready, type RunRequest, requirePreconditions } from './precondition.ts';
@@ -27,23 +28,29 @@ export async function runIntent(request: RunRequest, setting: RunSetting): Promi
   seen.prepared.close();
   if (!(await setting.confirm(seen.effect))) refuse('CONFIRMATION_DECLINED');
 
-  const ready = await claim(request, seen, setting);
+  const claimed = await claim(request, seen, setting);
   try {
-    const run = await ready.prepared.run({ abort: setting.abort });
-    return await record(request, ready.effect.tool, run, setting);
-  } catch {
-    // Whatever went wrong after the claim: nobody can say that nothing happened.
+    const run = await claimed.prepared.run({ abort: setting.abort });
+    return await record(request, claimed, run, setting);
+  } catch (error) {
+    // Whatever went wrong after the claim: it cannot be said that nothing happened.
+    if (error instanceof Refusal && error.code === 'RECORDING_FAILED') throw error;
     return refuse('RECORDING_FAILED');
   } finally {
-    ready.prepared.close();
+    claimed.prepared.close();
   }
+}
+
+interface Claim extends Ready {
+  /** `executed.jsonl` as it was when the claim had been appended. */
+  readonly held: Beginning;
 }
 
 /**
  * All of it again, because the human may have taken an hour, and with the folder locked, because another process may
  * be here too. The claim is on the disk before the tool starts: from then on any reader sees this id as executed.
  */
-function claim(request: RunRequest, seen: Ready, setting: RunSetting): Promise<Ready> {
+function claim(request: RunRequest, seen: Ready, setting: RunSetting): Promise<Claim> {
   return locked(request.queue, async () => {
     const ready = await requirePreconditions(request);
     try {
@@ -56,7 +63,7 @@ function claim(request: RunRequest, seen: Ready, setting: RunSetting): Promise<R
         exit_code: null,
         outcome: 'started',
       });
-      return ready;
+      return { ...ready, held: beginningOf(request.queue.executed) };
     } catch (error) {
       ready.prepared.close();
       throw error;
@@ -66,7 +73,7 @@ function claim(request: RunRequest, seen: Ready, setting: RunSetting): Promise<R
 
 async function record(
   request: RunRequest,
-  tool: string,
+  { effect, held }: Claim,
   run: Outcome,
   setting: RunSetting,
 ): Promise<Finished> {
@@ -74,17 +81,24 @@ async function record(
   const line = {
     id: request.id,
     timestamp: setting.clock().toISOString(),
-    tool,
+    tool: effect.tool,
     exit_code: run.exit_code,
     outcome: code === null ? 'success' : 'failure',
   } as const;
   await locked(request.queue, async () => {
     // A writer that does not know our lock may have left half a line. Ours must not continue it.
     await readLines(request.queue.executed, executedForm, request.id);
+    const kept = beginsWith(request.queue.executed, held);
+    // Also without the claim: this line keeps the id blocked.
     appendLine(request.queue.executed, line);
+    if (!kept) refuse('RECORDING_FAILED', CLAIM_LOST);
   });
   return { ...line, code, run };
 }
+
+/** A tool without a sandbox can write there: the claim of this run, or the records of other runs, may be gone. */
+const CLAIM_LOST =
+  'executed.jsonl no longer begins with what it held when the tool started: lines were changed or taken away.';
 
 /** Exit code 0 and nothing else is a success. */
 function failureOf(run: Outcome): ReasonCode | null {

@@ -26,6 +26,10 @@ const describeAll = (path: string, search = '/usr/bin:/bin') =>
   describePrograms(path, search, createDigests());
 const paths = (path: string, search?: string) => describeAll(path, search).map((program) => program.path);
 
+/** What `ldd` would say: the one loader of this machine's programs. */
+const { sharedObjects } = process.report.getReport() as unknown as { sharedObjects: string[] };
+const LOADER = realpathSync(sharedObjects.find((path) => /\/ld-[^/]+$/.test(path))!);
+
 describe('describePrograms', () => {
   it('names the real file of a link and hashes its bytes', () => {
     const folder = scratch();
@@ -35,12 +39,12 @@ describe('describePrograms', () => {
     expect(program).toEqual({ called: join(folder, 'link'), path, sha256: sha256('#!/bin/sh\n') });
   });
 
-  it('follows the interpreter of a script, of an interpreter that is a script, and none for a binary', () => {
+  it('follows the interpreter of a script, of an interpreter that is a script, and the loader of a binary', () => {
     const shell = realpathSync('/bin/sh');
     const inner = file('#!/bin/sh -e\n');
     const outer = file(`#! ${inner}\targument\n`);
-    expect(paths('/bin/true')).toEqual([realpathSync('/bin/true')]);
-    expect(paths(outer)).toEqual([outer, inner, shell]);
+    expect(paths('/bin/true')).toEqual([realpathSync('/bin/true'), LOADER]);
+    expect(paths(outer)).toEqual([outer, inner, shell, LOADER]);
   });
 
   it("finds what env would run, in the tool's own PATH", () => {
@@ -52,6 +56,7 @@ describe('describePrograms', () => {
       expect.any(String),
       env,
       runner,
+      LOADER,
       shell,
     ]);
     expect(paths(file('#!/usr/bin/env -S runner --x\n'), folder)).toContain(runner);

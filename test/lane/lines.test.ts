@@ -23,7 +23,7 @@ const executions = record({
   exit_code: oneof(constantFrom(null, 0, -1), nat()),
   outcome: constantFrom('started', 'success', 'failure'),
 });
-const objects = oneof(intents, executions);
+const objects = oneof(intents, executions, record({ id: ids, timestamp: times }));
 
 /** JSON with one space after each colon and comma, as another language writes it. */
 const spaced = (value: object) =>
@@ -31,6 +31,7 @@ const spaced = (value: object) =>
     .map(([key, field]) => `"${key}": ${JSON.stringify(field)}`)
     .join(', ')}}`;
 
+const blank = constantFrom('', ' ', '\t', '\r', '\v', '\u00a0');
 const written = tuple(objects, boolean()).map(([value, wide]) =>
   wide ? spaced(value) : JSON.stringify(value),
 );
@@ -62,9 +63,16 @@ const damaged = tuple(written, nat(), nat(3), constantFrom(...PIECES)).map(([lin
   return line.slice(0, from) + piece + line.slice(from + cut);
 });
 
-const files = array(oneof({ weight: 4, arbitrary: written }, { weight: 1, arbitrary: damaged }), {
-  maxLength: 6,
-});
+const files = array(
+  oneof(
+    { weight: 4, arbitrary: written },
+    { weight: 1, arbitrary: damaged },
+    { weight: 1, arbitrary: blank },
+  ),
+  {
+    maxLength: 6,
+  },
+);
 
 /** What the strict parser alone says about a file; `null` when it refuses a line. */
 function strictly<T extends { id: string }>(text: string, form: Form<T>): T[] | null {
@@ -73,6 +81,7 @@ function strictly<T extends { id: string }>(text: string, form: Form<T>): T[] | 
     return text
       .split('\n')
       .slice(0, -1)
+      .filter((line) => !/^[ \t\r]*$/.test(line))
       .map((line) => form.parse(objectOf(line)));
   } catch (error) {
     if (error instanceof Refusal) return null;

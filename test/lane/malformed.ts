@@ -5,8 +5,7 @@ const inside = whole.slice(1, -1);
 
 /** Lines that no queue file may hold. */
 const ANYWHERE: readonly [what: string, line: Line][] = [
-  ['a blank line', ''],
-  ['white space', '  '],
+  ['a blank that JSON does not know', '\u00a0'],
   ['not JSON', 'hello'],
   ['half an object', whole.slice(0, -1)],
   ['two objects', `${whole}${whole}`],
@@ -57,7 +56,6 @@ export const MALFORMED_INTENT: readonly [what: string, line: Line][] = [
 
 export const MALFORMED_EXECUTED: readonly [what: string, line: Line][] = [
   ...ANYWHERE,
-  ['neither a hash nor an outcome', { id: OTHER_ID, timestamp: TIME }],
   ['no tool', { ...execution(OTHER_ID), tool: undefined }],
   ['a tool without a name', { ...execution(OTHER_ID), tool: '' }],
   ['a tool that is a number', { ...execution(OTHER_ID), tool: 1 }],

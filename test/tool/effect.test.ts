@@ -46,6 +46,11 @@ describe('deriveEffect', () => {
       executables: [
         { called: path, path, sha256: sha256('#!/bin/sh\necho hi\n') },
         { called: '/bin/sh', path: realpathSync('/bin/sh'), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        {
+          called: expect.stringMatching(/\/ld-[^/]+$/),
+          path: expect.stringMatching(/\/ld-[^/]+$/),
+          sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
       ],
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', MODE: 'fast' },
       env_pass: ['HOME', 'TOKEN'],
