@@ -6,8 +6,8 @@ import { denial, type Finished, QUESTION, RECORDING_FAILED_LINES, report, screen
 import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
 import type { Claimed } from '../lane/verify.ts';
 import { jsonLine } from '../lane/visible.ts';
-import { explain, Refusal, refuse } from '../refusal.ts';
-import { requireNotFrozen } from './lane-freeze.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { openFreezes, requireNotFrozen } from './lane-freeze.ts';
 import type { LaneAnswer } from './lane-schema.ts';
 import { painter } from './paint.ts';
 import { present } from './present.ts';
@@ -64,14 +64,16 @@ async function realRun(request: RunRequest, options: LaneRunOptions): Promise<nu
     // it started, and that is recorded.
     for (const signal of SIGNALS) process.on(signal, () => interrupt.abort());
     await requireNotFrozen(request, effect);
-    const answer = await atTerminal((terminal) =>
+    return atTerminal((terminal) =>
       ask(terminal, { id: request.id, effect, options, abort: interrupt.signal }),
     );
-    // Again, because the human may have taken an hour.
-    await requireNotFrozen(request, effect);
-    return answer;
   };
-  const finished = await runIntent(request, { confirm, clock: () => new Date(), abort: interrupt.signal });
+  const finished = await runIntent(request, {
+    confirm,
+    freezes: (effect) => openFreezes(request, effect),
+    clock: () => new Date(),
+    abort: interrupt.signal,
+  });
   tell(options, report(finished), asJson(finished), reasonOfRun(finished));
   return finished.outcome === 'success' ? 0 : 1;
 }
@@ -93,8 +95,8 @@ async function ask(terminal: Terminal, { id, effect, options, abort }: Asked): P
   return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
 }
 
-function reasonOfRun({ code }: Finished): Reason | null {
-  return code === null ? null : reasonOf({ code, message: explain(code).meaning });
+function reasonOfRun({ failure }: Finished): Reason | null {
+  return failure === null ? null : reasonOf(failure);
 }
 
 function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): Said {

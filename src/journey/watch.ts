@@ -1,4 +1,5 @@
 import { canonicalText } from '../canonical/json.ts';
+import { watchWhile } from '../effect/watching.ts';
 import type { Event } from '../event/event.ts';
 import { outstanding } from '../gate/capability.ts';
 import { validApprovals } from '../gate/eligible.ts';
@@ -7,7 +8,6 @@ import { signersOf } from '../gate/signers.ts';
 import type { Approval, IntentState, Run } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isLive } from '../identity/principal.ts';
-import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
@@ -34,48 +34,26 @@ export interface Watched extends Omit<Matter, 'action' | 'system' | 'now'> {
   readonly abort?: AbortSignal | undefined;
 }
 
-/** How many ticks of the watch a look may take. They are counted, so a process that was held up does not blame the store. */
-const LATE_ticks = Math.ceil(2_000 / limits.watch_ms);
-
 /**
  * Looks at a running action several times a second: a freeze, a revocation, a policy of the execution scope, a condition of
- * the capability. Whatever cannot be read is a violation, too, and so is a store that does not answer in time: a run that
- * nobody can stop does not go on.
+ * the capability. Whatever cannot be read is a violation, too, and so is a store that does not answer in time.
  */
 export function watchRun(context: Context, watched: Watched): Watch {
-  const stopped = new AbortController();
   const since_ms = context.clock().getTime();
-  let violation: Violation | null = null;
-  let ticks: number | null = null;
-  const stopFor = (found: Violation) => {
-    if (stopped.signal.aborted) return;
-    violation = found;
-    stopped.abort();
-  };
-  const look = async () => {
-    if (ticks !== null) return;
-    ticks = 0;
-    const found = await violationNow(context, watched, since_ms).catch(unreadable);
-    ticks = null;
-    if (found) stopFor(found);
-  };
-  const tick = () => {
-    if (ticks === null) void look();
-    else if (++ticks >= LATE_ticks) stopFor(by(new Refusal('STORE_UNREACHABLE', LATE)));
-  };
-  const timer = setInterval(tick, limits.watch_ms);
+  const { signal, found, lookNow, stop } = watchWhile({
+    look: () => violationNow(context, watched, since_ms),
+    failed: unreadable,
+    late: () => by(new Refusal('STORE_UNREACHABLE', LATE)),
+    abort: watched.abort,
+  });
   // Where the store tells of other hosts' writes, a run stops at once; the look every now and then is the floor.
-  const following = context.store.changes?.(() => void look()).catch(() => null);
-  const onAbort = () => stopped.abort();
-  watched.abort?.addEventListener('abort', onAbort, { once: true });
-  if (watched.abort?.aborted) onAbort();
+  const following = context.store.changes?.(lookNow).catch(() => null);
   return {
-    signal: stopped.signal,
-    violation: () => violation,
+    signal,
+    violation: found,
     stop() {
-      clearInterval(timer);
-      void following?.then((stop) => stop?.()).catch(() => null);
-      watched.abort?.removeEventListener('abort', onAbort);
+      stop();
+      void following?.then((end) => end?.()).catch(() => null);
     },
   };
 }

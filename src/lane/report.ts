@@ -1,5 +1,5 @@
 import type { Outcome } from '../effect/child.ts';
-import type { ReasonCode, Refusal } from '../refusal.ts';
+import type { Refusal } from '../refusal.ts';
 import type { Effect } from '../tool/effect.ts';
 import { argument, indented, visible } from './visible.ts';
 
@@ -10,7 +10,8 @@ export interface Finished {
   readonly timestamp: string;
   readonly outcome: 'success' | 'failure';
   readonly exit_code: number | null;
-  readonly code: ReasonCode | null;
+  /** Why it is no success. */
+  readonly failure: Refusal | null;
   readonly run: Outcome;
 }
 

@@ -1,4 +1,5 @@
 import type { Outcome } from '../effect/child.ts';
+import { type Watching, watchWhile } from '../effect/watching.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { compareEffects, type Effect } from '../tool/effect.ts';
 import { appendLine, locked } from './append.ts';
@@ -13,6 +14,14 @@ export interface RunSetting {
   readonly confirm: (effect: Effect) => Promise<boolean>;
   readonly clock: () => Date;
   readonly abort: AbortSignal;
+  /** Opened after the y, and asked before the claim and while the tool runs. Without it nothing can be frozen. */
+  readonly freezes?: (effect: Effect) => Promise<Freezes>;
+}
+
+/** What can stop the lane inside a project. */
+export interface Freezes {
+  requireFree(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Everything that a run checks, and nothing that it does. */
@@ -28,10 +37,45 @@ export async function runIntent(request: RunRequest, setting: RunSetting): Promi
   seen.prepared.close();
   if (!(await setting.confirm(seen.effect))) refuse('CONFIRMATION_DECLINED');
 
-  const claimed = await claim(request, seen, setting);
+  const freezes = await setting.freezes?.(seen.effect);
   try {
-    const run = await claimed.prepared.run({ abort: setting.abort });
-    return await record(request, claimed, run, setting);
+    await freezes?.requireFree();
+    return await watchedRun(request, seen, setting, freezes);
+  } finally {
+    await freezes?.close();
+  }
+}
+
+async function watchedRun(
+  request: RunRequest,
+  seen: Ready,
+  { clock, abort }: RunSetting,
+  freezes: Freezes | undefined,
+): Promise<Finished> {
+  const watch = watchWhile<Refusal>({
+    look: async () => (await freezes?.requireFree()) ?? null,
+    failed: (error) => (error instanceof Refusal ? error : new Refusal('INTERNAL', String(error))),
+    late: () => new Refusal('STORE_UNREACHABLE'),
+    abort,
+  });
+  try {
+    return await runClaimed(request, await claim(request, seen, clock, watch), clock, watch);
+  } finally {
+    watch.stop();
+  }
+}
+
+type RunWatch = Watching<Refusal>;
+
+async function runClaimed(
+  request: RunRequest,
+  claimed: Claim,
+  clock: RunSetting['clock'],
+  watch: RunWatch,
+): Promise<Finished> {
+  try {
+    const run = await claimed.prepared.run({ abort: watch.signal });
+    return await record(request, claimed, clock, { run, failure: failureOf(run, watch.found()) });
   } catch (error) {
     // Whatever went wrong after the claim: it cannot be said that nothing happened.
     if (error instanceof Refusal && error.code === 'RECORDING_FAILED') throw error;
@@ -50,15 +94,20 @@ interface Claim extends Ready {
  * All of it again, because the human may have taken an hour, and with the folder locked, because another process may
  * be here too. The claim is on the disk before the tool starts: from then on any reader sees this id as executed.
  */
-function claim(request: RunRequest, seen: Ready, setting: RunSetting): Promise<Claim> {
+function claim(
+  request: RunRequest,
+  seen: Ready,
+  clock: RunSetting['clock'],
+  { signal, found }: RunWatch,
+): Promise<Claim> {
   return locked(request.queue, async () => {
     const ready = await requirePreconditions(request);
     try {
       compareEffects(seen.effect, ready.effect);
-      if (setting.abort.aborted) refuse('CONFIRMATION_DECLINED', 'The run was interrupted.');
+      if (signal.aborted) throw found() ?? new Refusal('CONFIRMATION_DECLINED', 'The run was interrupted.');
       appendLine(request.queue.executed, {
         id: request.id,
-        timestamp: setting.clock().toISOString(),
+        timestamp: clock().toISOString(),
         tool: ready.effect.tool,
         exit_code: null,
         outcome: 'started',
@@ -74,16 +123,15 @@ function claim(request: RunRequest, seen: Ready, setting: RunSetting): Promise<C
 async function record(
   request: RunRequest,
   { effect, held }: Claim,
-  run: Outcome,
-  setting: RunSetting,
+  clock: RunSetting['clock'],
+  { run, failure }: Pick<Finished, 'run' | 'failure'>,
 ): Promise<Finished> {
-  const code = failureOf(run);
   const line = {
     id: request.id,
-    timestamp: setting.clock().toISOString(),
+    timestamp: clock().toISOString(),
     tool: effect.tool,
     exit_code: run.exit_code,
-    outcome: code === null ? 'success' : 'failure',
+    outcome: failure === null ? 'success' : 'failure',
   } as const;
   await locked(request.queue, async () => {
     // A writer that does not know our lock may have left half a line. Ours must not continue it.
@@ -93,7 +141,7 @@ async function record(
     appendLine(request.queue.executed, line);
     if (!kept) refuse('RECORDING_FAILED', CLAIM_LOST);
   });
-  return { ...line, code, run };
+  return { ...line, failure, run };
 }
 
 /** A tool without a sandbox can write there: the claim of this run, or the records of other runs, may be gone. */
@@ -101,7 +149,13 @@ const CLAIM_LOST =
   'executed.jsonl no longer begins with what it held when the tool started: lines were changed or taken away.';
 
 /** Exit code 0 and nothing else is a success. */
-function failureOf(run: Outcome): ReasonCode | null {
+function failureOf(run: Outcome, stopped_by: Refusal | null): Refusal | null {
+  if (run.aborted && stopped_by !== null) return stopped_by;
+  const code = failureCode(run);
+  return code === null ? null : new Refusal(code);
+}
+
+function failureCode(run: Outcome): ReasonCode | null {
   if (!run.started) return 'TOOL_NOT_STARTED';
   if (run.timed_out) return 'TOOL_TIMED_OUT';
   if (run.signal !== null || run.exit_code === null) return 'TOOL_KILLED';
