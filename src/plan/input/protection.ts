@@ -1,3 +1,4 @@
+import { isWithin } from '../../intent/path.ts';
 import { matchesAny } from './glob.ts';
 
 /** The three groups of 004 section 9.1. Touching one of them needs a second approver. */
@@ -11,10 +12,119 @@ export interface Protection extends ProtectedFiles {
   readonly own: readonly string[];
 }
 
-/** A nested repository has hooks too, and `git~1` is the short name of `.git` on some file systems. */
+/**
+ * What 004 names, and what makes code run later, outside of Keyturn and without an approval: the next install, build, commit, editor
+ * window, shell or pipeline would run what was written there. A name without a slash is protected at every depth. A nested
+ * repository has hooks too, and `git~1` is the short name of `.git` on some file systems.
+ */
 const GROUPS: ProtectedFiles = {
-  critical: ['**/.git/**', '**/git~?/**', '.env', '.env.*', 'credentials.json', 'secrets.*'],
-  important: ['requirements.txt', 'pyproject.toml', 'setup.py', '.pre-commit-config.yaml'],
+  critical: [
+    ...['**/.git/**', '**/git~?/**', '.env', '.env.*', 'credentials.json', 'secrets.*'],
+    // Files that hold tokens.
+    ...['.npmrc', '.yarnrc.yml', '.pypirc', '.netrc', '**/.ssh/**'],
+  ],
+  important: [
+    ...['requirements.txt', 'pyproject.toml', 'setup.py', '.pre-commit-config.yaml'],
+    // Packages: what an install fetches and runs.
+    ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', '.yarnrc', '**/.yarn/**'],
+    ...[
+      'pnpm-lock.yaml',
+      'pnpm-workspace.yaml',
+      '.pnpmfile.cjs',
+      'bunfig.toml',
+      'bun.lock',
+      'deno.json',
+      'deno.jsonc',
+    ],
+    ...[
+      'requirements-*.txt',
+      'setup.cfg',
+      'Pipfile',
+      'Pipfile.lock',
+      'poetry.lock',
+      'uv.lock',
+      'tox.ini',
+      'noxfile.py',
+    ],
+    ...['conftest.py', 'sitecustomize.py', 'usercustomize.py', '*.pth'],
+    ...[
+      'Gemfile',
+      'Gemfile.lock',
+      'Cargo.toml',
+      'Cargo.lock',
+      'build.rs',
+      '**/.cargo/**',
+      'go.mod',
+      'go.sum',
+    ],
+    ...['composer.json', 'composer.lock', 'pom.xml', '**/.mvn/**', 'mvnw', 'gradlew', '**/gradle/wrapper/**'],
+    ...['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'gradle.properties'],
+    // Builds and tasks.
+    ...[
+      'Makefile',
+      'GNUmakefile',
+      '*.mk',
+      'CMakeLists.txt',
+      'justfile',
+      '.justfile',
+      'Rakefile',
+      'Taskfile.yml',
+      'Taskfile.yaml',
+    ],
+    ...[
+      'Dockerfile',
+      'Dockerfile.*',
+      'docker-compose*.yml',
+      'docker-compose*.yaml',
+      'compose.yml',
+      'compose.yaml',
+    ],
+    ...['Procfile', 'Vagrantfile', 'flake.nix', 'shell.nix', 'default.nix'],
+    // Pipelines.
+    ...[
+      '**/.github/workflows/**',
+      '**/.github/actions/**',
+      '.gitlab-ci.yml',
+      '**/.circleci/**',
+      'Jenkinsfile',
+    ],
+    ...['azure-pipelines.yml', 'bitbucket-pipelines.yml', '.travis.yml', '.drone.yml', '**/.buildkite/**'],
+    // Hooks and filters of git.
+    ...[
+      '**/.husky/**',
+      '**/.githooks/**',
+      'lefthook.yml',
+      'lefthook.yaml',
+      '.gitmodules',
+      '.gitattributes',
+      '.gitconfig',
+    ],
+    // Editors, their containers, and the settings of agents.
+    ...['**/.vscode/**', '**/.idea/**', '**/.devcontainer/**', '.devcontainer.json', '*.code-workspace'],
+    ...['.mcp.json', '**/.cursor/**', '**/.claude/**'],
+    // Shells, and what sets them up.
+    ...[
+      '.envrc',
+      '.bashrc',
+      '.bash_profile',
+      '.bash_login',
+      '.bash_logout',
+      '.bash_aliases',
+      '.profile',
+      '.inputrc',
+    ],
+    ...[
+      '.zshrc',
+      '.zshenv',
+      '.zprofile',
+      '.zlogin',
+      '.zlogout',
+      'config.fish',
+      '.tool-versions',
+      'mise.toml',
+      '.mise.toml',
+    ],
+  ],
   agent_system: [
     'agent/agent_rules.md',
     'agent_inspector/agent_inspector.md',
@@ -61,4 +171,19 @@ function anchored(path: string): string {
 export function protectionOf(path: string, protection: Protection): 'own' | ProtectedGroup | null {
   if (matchesAny(protection.own, path)) return 'own';
   return protectedGroups.find((group) => matchesAny(protection[group], path)) ?? null;
+}
+
+/** What a tool may write is folders. Which protected paths such a folder is, lies in, or holds at the place where a project has them. */
+export function protectedWithin(path: string, protection: Protection): string[] {
+  const name = path.replace(/^\//, '');
+  if (protectedGroups.some((group) => matchesAny(protection[group], name))) return [path];
+  if (path.startsWith('/')) return [];
+  return protectedGroups.flatMap((group) =>
+    protection[group].filter((pattern) => isWithin(placeOf(pattern), path)),
+  );
+}
+
+/** Where a project has what a pattern names: a name that is protected at every depth is looked for at the root. */
+function placeOf(pattern: string): string {
+  return pattern.replace(/^\*\*\//, '').replace(/\/\*\*$/, '');
 }
