@@ -7,6 +7,7 @@ import type { System } from '../gate/system.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Context } from '../journey/context.ts';
 import { provenPrincipal } from '../journey/prove-agent.ts';
+import { pathsIn, protectedIn } from '../journey/reach.ts';
 import { paceOf } from '../journey/rules.ts';
 import type { Engine } from '../policy/engine.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
@@ -114,19 +115,27 @@ export function principalOf(name: string, known: Principal | null): PolicyPrinci
 }
 
 /** As far as the registration tells. What it really does is judged again when the intent is submitted and run. */
-function resourceOf({ registry, root }: Context, simulation: Simulation): PolicySimulation {
+function resourceOf(context: Context, simulation: Simulation): PolicySimulation {
   const { id, version, family, risk, impactful, side_effecting, irreversible, effect } = simulation;
-  const tool = effect && 'tool' in effect ? registry().tools.get(effect.tool) : undefined;
+  const tool = effect && 'tool' in effect ? context.registry().tools.get(effect.tool) : undefined;
   const sandbox = tool?.sandbox ?? (effect && 'tool' in effect ? 'none' : CONFINED);
   const reach = sandbox === 'none' ? { network: true, write: [] } : sandbox;
+  const writes = pathsIn(
+    context,
+    reach.write.map((path) => resolve(context.root, path)),
+  );
+  const reached = protectedIn(writes);
   return {
     kind: 'simulation',
     name: id,
     sandboxed: sandbox !== 'none',
     network: reach.network,
-    writes: reach.write.map((path) => resolve(root, path)),
+    writes,
+    protected: reached,
     undo: tool?.undo ?? (effect && 'plan' in effect && !irreversible ? 'exact' : 'none'),
-    elevated: false,
+    elevated: reached.length > 0,
+    tools: effect && 'tool' in effect ? [effect.tool] : [],
+    categories: tool?.category === undefined ? [] : [tool.category],
     version,
     family,
     risk,

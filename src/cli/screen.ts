@@ -170,7 +170,7 @@ function programFields({ executables }: Effect): Field[] {
   ]);
 }
 
-/** The envelope's own words about itself. They bind nobody: what holds is the sandbox. */
+/** What the intent bounds itself to. It is held when it is proposed, approved, granted and run. */
 function claimFields({ scope, limits, prohibitions }: Review['envelope']['constraints']): Field[] {
   const found: Field[] = [];
   if (scope.length > 0) found.push(['Scope', scope.map(visible).join('; ')]);

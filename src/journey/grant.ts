@@ -20,6 +20,7 @@ import { provenState } from './audit.ts';
 import { factsOf, refuseDenied, requireFormats } from './check.ts';
 import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
 import { openAsked } from './effect.ts';
+import { requireBounds } from './extent.ts';
 import { glassHolds } from './glass.ts';
 import { observedGrant } from './observe.ts';
 import { neededScope } from './reach.ts';
@@ -90,6 +91,7 @@ async function decideAndIssue(
   const paced = request.delegation === undefined ? state.proposer : request.signer.name;
   const ordinal = ((await context.store.principal(paced))?.pace.total ?? 0) + 1;
   const asked = await openAsked(context, state);
+  requireBounds(context, asked.envelope, asked.effect);
   const terms = termsOf(context, request, state, asked, facts.now, held?.expires_at);
 
   const delegated = held !== null;

@@ -8,6 +8,7 @@ import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { derive, sealEffect } from './effect.ts';
+import { requireBounds } from './extent.ts';
 import { actionOf } from './reach.ts';
 
 export interface Proposal {
@@ -70,6 +71,8 @@ export async function draftProposal(
     ttl_s: context.intent_ttl_s,
   });
   requireNamed(envelope, choices, sealed);
+  // What a human may turn to after a failure is bound like the rest.
+  for (const { effect } of choices) requireBounds(context, envelope, effect);
   // The claim below decides between two at once; this one says it in the right words.
   if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
 

@@ -1,9 +1,13 @@
+import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
+import { isWithin, projectPaths } from '../intent/path.ts';
+import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import type { PolicyResource } from '../policy/request.ts';
 import type { Effect as ToolEffect } from '../tool/effect.ts';
 import type { Registry } from '../tool/registry.ts';
+import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 
 /** What an effect does, in the words of the intent: the action of the tool, or `plan`. */
@@ -72,9 +76,32 @@ export function confinedTo(effect: ToolEffect, scope: ResourceScope): ToolEffect
   return { ...effect, sandbox: { network, read: [...read], write: [...write] } };
 }
 
+/** Paths in the one vocabulary that policies and constraints speak. */
+export function pathsIn({ root }: Pick<Context, 'root'>, paths: readonly string[]): string[] {
+  if (!paths.some((path) => path.startsWith('/'))) return [...paths];
+  // What a sandbox binds is a real path; the project may be reached through a link.
+  const real = realpathSync.native(root);
+  const named = (path: string) => projectPaths(isWithin(path, root) ? root : real, path);
+  return [...new Set(paths.flatMap(named))].sort();
+}
+
+const PROTECTION = protectionWith();
+
+/** Protected files that may be written: those that a plan names, and those that a folder gives away. */
+export function protectedIn(paths: readonly string[]): string[] {
+  return [...new Set(paths.flatMap((path) => protectedWithin(path, PROTECTION)))].sort();
+}
+
 /** An effect as policies see it. */
-export function resourceOf(effect: Effect, name: string): PolicyResource {
+export function resourceOf(
+  context: Pick<Context, 'root' | 'registry'>,
+  effect: Effect,
+  name: string,
+): PolicyResource {
   const { network, unconfined } = neededScope(effect);
+  const { tools, categories } = programsOf(effect, context.registry);
+  const writes = pathsIn(context, writesOf(effect));
+  const reached = effect.kind === 'tool' ? protectedIn(writes) : [...effect.elevated];
   // The steps of a pipeline run as the registry says, perhaps without a sandbox: nobody can promise less from here.
   const loose = effect.kind === 'plan' && planScope(effect).pipelines.length > 0;
   return {
@@ -82,9 +109,12 @@ export function resourceOf(effect: Effect, name: string): PolicyResource {
     name,
     sandboxed: !unconfined && !loose,
     network: network || loose,
-    writes: writesOf(effect),
+    writes,
+    protected: reached,
     undo: effect.kind === 'tool' ? effect.undo : leastUndo(effect),
-    elevated: effect.kind === 'plan' && effect.elevated.length > 0,
+    elevated: reached.length > 0,
+    tools,
+    categories,
   };
 }
 
@@ -94,12 +124,31 @@ function leastUndo({ actions }: PlanEffect): PolicyResource['undo'] {
   return undos.has('compensating') ? 'compensating' : 'exact';
 }
 
-/** Every tool that would run, so that a freeze of one stops a plan whose pipeline uses it. */
+/** What a freeze of a tool names: every tool that would run, and a plan by its id. */
 export function toolsOf(effect: Effect, registry: () => Registry): string[] {
-  if (effect.kind === 'tool') return [effect.tool];
+  const { tools } = programsOf(effect, registry);
+  return effect.kind === 'tool' ? tools : [effect.plan_id, ...tools];
+}
+
+interface Programs {
+  readonly tools: string[];
+  /** Of each tool, in the same order. */
+  readonly actions: string[];
+  readonly categories: string[];
+}
+
+/** Every tool that would run, the steps of a pipeline too, and the kinds of these tools. */
+export function programsOf(effect: Effect, registry: () => Registry): Programs {
+  if (effect.kind === 'tool') {
+    const { tool, action, category } = effect;
+    return { tools: [tool], actions: [action], categories: category === null ? [] : [category] };
+  }
   const { pipelines } = planScope(effect);
-  if (pipelines.length === 0) return [effect.plan_id];
-  const known = registry().pipelines;
-  const steps = pipelines.flatMap((name) => known.get(name)?.steps ?? []);
-  return [effect.plan_id, ...steps.flatMap((step) => ('tool' in step ? [step.tool] : []))];
+  if (pipelines.length === 0) return { tools: [], actions: [], categories: [] };
+  const known = registry();
+  const steps = pipelines.flatMap((name) => known.pipelines.get(name)?.steps ?? []);
+  const tools = [...new Set(steps.flatMap((step) => ('tool' in step ? [step.tool] : [])))].sort();
+  const categories = tools.flatMap((name) => known.tools.get(name)?.category ?? []);
+  const actions = tools.map((name) => known.tools.get(name)?.action ?? `tool:${name}`);
+  return { tools, actions, categories: [...new Set(categories)].sort() };
 }

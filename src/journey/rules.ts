@@ -10,6 +10,7 @@ import type { Authorities } from '../identity/delegation.ts';
 import { IDLE, rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Envelope } from '../intent/envelope.ts';
+import { plainTerms } from '../intent/term.ts';
 import { quorumsMet } from '../policy/quorum.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
 import {
@@ -17,13 +18,15 @@ import {
   type PolicyAction,
   type PolicyContext,
   type PolicyRequest,
+  type PolicyResource,
   timeOf,
 } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import { reaches, resourceOf, writesOf } from './reach.ts';
+import { knownIn } from './extent.ts';
+import { actionOf, pathsIn, reaches, resourceOf, writesOf } from './reach.ts';
 
 /** A decision of the active policies, sealed with everything that it was made from. */
 export interface Ruling {
@@ -49,7 +52,6 @@ export interface Matter {
   readonly grant?: {
     readonly action: string;
     readonly ttl_s: number;
-    readonly tool_category: string | null;
     readonly scope: ResourceScope;
   };
   readonly running_s?: number;
@@ -93,6 +95,7 @@ async function requestOf(
 ): Promise<PolicyRequest> {
   const { action, principal, state, effect } = matter;
   const { principals, ...authorities } = await authoritiesIn(context);
+  const resource = resourceOf(context, effect, state.tool);
   const at = matter.now.toISOString();
   const approvals = validApprovals(state, matter.now).filter((one) => isLiveApproval(authorities, one, at));
   return {
@@ -103,11 +106,11 @@ async function requestOf(
       roles: principal.roles,
       enrolled_by: principal.enrolled_by,
     },
-    resource: resourceOf(effect, state.tool),
+    resource,
     context: {
-      ...askedOf(matter),
+      ...askedOf(context, matter),
       ...approvedOf(state, approvals, rolesOf(matter, principals), met),
-      ...grantOf(matter),
+      ...grantOf(context, matter, resource),
       ...momentOf(
         context,
         matter,
@@ -121,13 +124,13 @@ async function requestOf(
 
 type Part<K extends keyof PolicyContext> = Pick<PolicyContext, K>;
 
-function askedOf({
-  state,
-  envelope,
-  delegated,
-}: Matter): Part<
+function askedOf(
+  context: Context,
+  { state, envelope, delegated }: Matter,
+): Part<
   | 'goal'
   | 'requested_actions'
+  | 'scope'
   | 'prohibitions'
   | 'proposer'
   | 'proposer_kind'
@@ -136,10 +139,13 @@ function askedOf({
   | 'life_s'
   | 'attempt'
 > {
+  const { constraints, requested_actions } = envelope;
+  const known = knownIn(context, requested_actions);
   return {
     goal: envelope.declared_goal,
-    requested_actions: envelope.requested_actions,
-    prohibitions: envelope.constraints.prohibitions,
+    requested_actions,
+    scope: plainTerms(constraints.scope, known),
+    prohibitions: plainTerms(constraints.prohibitions, known),
     proposer: state.proposer,
     proposer_kind: state.proposer_kind,
     proposer_verified: state.proposer_verified,
@@ -178,21 +184,22 @@ function rolesOf({ authorities }: Matter, principals: ReadonlyMap<string, Princi
   return (name: string) => (authorities?.principal(name) ?? principals.get(name))?.roles ?? [];
 }
 
-function grantOf({
-  effect,
-  grant,
-}: Matter): Part<'action' | 'ttl_s' | 'tool_category' | 'scope_network' | 'scope_writes' | 'unconfined'> {
+function grantOf(
+  context: Context,
+  { effect, grant }: Matter,
+  { network: wired, sandboxed }: PolicyResource,
+): Part<'action' | 'ttl_s' | 'scope_network' | 'scope_writes' | 'unconfined'> {
   const { network, write, unconfined } = grant?.scope ?? NOTHING;
+  const planned = grant !== undefined && effect.kind === 'plan';
   // A token names folders where it cannot name every path; a policy is asked about every path.
-  const writes =
-    grant && effect.kind === 'plan' ? writesOf(effect).filter((path) => reaches(write, path)) : write;
+  const writes = planned ? writesOf(effect).filter((path) => reaches(write, path)) : write;
   return {
-    action: grant?.action ?? (effect.kind === 'tool' ? effect.action : 'plan'),
+    action: grant?.action ?? actionOf(effect),
     ttl_s: grant?.ttl_s ?? 0,
-    tool_category: grant?.tool_category ?? '',
-    scope_network: network,
-    scope_writes: writes,
-    unconfined,
+    // The steps of a pipeline run as the registry says: a scope does not make them narrower.
+    scope_network: network || (planned && wired),
+    scope_writes: pathsIn(context, writes),
+    unconfined: unconfined || (planned && !sandboxed),
   };
 }
 

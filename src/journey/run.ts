@@ -13,6 +13,7 @@ import { factsOf, refuseDenied, requireFormats } from './check.ts';
 import { type Context, type Kept, recordingRefusal } from './context.ts';
 import type { Derived, Effect, Prepared, Progress } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
+import { requireBounds } from './extent.ts';
 import { glassHolds } from './glass.ts';
 import { observedRun } from './observe.ts';
 import { type Presented, requireCapability, type UsableCapability } from './present.ts';
@@ -132,6 +133,7 @@ async function makeReady(
   if (!glass) requireAllowed(ruling);
 
   const derived = await requireSameEffect(context, state, asked, earlier);
+  requireBounds(context, asked.envelope, derived.effect);
   const prepared = derived.prepare(capability.held.claims.scope);
   return { state, capability, ruling, matter, derived, prepared };
 }

@@ -6,8 +6,6 @@ import { isOwnDelegated } from '../gate/signers.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { covers, type Delegation, requireHolds } from '../identity/delegation.ts';
-import { requireConstraints } from '../intent/constraints.ts';
-import type { PlanEffect } from '../plan/model.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { requireFormats } from './check.ts';
 import {
@@ -19,8 +17,8 @@ import {
   requireIntent,
 } from './context.ts';
 import { openAsked, openEffect, requireSameEffect } from './effect.ts';
+import { requireBounds } from './extent.ts';
 import { draftProposal } from './propose.ts';
-import { actionOf, resourceOf } from './reach.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 
 /**
@@ -50,22 +48,11 @@ async function acceptEffect(
   matter: Omit<Matter, 'action'>,
   keep: (ruling: Kept) => void,
 ): Promise<Ruling> {
-  const { envelope, effect, state } = matter;
-  const { network, sandboxed } = resourceOf(effect, state.tool);
-  requireConstraints(envelope.constraints, {
-    action: actionOf(effect),
-    network: network || !sandboxed,
-    runtime_s: (effect.kind === 'tool' ? effect.timeout_ms : effect.instructions.timeout_ms) / 1000,
-    files: effect.kind === 'tool' ? null : filesOf(effect),
-  });
+  requireBounds(context, matter.envelope, matter.effect);
   const ruling = await rule(context, { ...matter, action: 'submit' });
   keep(ruling);
   requireAllowed(ruling);
   return ruling;
-}
-
-function filesOf({ actions }: PlanEffect): number {
-  return new Set(actions.flatMap(({ changes }) => changes.map(({ path }) => path))).size;
 }
 
 /** F1: the intent is refused, and that is recorded. */

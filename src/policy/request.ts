@@ -30,9 +30,13 @@ export interface PolicyResource {
   readonly name: string;
   readonly sandboxed: boolean;
   readonly network: boolean;
+  /** Relative to the project where they lie beneath it, and absolute where they do not. */
   readonly writes: readonly string[];
+  readonly protected: readonly string[];
   readonly undo: 'exact' | 'compensating' | 'none';
   readonly elevated: boolean;
+  readonly tools: readonly string[];
+  readonly categories: readonly string[];
 }
 
 /** A simulation of the agent core, with what its effect may reach as far as its registration tells. */
@@ -53,6 +57,7 @@ export interface PolicyContext {
   readonly goal: string;
   readonly action: string;
   readonly requested_actions: readonly string[];
+  readonly scope: readonly string[];
   readonly prohibitions: readonly string[];
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
@@ -68,7 +73,6 @@ export interface PolicyContext {
   readonly assurance: number;
   readonly self_approved: boolean;
   readonly ttl_s: number;
-  readonly tool_category: string;
   readonly scope_network: boolean;
   readonly scope_writes: readonly string[];
   readonly unconfined: boolean;
@@ -111,6 +115,7 @@ export interface Decision {
 
 /** What holds of a question about nothing: no intent, no approval, no capability. Whoever asks lays their facts over it. */
 export const BLANK = {
+  scope: [],
   prohibitions: [],
   proposer_verified: false,
   delegated: false,
@@ -123,7 +128,6 @@ export const BLANK = {
   assurance: 0,
   self_approved: false,
   ttl_s: 0,
-  tool_category: '',
   scope_network: false,
   scope_writes: [],
   unconfined: false,

@@ -15,12 +15,18 @@ namespace Keyturn {
     name: String,
     sandboxed: Bool,
     network: Bool,
-    // Paths that it may write.
+    // Paths that it may write: relative to the project beneath it, with "/" and no leading "./"; "." is all of the project,
+    // and a path outside is absolute.
     writes: Set<String>,
+    // Protected files that it may write: the paths of a plan; of a tool what its folders are, lie in or hold.
+    protected: Set<String>,
     // "exact", "compensating" or "none".
     undo: String,
-    // It asks for more than usual, and its registration says so.
+    // It may write a protected file. A tool without a sandbox can write everything: ask for sandboxed as well.
     elevated: Bool,
+    // Every tool that would run, those of a pipeline's steps too, and the categories of these tools.
+    tools: Set<String>,
+    categories: Set<String>,
   };
 
   // A registered action of the agent core. What its effect reaches is as far as the registration tells.
@@ -29,8 +35,11 @@ namespace Keyturn {
     sandboxed: Bool,
     network: Bool,
     writes: Set<String>,
+    protected: Set<String>,
     undo: String,
     elevated: Bool,
+    tools: Set<String>,
+    categories: Set<String>,
     version: Long,
     family: String,
     // "LOW", "MEDIUM" or "HIGH".
@@ -46,6 +55,8 @@ namespace Keyturn {
     // Such as "tool:deploy", or "plan".
     action: String,
     requested_actions: Set<String>,
+    // What the intent bounds itself to, and what it rules out, in the words of docs/cli.md. Both are held.
+    scope: Set<String>,
     prohibitions: Set<String>,
     proposer: String,
     // "human" or "agent".
@@ -66,18 +77,18 @@ namespace Keyturn {
     approver_roles: Set<String>,
     // Names of the quorums of quorums.yaml that are met.
     quorums: Set<String>,
-    // The lowest among the approvals; 0 without any.
+    // The lowest among the approvals: 1 by delegation, 2 with a passphrase, 3 with a passkey; 0 without any.
     assurance: Long,
     // The proposer is among the approvers.
     self_approved: Bool,
 
     // The capability that is asked for. 0 unless the action is grant.
     ttl_s: Long,
-    // "" when none is named.
-    tool_category: String,
     scope_network: Bool,
+    // Paths as in writes of the resource.
     scope_writes: Set<String>,
     // Every path of scope_writes and every folder above it: writes_in.contains("/etc") holds for a write to /etc/hosts.
+    // What holds a path instead of lying in it is a folder above that path, or ".": ask scope_writes for those.
     writes_in: Set<String>,
     // No sandbox: it can write anything, whatever scope_writes says.
     unconfined: Bool,

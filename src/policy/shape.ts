@@ -21,8 +21,11 @@ export const resourceShape: Shape<PolicyResource> = {
   sandboxed: z.boolean(),
   network: z.boolean(),
   writes: texts,
+  protected: texts,
   undo: z.enum(['exact', 'compensating', 'none']),
   elevated: z.boolean(),
+  tools: texts,
+  categories: texts,
 };
 
 export const simulationShape: Shape<PolicySimulation> = {
@@ -40,6 +43,7 @@ export const contextShape: Shape<PolicyContext> = {
   goal: text,
   action: text,
   requested_actions: texts,
+  scope: texts,
   prohibitions: texts,
   proposer: text,
   proposer_kind: z.enum(['human', 'agent']),
@@ -55,7 +59,6 @@ export const contextShape: Shape<PolicyContext> = {
   assurance: count,
   self_approved: z.boolean(),
   ttl_s: count,
-  tool_category: text,
   scope_network: z.boolean(),
   scope_writes: texts,
   unconfined: z.boolean(),

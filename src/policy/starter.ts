@@ -91,12 +91,12 @@ forbid (principal, action == Keyturn::Action::"grant", resource)
 when { resource.undo == "none" && context.ttl_s > 900 };
 
 @id("two-for-elevated")
-@version("1")
+@version("2")
 @scope("capability")
-@rationale("What is registered as elevated needs two people.")
+@rationale("What may write a protected file needs two people. Who works alone has nobody else to ask about a tool.")
 forbid (principal, action == Keyturn::Action::"grant", resource)
 when { resource.elevated }
-unless { context.quorums.contains("two-humans") };
+unless { context.quorums.contains("two-humans") || (context.humans == 1 && resource is Keyturn::Tool) };
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
@@ -249,6 +249,23 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   approvers: [{ name: bob }]
   expect: deny
   by: two-for-elevated
+
+- name: a plan on protected files with one approval, where there is one human
+  action: grant
+  principal: { kind: human, name: alice }
+  resource: { kind: plan, name: plan, protected: [package.json] }
+  approvers: [{ name: alice }]
+  context: { humans: 1 }
+  expect: deny
+  by: two-for-elevated
+
+- name: a tool that may write protected files, where there is one human
+  action: grant
+  principal: { kind: human, name: alice }
+  resource: { writes: [.], protected: [.env] }
+  approvers: [{ name: alice }]
+  context: { humans: 1 }
+  expect: allow
 
 - name: something elevated with two approvals
   action: grant

@@ -105,10 +105,14 @@ function requestOf(
   };
 }
 
+/** A tool runs itself, and what is protected is elevated, unless the row says something else. */
 function resourceOf(action: Row['action'], resource: Row['resource']): PolicyRequest['resource'] {
-  return action === 'access'
-    ? { ...SIMULATION, ...given<PolicySimulation>(resource as Partial<PolicySimulation>) }
-    : { ...RESOURCE, ...given<PolicyResource>(resource as Partial<PolicyResource>) };
+  const { name = RESOURCE.name, protected: reached = [] } = resource;
+  const follows = { elevated: reached.length > 0 };
+  if (action === 'access')
+    return { ...SIMULATION, ...follows, ...given<PolicySimulation>(resource as Partial<PolicySimulation>) };
+  const found = { ...RESOURCE, ...follows, ...given<PolicyResource>(resource as Partial<PolicyResource>) };
+  return found.kind === 'tool' && resource.tools === undefined ? { ...found, tools: [name] } : found;
 }
 
 /** A partial value without the keys that nobody gave. */
@@ -124,8 +128,11 @@ const RESOURCE: PolicyResource = {
   sandboxed: true,
   network: false,
   writes: [],
+  protected: [],
   undo: 'exact',
   elevated: false,
+  tools: [],
+  categories: [],
 };
 
 const SIMULATION: PolicySimulation = {

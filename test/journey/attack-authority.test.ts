@@ -131,8 +131,8 @@ describe('an alternate', () => {
     const p = await authority();
     const alternates = [{ kind: 'tool', tool: 'say', arguments: { word: 'x' } }];
     const sly = { ...call('fail'), alternates };
-    const prohibited = await proposeSay(p, { ...sly, constraints: { prohibitions: ['tool:say'] } });
-    await expectRefusal('ACTION_PROHIBITED', () => p.keyturn.approve({ ...prohibited, signer: p.ada }));
+    const prohibited = { ...sly, constraints: { prohibitions: ['tool:say'] } };
+    await expectRefusal('ACTION_PROHIBITED', () => proposeSay(p, prohibited));
     const no_say = 'forbid (principal, action, resource == Keyturn::Tool::"say");';
     await rules(p, PERMITS + policy('no-say', 'intent', no_say));
     const intent = await proposeSay(p, sly);

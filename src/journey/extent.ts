@@ -1,0 +1,87 @@
+import { type Extent, requireConstraints } from '../intent/constraints.ts';
+import type { Envelope } from '../intent/envelope.ts';
+import type { Known } from '../intent/term.ts';
+import { pathsOf } from '../plan/input/rules.ts';
+import type { PlanEffect } from '../plan/model.ts';
+import type { Effect as ToolEffect } from '../tool/effect.ts';
+import type { Context } from './context.ts';
+import type { Effect } from './derived.ts';
+import { pathsIn, programsOf, resourceOf } from './reach.ts';
+
+/** Refuses an effect that the intent itself rules out, and an intent whose bounds are not clear. */
+export function requireBounds(
+  context: Context,
+  { constraints, requested_actions }: Pick<Envelope, 'constraints' | 'requested_actions'>,
+  effect: Effect,
+): void {
+  const { scope, prohibitions, limits } = constraints;
+  if (scope.length === 0 && prohibitions.length === 0 && Object.keys(limits).length === 0) return;
+  requireConstraints(constraints, extentOf(context, effect), knownIn(context, requested_actions));
+}
+
+export function knownIn(context: Context, requested_actions: readonly string[]): Known {
+  const isRegistered = (word: string) =>
+    [...context.registry().tools.values()].some(({ action }) => action === word);
+  return {
+    isAction: (word) => requested_actions.includes(word) || isRegistered(word),
+    place: (path) => pathsIn(context, [path]),
+  };
+}
+
+function extentOf(context: Context, effect: Effect): Extent {
+  const { network, sandboxed } = resourceOf(context, effect, '');
+  const reached = { network, unconfined: !sandboxed };
+  return effect.kind === 'tool'
+    ? { ...reached, ...toolExtent(context, effect) }
+    : { ...reached, ...planExtent(context, effect) };
+}
+
+type Part = Omit<Extent, 'network' | 'unconfined'>;
+
+function toolExtent(context: Context, { tool, action, sandbox, timeout_ms }: ToolEffect): Part {
+  const { read, write } = sandbox === 'none' ? { read: [], write: [] } : sandbox;
+  const writes = pathsIn(context, write);
+  return {
+    runs: [[`tool:${tool}`, 'tool:*', action]],
+    reads: pathsIn(context, read),
+    writes,
+    deletes: writes,
+    runtime_s: timeout_ms / 1000,
+    files: null,
+  };
+}
+
+function planExtent(context: Context, effect: PlanEffect): Part {
+  const changes = effect.actions.flatMap((action) => action.changes);
+  const paths = (of: typeof changes) => of.map(({ path }) => path);
+  return {
+    runs: [...effect.actions.map(actionWords), ...stepWords(context, effect)],
+    reads: effect.actions.flatMap(readsOf),
+    writes: [...paths(changes.filter(({ after }) => after !== null)), ...effect.folders],
+    deletes: paths(changes.filter(({ after }) => after === null)),
+    runtime_s: effect.instructions.timeout_ms / 1000,
+    files: new Set(paths(changes)).size,
+  };
+}
+
+type Action = PlanEffect['actions'][number];
+
+function actionWords({ action_type, target }: Action): string[] {
+  return action_type === 'PIPELINE_RUN'
+    ? ['plan', action_type, `pipeline:${target}`, 'pipeline:*']
+    : ['plan', action_type];
+}
+
+/** A scope that names a pipeline names its steps; a prohibition of a tool holds inside a pipeline, too. */
+function stepWords(context: Context, effect: PlanEffect): string[][] {
+  const { tools, actions } = programsOf(effect, context.registry);
+  const around = effect.actions.filter(({ action_type }) => action_type === 'PIPELINE_RUN');
+  const words = [...new Set(around.flatMap(actionWords))];
+  return tools.map((tool, i) => [`tool:${tool}`, 'tool:*', actions[i]!, ...words]);
+}
+
+/** What an action names and does not write: SQL files, and what SQL may read. */
+function readsOf(action: Action): string[] {
+  if (action.action_type === 'PIPELINE_RUN') return [];
+  return pathsOf(action).flatMap(({ path, key, writes }) => (key === null || writes ? [] : [path]));
+}
