@@ -54,10 +54,12 @@ import { type Layout, layoutOf, requireProject } from './project/layout.ts';
 import { pinnedOf, writeLedgerFile } from './project/ledger-file.ts';
 import { openLedger } from './project/open.ts';
 import { readPolicyTable } from './project/policies.ts';
+import type { RepairRequest } from './project/repair.ts';
 import { writeStarterFiles } from './project/starter.ts';
 import type { CopyRequest } from './project/store.ts';
 import { Refusal, refuse } from './refusal.ts';
 import { sqlitePlace } from './store/open.ts';
+import type { MigrateOptions } from './store/postgres/store.ts';
 import type { Page } from './store/store.ts';
 import { SILENT, type Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
@@ -210,6 +212,12 @@ export class Keyturn {
 
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
+  /** Makes the tables of a shared store and lets another role work with them. */
+  static migrateStore = async (request: MigrateOptions) =>
+    (await import('./project/store.ts')).migrateStore(request);
+  /** Ends a ledger of a shared store where its entries verify; without `keep` it only says what it would do. */
+  static repairStore = async (request: RepairRequest) =>
+    (await import('./project/repair.ts')).repairStore(request);
 
   /** Unlocks a human's key for one command. */
   unlock = (name: string, passphrase: string): Signer => openHumanKey(this.layout, name, passphrase);

@@ -16,6 +16,7 @@ export interface Options {
   readonly agent?: boolean | string;
   readonly agentKey?: string;
   readonly alternate?: string;
+  readonly application?: string;
   readonly approves?: boolean;
   readonly arg?: readonly string[];
   readonly as?: string;
@@ -42,6 +43,7 @@ export interface Options {
   readonly holderKey?: string;
   readonly hostIsDead?: boolean;
   readonly json?: boolean;
+  readonly keep?: string;
   readonly key?: string;
   readonly keyOut?: string;
   readonly language?: string;
@@ -54,6 +56,7 @@ export interface Options {
   readonly plan?: string;
   readonly preview?: boolean;
   readonly project?: string;
+  readonly readableToo?: boolean;
   readonly reason?: string;
   readonly recent?: string;
   readonly replaces?: string;

@@ -238,6 +238,31 @@ const results = {
     resumed_at: z.int(),
     objects: z.int(),
   }),
+  'store migrate': z.strictObject({
+    store: z.string(),
+    /** The version that the tables had; null where there were none. */
+    from: z.int().nullable(),
+    version: z.int(),
+    application: z.string().nullable(),
+  }),
+  'store repair': z.strictObject({
+    store: z.string(),
+    tenant: z.string(),
+    entries: z.int(),
+    last: digest,
+    stored_size: z.int(),
+    problem: z.string().nullable(),
+    set_aside: z.int(),
+    first: z.array(
+      z.strictObject({
+        seq: z.int(),
+        at: z.string().nullable(),
+        kind: z.string().nullable(),
+        subject: z.string().nullable(),
+      }),
+    ),
+    written: z.boolean(),
+  }),
   'store verify': z.strictObject({
     store: z.string(),
     size: z.int(),

@@ -2,7 +2,15 @@ import { rmSync } from 'node:fs';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Copied, type CopyProgress, copyLedger, foundLedger } from '../store/copy.ts';
 import { requireObjects } from '../store/objects.ts';
-import { openTarget, sqlitePlace, storePlace } from '../store/open.ts';
+import {
+  isServer,
+  openTarget,
+  postgresPlace,
+  type StorePlace,
+  sqlitePlace,
+  storePlace,
+} from '../store/open.ts';
+import type { Migrated, MigrateOptions } from '../store/postgres/store.ts';
 import type { Store } from '../store/store.ts';
 import { type Config, readConfig } from './config.ts';
 import { findProject, type Layout, layoutOf } from './layout.ts';
@@ -36,6 +44,27 @@ export interface CopyRequest {
   readonly onProgress?: (progress: CopyProgress) => void;
 }
 
+export interface MigratedStore extends Migrated {
+  /** Without a password. */
+  readonly store: string;
+  readonly application: string | null;
+}
+
+/** Makes the tables of a shared store, or brings them to the newest form, with the role that owns them. */
+export async function migrateStore({ url, application }: MigrateOptions): Promise<MigratedStore> {
+  const store = requireServer(url).name;
+  const { migratePostgresStore } = await import('../store/postgres/store.ts');
+  const migrated = await migratePostgresStore({ url, ...(application !== undefined && { application }) });
+  return { store, application: application ?? null, ...migrated };
+}
+
+/** What only a server has: roles, and tables that one of them owns. */
+export function requireServer(url: string): StorePlace {
+  return isServer(url)
+    ? postgresPlace(url)
+    : refuse('SHAPE_INVALID', 'A store with roles is named by a URL that begins with postgres://.');
+}
+
 export interface CopiedStore extends Copied {
   readonly from: string;
   readonly to: string;
@@ -57,12 +86,12 @@ export async function copyStore(request: CopyRequest): Promise<CopiedStore> {
   });
 }
 
-function tenantAt(folder: string): string {
+export function tenantAt(folder: string): string {
   const root = findProject(folder);
   return root === null ? 'default' : readConfig(layoutOf(root)).tenant;
 }
 
-async function closing<T>(store: Store, act: (store: Store) => Promise<T>): Promise<T> {
+export async function closing<T>(store: Store, act: (store: Store) => Promise<T>): Promise<T> {
   try {
     return await act(store);
   } finally {

@@ -109,6 +109,16 @@ export const fileSystemReasons = {
     'The server of the store did not prove that it knows the password.',
     'Nothing was read or written. Find out who answers at this address.',
   ],
+  LEDGER_OVERRUN: [
+    2038,
+    'Entries are stored past the end of the ledger, or its end was moved back.',
+    'Keep a copy as evidence, then run `keyturn store repair` with the role that owns the tables.',
+  ],
+  REPAIR_READABLE: [
+    2039,
+    'Some of what the repair would set aside can be read as entries: a run, a revocation or a freeze may be among them.',
+    'Look at each of them. Then repeat with --readable-too, and make anew what must stay so.',
+  ],
   QUEUE_MISSING: [2040, 'The queue file does not exist.', 'Check the --queue folder.'],
   QUEUE_MALFORMED: [
     2041,

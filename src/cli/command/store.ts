@@ -1,4 +1,6 @@
+import { visible } from '../../canonical/visible.ts';
 import { Keyturn } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folderOf, reading } from '../project.ts';
 import { say } from '../say.ts';
@@ -51,6 +53,73 @@ function copiedLines({
     ]),
     'Next: name the new store in keyturn.yaml on every host, and use the old one no more.',
   ];
+}
+
+export async function migrate(call: Call): Promise<Answer> {
+  const [url] = call.operands as [string];
+  const { application } = call.options;
+  const result: Result<'store migrate'> = await Keyturn.migrateStore({
+    url,
+    ...(application !== undefined && { application }),
+  });
+  const { store, from, version } = result;
+  return {
+    result,
+    lines: [
+      from === version ? '[OK] The tables have the newest form' : '[OK] The tables were made or updated',
+      ...fields([
+        ['Store', store],
+        ['Version', `${version}${from === version ? '' : from === null ? ', new' : `, before ${from}`}`],
+        ['Application', result.application ?? 'none: no role was granted anything'],
+      ]),
+    ],
+  };
+}
+
+export async function repair(call: Call): Promise<Answer> {
+  const [url] = call.operands as [string];
+  const { tenant, head = [], keep, readableToo = false } = call.options;
+  const { first, ...repaired } = await Keyturn.repairStore({
+    at: folderOf(call),
+    url,
+    kept: head.map(readText),
+    readable_too: readableToo,
+    ...(typeof tenant === 'string' && { tenant }),
+    ...(keep !== undefined && { keep: entriesOf(keep) }),
+  });
+  const result: Result<'store repair'> = { ...repaired, first: [...first] };
+  return { result, lines: [...repairLines(result), ...pastLines(result)] };
+}
+
+function entriesOf(text: string): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text))
+    refuse('USAGE', '--keep takes the number of entries that the look named.');
+  return Number(text);
+}
+
+function repairLines(result: Result<'store repair'>): string[] {
+  const { store, tenant, entries, stored_size, problem, set_aside, written } = result;
+  if (set_aside === 0 && stored_size === entries)
+    return [`[OK] Nothing to repair: ${entries} entries verify, and the store says that there are as many`];
+  return [
+    written
+      ? `[OK] The ledger ends after ${entries} entries, and what is stored beside it was made anew`
+      : `Nothing was changed. To end the ledger after ${entries} entries, repeat with --keep ${entries}`,
+    ...fields([
+      ['Store', store],
+      ['Tenant', tenant],
+      ['Entries', `${entries} verify; the store said ${stored_size}`],
+      ['Problem', problem ?? 'the end was moved back'],
+      ['Set aside', `${set_aside} rows${written ? ', now in keyturn.set_aside' : ''}`],
+    ]),
+  ];
+}
+
+function pastLines({ first, set_aside }: Result<'store repair'>): string[] {
+  const lines = first.map(({ seq, at, kind, subject }) =>
+    kind === null ? `  ${seq}  cannot be read` : `  ${seq}  ${at}  ${kind}  ${visible(subject ?? '')}`,
+  );
+  return set_aside > first.length ? [...lines, `  and ${set_aside - first.length} more`] : lines;
 }
 
 const EVERY_ms = 1000;

@@ -23,6 +23,47 @@ export const STORE: readonly Spec[] = [
     load: async () => (await import('../command/store.ts')).copy,
   },
   {
+    name: 'store migrate',
+    about: 'make the tables of a shared store or update them, as the role that owns them',
+    operands: [{ name: '<url>', about: 'postgres://OWNER@…; leave a password to PGPASSWORD' }],
+    options: [
+      {
+        flags: '--application <role>',
+        about: 'the role that Keyturn works with: it can append to ledgers and not change them',
+      },
+    ],
+    examples: ['keyturn store migrate postgres://keyturn_owner@db.example/keyturn --application keyturn_app'],
+    load: async () => (await import('../command/store.ts')).migrate,
+  },
+  {
+    name: 'store repair',
+    about: 'end a ledger where its entries verify, and set aside what was added past that',
+    operands: [
+      {
+        name: '<url>',
+        about: 'postgres://OWNER@…, with the role that owns the tables; shows, and changes nothing',
+      },
+    ],
+    options: [
+      { flags: '--keep <entries>', about: 'do it; the number of entries that the look without it named' },
+      {
+        flags: '--head <file>',
+        about: 'a head that you kept; what it covers is never set aside',
+        many: true,
+      },
+      { flags: '--tenant <name>', about: 'whose ledger; without it the one of this project' },
+      {
+        flags: '--readable-too',
+        about: 'also rows that can be read as entries, such as a run or a revocation',
+      },
+    ],
+    examples: [
+      'keyturn store repair postgres://keyturn_owner@db.example/keyturn --head kept-head.txt',
+      'keyturn store repair postgres://keyturn_owner@db.example/keyturn --head kept-head.txt --keep 1204',
+    ],
+    load: async () => (await import('../command/store.ts')).repair,
+  },
+  {
     name: 'store verify',
     about: 'check all that is stored: the ledger, the state against the ledger, each object',
     options: [

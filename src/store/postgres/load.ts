@@ -92,15 +92,20 @@ interface PeakRow extends Omit<EndRow, keyof Ran> {
   readonly hash: Digest;
   readonly peak: Digest;
   readonly at: string;
+  readonly is_overrun: boolean | null;
 }
 
 /**
  * A tree of 13 leaves has peaks over 8, 4 and 1 of them, one for each bit of 13, which end at the leaves 8, 12 and 13.
- * The peak of the lowest bit ends with the last entry.
+ * The peak of the lowest bit ends with the last entry. An entry and the end that covers it are committed together, so one
+ * past the end was not written by Keyturn, or the end was moved back: the role of the application can do both.
  */
 const PEAKS = `
-  SELECT t.size, t.last, t.generation, e.seq, e.hash, coalesce(e.peak, e.hash) AS peak, e.at
+  SELECT t.size, t.last, t.generation, e.seq, e.hash, coalesce(e.peak, e.hash) AS peak, e.at, past.is_overrun
   FROM keyturn.tenant t
+  LEFT JOIN LATERAL (
+    SELECT true AS is_overrun FROM keyturn.entry p WHERE p.tenant = t.id AND p.seq >= t.size LIMIT 1
+  ) AS past ON true
   LEFT JOIN generate_series(52, 0, -1) AS bit ON (t.size >> bit) & 1 = 1
   LEFT JOIN keyturn.entry e ON e.tenant = t.id AND e.seq = ((t.size >> bit) << bit) - 1
   WHERE t.id = $1 ORDER BY bit DESC`;
@@ -111,6 +116,7 @@ export async function loadEnd(db: Connection, tenant: Tenant): Promise<End> {
   const [first] = rows;
   if (!first) return refuse('STORE_CORRUPT', 'The tenant is gone.');
   const { size, last, generation } = first;
+  if (first.is_overrun) refuse('LEDGER_OVERRUN', undefined, { size });
   if (size === 0) return { tip: { size, last: GENESIS, at: null, frontier: [] }, generation };
   const end = rows.at(-1)!;
   if (rows.some(({ seq }) => seq === null) || end.hash !== last)

@@ -20,7 +20,7 @@ import { NotLoaded, rowsOf, type Snapshot, snapshotOf, type Wanted } from './sna
 const NAMED = 20;
 
 /** The server keeps what is folded, so that memory here does not grow with the ledger. */
-const FRESH_TABLES = `
+export const FRESH_TABLES = `
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
   CREATE TEMP TABLE claim (tenant integer, key text COLLATE "C", seq bigint, PRIMARY KEY (tenant, key)) ON COMMIT DROP;
   CREATE TEMP TABLE projection (
@@ -42,7 +42,20 @@ export async function rebuildProjections(
   { write }: { write: boolean },
 ): Promise<Rebuild> {
   const end = await begin(db, tenant, write);
+  const rebuild = await refold(db, tenant, end, write);
+  await db.ask({ text: 'COMMIT' });
+  return rebuild;
+}
+
+/** Inside a transaction that has the fresh tables. */
+export async function refold(
+  db: Connection,
+  tenant: Tenant,
+  end: Pick<EndRow, 'size' | 'last'>,
+  write: boolean,
+): Promise<Rebuild> {
   const tip = await foldLedger(db, tenant);
+  if (tip.size > end.size) refuse('LEDGER_OVERRUN', undefined, { size: end.size });
   if (tip.size !== end.size || tip.last !== end.last)
     refuse('LEDGER_BROKEN', `The ledger ends with entry ${tip.size - 1}, not ${end.size - 1}.`, {
       seq: tip.size,
@@ -57,7 +70,6 @@ export async function rebuildProjections(
   const { rows } = await db.ask<{ rows: number }>({
     text: 'SELECT count(*) AS rows FROM pg_temp.projection',
   });
-  await db.ask({ text: 'COMMIT' });
   return { entries: tip.size, rows: rows[0]!.rows, differences };
 }
 

@@ -5,7 +5,7 @@ import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isAbsent } from './failure.ts';
 import { FOUNDING } from './read.ts';
-import type { Tenant } from './rows.ts';
+import { isStorable, type Tenant } from './rows.ts';
 import { together } from './together.ts';
 
 /**
@@ -15,7 +15,7 @@ import { together } from './together.ts';
  * different tenants never wait for each other. `generation` counts what changes state without appending: a rebuild, and
  * the look after a lost answer. Keys are compared byte by byte ("C"): a collation that an update of the operating system
  * changes would break their indexes. The root of the largest complete subtree that ends with an entry is its `peak`,
- * null where that is the entry itself.
+ * null where that is the entry itself. `set_aside` holds what a repair took out of a chain.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -42,6 +42,11 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, seq)
   );
   CREATE INDEX entry_subject ON keyturn.entry (tenant, subject, seq);
+
+  CREATE TABLE keyturn.set_aside (
+    LIKE keyturn.entry,
+    set_aside_at timestamptz NOT NULL DEFAULT now()
+  );
 
   CREATE TABLE keyturn.claim (
     tenant integer NOT NULL,
@@ -77,6 +82,8 @@ export const MIGRATIONS: readonly string[] = [
     FOR EACH STATEMENT EXECUTE FUNCTION keyturn.refuse_change();
   ALTER TABLE keyturn.entry ENABLE ALWAYS TRIGGER entry_is_kept;
   REVOKE UPDATE, DELETE, TRUNCATE ON keyturn.entry FROM CURRENT_USER;
+  CREATE TRIGGER evidence_is_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON keyturn.set_aside
+    FOR EACH STATEMENT EXECUTE FUNCTION keyturn.refuse_change();
   `,
   AGENT_MIGRATION,
 ];
@@ -118,24 +125,48 @@ export async function requireSameStore(db: Connection, tenant: Tenant): Promise<
 /** "KTRN": whoever holds this lock changes the schema. */
 const LOCK = 0x4b54524e;
 
-/** Brings the schema to the newest version, all steps or none. Two may try; the second finds nothing to do. */
-export async function migrate(db: Connection, steps: readonly string[] = MIGRATIONS): Promise<void> {
+/**
+ * Brings the schema to the newest version, all steps or none, and returns the version that it had. Two may try; the second
+ * finds nothing to do.
+ */
+export async function migrate(db: Connection, steps: readonly string[] = MIGRATIONS): Promise<number | null> {
   await together([
     db.ask({ text: 'BEGIN' }),
     db.ask({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] }),
   ]);
   try {
     await db.ask({ text: 'SAVEPOINT version' });
-    const version = (await readVersion(db, steps.length)) ?? 0;
+    const found = await readVersion(db, steps.length);
+    const version = found ?? 0;
     await db.ask({ text: 'ROLLBACK TO version' });
     for (const step of steps.slice(version)) await db.ask({ text: step });
     if (version < steps.length)
       await db.ask({ text: `UPDATE keyturn.version SET version = ${steps.length}` });
     await db.ask({ text: 'COMMIT' });
+    return found;
   } catch (error) {
     await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
     throw error;
   }
+}
+
+/** Every role that owns something of the store, and the one that is about to. */
+const OWNERS = `
+  SELECT relowner AS id FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE n.nspname = 'keyturn'
+  UNION SELECT nspowner FROM pg_namespace WHERE nspname = 'keyturn'
+  UNION SELECT oid FROM pg_roles WHERE rolname = current_user`;
+
+/** A role that may act as the owner could rewrite the ledger, and one that is the owner would lose its own rights. */
+export async function requireApplication(db: Connection, role: string): Promise<void> {
+  if (!isStorable(role)) refuse('SHAPE_INVALID', 'The name of the role has characters that no name has.');
+  const { rows } = await db.ask<{ is_owner: boolean }>({
+    text: `SELECT EXISTS (SELECT FROM (${OWNERS}) AS owner WHERE pg_has_role(r.oid, owner.id, 'MEMBER')) AS is_owner
+      FROM pg_roles r WHERE r.rolname = $1`,
+    values: [role],
+  });
+  if (!rows[0]) refuse('SHAPE_INVALID', 'The server has no role of the name that --application gives.');
+  if (rows[0].is_owner)
+    refuse('SHAPE_INVALID', 'The application needs a role that is not the owner and cannot act as it.');
 }
 
 /**
@@ -147,6 +178,7 @@ export async function grantTo(db: Connection, role: string): Promise<void> {
   await db.ask({
     text: `
       REVOKE ALL ON ALL TABLES IN SCHEMA keyturn FROM ${name};
+      REVOKE ALL ON SCHEMA keyturn FROM ${name};
       GRANT USAGE ON SCHEMA keyturn TO ${name};
       GRANT SELECT ON ALL TABLES IN SCHEMA keyturn TO ${name};
       GRANT INSERT ON keyturn.tenant, keyturn.entry, keyturn.claim, keyturn.projection, keyturn.object TO ${name};

@@ -24,7 +24,7 @@ import {
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
 import { isStorable, requireKeysFit, type Tenant } from './rows.ts';
-import { grantTo, MIGRATIONS, migrate, readVersion, requireSameStore } from './schema.ts';
+import { grantTo, MIGRATIONS, migrate, readVersion, requireApplication, requireSameStore } from './schema.ts';
 import { sessionOf } from './session.ts';
 
 export interface PostgresOptions {
@@ -76,17 +76,31 @@ function checking(connected: Connect, tenant: Tenant): Connect {
   };
 }
 
+export interface MigrateOptions {
+  readonly url: string;
+  /** The role that Keyturn works with from now on. */
+  readonly application?: string;
+}
+
+export interface Migrated {
+  /** The version that the tables had; null where there were none. */
+  readonly from: number | null;
+  readonly version: number;
+}
+
 /**
  * Makes or updates the tables with a role that owns them, and lets another role work with them. The application then
  * connects as that other role, which can append to the ledger and cannot change it.
  */
-export async function migratePostgresStore(options: { url: string; application?: string }): Promise<void> {
-  const address = parseAddress(options.url);
-  await mapped(async () => {
-    const db = await connect(address, { access: 'write', busy_ms: BUSY_ms });
+export async function migratePostgresStore({ url, application }: MigrateOptions): Promise<Migrated> {
+  const address = parseAddress(url);
+  return mapped(async () => {
+    const db = await connect(address, { access: 'write', busy_ms: BUSY_ms, primary: true });
     try {
-      await migrate(db);
-      if (options.application !== undefined) await grantTo(db, options.application);
+      if (application !== undefined) await requireApplication(db, application);
+      const from = await migrate(db);
+      if (application !== undefined) await grantTo(db, application);
+      return { from, version: MIGRATIONS.length };
     } finally {
       await db.end();
     }
