@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { migratePostgresStore, openPostgresStore } from '../../src/store/postgres/store.ts';
+import { makeProject } from '../cli/project.ts';
 import {
   ask,
   type FakePostgres,
@@ -72,6 +73,7 @@ describe('S12: a password goes to no server that could read it', () => {
 
   it('wherever the password comes from, and whatever connects', async () => {
     const folder = scratch();
+    await makeProject(folder);
     const server = await fakePostgres(asking(ask.cleartext));
     const bare = urlOf(server).replace(`:${PASSWORD}`, '');
     const file = join(folder, 'pgpass');
@@ -86,7 +88,6 @@ describe('S12: a password goes to no server that could read it', () => {
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => migratePostgresStore({ url: bare }));
       const copy = { at: folder, from: bare, to: join(folder, 'copy.db') };
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => Keyturn.copyStore(copy));
-      mkdirSync(join(folder, '.keyturn'), { recursive: true, mode: 0o700 });
       writeFileSync(join(folder, 'keyturn.yaml'), `version: 1\nstore: ${bare}\n`);
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => Keyturn.open({ at: folder }));
       vi.unstubAllEnvs();
