@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentFace } from './agent/face.ts';
 import type { Finder } from './agent/finder/request.ts';
+import { openSealed } from './canonical/sealed.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
@@ -20,6 +21,7 @@ import { addControlKey } from './journey/control.ts';
 import * as delegating from './journey/delegate.ts';
 import * as enrolling from './journey/enrol.ts';
 import * as erasing from './journey/erase.ts';
+import { explainErase } from './journey/erasure.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import * as freezing from './journey/freeze.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
@@ -313,9 +315,13 @@ export class Keyturn {
   retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
   inDoubt = () => looking.inDoubt(this.#context);
   object = (digest: string): Promise<Uint8Array> => this.#context.store.object(digest);
+  /** What a run printed: the content of a sealed object. */
+  output = async (digest: string): Promise<Uint8Array> => openSealed(await this.object(digest));
   /** A stored decision of the policies: the question, the answer, and which policies gave it. */
   decision = async (digest: string) =>
     (await import('./policy/replay.ts')).openDecision(await this.#context.store.object(digest));
+  /** What erasing an object would take away. Changes nothing. */
+  explainErase = (digest: string) => explainErase(this.#context, digest);
   erase = (request: erasing.EraseRequest) => erasing.erase(this.#context, request);
 
   // What happened, provably.
@@ -392,6 +398,7 @@ export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export type { Delegation } from './identity/delegation.ts';
 export type { Progress } from './journey/derived.ts';
+export type { Erasure } from './journey/erasure.ts';
 export type { InDoubt } from './journey/look.ts';
 export type { Offer } from './journey/offer.ts';
 export type { PolicyDiff } from './journey/policy.ts';

@@ -31,6 +31,8 @@ export const limits = {
   /** Captured output of one stream: kept in the store for good, shown to a person. */
   output_bytes: 4 * MiB,
   output_bytes_default: 256 * KiB,
+  /** One stored object: the longest output, sealed. */
+  object_bytes: 4 * MiB + 1 * KiB,
   /** How long a tool may run. */
   timeout_s: 3600,
   timeout_s_default: 60,

@@ -1,3 +1,4 @@
+import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } from '../gate/agent-state.ts';
 import { limits } from '../limits.ts';
@@ -10,7 +11,7 @@ import { readConfirmation } from './lexicon/confirmation.ts';
 import { closing, planMoved, stepMoved } from './moves.ts';
 import { refsOf } from './plan.ts';
 import { type Standing, standingOf } from './standing.ts';
-import { textObject } from './turn.ts';
+import { sealText } from './turn.ts';
 
 export interface ConfirmRequest {
   readonly correlation_id: string;
@@ -40,16 +41,19 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   if (step === null) return answerNow(context, state, plan);
   const language = request.language ?? (await languageOf(context, state));
   const standing = await standingOf(context, state, plan, step.step_id);
-  const proof = proofOf(standing, text, language);
+  const words = sealText(text);
+  const proof = proofOf(standing, text, words.digest, language);
   const { answer } = proof.value;
   if (answer !== 'NO' && !isMeant(plan, step, step_id)) return answerNow(context, state, plan);
   // What runs is not called back: it ends as its run does, and is not dispatched a second time.
   if (step.state === 'EXECUTING') return advance(context, correlation_id, user_id, standing);
   if (answer !== 'NO' && step.state !== 'WAITING_CONFIRM') return answerNow(context, state, plan);
 
+  // Of a text that is too long for an answer to a prompt, only the digest is kept.
+  const isKept = text.length <= limits.prose_chars;
   await context.journey.store.commit({
-    events: [confirmedEvent(standing, proof), ...moves(standing, proof)],
-    objects: [proof.bytes, ...kept(text)],
+    events: [confirmedEvent(standing, proof, isKept ? words.digest : null), ...moves(standing, proof)],
+    objects: isKept ? [proof.bytes, words.bytes] : [proof.bytes],
   });
   if (answer === 'AMBIGUOUS') return waiting(context, standing, 'CONFIRMATION_AMBIGUOUS', language);
   if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(standing));
@@ -74,17 +78,17 @@ function isMeant({ steps }: AgentPlan, step: AgentStep, step_id: string | undefi
   return step_id === undefined || step_id === step.step_id;
 }
 
-/** The words are kept as an object; of a text that nobody says to a prompt, only the hash is. */
-function kept(text: string): Uint8Array[] {
-  return text.length <= limits.prose_chars ? [textObject(text).bytes] : [];
-}
-
 /** Whether a prompt was declined, or a plan was called off that asked nobody. */
 function reasonOf({ step }: Standing): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
   return step.confirmation_required ? 'CONFIRM_DECLINED' : 'PLAN_WITHDRAWN';
 }
 
-function proofOf({ state, plan, step }: Standing, text: string, language: string): Sealed<ConfirmationProof> {
+function proofOf(
+  { state, plan, step }: Standing,
+  text: string,
+  words: Digest,
+  language: string,
+): Sealed<ConfirmationProof> {
   const { answer, token, confirm_lexicon_version_ref, reason } = readConfirmation(text, language);
   return confirmations.seal({
     format: 'keyturn-confirmation/1',
@@ -97,13 +101,14 @@ function proofOf({ state, plan, step }: Standing, text: string, language: string
     language,
     confirm_lexicon_version_ref,
     reason,
-    text: textObject(text).digest,
+    text: words,
   });
 }
 
 function confirmedEvent(
   { plan, step }: Standing,
   proof: Sealed<ConfirmationProof>,
+  text: Digest | null,
 ): Event<'agent.confirmed'> {
   const { answer, confirm_lexicon_version_ref } = proof.value;
   return {
@@ -114,6 +119,7 @@ function confirmedEvent(
       step_id: step.step_id,
       answer,
       proof: proof.digest,
+      text,
       confirm_lexicon_version_ref,
     },
   };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
-import { describeIssue } from '../event/event.ts';
+import { capture, describeIssue } from '../event/event.ts';
 import { digest, name, prose, uuid } from '../event/shape.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -100,8 +100,6 @@ const dispatchEnvelope = z.strictObject({
   rollback_plan_ref,
 });
 
-const captured = z.strictObject({ digest, bytes: z.int().min(0), truncated: z.boolean() });
-
 const simulationOutcome = z.strictObject({
   intent_id: uuid,
   execution_id: uuid,
@@ -110,8 +108,8 @@ const simulationOutcome = z.strictObject({
   result: z.enum(['success', 'failure', 'partial', 'rolled_back', 'happened', 'did_not_happen']),
   reason_code: reason.nullable(),
   exit_code: z.int().nullable(),
-  stdout: captured.nullable(),
-  stderr: captured.nullable(),
+  stdout: capture.nullable(),
+  stderr: capture.nullable(),
 });
 
 const executionOutcome = z.strictObject({

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Catalog, entryOf } from './catalog.ts';
@@ -288,8 +289,7 @@ function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** What somebody said, as an object of its own. */
-export function textObject(text: string): { readonly bytes: Uint8Array; readonly digest: string } {
-  const bytes = Buffer.from(text, 'utf8');
-  return { bytes, digest: sha256(bytes) };
+/** What a user said, as an object of its own: two users who say yes have two objects. */
+export function sealText(text: string): SealedBytes {
+  return sealBytes(Buffer.from(text, 'utf8'), randomBytes(16).toString('base64'));
 }

@@ -24,7 +24,9 @@ const paused = z
   .readonly()
   .meta({ id: 'agent-paused' });
 
-const captured = z.strictObject({ digest, bytes: z.int(), truncated: z.boolean() }).readonly();
+const captured = z
+  .strictObject({ digest: digest.nullable(), bytes: z.int(), truncated: z.boolean() })
+  .readonly();
 const outcome = z
   .strictObject({
     format: z.literal('keyturn-agent-outcome/1'),

@@ -117,7 +117,9 @@ const results = {
     ),
     /** What it asks for differently than the intent that it replaces; empty when it replaces none. */
     changes: z.array(z.string()),
-    outputs: z.array(z.strictObject({ execution_id: id, stdout: digest, stderr: digest }).readonly()),
+    outputs: z.array(
+      z.strictObject({ execution_id: id, stdout: digest.nullable(), stderr: digest.nullable() }).readonly(),
+    ),
     output: z.strictObject({ stdout: z.string().nullable(), stderr: z.string().nullable() }).nullable(),
   }),
   review: z.strictObject({
@@ -183,7 +185,31 @@ const results = {
     by: name,
     reason: z.string(),
   }),
-  'object erase': z.strictObject({ digest, by: name, reason: z.string() }),
+  'object erase': z.strictObject({
+    /** What it takes away; with --preview that is all. */
+    erasure: z.strictObject({
+      digest,
+      bytes: z.int(),
+      objects: z.array(z.strictObject({ digest, role: z.string().nullable() })),
+      /** The kind of object, where it is one that is never erased. */
+      kept: z.string().nullable(),
+      holders: z.int(),
+      named_by: z.array(
+        z.strictObject({
+          seq: z.int(),
+          at: time,
+          kind: z.string(),
+          subject: z.string(),
+          role: z.string(),
+          digest,
+        }),
+      ),
+      stops: z.array(z.string()),
+      undo: z.array(z.string()),
+      replay: z.array(z.string()),
+    }),
+    erased: z.strictObject({ by: name, reason: z.string() }).nullable(),
+  }),
   'tool list': z.strictObject({ tools: z.array(tool) }),
   'tool lint': z.strictObject({
     registry: z.string(),

@@ -1,4 +1,5 @@
 import { decodeUtf8, parseJson } from '../canonical/json.ts';
+import { openSealed } from '../canonical/sealed.ts';
 import type { Entry, Keyturn } from '../keyturn.ts';
 import { Refusal } from '../refusal.ts';
 import type { Result } from './schema.ts';
@@ -37,9 +38,9 @@ async function turnOf(keyturn: Keyturn, { seq, at, body }: Entry): Promise<Said[
 }
 
 async function confirmationOf(keyturn: Keyturn, { seq, at, body }: Entry): Promise<Said> {
-  const { answer, proof } = body as { answer: Said['read_as']; proof: string };
-  const read = await stored<{ text: string }>(keyturn, proof);
-  const bytes = read === null ? null : await objectIn(keyturn, read.text);
+  const { answer, text: digest } = body as { answer: Said['read_as']; text: string | null };
+  const sealed = digest === null ? null : await objectIn(keyturn, digest);
+  const bytes = sealed === null ? null : openSealed(sealed);
   const text = bytes === null ? null : decodeUtf8(bytes, bytes.length);
   return { seq, at, kind: 'CONFIRMATION', text, read_as: answer };
 }

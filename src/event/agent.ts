@@ -140,6 +140,8 @@ export const agentBodies = {
     answer: z.enum(['YES', 'NO', 'AMBIGUOUS']),
     /** Token, language, version of the lexicon, and the hash of what was said. */
     proof: digest,
+    /** What was said, sealed; null where it was too long to be kept. */
+    text: digest.nullable(),
     confirm_lexicon_version_ref: version_ref,
   }),
   'agent.access': z.strictObject({

@@ -23,7 +23,10 @@ import {
  * digests of arguments, outputs and envelopes, whose bytes are erasable objects in the store.
  */
 
-const capture = z.strictObject({ digest, bytes: z.int().min(0), truncated: z.boolean() });
+/** What one stream printed. The object is sealed, so no two runs share one; of nothing there is none. */
+export const capture = z
+  .strictObject({ digest: digest.nullable(), bytes: z.int().min(0), truncated: z.boolean() })
+  .refine(({ digest, bytes }) => (digest === null) === (bytes === 0), 'names an object of nothing');
 
 /** The process that took a claim: enough to tell later whether it is still alive. */
 const executor = z.strictObject({

@@ -1,3 +1,4 @@
+import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { isDispatch } from './agent-move.ts';
 
@@ -11,6 +12,9 @@ export function claimsOf({ kind, subject, body }: Event): readonly string[] {
       return [`intent:${subject}`];
     case 'execution.claimed':
       return [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
+    // What was erased stays erased: a store does not take its bytes again.
+    case 'object.erased':
+      return [erasedClaim(subject)];
     case 'rollback.claimed':
       return [`rollback:${body.execution_id}:${body.round}`];
     case 'agent.moved':
@@ -18,6 +22,10 @@ export function claimsOf({ kind, subject, body }: Event): readonly string[] {
     default:
       return NONE;
   }
+}
+
+export function erasedClaim(digest: Digest): string {
+  return `erased:${digest}`;
 }
 
 const NONE: readonly string[] = [];

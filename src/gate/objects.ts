@@ -1,65 +1,131 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Body, Event, EventKind } from '../event/event.ts';
 
-type Named = readonly (Digest | null)[];
+/** What a stored object is to the fact that names it. */
+export type ObjectRole =
+  | 'envelope'
+  | 'effect'
+  | 'decision'
+  | 'output'
+  | 'report'
+  | 'registry'
+  | 'policies'
+  | 'token'
+  | 'simulation'
+  | 'simulation proof'
+  | 'catalog'
+  | 'artifacts'
+  | 'goal'
+  | 'finder packet'
+  | 'agent plan'
+  | 'confirmation'
+  | 'words'
+  | 'dispatch decision'
+  | 'outcome'
+  | 'intake';
+
+export interface NamedObject {
+  readonly role: ObjectRole;
+  readonly digest: Digest;
+}
+
+type Named = readonly (readonly [ObjectRole, Digest | null])[];
 
 /**
  * The stored objects that each fact names. Other digests name nothing that is stored: the id of a plan, a key that is spent
  * once, a capability that its holder made narrower, a hash that somebody asked for and that may be of nothing.
  */
 const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
-  'policy.activated': ({ snapshot }) => [snapshot],
+  'policy.activated': ({ snapshot }) => [['policies', snapshot]],
   'intent.proposed': ({ hash, effect_digest, registry_digest, alternates }) => [
-    hash,
-    effect_digest,
-    registry_digest,
-    ...alternates.map((one) => one.effect_digest),
+    ['envelope', hash],
+    ['effect', effect_digest],
+    ['registry', registry_digest],
+    ...alternates.map((one) => ['effect', one.effect_digest] as const),
   ],
   'intent.refused': decided,
   'intent.submitted': decided,
   'intent.delegated': decided,
   'approval.granted': decided,
-  'capability.issued': ({ token, policy, decision }) => [token, policy, decision],
+  'capability.issued': ({ token, policy, decision }) => [
+    ['token', token],
+    ['policies', policy],
+    ['decision', decision],
+  ],
   'capability.denied': decided,
   'glass.broken': decided,
-  'execution.claimed': ({ policy, decision }) => [policy, decision],
+  'execution.claimed': ({ policy, decision }) => [
+    ['policies', policy],
+    ['decision', decision],
+  ],
   'execution.refused': decided,
   'violation.detected': decided,
   'execution.finished': ({ stdout, stderr, reports }) => [
-    stdout.digest,
-    stderr.digest,
-    ...Object.values(reports),
+    ['output', stdout.digest],
+    ['output', stderr.digest],
+    ...Object.values(reports).map((report) => ['report', report] as const),
   ],
-  'rollback.finished': ({ report }) => [report],
-  'simulation.changed': ({ definition, proof }) => [definition, proof],
+  'rollback.finished': ({ report }) => [['report', report]],
+  'simulation.changed': ({ definition, proof }) => [
+    ['simulation', definition],
+    ['simulation proof', proof],
+  ],
   'agent.received': ({ finder_packet, goal, catalog_snapshot, policy_snapshot }) => [
-    finder_packet,
-    goal,
-    catalog_snapshot,
-    policy_snapshot,
+    ['finder packet', finder_packet],
+    ['goal', goal],
+    ['catalog', catalog_snapshot],
+    ['policies', policy_snapshot],
   ],
-  'agent.planned': ({ plan, refs }) => [plan, ...referred(refs)],
-  'agent.confirmed': ({ proof }) => [proof],
+  'agent.planned': ({ plan, refs }) => [['agent plan', plan], ...referred(refs)],
+  'agent.confirmed': ({ proof, text }) => [
+    ['confirmation', proof],
+    ['words', text],
+  ],
   'agent.access': decided,
   'agent.moved': ({ refs, dispatch_decision_hash, outcome }) => [
     ...referred(refs),
-    dispatch_decision_hash,
-    outcome,
+    ['dispatch decision', dispatch_decision_hash],
+    ['outcome', outcome],
   ],
-  'intake.recorded': ({ packet }) => [packet],
+  'intake.recorded': ({ packet }) => [['intake', packet]],
 };
 
 function decided({ decision }: { readonly decision: Digest | null }): Named {
-  return [decision];
+  return [['decision', decision]];
 }
 
 /** All but the name of what undoes a step. */
-function referred({ rollback_plan_ref: _, ...refs }: Body<'agent.moved'>['refs']): Named {
-  return Object.values(refs);
+function referred(refs: Body<'agent.moved'>['refs']): Named {
+  return [
+    ['finder packet', refs.finder_packet_ref],
+    ['policies', refs.policy_snapshot_ref],
+    ['catalog', refs.catalog_snapshot_ref],
+    ['artifacts', refs.artifact_fingerprint_bundle_ref],
+    ['decision', refs.access_decision_ref],
+    ['confirmation', refs.confirmation_parse_proof_ref],
+  ];
 }
 
-/** The digests of the objects that were stored with a fact, or before it. */
-export function objectsOf(event: Event): Digest[] {
+/** The objects that were stored with a fact, or before it. */
+export function objectsOf(event: Event): NamedObject[] {
   const named = NAMED[event.kind] as ((body: Event['body']) => Named) | undefined;
-  return named ? named(event.body).filter((digest) => digest !== null) : [];
+  const found = named ? named(event.body) : [];
+  return found.flatMap(([role, digest]) => (digest === null ? [] : [{ role, digest }]));
+}
+
+/**
+ * What is never erased: the rules that decisions were made by, which hold no words of a person, and without which no
+ * decision can be made or made again; and capabilities, which are revoked instead.
+ */
+const KEPT: ReadonlySet<ObjectRole> = new Set<ObjectRole>([
+  'policies',
+  'token',
+  'simulation',
+  'simulation proof',
+  'catalog',
+  'artifacts',
+]);
+
+export function isKept(role: ObjectRole): boolean {
+  return KEPT.has(role);
 }

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sha256 } from '../canonical/digest.ts';
+import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -42,7 +43,8 @@ export async function recordEnd(
 ): Promise<Report> {
   const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
   const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
-  const reports = Object.entries(ended.reports);
+  const reports = Object.entries(ended.reports).map(([name, bytes]) => [name, seal(bytes)] as const);
+  const [stdout, stderr] = [capturedOf(ended.stdout), capturedOf(ended.stderr)];
   const finished: Event<'execution.finished'> = {
     kind: 'execution.finished',
     subject: claimed.subject,
@@ -57,12 +59,12 @@ export async function recordEnd(
       signal,
       started_at,
       finished_at,
-      stdout: captured(ended.stdout),
-      stderr: captured(ended.stderr),
-      reports: Object.fromEntries(reports.map(([name, bytes]) => [name, sha256(bytes)])),
+      stdout: stdout.fact,
+      stderr: stderr.fact,
+      reports: Object.fromEntries(reports.map(([name, { digest }]) => [name, digest])),
     },
   };
-  const objects = [ended.stdout.bytes, ended.stderr.bytes, ...reports.map(([, bytes]) => bytes)];
+  const objects = [...stdout.objects, ...stderr.objects, ...reports.map(([, { bytes }]) => bytes)];
   try {
     const found = violation && (await foundNow(context, claimed, state, violation));
     await context.store.commit({
@@ -137,6 +139,13 @@ export function inDoubt(execution_id: string, error: unknown, violation: Violati
   return refuse('RECORDING_FAILED', undefined, { execution_id, because, ...stopped_by });
 }
 
-function captured({ bytes, total, truncated }: Captured) {
-  return { digest: sha256(bytes), bytes: total, truncated };
+/** What a stream printed, for the entry and for the store. Of nothing there is no object. */
+function capturedOf({ bytes, total, truncated }: Captured) {
+  if (total === 0) return { fact: { digest: null, bytes: 0, truncated: false }, objects: [] };
+  const sealed = seal(bytes);
+  return { fact: { digest: sealed.digest, bytes: total, truncated }, objects: [sealed.bytes] };
+}
+
+export function seal(bytes: Uint8Array): SealedBytes {
+  return sealBytes(bytes, randomBytes(16).toString('base64'));
 }

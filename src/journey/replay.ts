@@ -80,8 +80,8 @@ async function replayed(
       step('gate', `eligible at ${entry.at}, attempt ${event.body.attempt}`);
       break;
     case 'execution.finished':
-      for (const { digest } of [event.body.stdout, event.body.stderr]) await context.store.object(digest);
-      step('outcome', `${event.body.result}, outputs as recorded`);
+      // No decision rests on an output, so one that was erased is not missed.
+      step('outcome', event.body.result);
       break;
   }
   return steps;

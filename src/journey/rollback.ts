@@ -1,4 +1,3 @@
-import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
@@ -11,6 +10,7 @@ import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import { openEffect } from './effect.ts';
+import { seal } from './record.ts';
 import { requireDead } from './settle.ts';
 
 export interface RollbackRequest {
@@ -76,13 +76,13 @@ export async function rollback(context: Context, request: RollbackRequest): Prom
   await context.store.commit({ events: [claimed] });
 
   const outcome = manifest === null ? NOTHING : await rollBack(manifest, options);
-  const report = canonicalBytes(outcome);
+  const report = seal(canonicalBytes(outcome));
   const finished: Event<'rollback.finished'> = {
     kind: 'rollback.finished',
     subject: state.intent_id,
-    body: { execution_id, round, result: resultOf(outcome, checkpoints), report: sha256(report) },
+    body: { execution_id, round, result: resultOf(outcome, checkpoints), report: report.digest },
   };
-  await context.store.commit({ events: [finished], objects: [report] });
+  await context.store.commit({ events: [finished], objects: [report.bytes] });
   return outcome;
 }
 

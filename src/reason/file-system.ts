@@ -62,7 +62,11 @@ export const fileSystemReasons = {
     'A stored object is gone; it was erased or lost.',
     'The ledger still proves its digest. What needs its content can no longer be done.',
   ],
-  OBJECT_CORRUPT: [2027, 'A stored object is not what its digest says.', 'Restore a backup of the store.'],
+  OBJECT_CORRUPT: [
+    2027,
+    'A stored object is not what its digest says.',
+    'Restore a backup of the store, or ask for another copy of the file.',
+  ],
   STORE_DENIED: [
     2028,
     'The server of the store does not let this role in, or not do this.',

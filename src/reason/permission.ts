@@ -62,6 +62,16 @@ export const permissionReasons = {
     'The key of a human who approved this was revoked since.',
     'Ask another human to review and approve it.',
   ],
+  OBJECT_KEPT: [
+    3030,
+    'Decisions rest on this object, and it holds no words of a person. It is never erased.',
+    'Revoke a capability, activate other policies, or disable a simulation.',
+  ],
+  ERASE_UNCONFIRMED: [
+    3031,
+    'Erasing it would take away more than was confirmed.',
+    'See `keyturn object erase DIGEST --preview`, then confirm what it names.',
+  ],
   PERMISSION_DENIED: [
     3100,
     'The system does not allow this file to be read, written or given to its owner.',

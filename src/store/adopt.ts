@@ -33,7 +33,7 @@ export interface Adoption {
   readonly claims: readonly Claim[];
   readonly rows: readonly PlannedRow[];
   readonly agent_rows: readonly AgentTableRows[];
-  /** What the entries say was erased. Whatever came back later is still in the other store, and is copied after them. */
+  /** What the entries say was erased. */
   readonly erase: readonly Digest[];
   readonly tip: Tip;
 }
@@ -55,7 +55,7 @@ export function openForeign(tenant: string, entries: readonly SealedEntry[]): Fo
 /** Checked as `commit` checks them: no object is larger than what it would have taken. */
 export function foreignObjects(objects: readonly Uint8Array[]): StoredObject[] {
   return objects.map((bytes) => {
-    if (bytes.length > limits.output_bytes)
+    if (bytes.length > limits.object_bytes)
       refuse('INPUT_TOO_LARGE', `A stored object has ${bytes.length} bytes.`);
     return { digest: sha256(bytes), bytes };
   });

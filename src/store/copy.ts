@@ -23,8 +23,8 @@ const HANDFUL_BYTES = 8 * 1024 * 1024;
 
 /**
  * Copies the ledger of one store and its objects to another, and ends when both end with the same entry. Whatever broke
- * off may be begun again: it goes on where the target ends. Entries come first and objects after them, so that an object
- * which an entry erased is gone, and one that came back later is there.
+ * off may be begun again: it goes on where the target ends. Entries come first and objects after them, so that no object
+ * is taken which an entry erased.
  */
 export async function copyLedger(
   from: Store,

@@ -85,7 +85,7 @@ export function allClaims({ claims, events }: CheckedCommit): string[] {
 
 /** The copy is what the digest is of, even when the caller uses its buffer again before the commit is written. */
 function copyOf(object: Uint8Array): StoredObject {
-  if (object.length > limits.output_bytes)
+  if (object.length > limits.object_bytes)
     refuse('INPUT_TOO_LARGE', `A stored object has ${object.length} bytes.`);
   const bytes = Uint8Array.from(object);
   return { digest: sha256(bytes), bytes };

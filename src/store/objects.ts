@@ -31,7 +31,8 @@ async function absent(store: Store, isWanted: (digest: Digest) => boolean): Prom
   const named = new Set<Digest>();
   for await (const batch of store.entries())
     for (const { bytes } of batch)
-      for (const digest of objectsOf(parseEvent(openEntry(bytes)))) if (isWanted(digest)) named.add(digest);
+      for (const { digest } of objectsOf(parseEvent(openEntry(bytes))))
+        if (isWanted(digest)) named.add(digest);
   for await (const batch of store.objects()) for (const digest of batch) named.delete(digest);
   return named;
 }

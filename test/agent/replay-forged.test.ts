@@ -13,7 +13,7 @@ import { plannedEvent } from '../../src/agent/match.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from '../../src/agent/moves.ts';
 import { packetRef, parsePacket } from '../../src/agent/packet.ts';
 import { digestOf, idempotencyKey, type Refs, refsOf } from '../../src/agent/plan.ts';
-import { textObject } from '../../src/agent/turn.ts';
+import { sealText } from '../../src/agent/turn.ts';
 import { canonicalBytes, parseJson } from '../../src/canonical/json.ts';
 import type { Event } from '../../src/event/event.ts';
 import type { AgentPlan } from '../../src/gate/agent-state.ts';
@@ -294,10 +294,10 @@ describe('a forged confirmation', () => {
       language: 'en',
       confirm_lexicon_version_ref,
       reason: 'TOKEN',
-      text: textObject('yes').digest,
+      text: sealText('yes').digest,
     });
     const said = { plan_id: plan.plan_id, step_id: step.step_id, answer: 'YES' } as const;
-    const body = { ...said, proof: proof.digest, confirm_lexicon_version_ref };
+    const body = { ...said, proof: proof.digest, text: null, confirm_lexicon_version_ref };
     const refs = { ...refsOf(plan, step), confirmation_parse_proof_ref: proof.digest };
     await commit(
       [

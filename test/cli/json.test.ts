@@ -126,7 +126,15 @@ describe('--json', () => {
     const { execution_id } = killed.details;
     await ok(['resolve', execution_id, '--outcome', 'happened', '--reason', 'it did'], ASKED);
 
-    await ok(['object', 'erase', intent.hash, '--reason', 'a secret'], ASKED);
+    const erase = ['object', 'erase', intent.hash];
+    expect(await ok([...erase, '--preview'])).toMatchObject({
+      erased: null,
+      erasure: { holders: 1, kept: null },
+    });
+    const typed: [string, string] = [' to erase it: ', intent.hash.slice(0, 8)];
+    expect(await ok([...erase, '--reason', 'a secret'], typed, ASKED)).toMatchObject({
+      erased: { by: 'alice' },
+    });
     await ok(['show', intent.id]);
   });
 

@@ -19,7 +19,7 @@ import {
   withoutConfinement,
 } from '../support/transcript.ts';
 import { expectInDoubt, expectKilled, family, MEANWHILE, WAITING } from './doubt.ts';
-import { expectError, SOME_HASH, UNKNOWN_ID } from './project.ts';
+import { expectError, PASSPHRASE, SOME_HASH, UNKNOWN_ID } from './project.ts';
 import { CANNOT, executed, expectRefused, NOT_APPROVED, OTHER, precondition, refused } from './refused.ts';
 import {
   alone,
@@ -197,7 +197,7 @@ describe('a run', () => {
       expect(JSON.stringify(ledger)).not.toMatch(/hunter2|secret|photos/);
       // The output itself is kept apart, under its digest, where it can be erased.
       const { digest } = (finished!.body as { stdout: { digest: string } }).stdout;
-      const kept = await inside(set, ({ object }) => object(digest));
+      const kept = await inside(set, ({ output }) => output(digest));
       expect(Buffer.from(kept).toString()).toBe('printed secret\n');
     }
   });
@@ -478,7 +478,13 @@ describe('what leaves no trace, and what no command can undo', () => {
     expectError('RETRY_NOT_DUE', await signing(set, 'retry', set.id, ...reason));
     const resolve = ['resolve', execution_id, '--outcome', 'did-not-happen'];
     expectError('RESOLVE_NOT_DUE', await signing(set, ...resolve, ...reason));
-    expect((await signing(set, 'object', 'erase', set.hash, ...reason)).code).toBe(0);
+    const erased = await atTerminal(set, ['object', 'erase', set.hash, ...reason], async (session) => {
+      await session.expect(' to erase it: ');
+      session.type(set.hash.slice(0, 8));
+      await session.expect('Passphrase of alice: ');
+      session.type(PASSPHRASE);
+    });
+    expect(erased.code).toBe(0);
     expect((await alone(set, ['ledger', 'rebuild', '--write'])).code).toBe(0);
     const after = await ledgerOf(set);
     expect(after.slice(0, before.length)).toEqual(before);

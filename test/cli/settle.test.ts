@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal } from '../support/pty.ts';
@@ -169,10 +171,11 @@ describe('object erase', () => {
     expect(shown.result.output.stdout).toBe('Hello, Secret!\n');
     const { effect_digest } = shown.result.intent;
     for (const digest of [intent.hash, shown.result.outputs[0]!.stdout]) {
-      const erased = await project.talk(['object', 'erase', digest, '--reason', 'it was a secret'], ASKED);
+      const words = ['object', 'erase', digest, '--reason', 'it was a secret'];
+      const erased = await project.talk(words, [' to erase it: ', digest.slice(0, 8)], ASKED);
       expect(erased.stdout).toBe(`[OK] alice erased ${digest}. The ledger keeps its digest\n`);
     }
-    const gone = await project.talk(['object', 'erase', effect_digest, '--reason', 'too'], ASKED);
+    const gone = await project.talk(['object', 'erase', effect_digest, '--reason', 'too']);
     expect(gone.stderr).toContain('(OBJECT_MISSING 2026)');
     const after = await project.run('show', intent.id, '--output');
     expect(after.stdout).not.toContain('Secret');
@@ -180,7 +183,45 @@ describe('object erase', () => {
     expect(after.stdout).toContain('Tool output:\n  It was erased.\n');
     expect((await project.run('ledger', 'verify', '--deep')).code).toBe(0);
     const again = ['object', 'erase', intent.hash, '--reason', 'again'];
-    expect((await project.talk(again, ASKED)).stderr).toContain('(OBJECT_MISSING 2026)');
+    expect((await project.talk(again)).stderr).toContain('(OBJECT_MISSING 2026)');
+  });
+
+  it('says what rests on it, and asks for each thing that would be lost', async () => {
+    const file = join(folder, 'plan.json');
+    const action = { action_id: 'a', action_type: 'FILE_CREATE', target: 'made.txt' };
+    const action_plan = [{ ...action, operation: { type: 'create', content: 'x' } }];
+    writeFileSync(file, JSON.stringify({ plan_id: 'p', action_plan }));
+    const { result } = answerOf(
+      await project.run('propose', '--plan', file, '--by', 'bot', '--json'),
+    ) as never as {
+      result: { intent_id: string; hash: string };
+    };
+    const plan = { id: result.intent_id, hash: result.hash };
+    await project.ready(plan);
+    expect((await project.talk(['run', plan.id, plan.hash], YES)).code).toBe(0);
+    const { execution_id } = (await stateOf(plan)).runs[0]!;
+    const { stdout } = await project.run('object', 'erase', plan.hash, '--preview');
+    expect(stdout).toContain(`Object ${plan.hash}: an envelope, `);
+    expect(stdout).toContain('  with it goes an effect ');
+    expect(stdout).toContain(`  held by ${plan.id}, entry `);
+    expect(stdout).toContain(`!!! THE UNDO IS LOST: ${execution_id} can no longer be rolled back !!!`);
+    const erase = ['object', 'erase', plan.hash, '--reason', 'x'];
+    const declined = await project.talk(erase, ['give up the undo: ', 'yes']);
+    expect(declined.stderr).toContain('(CONFIRMATION_DECLINED 3012)');
+    const undone = await project.talk(['rollback', execution_id, '--reason', 'x'], ASKED);
+    expect(undone.code).toBe(0);
+    const typed: [string, string] = [' to erase it: ', plan.hash.slice(0, 8)];
+    expect((await project.talk(erase, typed, ASKED)).code).toBe(0);
+    // The registry is shared by every intent of this file.
+    const { registry_digest } = await stateOf(plan);
+    const shared = await project.talk(
+      ['object', 'erase', registry_digest, '--reason', 'x'],
+      [' to erase it for all ', '1'],
+    );
+    expect(shared.stderr).toContain('(CONFIRMATION_DECLINED 3012)');
+    const { policy } = await project.inside((keyturn) => keyturn.system());
+    const kept = await project.talk(['object', 'erase', policy!, '--reason', 'x']);
+    expect(kept.stderr).toContain('(OBJECT_KEPT 3030)');
   });
 
   it('a digest that is none is refused', async () => {

@@ -88,7 +88,8 @@ describe('show', () => {
     await scene.approve(erased);
     const granted = (await scene.storyOf(erased)).find(({ kind }) => kind === 'approval.granted')!;
     const { decision } = granted.body as { decision: string };
-    await scene.talk(['object', 'erase', decision, '--reason', 'the goal was a secret'], ALICE);
+    const words = ['object', 'erase', decision, '--reason', 'the goal was a secret'];
+    expect((await scene.talk(words, [' to erase it: ', decision.slice(0, 8)], ALICE)).code).toBe(0);
     const { stdout, code } = await scene.run('show', erased.id);
     expect(code).toBe(0);
     expect(stdout).toContain('proven by a passphrase');

@@ -81,7 +81,8 @@ export function confirmed(
   correlation = CORRELATION,
 ): Event<'agent.confirmed'> {
   const confirm_lexicon_version_ref = `confirm-lexicon/1+sha256:${'ab'.repeat(32)}`;
-  const body = { plan_id: PLAN, step_id: STEP, answer, proof: PROOF, confirm_lexicon_version_ref, ...over };
+  const about = { plan_id: PLAN, step_id: STEP, answer, proof: PROOF, text: null };
+  const body = { ...about, confirm_lexicon_version_ref, ...over };
   return { kind: 'agent.confirmed', subject: `agent:${correlation}`, body };
 }
 

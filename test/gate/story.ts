@@ -16,7 +16,7 @@ const signed = { by: 'ada', key: KEY, signed_at: AT, signature: Buffer.alloc(64,
 const EXECUTOR = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
 const DECISION = 'dc'.repeat(32);
 const POLICY = 'bc'.repeat(32);
-const capture = { digest: 'ab'.repeat(32), bytes: 0, truncated: false };
+const capture = { digest: 'ab'.repeat(32), bytes: 1, truncated: false };
 
 export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEvent {
   const digests = { hash: HASH, effect_digest: EFFECT, registry_digest: 'ee'.repeat(32) };

@@ -310,7 +310,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
     it('refuses an object that is too large', async () => {
       const { store } = await withHumans(await place());
-      const objects = [new Uint8Array(limits.output_bytes + 1)];
+      const objects = [new Uint8Array(limits.object_bytes + 1)];
       await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ events: [proposed()], objects }));
     });
 
@@ -333,7 +333,13 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await store.object(digest)).toHaveLength(8);
       await store.commit({ events: [act], erase: [digest] });
       await expectRefusal('OBJECT_MISSING', () => store.object(digest));
-      await expectRefusal('OBJECT_MISSING', () => store.commit({ events: [act], erase: [digest] }));
+      // It is erased once and for all: the same bytes, from whatever commit, are not taken again.
+      await expectRefusal('CLAIM_TAKEN', () => store.commit({ events: [act], erase: [digest] }));
+      const others = Buffer.from('another password');
+      await store.commit({ events: [proposed(randomUUID())], objects: [bytes, others] });
+      await store.adopt({ objects: [bytes] });
+      await expectRefusal('OBJECT_MISSING', () => store.object(digest));
+      expect(await store.object(sha256(others))).toHaveLength(16);
       expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
     });
 

@@ -25,7 +25,7 @@ const file = (at = path()): Place => ({
   damage: async () => undefined,
 });
 
-/** A run, a refused one, a freeze, and an object that was erased and one that came back. */
+/** A run, a refused one, a freeze, an object that was kept, and one that was erased and sent again. */
 async function lived(place: Place): Promise<Store> {
   const { store } = await governed(place);
   const [id, execution] = [randomUUID(), randomUUID()];
@@ -37,8 +37,7 @@ async function lived(place: Place): Promise<Store> {
   await store.commit({ events: [claimed(id, execution)] });
   await store.commit({ events: [finished(id, execution, 'success')] });
   await store.commit({ events: [erased(sha256(SECRET), 'ada')], erase: [sha256(SECRET)] });
-  await store.commit({ events: [erased(sha256(KEPT), 'ada')], erase: [sha256(KEPT)] });
-  await store.commit({ events: [proposed()], objects: [KEPT] });
+  await store.commit({ events: [proposed()], objects: [SECRET, KEPT] });
   await store.commit({ events: [frozen('ada')] });
   return store;
 }

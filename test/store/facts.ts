@@ -233,7 +233,7 @@ export function finished(
   result: 'success' | 'failure' | 'partial',
   attempt = 1,
 ): Event<'execution.finished'> {
-  const capture = { digest: DIGEST, bytes: 0, truncated: false };
+  const capture = { digest: DIGEST, bytes: 1, truncated: false };
   return {
     kind: 'execution.finished',
     subject,

@@ -1,19 +1,96 @@
+import { visible } from '../../canonical/visible.ts';
+import type { Erasure, Keyturn } from '../../keyturn.ts';
+import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
 import { requireDigest } from '../operand.ts';
-import { writing } from '../project.ts';
+import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { atTerminal } from '../terminal.ts';
+import { atTerminal, type Terminal } from '../terminal.ts';
 
 export function erase(call: Call): Promise<Answer> {
   const digest = requireDigest(call);
-  const reason = call.options.reason!;
+  const { preview, reason } = call.options;
+  if (preview)
+    return reading(call, async (keyturn) => {
+      const erasure = await keyturn.explainErase(digest);
+      return { result: resultOf(erasure, null), lines: erasureLines(erasure) };
+    });
+  if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const { body } = await atTerminal(async (terminal) =>
-      keyturn.erase({ digest, reason, signer: await unlock(keyturn, terminal, name) }),
+    const { erasure, by } = await atTerminal((terminal) =>
+      askAndErase(keyturn, terminal, digest, name, reason),
     );
-    const result: Result<'object erase'> = { digest, by: body.by, reason };
-    return { result, lines: [`[OK] ${body.by} erased ${digest}. The ledger keeps its digest`] };
+    return {
+      result: resultOf(erasure, { by, reason }),
+      lines: [`[OK] ${by} erased ${digest}. The ledger keeps its digest`],
+    };
   });
+}
+
+async function askAndErase(
+  keyturn: Keyturn,
+  terminal: Terminal,
+  digest: string,
+  name: string,
+  reason: string,
+) {
+  const erasure = await keyturn.explainErase(digest);
+  terminal.write(`${erasureLines(erasure).join('\n')}\n`);
+  const { kept, holders, undo } = erasure;
+  if (kept !== null) refuse('OBJECT_KEPT', undefined, { role: kept });
+  if (holders > 1)
+    await requireTyped(terminal, `Type ${holders} to erase it for all ${holders}: `, String(holders));
+  if (undo.length > 0) await requireTyped(terminal, 'Type "no undo" to give up the undo: ', 'no undo');
+  const begin = digest.slice(0, 8);
+  await requireTyped(terminal, `Type ${begin} to erase it: `, begin);
+  const signer = await unlock(keyturn, terminal, name);
+  const { body } = await keyturn.erase({ digest, reason, signer, holders, undo });
+  return { erasure, by: body.by };
+}
+
+async function requireTyped(terminal: Terminal, question: string, expected: string): Promise<void> {
+  if ((await terminal.ask(question)).trim() !== expected)
+    refuse('CONFIRMATION_DECLINED', `Only "${expected}" erases it. Nothing was erased.`);
+}
+
+/** What it is, what goes with it, what rests on it, and what is lost. */
+function erasureLines(erasure: Erasure): string[] {
+  const { digest, bytes, objects, kept, holders, named_by, stops, undo, replay } = erasure;
+  const [self, ...together] = objects;
+  const of = new Map(named_by.map((one) => [one.subject, one]));
+  return [
+    `Object ${digest}: ${self!.role === null ? 'no entry names it' : article(self!.role)}, ${bytes} bytes`,
+    ...together.map((one) => `  with it goes ${article(one.role!)} ${one.digest}`),
+    ...[...of.values()].map(({ subject, seq, at }) => `  held by ${visible(subject)}, entry ${seq}, ${at}`),
+    ...(holders > of.size ? [`  and by ${holders - of.size} more`] : []),
+    ...(kept === null ? [] : [explain('OBJECT_KEPT').meaning]),
+    ...stops.map(
+      (one) => `It stops ${visible(one)}: that can no longer be approved, run, retried or answered`,
+    ),
+    ...undo.map((one) => `!!! THE UNDO IS LOST: ${visible(one)} can no longer be rolled back !!!`),
+    ...replay.map((one) => `The decisions on the way to ${visible(one)} can no longer be replayed`),
+    'The ledger keeps the digest and still verifies. The same bytes are never stored again.',
+    'Copies elsewhere stay: exports and proofs with objects, backups, reports under agent_outputs/.',
+  ];
+}
+
+function article(role: string): string {
+  return /^[aeiou]/.test(role) ? `an ${role}` : `a ${role}`;
+}
+
+function resultOf(erasure: Erasure, erased: Result<'object erase'>['erased']): Result<'object erase'> {
+  const { objects, named_by, stops, undo, replay } = erasure;
+  return {
+    erasure: {
+      ...erasure,
+      objects: [...objects],
+      named_by: [...named_by],
+      stops: [...stops],
+      undo: [...undo],
+      replay: [...replay],
+    },
+    erased,
+  };
 }

@@ -1,4 +1,3 @@
-import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { Entry, IntentState, Keyturn, Review } from '../../keyturn.ts';
 import { indented } from '../../lane/visible.ts';
@@ -85,8 +84,9 @@ function intentLines(state: IntentState, seen: Review | null, now: Date): string
 
 interface Output {
   readonly execution_id: string;
-  readonly stdout: string;
-  readonly stderr: string;
+  /** `null` where nothing was printed. */
+  readonly stdout: string | null;
+  readonly stderr: string | null;
 }
 
 /** Which outputs each run left behind, by digest. */
@@ -95,8 +95,8 @@ function outputsOf(story: readonly Entry[]): Output[] {
     if (kind !== 'execution.finished') return [];
     const finished = body as unknown as {
       execution_id: string;
-      stdout: { digest: string };
-      stderr: { digest: string };
+      stdout: { digest: string | null };
+      stderr: { digest: string | null };
     };
     const { execution_id, stdout, stderr } = finished;
     return [{ execution_id, stdout: stdout.digest, stderr: stderr.digest }];
@@ -120,7 +120,7 @@ function historyLines(
       return [
         `Run ${execution_id} at ${claimed_at} on ${visible(executor.host)}: ${result ?? 'NO END IS RECORDED'}`,
         ...(exit_code === null ? [] : [`  exit code ${exit_code}`]),
-        ...(kept ? [`  stdout ${kept.stdout}`, `  stderr ${kept.stderr}`] : []),
+        ...(kept ? [`  stdout ${kept.stdout ?? 'empty'}`, `  stderr ${kept.stderr ?? 'empty'}`] : []),
       ];
     }),
     ...(rollback
@@ -139,12 +139,10 @@ interface LastOutput {
 async function lastOutput(keyturn: Keyturn, outputs: readonly Output[]): Promise<LastOutput | null> {
   const last = outputs.at(-1);
   if (!last) return null;
-  const read = (digest: string) =>
-    digest === EMPTY ? Buffer.alloc(0) : unlessErased(() => keyturn.object(digest));
+  const read = (digest: string | null) =>
+    digest === null ? Buffer.alloc(0) : unlessErased(() => keyturn.output(digest));
   return { stdout: await read(last.stdout), stderr: await read(last.stderr) };
 }
-
-const EMPTY = sha256('');
 
 function outputLines(output: LastOutput | null): string[] {
   if (!output) return [];

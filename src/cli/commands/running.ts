@@ -94,10 +94,17 @@ export const RUNNING: readonly Spec[] = [
   },
   {
     name: 'object erase',
-    about: 'erase the bytes of a stored argument or output; the ledger still verifies',
+    about: 'say what rests on a stored object, ask, and erase its bytes; the ledger still verifies',
     operands: [{ name: '<digest>', about: 'the digest; `keyturn show` prints them' }],
-    options: [reason, as],
-    examples: [`keyturn object erase ${HASH} --reason "it held a password"`],
+    options: [
+      { flags: '--preview', about: 'only say what would be erased and what rests on it' },
+      { flags: '--reason <text>', about: 'why; it is signed and kept' },
+      as,
+    ],
+    examples: [
+      `keyturn object erase ${HASH} --preview`,
+      `keyturn object erase ${HASH} --reason "it held a password"`,
+    ],
     load: async () => (await import('../command/object.ts')).erase,
   },
   {

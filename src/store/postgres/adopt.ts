@@ -11,6 +11,7 @@ import type { Work } from './roads.ts';
 import { requireKeysFit, type Tenant } from './rows.ts';
 import { sessionOf } from './session.ts';
 import { rowsOf } from './snapshot.ts';
+import { notErased } from './write.ts';
 
 /** Takes over what another store hands over, on a connection of its own, one handful after the other. */
 export interface Adopter {
@@ -74,7 +75,8 @@ const INSERT_OBJECTS = `
     SELECT id FROM keyturn.tenant WHERE id = $1 AND size = $4 AND last = $5 FOR SHARE
   ), put AS (
     INSERT INTO keyturn.object (tenant, digest, bytes)
-    SELECT here.id, v.* FROM here, unnest($2::text[], $3::bytea[]) AS v ON CONFLICT DO NOTHING
+    SELECT here.id, v.digest, v.bytes FROM here, unnest($2::text[], $3::bytea[]) AS v (digest, bytes)
+    WHERE ${notErased('here.id')} ON CONFLICT DO NOTHING
   ) SELECT ${RAN} FROM here`;
 
 async function insertObjects(

@@ -1,3 +1,4 @@
+import { erasedClaim } from '../../gate/claims.ts';
 import type { AgentTable } from '../agent-tables.ts';
 import type { PlannedRow } from '../decide.ts';
 import { agentValues, insertText, TABLES, typesOf } from './agent.ts';
@@ -25,10 +26,14 @@ interface Part {
   readonly text: (values: string) => string;
 }
 
-const insert =
-  (table: string, columns: string, conflict = '') =>
-  (values: string) =>
-    `INSERT INTO keyturn.${table} (tenant, ${columns}) SELECT moved_end.id, v.* FROM moved_end, ${values} AS v${conflict}`;
+const insert = (table: string, columns: string) => (values: string) =>
+  `INSERT INTO keyturn.${table} (tenant, ${columns}) SELECT moved_end.id, v.* FROM moved_end, ${values} AS v`;
+
+/** What was erased stays erased, also when the same bytes come again. The rows are `v (digest, …)`. */
+export function notErased(tenant: string): string {
+  const claim = `c.tenant = ${tenant} AND c.key = '${erasedClaim('')}' || v.digest`;
+  return `NOT EXISTS (SELECT FROM keyturn.claim c WHERE ${claim})`;
+}
 
 const PARTS = {
   entries: {
@@ -53,7 +58,10 @@ const PARTS = {
   objects: {
     letters: 'o',
     types: ['text', 'bytea'],
-    text: insert('object', 'digest, bytes', ' ON CONFLICT DO NOTHING'),
+    text: (values: string) => `
+      INSERT INTO keyturn.object (tenant, digest, bytes)
+      SELECT moved_end.id, v.digest, v.bytes FROM moved_end, ${values} AS v (digest, bytes)
+      WHERE ${notErased('moved_end.id')} ON CONFLICT DO NOTHING`,
   },
   erased: {
     letters: 'x',

@@ -1,4 +1,5 @@
 import type { Digest } from '../../canonical/digest.ts';
+import { erasedClaim } from '../../gate/claims.ts';
 import {
   type CheckedCommit,
   type Ledger,
@@ -13,7 +14,7 @@ import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
 import { isConstraint, isSqliteError } from './failure.ts';
 import type { Outcome } from './group.ts';
-import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
+import { claimKey, claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
 import { idOf, rowIdOf } from './schema.ts';
 import type { Tips } from './tip.ts';
@@ -140,12 +141,15 @@ export function updateRow(db: Database, tenant: Tenant, { row, status, text }: P
   );
 }
 
+/** What was erased stays erased, also when the same bytes come again. */
+const INSERT_OBJECT = `
+  INSERT INTO object (tenant, digest, bytes) SELECT ?, ?, ?
+  WHERE NOT EXISTS (SELECT 1 FROM lookup WHERE tenant = ? AND near = ? AND kind = ? AND key = ?)
+  ON CONFLICT DO NOTHING`;
+
 export function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
-  db.sql('INSERT INTO object (tenant, digest, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING').run(
-    tenant.id,
-    digest,
-    bytes,
-  );
+  const [near, kind, key] = claimKey(erasedClaim(digest));
+  db.sql(INSERT_OBJECT).run(tenant.id, digest, bytes, tenant.id, near, kind, key);
 }
 
 /** How long an erasure waits for readers before it leaves the rest to the next checkpoint. */
