@@ -364,6 +364,8 @@ export class Keyturn {
     deprecate: this.#inAgent('deprecateSimulation'),
     disable: this.#inAgent('disableSimulation'),
     list: this.#inAgent('listSimulations'),
+    bound: this.#inAgent('boundNow'),
+    held: this.#inAgent('heldNow'),
   };
   intake = { list: this.#inAgent('listIntakes'), tell: this.#inAgent('tellNews') };
 
@@ -397,6 +399,7 @@ export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts'
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export type { Delegation } from './identity/delegation.ts';
+export type { Bound, EffectBound } from './journey/bound.ts';
 export type { Progress } from './journey/derived.ts';
 export type { Erasure } from './journey/erasure.ts';
 export type { InDoubt } from './journey/look.ts';

@@ -61,6 +61,8 @@ export const limits = {
   watch_ms: 200,
   /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
   clock_skew_ms: 5_000,
+  /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */
+  named_differences: 8,
   passphrase_chars_min: 8,
   passphrase_chars: 1024,
   /** How long a commit waits for another process that holds the store. */

@@ -17,9 +17,13 @@ const ROADS = {
 
 /** They read and judge. None of them starts, writes or signs anything. */
 const READS = [
+  'src/journey/bound.ts',
+  'src/journey/bound-effect.ts',
   'src/journey/context.ts',
   'src/journey/prove-agent.ts',
+  'src/journey/reach.ts',
   'src/journey/rules.ts',
+  'src/journey/sealed-effect.ts',
   'src/tool/select.ts',
   'src/store/agent-tables.ts',
   'src/store/grounds.ts',

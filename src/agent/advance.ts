@@ -1,4 +1,11 @@
-import { type AgentPlan, type AgentState, currentStep, isOver, livePlan } from '../gate/agent-state.ts';
+import {
+  type AgentPlan,
+  type AgentState,
+  currentStep,
+  isOver,
+  livePlan,
+  type AgentStep as StepState,
+} from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import {
   type AgentAnswer,
@@ -15,6 +22,7 @@ import { settle } from './executor.ts';
 import { openStep } from './match.ts';
 import { observedDispatch } from './observe.ts';
 import type { Dispatched } from './outcome.ts';
+import { LEDGER_ROWS } from './record.ts';
 import { definitionOf } from './snapshot.ts';
 import { envelopeOf, type Standing, standingOf } from './standing.ts';
 import { weigh } from './weigh.ts';
@@ -167,13 +175,28 @@ async function stands(context: AgentContext, state: AgentState, plan: AgentPlan)
 
 async function endOf(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
   const refused = plan.steps.find(({ state, outcome }) => state.startsWith('FAILED') && outcome === null);
-  if (refused) return refusedAnswer(state.correlation_id, refused.reason_code);
+  if (refused) return refusedNow(context, state, plan, refused);
   const last = plan.steps.findLast((step) => step.outcome !== null);
   if (!last || plan.state === 'CANCELLED')
     return cancelledAnswer(plan, state.correlation_id, plan.reason_code);
   const outcome = outcomes.open(await context.journey.store.object(last.outcome!));
   const done = { kind: 'OUTCOME', outcome, outcome_ref: last.outcome!, is_duplicate: true } as const;
   return outcomeAnswer(context, state, plan.plan_id, done);
+}
+
+/** A step that was not dispatched: its outcome, which says in what something differs, is named by its last move. */
+async function refusedNow(
+  { journey }: AgentContext,
+  { correlation_id }: AgentState,
+  { plan_id }: AgentPlan,
+  { step_id, reason_code }: StepState,
+): Promise<AgentAnswer> {
+  const rows = await journey.store.agentLedger({ plan_id, limit: LEDGER_ROWS });
+  const ref = rows.findLast((row) => row.step_id === step_id)?.outcome_ref ?? null;
+  if (ref === null) return refusedAnswer(correlation_id, reason_code);
+  const outcome = outcomes.open(await journey.store.object(ref));
+  const { user_visible_text } = outcome;
+  return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text, outcome, outcome_ref: ref };
 }
 
 async function awaited(context: AgentContext, standing: Standing, intent_id: string): Promise<AgentAnswer> {

@@ -1,6 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import { visible } from '../canonical/visible.ts';
 import type { AgentPlan, PlanStatus } from '../gate/agent-state.ts';
+import { limits } from '../limits.ts';
 import { explain, isReasonCode } from '../refusal.ts';
 import type { AgentExecutionOutcome, FieldValue } from './contracts.ts';
 import { inLanguage } from './finder/questions.ts';
@@ -154,6 +155,9 @@ export function refusedAnswer(correlation_id: string, reason_code: string): Refu
   return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: notDone(reason_code) };
 }
 
-export function notDone(reason_code: string): string {
-  return `Not done. ${isReasonCode(reason_code) ? explain(reason_code).meaning : 'It failed.'}`;
+/** With the names of what differs, where something is not what a human activated. */
+export function notDone(reason_code: string, differs: readonly string[] = []): string {
+  const why = isReasonCode(reason_code) ? explain(reason_code).meaning : 'It failed.';
+  const named = differs.length === 0 ? '' : ` Differs: ${visible(differs.join(', '))}`;
+  return `Not done. ${why}${named}`.slice(0, limits.prose_chars);
 }

@@ -15,6 +15,10 @@ const facts = z.strictObject({
         version: z.int().min(1),
         definition: digest,
         standing: z.enum(['ACTIVE', 'NOT_ACTIVE', 'NOT_REGISTERED']),
+        /** What its activation binds, what was found instead, and in what the two differ. */
+        activated: digest.nullable(),
+        found: digest.nullable(),
+        differs: z.array(z.string()),
       }),
     )
     .min(1)
@@ -69,12 +73,18 @@ export function decide(given: DispatchFacts): Verdict {
 function whyNot({ simulations, access, risk, approved, ...given }: DispatchFacts): ReasonCode | null {
   if (simulations.some(({ standing }) => standing === 'NOT_REGISTERED')) return 'SIMULATION_NOT_REGISTERED';
   if (simulations.some(({ standing }) => standing !== 'ACTIVE')) return 'SIMULATION_NOT_ACTIVE';
+  if (simulations.some(({ differs }) => differs.length > 0)) return 'ACTIVATION_DIFFERS';
   if (!given.same_registry) return 'EFFECT_CHANGED';
   if (access === 'DENY') return 'ACCESS_SCOPE_VIOLATION';
   if (given.confirmation_required && given.confirmation === 'AMBIGUOUS') return 'CONFIRMATION_AMBIGUOUS';
   if (given.confirmation_required && given.confirmation !== 'YES') return 'CONFIRMATION_MISSING';
   const needs_approver = access === 'AP_REQUIRED' || risk === 'HIGH';
   return needs_approver && !approved ? 'ACCESS_AP_REQUIRED' : null;
+}
+
+/** What a person is told beside the code. */
+export function differsIn({ simulations }: DispatchFacts): readonly string[] {
+  return simulations.flatMap(({ differs }) => differs);
 }
 
 export interface SealedDecision {

@@ -1,12 +1,15 @@
 import { currentCapability } from '../gate/capability.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Signer } from '../identity/act.ts';
+import { openEnvelope } from '../intent/envelope.ts';
 import { requireIntent } from '../journey/context.ts';
 import { grant } from '../journey/grant.ts';
 import { propose } from '../journey/propose.ts';
 import { run } from '../journey/run.ts';
+import { openEffect } from '../journey/sealed-effect.ts';
 import { draftSubmitted, submit } from '../journey/submit.ts';
 import { explain, Refusal, refuse } from '../refusal.ts';
+import { requireActivated } from './bound.ts';
 import { type AgentContext, requireCoreKey } from './context.ts';
 import { type DispatchEnvelope, envelopes, outcomes } from './contracts.ts';
 import { draftOf, effectAction, intentIdOf, isApprovedByHuman, requireSameIntent } from './intent.ts';
@@ -109,6 +112,7 @@ async function startAtOnce(context: AgentContext, starting: Starting): Promise<b
     const delegation = await delegationOf(context, definition.id);
     const on_behalf_of = standing.state.user_id;
     const drafted = await draftSubmitted(journey, draft, { signer, delegation, on_behalf_of });
+    await requireActivated(context, definition.id, drafted.effect);
     if (drafted.state.status !== 'approved') return false;
     await startStep(context, standing, weighed, { ...order, intent_id }, drafted);
     return true;
@@ -132,22 +136,27 @@ async function startInTurn(context: AgentContext, starting: Starting): Promise<D
     await submitted(context, standing, intent, signer);
   } catch (error) {
     if (!(error instanceof Refusal) || isLost(error)) throw error;
-    return refused(context, standing, weighed, error.code);
+    const { differs } = error.details;
+    return refused(context, standing, weighed, error.code, typeof differs === 'string' ? [differs] : []);
   }
   await startStep(context, standing, weighed, { ...order, intent_id }, null);
   return null;
 }
 
 async function intentOf(
-  { journey }: AgentContext,
+  context: AgentContext,
   { standing, proposed, definition, intent_id, signer }: Starting,
 ): Promise<IntentState> {
+  const { journey } = context;
   const draft = draftOf(journey, standing, definition, intent_id);
   if (proposed === null) await propose(journey, draft, signer, standing.state.user_id);
   else await requireSameIntent(journey, proposed, draft, standing.state.user_id);
   const intent = await requireIntent(journey, intent_id);
   if (intent.status === 'rejected') refuse('INTENT_REJECTED');
   if (Date.parse(intent.expires_at) <= journey.clock().getTime()) refuse('INTENT_EXPIRED');
+  const { effect } = openEnvelope(await journey.store.object(intent.hash));
+  const sealed = await journey.store.object(effect.digest);
+  await requireActivated(context, definition.id, openEffect(sealed));
   return intent;
 }
 

@@ -8,8 +8,10 @@ import { listIntakes, tellNews } from './intake.ts';
 import { observedDispatch } from './observe.ts';
 import {
   activateSimulation,
+  boundNow,
   deprecateSimulation,
   disableSimulation,
+  heldNow,
   listSimulations,
   registerSimulation,
 } from './register.ts';
@@ -72,6 +74,8 @@ export function openAgent(context: AgentContext) {
     activateSimulation: bound(activateSimulation),
     deprecateSimulation: bound(deprecateSimulation),
     disableSimulation: bound(disableSimulation),
+    boundNow: bound(boundNow),
+    heldNow: bound(heldNow),
     listSimulations: bound(listSimulations),
     listIntakes: bound(listIntakes),
     tellNews: async (user_id: string) => tellNews(context, user_id, await snapshotNow(context)),

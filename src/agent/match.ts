@@ -4,6 +4,7 @@ import type { PlanStatus, AgentStep as StepState } from '../gate/agent-state.ts'
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionPlan, type AgentStep, plans, type Sealed } from './contracts.ts';
+import { differsIn } from './decide.ts';
 import { valuesOf } from './fields.ts';
 import { closing, planMoved, stepMoved } from './moves.ts';
 import { stepEnd } from './outcome.ts';
@@ -132,9 +133,8 @@ export async function openStep(
   { plan, step, user_id, now }: Opening,
   weighed: Weighed,
 ): Promise<Written> {
-  const { refs, digest, verdict, access } = weighed;
+  const { refs, digest, verdict, objects } = weighed;
   const seen = accessEvent({ plan, step, user_id }, weighed, null);
-  const objects = [access.bytes, weighed.bytes];
   const { reason_code } = verdict;
   if (reason_code === 'CONFIRMATION_MISSING') {
     const to = 'WAITING_CONFIRM';
@@ -152,7 +152,9 @@ export async function openStep(
     ];
     return { events: [seen, ...events], objects };
   }
-  const { outcome } = await stepEnd(context, { plan, step }, { refs, hash: digest }, null, reason_code);
+  const decision = { refs, hash: digest };
+  const differs = differsIn(weighed.record.facts);
+  const { outcome } = await stepEnd(context, { plan, step }, decision, null, reason_code, differs);
   const failed = { dispatch_decision_hash: digest, outcome: outcome.digest };
   const events = [
     stepMoved(plan, step, ['PENDING', 'FAILED_TERMINAL'], reason_code, refs, failed),

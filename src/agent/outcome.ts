@@ -56,6 +56,7 @@ export async function stepEnd(
   decision: { readonly refs: Refs; readonly hash: Digest },
   intent: IntentState | null,
   why?: MoveReason,
+  differs: readonly string[] = [],
 ): Promise<StepEnd> {
   const ended = intent && intent.runs.length > 0 ? await endOf(context, intent.intent_id) : null;
   const ran = ended && intent ? simulationOutcome(intent, ended.event) : null;
@@ -71,7 +72,7 @@ export async function stepEnd(
     dispatch_decision_hash: hash,
     next_step: to === 'SUCCEEDED' ? nextStep(standing) : null,
     reason_code,
-    user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code),
+    user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code, differs),
   });
   return { to, reason_code, execution_id: ran?.execution_id ?? null, outcome };
 }

@@ -5,6 +5,7 @@ import type { IntentState } from '../gate/state.ts';
 import type { DraftedIntent } from '../journey/submit.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
+import { differsIn } from './decide.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
 import { type Dispatched, nextStep, type StepEnd, stepEnd } from './outcome.ts';
 import { type Refs, refsOf } from './plan.ts';
@@ -39,7 +40,7 @@ export async function startStep(
         dispatch_decision_hash: digest,
       }),
     ],
-    objects: [...(intent?.objects ?? []), access.bytes, weighed.bytes],
+    objects: [...(intent?.objects ?? []), ...weighed.objects],
   });
 }
 
@@ -49,10 +50,11 @@ export async function refused(
   standing: Standing,
   weighed: Weighed,
   code: ReasonCode,
+  differs: readonly string[] = differsIn(weighed.record.facts),
 ): Promise<Dispatched> {
   const { state, plan, plan_now, step, step_now } = standing;
   const { refs, digest } = weighed;
-  const { outcome } = await stepEnd(context, standing, { refs, hash: digest }, null, code);
+  const { outcome } = await stepEnd(context, standing, { refs, hash: digest }, null, code, differs);
   await context.journey.store.commit({
     events: [
       accessEvent({ plan, step, user_id: state.user_id }, weighed, null),
@@ -62,7 +64,7 @@ export async function refused(
       }),
       ...closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']),
     ],
-    objects: [weighed.access.bytes, weighed.bytes, outcome.bytes],
+    objects: [...weighed.objects, outcome.bytes],
   });
   return { kind: 'OUTCOME', outcome: outcome.value, outcome_ref: outcome.digest, is_duplicate: false };
 }
@@ -83,7 +85,7 @@ export async function awaitApprover(
         accessEvent({ plan, step, user_id: state.user_id }, weighed, intent_id),
         planMoved(plan, [plan_now.state, 'PAUSED'], 'APPROVER_AWAITED', refs, decided),
       ],
-      objects: [weighed.access.bytes, weighed.bytes],
+      objects: weighed.objects,
     });
   }
   return { kind: 'AWAITS_APPROVER', intent_id, hash };
@@ -160,7 +162,7 @@ export async function endLater(
 }
 
 /** A plan has at most 64 steps of a few moves each. */
-const LEDGER_ROWS = 1000;
+export const LEDGER_ROWS = 1000;
 
 /** The same step, planned again under the same key: it was done, or is being done, and this plan is not needed. */
 export async function skipDuplicate(

@@ -5,13 +5,15 @@ import type { Body, Event } from '../event/event.ts';
 import type { Simulation as Registered, SimulationStatus } from '../gate/simulation.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
+import type { SealedBound } from '../journey/bound.ts';
 import { enrol } from '../journey/enrol.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { boundOf, type Held, heldBy } from './bound.ts';
 import { type CatalogEntry, entryOf } from './catalog.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
 import { effectAction, simulationAction } from './intent.ts';
-import { checkActivation, type Proof, proofOf } from './proof.ts';
+import { checkedOf, type Proof, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
 import type { Simulation } from './simulation.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
@@ -30,6 +32,8 @@ export interface FileRequest extends ChangeRequest {
 }
 
 export interface ActivateRequest extends FileRequest {
+  /** The digest of what the human saw that it binds. What is another one by now is refused. */
+  readonly bound?: string;
   /** How long it is active: 30 days unless told. */
   readonly ttl_s?: number;
 }
@@ -59,13 +63,25 @@ export async function activateSimulation(context: AgentContext, request: Activat
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: request.id });
   if (known.definition !== entry.digest)
     refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
-  const proof = proofOf(context, snapshot, entry, checkActivation(context, snapshot, entry));
+  const bound = await boundOf(context, entry);
+  if (request.bound !== undefined && request.bound !== bound.digest)
+    refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
+  const proof = proofOf(context, snapshot, entry, checkedOf(context, entry, bound.value));
   const expires_at = activeUntil(snapshot.now, request.ttl_s ?? ACTIVE_S);
   const granted =
     entry.simulation.effect === undefined
       ? null
       : delegationOf(context, request, entry.simulation, expires_at, await coreKey(context, request));
-  return change(context, request, 'Active', { entry, proof, known, snapshot, granted, expires_at });
+  return change(context, request, 'Active', { entry, proof, bound, known, snapshot, granted, expires_at });
+}
+
+/** What an activation of the file would bind now, for the eyes of the human who signs it. Nothing is written. */
+export async function boundNow(context: AgentContext, id: string): Promise<SealedBound> {
+  const { catalog } = await snapshotNow(context);
+  return boundOf(
+    context,
+    entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id }),
+  );
 }
 
 /** As long as a delegation may hold, whether there is one or not: a template has none. */
@@ -110,6 +126,7 @@ async function withdraw(
 interface Change {
   readonly entry: CatalogEntry;
   readonly proof: Proof;
+  readonly bound?: SealedBound;
   readonly known: Registered | null;
   readonly snapshot?: Snapshot;
   readonly granted?: Event<'delegation.granted'> | null;
@@ -121,7 +138,7 @@ async function change(
   { journey }: AgentContext,
   { id, reason, signer }: ChangeRequest,
   status: SimulationStatus,
-  { entry, proof, known, granted = null, expires_at, snapshot }: Change,
+  { entry, proof, bound, known, granted = null, expires_at, snapshot }: Change,
 ): Promise<Changed> {
   const { simulation, digest } = entry;
   const facts: Omit<Body<'simulation.changed'>, 'by' | 'key' | 'signed_at' | 'signature'> = {
@@ -130,6 +147,7 @@ async function change(
     status,
     definition: digest,
     proof: proof.digest,
+    bound: bound?.digest ?? null,
     standing_delegation: granted?.subject ?? null,
     expires_at: expires_at ?? null,
     reason,
@@ -144,7 +162,12 @@ async function change(
       : [];
   await journey.store.commit({
     events: [...(granted ? [granted] : []), changed, ...ended],
-    objects: [canonicalBytes(simulation), proof.bytes, ...(snapshot?.objects ?? [])],
+    objects: [
+      canonicalBytes(simulation),
+      proof.bytes,
+      ...(bound ? [bound.bytes] : []),
+      ...(snapshot?.objects ?? []),
+    ],
   });
   return changed;
 }
@@ -214,6 +237,14 @@ export interface Listed {
   readonly registered: Registered | null;
   /** The file is not what was registered, or is gone. */
   readonly has_changed: boolean;
+}
+
+/** Whether what is active is still what was activated. Null for what is not active. */
+export async function heldNow(context: AgentContext, id: string): Promise<Held | null> {
+  const known = await context.journey.store.simulation(id);
+  if (known?.status !== 'Active') return null;
+  const simulation = await definitionOf(context, known.definition);
+  return heldBy(context, known.bound, { simulation, digest: known.definition }, false);
 }
 
 /** What the catalog holds, and what was registered and has no file any more. */

@@ -1,8 +1,11 @@
+import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import { movesIntent, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
+import { effectDiffers, openBound } from '../journey/bound.ts';
+import { openEffect } from '../journey/sealed-effect.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isReasonCode } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
@@ -61,14 +64,28 @@ export async function requireExplained(
   const { intent, refusals } = await intentThen(context, intentIdOf(record.idempotency_key), seq);
   if (refusals.includes(reason_code)) return;
   const is_over = intent !== null && Date.parse(intent.expires_at) <= Date.parse(at);
-  const delegation = (await knownThen(context, step.simulation_id, entry))?.standing_delegation ?? null;
+  const known = await knownThen(context, step.simulation_id, entry);
+  const delegation = known?.standing_delegation ?? null;
   const untrue =
+    (reason_code === 'ACTIVATION_DIFFERS' && !(await wasOther(context, intent, known?.bound ?? null))) ||
     (reason_code === 'INTENT_REJECTED' && intent?.status !== 'rejected') ||
     (reason_code === 'INTENT_EXPIRED' && !is_over) ||
     (reason_code === 'SIMULATION_NOT_ACTIVE' && delegation !== null) ||
     reason_code.startsWith('POLICY_') ||
     !isReasonCode(reason_code);
   if (untrue) differs(seq, `The ledger knows nothing of ${reason_code}.`);
+}
+
+/** The intent that was proposed is not a call of what was activated. */
+async function wasOther(
+  { journey }: AgentContext,
+  intent: IntentState | null,
+  activated: Digest | null,
+): Promise<boolean> {
+  if (intent === null || activated === null) return false;
+  const { effect: bound } = openBound(await journey.store.object(activated));
+  const effect = openEffect(await journey.store.object(intent.effect_digest));
+  return bound === null || effectDiffers(bound, effect).length > 0;
 }
 
 /** What only the facts of a decision can say, and these do not. */

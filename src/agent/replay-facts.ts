@@ -6,6 +6,7 @@ import { type DecisionRecord, openDecision, redecide, sameDecision } from '../po
 import { timeOf } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import { outcomeOf, principalOf } from './access.ts';
+import { differsFrom } from './bound.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionPlan, type AgentStep, confirmations } from './contracts.ts';
 import type { DispatchDecision } from './decide.ts';
@@ -53,10 +54,35 @@ async function requireSameStandings(context: AgentContext, replaying: Replaying)
   const simulations = [];
   for (const one of asked(plan, step)) {
     const known = await knownThen(context, one.simulation_id, entry);
-    simulations.push({ ...one, standing: standingOf(known, one, entry.at) });
+    const standing = standingOf(known, one, entry.at);
+    const told = record.facts.simulations.find(({ simulation_id }) => simulation_id === one.simulation_id);
+    const activated = standing === 'ACTIVE' ? known!.bound : null;
+    simulations.push({
+      ...one,
+      standing,
+      activated,
+      ...(await foundAgain(context, replaying, activated, told)),
+    });
   }
   if (canonicalText(simulations) !== canonicalText(record.facts.simulations))
     differs(entry.seq, 'The simulations stood differently.');
+}
+
+/**
+ * What was found then is an object, so the same difference comes out. Of what could not be derived only the reason is left;
+ * it never dispatches.
+ */
+async function foundAgain(
+  context: AgentContext,
+  { plan }: Replaying,
+  activated: string | null,
+  told: DispatchDecision['facts']['simulations'][number] | undefined,
+): Promise<{ found: string | null; differs: string[] }> {
+  const found = told?.found ?? null;
+  if (activated === null || found === activated) return { found: activated, differs: [] };
+  if (found === null) return { found, differs: told?.differs.length ? told.differs : ['unknown'] };
+  const bytes = await context.journey.store.object(found);
+  return { found, differs: await differsFrom(context, activated, bytes, plan.rolls_back !== null) };
 }
 
 /** A simulation as the ledger knew it just before this entry. */

@@ -3,6 +3,7 @@ import type { Event } from '../event/event.ts';
 import type { AgentStep as StepState } from '../gate/agent-state.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { type Access, decideAccess } from './access.ts';
+import { type Held, heldBy } from './bound.ts';
 import type { AgentContext } from './context.ts';
 import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
 import { type DispatchFacts, type SealedDecision, sealVerdict } from './decide.ts';
@@ -22,6 +23,8 @@ export interface Weighing {
 export interface Weighed extends SealedDecision {
   readonly access: Access;
   readonly refs: Refs;
+  /** Everything that the decision names and that nothing else stores. */
+  readonly objects: readonly Uint8Array[];
 }
 
 /**
@@ -31,6 +34,7 @@ export interface Weighed extends SealedDecision {
 export async function weigh(context: AgentContext, weighing: Weighing): Promise<Weighed> {
   const { plan, step, confirmation } = weighing;
   const access = await accessTo(context, weighing);
+  const seen = await seenNow(context, weighing);
   const refs: Refs = {
     ...refsOf(plan, step),
     policy_snapshot_ref: access.policy,
@@ -43,9 +47,14 @@ export async function weigh(context: AgentContext, weighing: Weighing): Promise<
     step_id: step.step_id,
     idempotency_key: idempotencyKey(plan.correlation_id, step),
     refs,
-    facts: await factsOf(context, weighing, access),
+    facts: factsOf(context, weighing, access, seen),
   });
-  return { ...sealed, access, refs };
+  const objects = [
+    access.bytes,
+    sealed.bytes,
+    ...seen.flatMap(({ bytes }) => (bytes === null ? [] : [bytes])),
+  ];
+  return { ...sealed, access, refs, objects };
 }
 
 /**
@@ -75,18 +84,37 @@ function isSameRegistry({ journey }: AgentContext, plan: AgentExecutionPlan): bo
   return sha256(now) === artifact_fingerprint_bundle_ref;
 }
 
-async function factsOf(
-  context: AgentContext,
-  { plan, step, confirmation, approved, now }: Weighing,
-  { outcome }: Access,
-): Promise<DispatchFacts> {
-  const simulations = [];
+/** What the step runs and the template that it belongs to, as they stand and beside what was activated. */
+async function seenNow(context: AgentContext, { plan, step, now }: Weighing): Promise<Seen[]> {
+  const seen: Seen[] = [];
   for (const one of asked(plan, step)) {
     const known = await context.journey.store.simulation(one.simulation_id);
-    simulations.push({ ...one, standing: standingOf(known, one, now.toISOString()) });
+    const standing = standingOf(known, one, now.toISOString());
+    const held = standing === 'ACTIVE' ? await heldNow(context, known!, plan.rolls_back !== null) : UNHELD;
+    seen.push({ ...one, standing, ...held });
   }
+  return seen;
+}
+
+type Seen = DispatchFacts['simulations'][number] & Pick<Held, 'bytes'>;
+
+/** What is not active is refused for that. */
+const UNHELD = { activated: null, found: null, differs: [], bytes: null };
+
+async function heldNow(context: AgentContext, { definition, bound }: Registered, is_undo: boolean) {
+  const simulation = await definitionOf(context, definition);
+  const held = await heldBy(context, bound, { simulation, digest: definition }, is_undo);
+  return { ...held, differs: [...held.differs] };
+}
+
+function factsOf(
+  context: AgentContext,
+  { plan, step, confirmation, approved }: Weighing,
+  { outcome }: Access,
+  seen: readonly Seen[],
+): DispatchFacts {
   return {
-    simulations,
+    simulations: seen.map(({ bytes: _, ...one }) => one),
     access: outcome,
     risk: riskOf(plan),
     same_registry: isSameRegistry(context, plan),

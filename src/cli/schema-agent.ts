@@ -192,6 +192,8 @@ const changed = z
     status: simulationStatus,
     definition: digest,
     proof: digest,
+    /** What the activation binds: programs, sandbox, steps and undo. `null` in every other status. */
+    bound: digest.nullable(),
     /** What the agent core acts under; `null` where nothing is delegated. */
     standing_delegation: id.nullable(),
     expires_at: time.nullable(),
@@ -270,6 +272,10 @@ export const agentResults = {
     ...listed.shape,
     /** Of the definition: what `--digest` of the other commands takes. */
     digest,
+    /** What the activation binds; `null` where it is not active. */
+    bound: digest.nullable(),
+    /** In what it is not what was activated. While there is anything here, it does not run. */
+    differs: z.array(z.string()),
     /** The file, with everything that it leaves to its default. */
     definition: z.looseObject({ id: name, version: z.int() }),
   }),

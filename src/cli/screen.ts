@@ -150,7 +150,7 @@ function planFields(effect: PlanEffect, approvals_needed: number): Field[] {
   return found;
 }
 
-function effectFields(effect: Effect): Field[] {
+export function effectFields(effect: Effect): Field[] {
   return [
     ['Tool', effect.tool],
     ['Runs', [['bold', effect.argv.map(argument).join(' ')]]],

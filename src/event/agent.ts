@@ -103,6 +103,8 @@ export const agentBodies = {
     definition: digest,
     /** What was checked before: catalog, lint, effect, and that the rollback reference leads somewhere. */
     proof: digest,
+    /** What an activation binds: programs, sandbox, steps and undo, as they were then. Null in every other status. */
+    bound: digest.nullable(),
     /**
      * The delegation under which a lexicon YES may dispatch it. It is not called `delegation`: that names what a
      * signature rests on, and this act is signed by a human and by nobody else.

@@ -13,6 +13,7 @@ export type ObjectRole =
   | 'token'
   | 'simulation'
   | 'simulation proof'
+  | 'simulation bound'
   | 'catalog'
   | 'artifacts'
   | 'goal'
@@ -66,9 +67,10 @@ const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
     ...Object.values(reports).map((report) => ['report', report] as const),
   ],
   'rollback.finished': ({ report }) => [['report', report]],
-  'simulation.changed': ({ definition, proof }) => [
+  'simulation.changed': ({ definition, proof, bound }) => [
     ['simulation', definition],
     ['simulation proof', proof],
+    ['simulation bound', bound],
   ],
   'agent.received': ({ finder_packet, goal, catalog_snapshot, policy_snapshot }) => [
     ['finder packet', finder_packet],
@@ -122,6 +124,7 @@ const KEPT: ReadonlySet<ObjectRole> = new Set<ObjectRole>([
   'token',
   'simulation',
   'simulation proof',
+  'simulation bound',
   'catalog',
   'artifacts',
 ]);

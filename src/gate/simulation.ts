@@ -13,6 +13,8 @@ export interface Simulation {
   readonly status: SimulationStatus;
   readonly definition: Digest;
   readonly proof: Digest;
+  /** What the activation binds. Null unless it is active. */
+  readonly bound: Digest | null;
   readonly standing_delegation: string | null;
   readonly expires_at: string | null;
   readonly by: string;
@@ -39,11 +41,14 @@ export function movesSimulation(event: Event): event is SimulationEvent {
 
 /** Pure: the simulation after this event. A version starts as a draft and never changes what it does. */
 export function nextSimulation(state: Simulation | null, event: SimulationEvent, at: string): Simulation {
-  const { simulation, version, status, definition, proof, standing_delegation, expires_at, by } = event.body;
+  const { simulation, version, status, definition, proof, bound } = event.body;
+  const { standing_delegation, expires_at, by } = event.body;
   if (event.subject !== `simulation:${simulation}`)
     refuse('SHAPE_INVALID', `"${event.subject}" is not the simulation "${simulation}".`);
   if (status !== 'Active' && (standing_delegation !== null || expires_at !== null))
     refuse('SIMULATION_CHANGE_ILLEGAL', 'Only an active simulation has a delegation or an end.');
+  if ((status === 'Active') !== (bound !== null))
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'An activation, and nothing else, binds what runs.');
   if (standing_delegation !== null && expires_at === null)
     refuse('SIMULATION_CHANGE_ILLEGAL', 'What is delegated ends.');
   requireMove(state, event.body);
@@ -53,6 +58,7 @@ export function nextSimulation(state: Simulation | null, event: SimulationEvent,
     status,
     definition,
     proof,
+    bound,
     standing_delegation,
     expires_at,
     by,

@@ -1,11 +1,10 @@
-import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type Draft, type Envelope, openEnvelope } from '../intent/envelope.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
-import type { Derived, Effect } from './derived.ts';
+import type { Derived } from './derived.ts';
+import { openEffect } from './sealed-effect.ts';
 import { deriveToolCall } from './tool.ts';
 
 /** What is asked for, as the world is now. The first time, contents are looked at as well as hashed. */
@@ -69,20 +68,6 @@ function requireTold(envelope: Envelope, state: IntentState): void {
 /** The call of the present attempt: the one that was asked for, or an alternate that a human turned to. */
 function callOf({ effect, alternates }: Envelope, { effect_digest }: IntentState): Envelope['effect'] {
   return alternates.find(({ digest }) => digest === effect_digest) ?? effect;
-}
-
-/**
- * The bytes of an effect and their digest. The nonce of the envelope is part of them: a guessable argument cannot be
- * guessed back from the digest in the ledger once the bytes are erased.
- */
-export function sealEffect(effect: Effect, nonce: string): { bytes: Uint8Array; digest: Digest } {
-  const bytes = canonicalBytes({ effect, nonce });
-  return { bytes, digest: sha256(bytes) };
-}
-
-/** Reads an effect back. The store has checked the bytes against their digest, so they are what was sealed. */
-export function openEffect(bytes: Uint8Array): Effect {
-  return (parseJson(bytes, bytes.length) as unknown as { effect: Effect }).effect;
 }
 
 /** The plan executor is large: a tool call does not load it. */

@@ -12,7 +12,7 @@ import { requireContent } from '../plan/input/content.ts';
 import { type Problem, Problems } from '../plan/input/problem.ts';
 import { standingOf } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
-import { registeredPipelines } from '../plan/pipelines.ts';
+import { type PipelineSetting, registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
 import { renderPreview } from '../plan/preview/render.ts';
 import { archiveRecords, expireManifests } from '../plan/report/archive.ts';
@@ -162,9 +162,14 @@ function registriesOf({ root, registry_path }: Context): string[] {
   return path.startsWith('..') ? [] : [path];
 }
 
-function runnersOf({ root, registry, hidden_paths, protected_paths, digests, machine }: Context): Runners {
+function runnersOf(context: Context): Runners {
+  return { pipelines: registeredPipelines(pipelineSetting(context)) };
+}
+
+export function pipelineSetting(context: Context): PipelineSetting {
+  const { root, registry, hidden_paths, protected_paths, digests, machine } = context;
   const surroundings = { hidden: hidden_paths, protected: protected_paths, machine: machine(), digests };
-  return { pipelines: registeredPipelines({ root, registry, surroundings }) };
+  return { root, registry, surroundings };
 }
 
 /** Drift is found here, before anything is touched: some file is not what the approver saw. */

@@ -7,9 +7,10 @@ import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
-import { derive, sealEffect } from './effect.ts';
+import { derive } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { actionOf } from './reach.ts';
+import { sealEffect } from './sealed-effect.ts';
 
 export interface Proposal {
   readonly intent_id: string;

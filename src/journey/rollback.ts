@@ -9,8 +9,8 @@ import { type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
-import { openEffect } from './effect.ts';
 import { seal } from './record.ts';
+import { openEffect } from './sealed-effect.ts';
 import { requireDead } from './settle.ts';
 
 export interface RollbackRequest {

@@ -16,10 +16,12 @@ import {
   requireClock,
   requireIntent,
 } from './context.ts';
-import { openAsked, openEffect, requireSameEffect } from './effect.ts';
+import type { Effect } from './derived.ts';
+import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { draftProposal } from './propose.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
+import { openEffect } from './sealed-effect.ts';
 
 /**
  * Step 1 of 002, for whoever submits: what the intent says about its own bounds must be clear and must hold, and the
@@ -142,6 +144,7 @@ async function draftSubmission(
 /** An intent that its proposer submits at once, and what writes it. */
 export interface DraftedIntent {
   readonly state: IntentState;
+  readonly effect: Effect;
   readonly events: readonly Event[];
   readonly objects: readonly Uint8Array[];
 }
@@ -168,6 +171,7 @@ export async function draftSubmitted(
   const submission = await draftSubmission(context, asked, held, signer, () => {});
   return {
     state: next(state, submission.delegated, now.toISOString()),
+    effect,
     events: [event, submission.delegated],
     objects: [...objects, ...submission.objects],
   };

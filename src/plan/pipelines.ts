@@ -1,17 +1,17 @@
-import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes } from '../canonical/json.ts';
+import { sha256 } from '../canonical/digest.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
 import { runSql } from '../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../effect/sql/statement.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { deriveEffect, type Effect, effectDigest } from '../tool/effect.ts';
+import { deriveEffect, type Effect } from '../tool/effect.ts';
 import type { Registry } from '../tool/registry.ts';
 import { prepareRun, type Surroundings } from '../tool/run.ts';
 import type { Pipeline } from '../tool/schema.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { PipelineOptions, PipelineResult, Pipelines } from './engine/handler/pipeline-run.ts';
 import type { OperationOf } from './operation.ts';
+import { type PipelineStep, stepDigest } from './pipeline-step.ts';
 
 export interface PipelineSetting {
   readonly root: string;
@@ -19,15 +19,19 @@ export interface PipelineSetting {
   readonly surroundings: Surroundings;
 }
 
-type Step = { readonly digest: Digest; run(options: PipelineOptions): Promise<string | null> };
+type Step = { readonly effect: PipelineStep; run(options: PipelineOptions): Promise<string | null> };
 
 /** The pipelines of the registry. Their steps are fixed there: a plan only names one, and the approver sees its digests. */
 export function registeredPipelines(setting: PipelineSetting): Pipelines {
   return {
-    resolve: ({ target, operation }) => stepsOf(setting, target, operation).map(({ digest }) => digest),
+    resolve: ({ target, operation }) => {
+      requireNoArguments(target, operation);
+      return pipelineSteps(setting, target).map(stepDigest);
+    },
     async run({ target, operation, steps: approved }, options): Promise<PipelineResult> {
-      const steps = stepsOf(setting, target, operation);
-      if (steps.map(({ digest }) => digest).join() !== approved.join()) {
+      requireNoArguments(target, operation);
+      const steps = stepsOf(setting, target);
+      if (steps.map(({ effect }) => stepDigest(effect)).join() !== approved.join()) {
         refuse('EFFECT_CHANGED', `The steps of the pipeline ${target} are not those that were approved.`);
       }
       for (const [i, step] of steps.entries()) {
@@ -39,13 +43,21 @@ export function registeredPipelines(setting: PipelineSetting): Pipelines {
   };
 }
 
-function stepsOf(setting: PipelineSetting, name: string, operation: OperationOf<'PIPELINE_RUN'>): Step[] {
+/** What the registry's pipeline of this name would do now. */
+export function pipelineSteps(setting: PipelineSetting, name: string): PipelineStep[] {
+  return stepsOf(setting, name).map(({ effect }) => effect);
+}
+
+function requireNoArguments(name: string, operation: OperationOf<'PIPELINE_RUN'>): void {
   if (Object.keys(operation.arguments).length > 0) {
     refuse(
       'ARGUMENT_UNKNOWN',
       `The pipeline ${name} takes no arguments: its steps are fixed in the registry.`,
     );
   }
+}
+
+function stepsOf(setting: PipelineSetting, name: string): Step[] {
   const registry = setting.registry();
   const pipeline =
     registry.pipelines.get(name) ?? refuse('TOOL_UNKNOWN', `The registry has no pipeline "${name}".`);
@@ -62,7 +74,7 @@ function toolStep(
   const tool = toolNamed(registry, step.tool);
   const effect: Effect = deriveEffect({ registry, tool, arguments: step.arguments, root });
   return {
-    digest: effectDigest(effect),
+    effect,
     async run({ signal }) {
       const prepared = prepareRun(effect, surroundings);
       try {
@@ -81,9 +93,7 @@ function sqlStep({ root }: PipelineSetting, step: Extract<Pipeline['steps'][numb
   const text = Buffer.from(bytes).toString('utf8');
   requireRunnable(statementsOf(text));
   return {
-    digest: sha256(
-      canonicalBytes({ kind: 'sql', file: step.sql, sha256: sha256(bytes), database: step.database }),
-    ),
+    effect: { kind: 'sql', file: step.sql, sha256: sha256(bytes), database: step.database },
     async run({ signal, timeout_ms }) {
       await runSql({
         root,

@@ -212,4 +212,9 @@ export const authorityReasons = {
     'A figure of the agent core is outside its target, and no waiver covers it.',
     'Find out why. A human may waive it for a bounded time.',
   ],
+  ACTIVATION_DIFFERS: [
+    3411,
+    'What would run, or what would undo it, is not what a human activated.',
+    'Find out who changed it. If the change is wanted, a human looks at it and runs `keyturn simulation activate`.',
+  ],
 } as const satisfies Record<string, Reason>;

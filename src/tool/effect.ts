@@ -63,8 +63,16 @@ export interface EffectRequest {
 
 /** Derives the effect from the registry, the arguments and the files as they are now. */
 export function deriveEffect(request: EffectRequest): Effect {
+  const args = buildArguments(request.tool, request.arguments);
+  const fixed = deriveTool(request);
+  return { ...fixed, argv: [fixed.executables[0]!.called, ...args] };
+}
+
+/** What a tool is, whatever its arguments: all of an effect that does not follow from them. */
+export type FixedEffect = Omit<Effect, 'argv'>;
+
+function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   const { registry, tool } = request;
-  const args = buildArguments(tool, request.arguments);
   const executables = programsOf(tool, registry.folder, request.digests ?? createDigests());
   const root = resolve(request.root);
   return {
@@ -72,7 +80,6 @@ export function deriveEffect(request: EffectRequest): Effect {
     tool: tool.name,
     action: tool.action ?? `tool:${tool.name}`,
     category: tool.category ?? null,
-    argv: [executables[0]!.called, ...args],
     executables,
     env: environmentOf(tool),
     env_pass: [...new Set(tool.env_pass)].sort(),
@@ -85,6 +92,26 @@ export function deriveEffect(request: EffectRequest): Effect {
     undo: tool.undo,
     definition_digest: sha256(canonicalBytes(tool.definition)),
   };
+}
+
+/** A tool before anybody gives it arguments, with the template that makes argv of them. */
+export interface ToolBound extends FixedEffect {
+  readonly args: Tool['args'];
+  readonly parameters: Tool['parameters'];
+}
+
+export function boundTool(request: Omit<EffectRequest, 'arguments'>): ToolBound {
+  const { args, parameters } = request.tool;
+  return { ...deriveTool(request), args, parameters };
+}
+
+/** The same of an effect and of a tool: what must be equal for the effect to be a call of that very tool. */
+export function fixedPart({ argv: _, ...fixed }: Effect): FixedEffect {
+  return fixed;
+}
+
+export function fixedPartOf({ args: _, parameters: __, ...fixed }: ToolBound): FixedEffect {
+  return fixed;
 }
 
 function realFolder(path: string): string {

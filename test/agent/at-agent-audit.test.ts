@@ -14,6 +14,7 @@ import { simulationSchema } from '../../src/agent/simulation.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, yes } from './agent-place.ts';
+import { activeFact } from './by-hand.ts';
 
 /** 003 sections 10 and 17.2: what is left behind is enough to follow every step, and to decide everything again. */
 
@@ -106,7 +107,7 @@ describe('the replay of a correlation', () => {
       const plan = plans.open(await keyturn.object(planned.plan));
       const step = plan.ordered_steps[0]!;
       const refs = { ...refsOf(plan, step), access_decision_ref: planned.steps[0]!.access!.decision };
-      const { simulation_id, simulation_version: version, definition } = step;
+      const active = await activeFact(keyturn, step);
       const { digest, bytes, verdict } = sealVerdict({
         correlation_id,
         plan_id: plan.plan_id,
@@ -114,7 +115,7 @@ describe('the replay of a correlation', () => {
         idempotency_key: idempotencyKey(correlation_id, step),
         refs,
         facts: {
-          simulations: [{ simulation_id, version, definition, standing: 'ACTIVE' }],
+          simulations: [active],
           access: 'ALLOW',
           risk: plan.risk_level,
           same_registry: true,
@@ -144,13 +145,18 @@ describe('the replay of a correlation', () => {
     expect((await lied({})).decisions).toMatchObject([{ reason_code: 'CONFIRMATION_MISSING' }]);
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => lied({ access: 'DENY' }));
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => lied({ confirmation: 'NO' }));
-    await expectRefusal('AGENT_REPLAY_DIFFERS', () =>
-      lied({
-        simulations: [
-          { simulation_id: 'note.add', version: 1, definition: 'a'.repeat(64), standing: 'ACTIVE' },
-        ],
-      }),
-    );
+    const truth = await activeFact(place().keyturn, {
+      simulation_id: 'note.add',
+      simulation_version: 1,
+      definition: (await keyturn.simulations.list()).find(({ id }) => id === 'note.add')!.digest,
+    });
+    const told = (over: object) => () => lied({ simulations: [{ ...truth, ...over }] });
+    await told({})();
+    await expectRefusal('AGENT_REPLAY_DIFFERS', told({ definition: 'a'.repeat(64) }));
+    await expectRefusal('AGENT_REPLAY_DIFFERS', told({ activated: 'a'.repeat(64) }));
+    await expectRefusal('AGENT_REPLAY_DIFFERS', told({ differs: ['effect.executables[0].sha256'] }));
+    await expectRefusal('AGENT_REPLAY_DIFFERS', told({ found: truth.definition, differs: ['effect'] }));
+    await expectRefusal('AGENT_REPLAY_DIFFERS', told({ found: null, differs: [] }));
   });
 
   it('is refused for a correlation that nobody began', async () => {
@@ -204,7 +210,13 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
     refs: refsOf(plan, step),
     facts: {
       simulations: [
-        { simulation_id: step.simulation_id, version: 1, definition: step.definition, standing: 'ACTIVE' },
+        {
+          simulation_id: step.simulation_id,
+          version: 1,
+          definition: step.definition,
+          standing: 'ACTIVE',
+          ...HELD,
+        },
       ],
       access: 'ALLOW',
       risk: 'LOW',
@@ -216,6 +228,9 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
   });
   return { packet, plan_id: plan.plan_id, digest, verdict };
 }
+
+/** It is what was activated. */
+const HELD = { activated: 'b'.repeat(64), found: 'b'.repeat(64), differs: [] };
 
 describe('the same inputs and snapshots', () => {
   it('always give the same packet, plan hash and decision', () => {
@@ -248,7 +263,9 @@ describe('the same inputs and snapshots', () => {
 
 describe('the decision to dispatch', () => {
   const facts: DispatchFacts = {
-    simulations: [{ simulation_id: 'a', version: 1, definition: 'a'.repeat(64), standing: 'ACTIVE' }],
+    simulations: [
+      { simulation_id: 'a', version: 1, definition: 'a'.repeat(64), standing: 'ACTIVE', ...HELD },
+    ],
     access: 'ALLOW',
     risk: 'LOW',
     same_registry: true,
@@ -266,6 +283,11 @@ describe('the decision to dispatch', () => {
     ['an approver signed', { access: 'AP_REQUIRED', approved: true }, 'STEP_DISPATCHED'],
     ['an approver signed what the finder calls grave', { risk: 'HIGH', approved: true }, 'STEP_DISPATCHED'],
     ['the finder calls it grave', { risk: 'HIGH' }, 'ACCESS_AP_REQUIRED'],
+    [
+      'it is not what was activated',
+      { simulations: [{ ...facts.simulations[0]!, found: 'c'.repeat(64), differs: ['effect'] }] },
+      'ACTIVATION_DIFFERS',
+    ],
     ['the tools are others', { same_registry: false }, 'EFFECT_CHANGED'],
     ['no approver signed', { access: 'AP_REQUIRED' }, 'ACCESS_AP_REQUIRED'],
     ['nobody answered', { confirmation: null }, 'CONFIRMATION_MISSING'],

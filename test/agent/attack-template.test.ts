@@ -93,7 +93,8 @@ describe('a yes', () => {
       writeFileSync(tools, text);
       chmodSync(tools, 0o444);
     };
-    write(before.replace('summary: Writes a line.', 'summary: Writes another line.'));
+    // Another tool than the one that would run: nothing of what was activated differs.
+    write(before.replace('summary: Waits.', 'summary: Waits longer.'));
     expect(await yes(keyturn, prompt)).toMatchObject({
       kind: 'REFUSED',
       reason_code: 'EFFECT_CHANGED',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Confirm } from '../../src/agent/answer.ts';
-import { plans } from '../../src/agent/contracts.ts';
+import { type AgentStep, plans } from '../../src/agent/contracts.ts';
+import type { DispatchFacts } from '../../src/agent/decide.ts';
 import { intentIdOf } from '../../src/agent/intent.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
 import type { Signer } from '../../src/identity/act.ts';
@@ -25,6 +26,18 @@ export async function intentIdFor(
   const { ordered_steps } = plans.open(await keyturn.object(state.plans[0]!.plan));
   const step = ordered_steps.find((one) => one.step_id === step_id)!;
   return intentIdOf(idempotencyKey(correlation_id, step));
+}
+
+/** What a decision says of the simulation of a step that is active and still what was activated. */
+export async function activeFact(
+  keyturn: Keyturn,
+  step: Pick<AgentStep, 'simulation_id' | 'simulation_version' | 'definition'>,
+): Promise<DispatchFacts['simulations'][number]> {
+  const { simulation_id, simulation_version: version, definition } = step;
+  const listed = (await keyturn.simulations.list()).find(({ id }) => id === simulation_id);
+  const activated = listed?.registered?.bound ?? null;
+  const held = { activated, found: activated, differs: [] };
+  return { simulation_id, version, definition, standing: 'ACTIVE', ...held };
 }
 
 export async function asCore<T>(

@@ -100,7 +100,13 @@ describe('a simulation that is disabled just before', () => {
   });
 
   it('the run is claimed does not run, also where it is the template of the step', async () => {
-    const { keyturn, root, written } = place();
+    const { keyturn, root, written, ada } = place();
+    // Its second step was disabled above, and a chain does not begin that cannot end.
+    const change = { id: 'hello.show', reason: 'A test.', signer: ada };
+    const refused = await keyturn.agent.ask({ user_id: 'ada', utterance: 'fill the weekly diary "half"' });
+    expect(refused).toMatchObject({ kind: 'REFUSED', reason_code: 'ACTIVATION_DIFFERS' });
+    await keyturn.simulations.register(change);
+    await keyturn.simulations.activate(change);
     const prompt = await askedFor(keyturn, 'fill the weekly diary "claimed"');
     const answer = await delayed(root, 'execution.claimed', disabled('diary.week'), (agent) =>
       agent.confirm({ ...prompt, user_id: 'ada', text: 'yes' }),

@@ -22,6 +22,7 @@ import { timeOf } from '../../src/policy/request.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
+import { activeFact } from './by-hand.ts';
 
 /**
  * 003 section 17.2: a replay believes no record. The attacker can call the store, so every record here is whole and
@@ -90,7 +91,6 @@ async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie
     confirmation_parse_proof_ref: step_now.confirmation?.proof ?? null,
     ...lie.refs,
   };
-  const { simulation_id, simulation_version: version, definition } = step;
   const { digest, bytes, verdict } = sealVerdict({
     correlation_id,
     plan_id: plan.plan_id,
@@ -98,7 +98,7 @@ async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie
     idempotency_key: idempotencyKey(correlation_id, step),
     refs,
     facts: {
-      simulations: [{ simulation_id, version, definition, standing: 'ACTIVE' }],
+      simulations: [await activeFact(keyturn, step)],
       access: step_now.access!.outcome,
       risk: plan.risk_level,
       same_registry: true,
@@ -213,6 +213,7 @@ describe('a forged decision', () => {
   it('cannot be left out, nor give another reason than the move', async () => {
     await differs(await waiting(), { without_decision: true, outcome: null });
     await differs(await waiting(), { code: 'EFFECT_CHANGED' });
+    await differs(await waiting(), { code: 'ACTIVATION_DIFFERS' });
   });
 
   it('cannot lead to an outcome of something else', async () => {

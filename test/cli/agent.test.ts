@@ -323,6 +323,13 @@ describe('simulations', () => {
     expect(active.screen).toMatch(/Does: +runs the tool say\r?\nWith: +word: "dim"\r?\n/);
     expect(active.screen).toMatch(/Phrases: +en 1\r?\n/);
     expect(active.screen).toContain('IT RUNS');
+    // What is bound, as an approver would see it, and before the passphrase.
+    const [seen] = active.screen.split('Passphrase');
+    expect(seen).toMatch(/It runs:\r?\n {2}Tool: +say\r?\n {2}Runs: +\/usr\/bin\/printf %s "\{word\}"\r?\n/);
+    expect(seen).toMatch(/ {2}Executable: +\/usr\/bin\/printf\r?\n {2}SHA-256: +[0-9a-f]{64}\r?\n/);
+    expect(seen).toMatch(/ {2}Sandbox: +no network, reads only the system, writes nothing\r?\n/);
+    const shown = (await run('simulation', 'show', 'lamp.dim')).stdout;
+    expect(shown).toMatch(/^Runs: +what was activated$/m);
     expect(active.stdout).toMatch(/^\[OK\] ada activated lamp\.dim, version 1\n/);
     // What somebody asked for before is told once, with the next answer.
     const done = await ask();
@@ -371,6 +378,8 @@ describe('simulations', () => {
     const late = { id: 'readme.set', reason: 'A test.', signer: ada, digest: '0'.repeat(64) };
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.activate(late));
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.register(late));
+    const other = { id: 'hello.show', reason: 'A test.', signer: ada, bound: '0'.repeat(64) };
+    await expectRefusal('ACTIVATION_DIFFERS', () => keyturn.simulations.activate(other));
     // Before anybody types a passphrase.
     expectError('SIMULATION_CHANGE_ILLEGAL', await run('simulation', 'activate', 'readme.set', ...why));
   });

@@ -185,6 +185,7 @@ describe('what a dispatch and its end rest on', () => {
     status: 'Active',
     definition: KEY,
     proof: KEY,
+    bound: KEY,
     standing_delegation: null,
     expires_at: null,
     by: 'ada',

@@ -32,6 +32,7 @@ function changed(
     status,
     definition: sha256('definition 1'),
     proof: sha256('proof'),
+    bound: status === 'Active' ? sha256('bound') : null,
     standing_delegation: null,
     expires_at: null,
     reason: 'wanted',
@@ -92,6 +93,17 @@ describe('the status of a simulation', () => {
     );
     const active = changed('Active', { standing_delegation, expires_at: LATER });
     expect(nextSimulation(draft(), active, AT)).toMatchObject({ standing_delegation, by: 'ada' });
+  });
+
+  it('an activation, and no other act, binds what runs', async () => {
+    const bound = sha256('bound');
+    expect(nextSimulation(draft(), changed('Active'), AT)).toMatchObject({ status: 'Active', bound });
+    for (const event of [
+      changed('Active', { bound: null }),
+      changed('Disabled', { bound }),
+      changed('Draft', { bound, version: 2 }),
+    ])
+      await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => nextSimulation(draft(), event, AT));
   });
 
   it('an act names the simulation that it is about', () =>

@@ -41,6 +41,7 @@ export function changed(
     status,
     definition: sha256(`${simulation} ${version}`),
     proof: sha256('proof'),
+    bound: status === 'Active' ? sha256('bound') : null,
     standing_delegation: null,
     expires_at: null,
     reason: 'wanted',

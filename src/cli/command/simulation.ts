@@ -6,6 +6,7 @@ import { type Keyturn, type ListedSimulation, parseDuration, type Signer } from 
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { type BoundSection, boundFields } from '../bound-fields.ts';
 import { COLUMNS, type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
@@ -39,7 +40,9 @@ export function activate(call: Call): Promise<Answer> {
       if (found.registered === null) refuse('SIMULATION_NOT_REGISTERED');
       if (found.has_changed)
         refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
-      return lookAt(found, consentFields(found.definition, ttl));
+      const { value, digest } = await keyturn.simulations.bound(id);
+      const more = [...consentFields(found.definition, ttl), ['Binds', digest] as const];
+      return lookAt(found, more, boundFields(value), { bound: digest });
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.activate({ ...request, ...seen, ttl_s }),
     next: ({ standing_delegation, expires_at }) =>
@@ -70,8 +73,8 @@ function withdrawing(call: Call, act: (keyturn: Keyturn) => Change): Promise<Ans
 
 interface Look {
   readonly screen: (columns: number) => readonly string[];
-  /** The digest of what is on the screen. */
-  readonly seen: { readonly digest?: string };
+  /** The digests of what is on the screen. */
+  readonly seen: { readonly digest?: string; readonly bound?: string };
 }
 
 interface Changing {
@@ -94,13 +97,15 @@ function changing(call: Call, { idOf, look, act, next }: Changing): Promise<Answ
       refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what --digest names. Look at it again.');
     const sign = (signer: Signer) => act(keyturn, seen)({ id, reason, signer });
     const { body } = await actAs(keyturn, name, sign, screen);
-    const { simulation, version, status, definition, proof, standing_delegation, expires_at, by } = body;
+    const { simulation, version, status, definition, proof, bound, standing_delegation } = body;
+    const { expires_at, by } = body;
     const result: Changed = {
       simulation,
       version,
       status,
       definition,
       proof,
+      bound,
       standing_delegation,
       expires_at,
       by,
@@ -134,12 +139,20 @@ async function listed(keyturn: Keyturn, id: string): Promise<ListedSimulation> {
 
 const SHORTEN = 'the file has all of it';
 
-function lookAt(found: ListedSimulation, more: readonly Field[]): Look {
+function lookAt(
+  found: ListedSimulation,
+  more: readonly Field[],
+  parts: readonly BoundSection[] = [],
+  seen: Look['seen'] = {},
+): Look {
   const sheet = { paint: painter(true), whole: SHORTEN };
   const all = [...definitionFields(found), ...more];
   return {
-    screen: (columns) => fieldLines(all, { ...sheet, columns }),
-    seen: { digest: found.digest },
+    screen: (columns) => [
+      ...fieldLines(all, { ...sheet, columns }),
+      ...parts.flatMap(({ title, fields }) => [title, ...fieldLines(fields, { ...sheet, columns }, '  ')]),
+    ],
+    seen: { ...seen, digest: found.digest },
   };
 }
 
@@ -148,16 +161,25 @@ export function show(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const found = await listed(keyturn, await idIn(keyturn, call.operands[0] ?? ''));
     const { definition, digest, registered } = found;
-    const result: Result<'simulation show'> = { ...summaryOf(found), digest, definition };
+    const held = await keyturn.simulations.held(found.id);
+    const differs = [...(held?.differs ?? [])];
+    const bound = held?.activated ?? null;
+    const result: Result<'simulation show'> = { ...summaryOf(found), digest, bound, differs, definition };
     const standing: Field[] = [
       ['Digest', digest],
       ['Until', registered?.expires_at ?? '-'],
+      ...(held === null ? [] : [heldField(differs)]),
       ...(found.has_changed ? [['File', 'is not what was registered, or is gone'] as const] : []),
     ];
     const columns = process.stdout.columns ?? COLUMNS;
     const sheet = { paint: stdoutPainter(), columns, whole: 'keyturn simulation show --json shows all' };
     return { result, lines: fieldLines([...definitionFields(found), ...standing], sheet) };
   });
+}
+
+function heldField(differs: readonly string[]): Field {
+  if (differs.length === 0) return ['Runs', 'what was activated'];
+  return ['Runs', [['alarm', `NOT: it is not what was activated. Differs: ${visible(differs.join(', '))}`]]];
 }
 
 function summaryOf({ id, version, status, summary, risk, registered, has_changed }: ListedSimulation) {

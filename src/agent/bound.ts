@@ -1,0 +1,196 @@
+import type { Json } from '../canonical/json.ts';
+import type { Simulation as Registered } from '../gate/simulation.ts';
+import {
+  type Bound,
+  type BoundPart,
+  differences,
+  type EffectBound,
+  effectDiffers,
+  openBound,
+  type SealedBound,
+  sealBound,
+} from '../journey/bound.ts';
+import { boundEffect } from '../journey/bound-effect.ts';
+import type { Effect } from '../journey/derived.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import type { Tool } from '../tool/registry.ts';
+import { toolNamed } from '../tool/select.ts';
+import type { AgentContext } from './context.ts';
+import type { Definition } from './plan.ts';
+import { PLAN_ROLLBACK, placeholdersIn, type Simulation } from './simulation.ts';
+import { definitionOf } from './snapshot.ts';
+
+/**
+ * What an activation binds, from the registry, the files and the ledger as they are now, or the reason why this cannot be
+ * activated. Activation, its screen and every dispatch ask here and nowhere else, so a dispatch demands what an activation
+ * demanded. An undo is not held up by what would undo the undo.
+ */
+export async function boundOf(
+  context: AgentContext,
+  { simulation, digest }: Definition,
+  is_undo = false,
+): Promise<SealedBound> {
+  const { id, version, effect } = simulation;
+  return sealBound({
+    format: 'keyturn-bound/1',
+    simulation: id,
+    version,
+    definition: digest,
+    effect: effect === undefined ? null : await effectBound(context, simulation),
+    steps: await boundSteps(context, simulation),
+    undone_by: is_undo ? null : await boundUndo(context, simulation),
+  });
+}
+
+/** A tool call names a tool of the locked registry, parameters that it has, and all that it cannot do without. */
+async function effectBound({ journey }: AgentContext, simulation: Simulation): Promise<EffectBound> {
+  const { effect, id } = simulation;
+  if (effect === undefined) return refuse('SIMULATION_INVALID', `The simulation "${id}" has no effect.`);
+  if ('tool' in effect) requireCall(simulation, toolNamed(journey.registry(), effect.tool), effect.arguments);
+  else {
+    requireTruth(simulation, 'a plan changes files');
+    requireFixed(id, effect.plan);
+  }
+  return boundEffect(journey, effect as Parameters<typeof boundEffect>[1]);
+}
+
+function requireCall(simulation: Simulation, tool: Tool, given: Readonly<Record<string, Json>>): void {
+  const { name, parameters } = tool;
+  if (reachesOut(tool)) requireTruth(simulation, `the tool "${name}" can change what is outside its sandbox`);
+  const unknown = Object.keys(given).find((one) => !Object.hasOwn(parameters, one));
+  if (unknown !== undefined) refuse('ARGUMENT_UNKNOWN', `The tool "${name}" has no parameter "${unknown}".`);
+  const missing = Object.entries(parameters).find(
+    ([one, { required, default: fallback }]) =>
+      required && fallback === undefined && !Object.hasOwn(given, one),
+  );
+  if (missing) refuse('ARGUMENT_MISSING', `The simulation does not give "${missing[0]}" to "${name}".`);
+}
+
+function reachesOut({ sandbox }: Tool): boolean {
+  return sandbox === 'none' || sandbox.network || sandbox.write.length > 0;
+}
+
+/** The attacker is an author who calls an effect harmless, so that nobody is asked before it happens. */
+function requireTruth({ id, side_effecting }: Simulation, why: string): void {
+  if (!side_effecting)
+    refuse('SIMULATION_INVALID', `"${id}" says that it is not side_effecting, and ${why}.`, {
+      simulation: id,
+    });
+}
+
+/** A value of a user must not choose which program runs: then the human who activates could not see it. */
+function requireFixed(id: string, plan: Readonly<Record<string, Json>>): void {
+  const actions = Array.isArray(plan.action_plan) ? plan.action_plan : [];
+  const names = actions.flatMap((action: Json) => programNames(action));
+  if (placeholdersIn(names).length > 0)
+    refuse('SIMULATION_INVALID', `"${id}" lets a field choose an action, a pipeline or a file of SQL.`, {
+      simulation: id,
+    });
+}
+
+function programNames(action: Json): Json[] {
+  if (typeof action !== 'object' || action === null || Array.isArray(action)) return [];
+  const { action_type = null, target = null, operation = {} } = action as Record<string, Json>;
+  const given =
+    typeof operation === 'object' && operation !== null ? (operation as Record<string, Json>) : {};
+  const details = (given.details ?? {}) as Record<string, Json>;
+  const runs = action_type === 'PIPELINE_RUN' ? [target] : [];
+  return [action_type, ...runs, given.query_file ?? null, details.query_file ?? null];
+}
+
+/** A chain is made of links that hold: each step can be dispatched by itself. */
+async function boundSteps(context: AgentContext, { steps = [] }: Simulation): Promise<BoundPart[]> {
+  const parts: BoundPart[] = [];
+  for (const step of steps) parts.push((await partOf(context, step.simulation, ['Active'])).part);
+  return parts;
+}
+
+/** What undoes it is registered, and gets all of its values from what it undoes. */
+async function boundUndo(context: AgentContext, simulation: Simulation): Promise<Bound['undone_by']> {
+  const { rollback_plan_ref: ref, id, fields, steps } = simulation;
+  if (ref === undefined) return null;
+  if (ref === PLAN_ROLLBACK) return PLAN_ROLLBACK;
+  const { part, simulation: undo } = await partOf(context, ref, ['Draft', 'Active']);
+  const unknown = Object.entries(undo.fields).find(
+    ([name, { type }]) => steps === undefined && fields[name]?.type !== type,
+  );
+  if (unknown)
+    refuse('SIMULATION_INVALID', `"${ref}" needs the field "${unknown[0]}", which "${id}" has not.`);
+  return part;
+}
+
+/** Another simulation as it was registered, not as its file says. */
+async function partOf(context: AgentContext, id: string, statuses: readonly Registered['status'][]) {
+  const known =
+    (await context.journey.store.simulation(id)) ??
+    refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
+  if (!statuses.includes(known.status))
+    refuse('SIMULATION_NOT_ACTIVE', `"${id}" is ${known.status}.`, { simulation: id });
+  const simulation = await definitionOf(context, known.definition);
+  if (simulation.steps !== undefined)
+    refuse('SIMULATION_INVALID', `"${id}" has steps, and neither a step nor an undo has any.`);
+  const { version, definition } = known;
+  const part = { simulation: id, version, definition, effect: await effectBound(context, simulation) };
+  return { part, simulation };
+}
+
+/** A simulation beside its activation. */
+export interface Held {
+  readonly activated: string | null;
+  /** Null when nothing could be derived: what activation demands is not so any more. */
+  readonly found: string | null;
+  /** In what they differ. Empty when what would run is what was activated. */
+  readonly differs: readonly string[];
+  /** What was found where it is not what was activated, so that the difference can be named later. */
+  readonly bytes: Uint8Array | null;
+}
+
+export async function heldBy(
+  context: AgentContext,
+  activated: string | null,
+  definition: Definition,
+  is_undo: boolean,
+): Promise<Held> {
+  if (activated === null) return { activated, found: null, differs: ['nothing was activated'], bytes: null };
+  try {
+    const { digest, bytes } = await boundOf(context, definition, is_undo);
+    if (digest === activated) return { activated, found: digest, differs: [], bytes: null };
+    const differs = await differsFrom(context, activated, bytes, is_undo);
+    return { activated, found: digest, differs, bytes };
+  } catch (error) {
+    if (!(error instanceof Refusal) || CANNOT_TELL.has(error.code)) throw error;
+    return { activated, found: null, differs: [error.message], bytes: null };
+  }
+}
+
+/** The store failed, which says nothing about the simulation. */
+const CANNOT_TELL: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'STORE_CORRUPT',
+  'STORE_BUSY',
+  'STORE_UNREACHABLE',
+  'STORE_DENIED',
+  'STORE_TLS',
+]);
+
+/** Pure but for the store: both values are objects, so that a replay names the same difference. */
+export async function differsFrom(
+  { journey }: AgentContext,
+  activated: string,
+  found: Uint8Array,
+  is_undo: boolean,
+): Promise<string[]> {
+  const meant = openBound(await journey.store.object(activated));
+  return differences(is_undo ? { ...meant, undone_by: null } : meant, openBound(found));
+}
+
+/**
+ * The effect of the intent is that of what was activated. The attacker changes the tool after it was weighed and before the
+ * intent is made. From here on the effect is fixed by the hash of the intent: what is claimed is compared with that.
+ */
+export async function requireActivated({ journey }: AgentContext, id: string, effect: Effect): Promise<void> {
+  const activated = (await journey.store.simulation(id))?.bound ?? refuse('SIMULATION_NOT_ACTIVE');
+  const bound = openBound(await journey.store.object(activated));
+  const differs = bound.effect === null ? ['effect'] : effectDiffers(bound.effect, effect);
+  if (differs.length > 0)
+    refuse('ACTIVATION_DIFFERS', undefined, { differs: differs.map((one) => `effect.${one}`).join(', ') });
+}

@@ -1,0 +1,50 @@
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { readFileBeneath } from '../durable/beneath.ts';
+import { limits } from '../limits.ts';
+import { isRaw, rawActions } from '../plan/input/actions.ts';
+import { pipelineSteps } from '../plan/pipelines.ts';
+import { Refusal } from '../refusal.ts';
+import type { PlanBound } from './bound.ts';
+import type { Context } from './context.ts';
+import { pipelineSetting } from './plan.ts';
+
+/**
+ * A plan of a simulation, and what it takes from outside itself: the steps of its pipelines and its files of SQL. Whatever is
+ * missed here is not found among what was activated when the effect is compared with it, and so is refused.
+ */
+export function boundPlan(context: Context, plan: JsonObject, config: JsonObject | null): PlanBound {
+  const actions = rawActions(plan).filter(isRaw);
+  const named = (type: string) =>
+    actions.flatMap(({ action_type, target }) =>
+      action_type === type && typeof target === 'string' ? [target] : [],
+    );
+  const setting = pipelineSetting(context);
+  return {
+    kind: 'plan',
+    plan,
+    config,
+    pipelines: sorted(named('PIPELINE_RUN')).map((name) => ({ name, steps: pipelineSteps(setting, name) })),
+    query_files: sorted(actions.flatMap(({ operation }) => queryFilesIn(operation as Json))).map((path) => ({
+      path,
+      sha256: digestOf(context.root, path, named('FILE_CREATE').includes(path)),
+    })),
+  };
+}
+
+const sorted = (names: readonly string[]) => [...new Set(names)].sort();
+
+function queryFilesIn(value: Json | undefined): string[] {
+  if (!isRaw(value)) return [];
+  const { query_file, details } = value as JsonObject;
+  return [...(typeof query_file === 'string' ? [query_file] : []), ...queryFilesIn(details)];
+}
+
+function digestOf(root: string, path: string, is_created: boolean): Digest | null {
+  try {
+    return sha256(readFileBeneath(root, path, limits.json_bytes).bytes);
+  } catch (error) {
+    if (is_created && error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { differences, effectDiffers, openBound } from '../../src/journey/bound.ts';
+import { writeRegistry } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
+
+/** What an activation binds, and what it does not. */
+
+const place = agentPlace();
+const tools = () => readFileSync(join(place().root, 'tools.yaml'), 'utf8');
+let before: string | null = null;
+
+function registry(text: string): void {
+  before ??= tools();
+  writeRegistry(place().root, text);
+}
+
+afterEach(() => {
+  if (before !== null) writeRegistry(place().root, before);
+  before = null;
+});
+
+const [NOTE] = SIMULATIONS as Record<string, unknown>[];
+const change = (id: string) => ({ id, reason: 'A test.', signer: place().ada });
+
+async function registered(id: string, over: object): Promise<ReturnType<typeof change>> {
+  const phrase = `handle ${id.replaceAll('.', ' ')} matters`;
+  writeSimulation(place().root, { ...NOTE, id, summary: { en: phrase }, phrases: { en: [phrase] }, ...over });
+  await place().keyturn.simulations.register(change(id));
+  return change(id);
+}
+
+const boundOf = async (id: string) => {
+  const { bound } = (await place().keyturn.simulations.list()).find((one) => one.id === id)!.registered!;
+  return openBound(await place().keyturn.object(bound!));
+};
+
+describe('differences', () => {
+  it.each([
+    [{ a: 1 }, { a: 1 }, []],
+    [{ a: { b: [1, { c: 2 }] } }, { a: { b: [1, { c: 3 }] } }, ['a.b[1].c']],
+    [{ a: [1, 2] }, { a: [1] }, ['a']],
+    [{ a: 1 }, { b: 1 }, ['a', 'b']],
+    [{ a: 'none' }, { a: { network: true } }, ['a']],
+    [null, { a: 1 }, ['']],
+  ])('of %j and %j are %j', (one, other, found) => {
+    expect(differences(one, other)).toEqual(found);
+  });
+
+  it('are named up to a number that a person reads', () => {
+    const many = (value: number) => Object.fromEntries(Array.from('abcdefghijkl', (key) => [key, value]));
+    expect(differences(many(1), many(2))).toEqual([...'abcdefgh', 'and 4 more']);
+  });
+});
+
+describe('what an activation binds', () => {
+  it('is stored whole: programs with their digests, sandbox, limits, template and undo', async () => {
+    const bound = await boundOf('note.add');
+    expect(bound).toMatchObject({
+      format: 'keyturn-bound/1',
+      simulation: 'note.add',
+      version: 1,
+      effect: {
+        kind: 'tool',
+        tool: 'note',
+        args: ['{text}'],
+        sandbox: { network: false, write: [join(place().root, 'box')] },
+        limits: { processes: 256 },
+        definition_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+      steps: [],
+      undone_by: { simulation: 'note.remove', version: 1, effect: { tool: 'note' } },
+    });
+    const programs = (bound.effect as { executables: { path: string; sha256: string }[] }).executables;
+    expect(programs[0]!.path).toBe(join(place().root, 'note.sh'));
+    for (const { sha256 } of programs) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect((await boundOf('diary.week')).steps.map(({ simulation }) => simulation)).toEqual([
+      'note.add',
+      'hello.show',
+      'note.add',
+    ]);
+  });
+
+  it('is not held up by a tool that it does not use', async () => {
+    const { keyturn } = place();
+    registry(tools().replace('summary: Waits.', 'summary: Waits longer.'));
+    const answer = await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    expect(answer.kind).toBe('OUTCOME');
+  });
+
+  it('is looked at again by `held`, which names what differs', async () => {
+    const { keyturn } = place();
+    expect(await keyturn.simulations.held('lamp.dim')).toBeNull();
+    expect(await keyturn.simulations.held('hello.show')).toMatchObject({ differs: [] });
+    registry(tools().replace('args: ["%s", "{word}"]', 'args: ["%s%s", "{word}", "!"]'));
+    expect((await keyturn.simulations.held('hello.show'))!.differs).toContain('effect.args');
+    registry(tools().replace('/usr/bin/printf', '/usr/bin/no-such-program'));
+    const gone = await keyturn.simulations.held('hello.show');
+    expect(gone).toMatchObject({ found: null, differs: [expect.stringContaining('no-such-program')] });
+  });
+
+  it('of a template is what its steps were: another activation of a step needs one of the template', async () => {
+    const { keyturn } = place();
+    await keyturn.simulations.activate(
+      await registered('word.say', {
+        impactful: false,
+        rollback_plan_ref: undefined,
+        fields: {},
+        effect: { tool: 'say', arguments: { word: 'one' } },
+      }),
+    );
+    const template = await registered('word.chain', {
+      impactful: false,
+      rollback_plan_ref: undefined,
+      fields: {},
+      effect: undefined,
+      steps: [{ simulation: 'word.say' }],
+    });
+    await keyturn.simulations.activate(template);
+    await keyturn.simulations.activate(
+      await registered('word.say', {
+        version: 2,
+        impactful: false,
+        rollback_plan_ref: undefined,
+        fields: {},
+        effect: { tool: 'say', arguments: { word: 'two' } },
+      }),
+    );
+    const ask = { user_id: 'ada', utterance: 'handle word chain matters' };
+    expect(await keyturn.agent.ask(ask)).toMatchObject({
+      kind: 'REFUSED',
+      reason_code: 'ACTIVATION_DIFFERS',
+      user_visible_text: expect.stringContaining('steps[0].version'),
+    });
+    await keyturn.simulations.activate(template);
+    expect((await keyturn.agent.ask(ask)).kind).toBe('CONFIRM');
+  });
+
+  it('does not keep an undo from running when what would undo the undo is gone', async () => {
+    const { keyturn, written } = place();
+    await keyturn.simulations.activate(
+      await registered('page.strike', {
+        rollback_plan_ref: 'note.add',
+        effect: { tool: 'note', arguments: { text: 'struck {text}' } },
+      }),
+    );
+    await keyturn.simulations.activate(
+      await registered('page.add', {
+        rollback_plan_ref: 'page.strike',
+        effect: { tool: 'note', arguments: { text: 'page {text}' } },
+      }),
+    );
+    await keyturn.simulations.activate(
+      await registered('page.strike', {
+        version: 2,
+        rollback_plan_ref: 'page.add',
+        effect: { tool: 'note', arguments: { text: 'struck {text}' } },
+      }),
+    );
+    await keyturn.simulations.activate(change('page.add'));
+    const prompt = await askedFor(keyturn, 'handle page add matters "one"');
+    expect((await yes(keyturn, prompt)).kind).toBe('OUTCOME');
+    await keyturn.simulations.disable(change('page.add'));
+    const { correlation_id } = prompt;
+    const undo = await keyturn.agent.undo({ correlation_id, user_id: 'ada' });
+    if (undo.kind !== 'CONFIRM') throw new Error(JSON.stringify(undo));
+    expect((await yes(keyturn, undo)).kind).toBe('OUTCOME');
+    expect(written()).toContain('struck one');
+    await keyturn.agent.replay(correlation_id);
+  });
+});
+
+describe('an activation is refused', () => {
+  const plan = (action: object) => ({
+    plan: { plan_id: 'any', action_plan: [{ action_id: 'a', ...action }] },
+  });
+  it.each([
+    ['an action', { action_type: '{text}', target: 'a', operation: {} }],
+    ['a pipeline', { action_type: 'PIPELINE_RUN', target: '{text}', operation: {} }],
+    ['a file of SQL', { action_type: 'SQL_EXECUTE', target: 'a', operation: { query_file: '{text}.sql' } }],
+    [
+      'a file of SQL under details',
+      { action_type: 'SQL_EXECUTE', target: 'a', operation: { details: { query_file: '{text}.sql' } } },
+    ],
+  ])('where a user would choose %s', async (what, action) => {
+    const id = `choose.${what.replace(/[^a-z]/gi, '').toLowerCase()}`;
+    const request = await registered(id, { effect: plan(action), rollback_plan_ref: 'plan:rollback' });
+    await expectRefusal('SIMULATION_INVALID', () => place().keyturn.simulations.activate(request));
+  });
+
+  it.each([
+    ['pipeline', 'TOOL_UNKNOWN', { action_type: 'PIPELINE_RUN', target: 'none', operation: {} }],
+    [
+      'query',
+      'FILE_NOT_FOUND',
+      { action_type: 'SQL_EXECUTE', target: 'a', operation: { query_file: 'none.sql' } },
+    ],
+  ])('where what a plan runs is not there: %s', async (id, code, action) => {
+    const request = await registered(`gone.${id}`, {
+      effect: plan(action),
+      rollback_plan_ref: 'plan:rollback',
+    });
+    await expectRefusal(code as 'TOOL_UNKNOWN', () => place().keyturn.simulations.activate(request));
+  });
+});
+
+describe('an effect', () => {
+  it('of another kind than was activated is another one', async () => {
+    const { effect } = await boundOf('note.add');
+    expect(effectDiffers(effect!, { kind: 'plan' } as never)).toEqual(['kind']);
+    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], query_files: [] } as const;
+    expect(effectDiffers(bound, { kind: 'tool' } as never)).toEqual(['kind']);
+  });
+
+  it('of a plan that runs or reads what was not activated is another one', () => {
+    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], query_files: [] } as const;
+    const sql = { action_type: 'SQL_EXECUTE', operation: { query_file: 'a.sql' }, changes: [], steps: [] };
+    const runs = { action_type: 'PIPELINE_RUN', target: 'nightly', operation: {}, changes: [], steps: ['x'] };
+    const effect = { kind: 'plan', actions: [sql, runs] } as never;
+    expect(effectDiffers(bound, effect)).toEqual(['query_files.a.sql', 'pipelines.nightly']);
+  });
+});
