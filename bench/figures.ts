@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { AGENT } from './agent-figure.ts';
 import { capabilityRows } from './capability.ts';
 import { TOGETHER } from './commit.ts';
+import { COVERS } from './covers.ts';
 import { finderFigure } from './finder.ts';
 import type { CheckTimes, VerifyTimes } from './ledger.ts';
 import { policyFigure } from './policy.ts';
@@ -25,6 +26,7 @@ export const FIGURES: readonly Figure[] = [
   policyFigure,
   { name: 'check and verify', rows: ledgers },
   { name: 'plans', rows: plans },
+  COVERS,
   finderFigure,
   AGENT,
   { name: 'postgres', rows: ({ folder, ask }, sizes) => ask('measurePostgres', { folder, sizes }) },

@@ -420,6 +420,7 @@ export { parseDuration } from './project/duration.ts';
 export type { JoinedLedger } from './project/join.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export type { Effect as ToolEffect } from './tool/effect.ts';
+export { isRemark } from './tool/lint.ts';
 export type { Fault, PlanSpec, Principal, Signer, Tool };
 
 /** A plan is JSON that a person reviews; its longest part is the content of new files. */

@@ -38,6 +38,14 @@ export const limits = {
   timeout_s_default: 60,
   /** An executable is hashed whole before each run. */
   executable_bytes: 1024 * MiB,
+  /** Files that `covers` of one tool names: each is hashed at every look, and all their digests fit into one effect. */
+  covered_files: 4_000,
+  /** Names that are looked at to find them. A pattern that begins with ** in a large tree is refused, not walked for minutes. */
+  covered_names: 50_000,
+  /** Links on the way. Two that lead to each other's folder would be followed for ever. */
+  covered_links: 2_000,
+  /** All covered files together. */
+  covered_bytes: 256 * MiB,
   /** One ledger entry: facts hold digests, not contents. */
   entry_bytes: 64 * KiB,
   /** How long an intent and an approval live when nobody says otherwise, and at most. */

@@ -1,3 +1,5 @@
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalBytes } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
 import type { ToolEffect as Effect, IntentState, PlanEffect, Review, UsableCapability } from '../keyturn.ts';
 import { argument } from '../lane/visible.ts';
@@ -90,6 +92,7 @@ export function confinementLines(
   const sheet: Sheet = { paint, columns, whole: 'the registry has all of it' };
   const found: Field[] = [
     ...programFields(effect),
+    ...coversFields(effect),
     ['Folder', visible(effect.cwd)],
     ...(capability ? capabilityFields(capability) : []),
     ['Sandbox', sandbox(capability ? confinedBy(effect, capability) : effect)],
@@ -155,6 +158,7 @@ export function effectFields(effect: Effect): Field[] {
     ['Tool', effect.tool],
     ['Runs', [['bold', effect.argv.map(argument).join(' ')]]],
     ...programFields(effect),
+    ...coversFields(effect),
     ['Folder', visible(effect.cwd)],
     ['Environment', environment(effect)],
     ['Sandbox', sandbox(effect)],
@@ -168,6 +172,18 @@ function programFields({ executables }: Effect): Field[] {
     [i === 0 ? 'Executable' : 'Interpreter', visible(path)],
     ['SHA-256', sha256],
   ]);
+}
+
+/** One digest over all of them: any other file, name or content is another digest. The effect itself lists them. */
+function coversFields({ covers }: Effect): Field[] {
+  if (covers === null) return [];
+  const { files, root } = covers;
+  const named = files.slice(0, 3).map(([path]) => visible(path));
+  const more = files.length > named.length ? `, … (${files.length} files)` : '';
+  return [
+    ['Covers', `${named.join(', ')}${more} in ${visible(root)}`],
+    ['SHA-256', sha256(canonicalBytes(files))],
+  ];
 }
 
 /** What the intent bounds itself to. It is held when it is proposed, approved, granted and run. */

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { accessSync, closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import {
+  accessSync,
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+} from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Digest } from '../canonical/digest.ts';
 import { limits } from '../limits.ts';
@@ -119,12 +128,14 @@ function lookedUpByEnv(script: string, words: readonly string[], search_path: st
 
 /** Digests of open files. */
 export interface Digests {
-  of(fd: number): Digest;
+  /** `look` sees what the file is before it is read, and may refuse it. */
+  of(fd: number, look?: (stats: BigIntStats) => void): Digest;
 }
 
 /** A file that changed this recently may change again without its times showing it. */
 const SETTLED_MS = 2_000;
-const REMEMBERED = 256;
+/** All that one tool covers, and the programs of a registry. */
+const REMEMBERED = 2 * limits.covered_files;
 
 /**
  * Hashes files, and remembers within one process those whose inode, size and change time stay the same: an interpreter
@@ -133,33 +144,51 @@ const REMEMBERED = 256;
  */
 export function createDigests(now_ms: () => number = Date.now): Digests {
   const remembered = new Map<string, Digest>();
+  let buffer = Buffer.alloc(0);
   return {
-    of(fd) {
+    of(fd, look) {
       const stats = fstatSync(fd, { bigint: true });
-      const key = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+      look?.(stats);
+      const key = keyOf(stats);
       const known = remembered.get(key);
       if (known) return known;
-      const digest = hashOpenFile(fd);
-      if (remembered.size >= REMEMBERED) remembered.clear();
-      if (now_ms() - Number(stats.ctimeMs) > SETTLED_MS) remembered.set(key, digest);
+      if (buffer.length === 0) buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const digest = hashOpenFile(fd, stats, buffer);
+      if (now_ms() - Number(stats.ctimeMs) <= SETTLED_MS) return digest;
+      if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value!);
+      remembered.set(key, digest);
       return digest;
     },
   };
 }
 
+function keyOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Reads by position: the descriptor's own offset is left for the program that receives it. */
-function hashOpenFile(fd: number): Digest {
-  const size = fstatSync(fd).size;
-  if (size > limits.executable_bytes) refuse('INPUT_TOO_LARGE', `An executable has ${size} bytes.`);
+/**
+ * Reads by position: the descriptor's own offset is left for the program that receives it. A file that changes meanwhile
+ * is refused: half of what it was and half of what it is would be the digest of neither. One that fits into one read is
+ * read at once, so only its length is compared.
+ */
+function hashOpenFile(fd: number, stats: BigIntStats, buffer: Buffer): Digest {
+  const { size } = stats;
+  if (size > limits.executable_bytes) refuse('INPUT_TOO_LARGE', `A file to be hashed has ${size} bytes.`);
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
-  for (let at = 0; ; ) {
+  let at = 0;
+  do {
     const n = readSync(fd, buffer, 0, buffer.length, at);
-    if (n === 0) return hash.digest('hex');
+    if (n === 0) break;
     hash.update(buffer.subarray(0, n));
     at += n;
-    if (at > limits.executable_bytes) refuse('INPUT_TOO_LARGE', 'An executable grew while it was read.');
-  }
+  } while (at < size);
+  const whole = BigInt(at) === size && (at < buffer.length || isSame(stats, fstatSync(fd, { bigint: true })));
+  if (!whole) refuse('EFFECT_CHANGED', 'A file changed while it was read.');
+  return hash.digest('hex');
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+  return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }

@@ -26,8 +26,8 @@ export const fileSystemReasons = {
   ],
   EXECUTABLE_NOT_EXECUTABLE: [
     2013,
-    'The executable of the tool may not be executed.',
-    'Set its execute permission.',
+    'The executable of the tool is nothing that this user and the kernel would execute.',
+    'Set its execute permission. It must be a binary of this machine, or a script whose #! line names its interpreter.',
   ],
   WORKING_FOLDER_MISSING: [
     2014,
@@ -38,6 +38,11 @@ export const fileSystemReasons = {
     2015,
     'A path that the sandbox profile binds does not exist.',
     'Create it, or correct the registry.',
+  ],
+  COVERS_NOTHING: [
+    2016,
+    'A pattern under covers matches no file.',
+    'Correct the pattern, or leave it out. It is relative to the project; * ? and ** are known.',
   ],
   STORE_MISSING: [2020, 'The project has no store.', 'Run `keyturn init`.'],
   STORE_CORRUPT: [

@@ -127,6 +127,11 @@ export const permissionReasons = {
     'A statement reached for a file, the network or a setting that it may not have.',
     'Use only the tables of the database and the folders that were made readable.',
   ],
+  COVERED_WRITABLE: [
+    3298,
+    'A file that covers names is written by the tool itself, or by Keyturn.',
+    'Correct the registry: let the tool write somewhere else, or leave the file out of covers.',
+  ],
   SANDBOX_PATH_PROTECTED: [
     3299,
     'The sandbox profile would let the tool write what belongs to Keyturn.',

@@ -126,6 +126,11 @@ export const validationReasons = {
     'An argument would reach the tool as an option, because it begins with a dash.',
     'Pass a value without the dash, or allow it for this parameter in the registry.',
   ],
+  COVERS_MISSING: [
+    1051,
+    'An interpreted tool does not say which files it loads, so changing them needs no new approval.',
+    'Name them under covers in the registry, or write covers: [] when it loads none.',
+  ],
   PROPOSER_AMBIGUOUS: [1060, 'It is not clear who proposes this.', 'Name the proposer with --by.'],
   PRINCIPAL_UNKNOWN: [
     1061,

@@ -7,6 +7,7 @@ import { createDigests, type Digests } from '../effect/program.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type Arguments, buildArguments } from './arguments.ts';
+import { coverDifferences, coversOf, coversSchema } from './covers.ts';
 import { environmentOf, programsOf } from './executable.ts';
 import type { Registry, Tool } from './registry.ts';
 
@@ -45,6 +46,7 @@ const effectSchema = z.strictObject({
     })
     .nullable(),
   undo: z.enum(['exact', 'compensating', 'none']),
+  covers: coversSchema,
   /** Of the registry entry, in canonical form. */
   definition_digest: digest,
 });
@@ -73,8 +75,10 @@ export type FixedEffect = Omit<Effect, 'argv'>;
 
 function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   const { registry, tool } = request;
-  const executables = programsOf(tool, registry.folder, request.digests ?? createDigests());
+  const digests = request.digests ?? createDigests();
+  const executables = programsOf(tool, registry.folder, digests);
   const root = resolve(request.root);
+  const sandbox = profileOf(tool, root);
   return {
     kind: 'tool',
     tool: tool.name,
@@ -87,9 +91,10 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     timeout_ms: tool.timeout_s * 1000,
     stdout_bytes: tool.stdout_bytes,
     stderr_bytes: tool.stderr_bytes,
-    sandbox: profileOf(tool, root),
+    sandbox,
     limits: limitsOf(tool),
     undo: tool.undo,
+    covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
     definition_digest: sha256(canonicalBytes(tool.definition)),
   };
 }
@@ -190,7 +195,12 @@ export function compareEffects(approved: Effect, now: Effect): void {
   if (fields.length === 1 && fields[0] === 'executables') {
     refuse('EXECUTABLE_CHANGED', undefined, { fields: 'executables' });
   }
-  refuse('EFFECT_CHANGED', `What would run differs from what was approved in: ${fields.join(', ')}.`, {
-    fields: fields.join(', '),
-  });
+  const files = fields.includes('covers') ? ` (${coverDifferences(approved.covers, now.covers)})` : '';
+  refuse(
+    'EFFECT_CHANGED',
+    `What would run differs from what was approved in: ${fields.join(', ')}${files}.`,
+    {
+      fields: fields.join(', '),
+    },
+  );
 }

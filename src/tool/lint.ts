@@ -11,6 +11,11 @@ export interface Fault extends Place {
   readonly message: string;
 }
 
+/** Worth a look, but the registry can be used as it is. Whoever edits the file can write it: `tool lock` ends that. */
+export function isRemark({ code }: Fault): boolean {
+  return code === 'REGISTRY_WRITABLE' || code === 'COVERS_MISSING';
+}
+
 type Issue = z.core.$ZodIssue;
 
 /** What the schema says is wrong. */

@@ -6,11 +6,12 @@ import { type FileRead, readFileBeneath, readRegularFile } from '../durable/bene
 import { createDigests } from '../effect/program.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { isInterpreted } from './covers.ts';
 import { programsOf } from './executable.ts';
 import { type Fault, meaningFaults, refuseFirst, shapeFaults } from './lint.ts';
 import { type Binding, type Pipeline, type RegistryFile, registrySchema, type ToolEntry } from './schema.ts';
 import { type Part, parseTemplate } from './template.ts';
-import { parseYaml, type YamlDocument } from './yaml.ts';
+import { type Place, parseYaml, type YamlDocument } from './yaml.ts';
 
 /** A registered tool. `template` is its `args`, understood. */
 export interface Tool extends ToolEntry {
@@ -127,14 +128,19 @@ function executableFaults(file: RegistryFile, document: YamlDocument, folder: st
   const digests = createDigests();
   return file.tools.flatMap((tool, i): Fault[] => {
     try {
-      programsOf(tool, folder, digests);
-      return [];
+      const interpreted = tool.covers === undefined && isInterpreted(programsOf(tool, folder, digests));
+      return interpreted ? [coversMissing(tool.name, document.place(['tools', i]))] : [];
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const place = document.place(['tools', i, 'executable']);
       return [{ code: error.code, message: `The tool "${tool.name}": ${error.message}`, ...place }];
     }
   });
+}
+
+function coversMissing(name: string, place: Place): Fault {
+  const message = `The tool "${name}" is interpreted and has no covers: files that it loads are not part of what is approved.`;
+  return { code: 'COVERS_MISSING', message, ...place };
 }
 
 function placeOf({ details }: Refusal): { line: number; column: number } {

@@ -7,6 +7,7 @@ import { createDigests, type Digests, type OpenProgram, openProgram } from '../e
 import { lockRun, requireFlock } from '../effect/run-lock.ts';
 import { judgeSandboxed, requireSandbox, type Source, sandboxCommand } from '../effect/sandbox.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { coveredChanged } from './covers.ts';
 import type { Effect } from './effect.ts';
 
 export interface Surroundings {
@@ -34,7 +35,8 @@ export interface PreparedRun {
  *
  * The windows that remain: whoever may write to the executable's own file can change it in place until it runs. Without
  * a sandbox the executable and its interpreters are started by their paths, and could be swapped in the moment between
- * the last look in `run` and the kernel's own. A link through which a program is called could be turned then.
+ * the last look in `run` and the kernel's own. A link through which a program is called could be turned then. Covered files
+ * are hashed once more in `run`, but not held: the tool opens them by their names.
  */
 export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
   const machine = around.machine ?? inspectMachine();
@@ -42,17 +44,21 @@ export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
   if (around.lock !== undefined && effect.sandbox === 'none') requireFlock(machine);
   const open: Open = { programs: [], cwd: [], binds: [], hidden: [] };
   const close = closeOnce(open);
+  const digests = around.digests ?? createDigests();
   try {
-    openPrograms(effect, around.digests ?? createDigests(), open.programs);
+    openPrograms(effect, digests, open.programs);
     open.cwd.push(openPath(effect.cwd, 'WORKING_FOLDER_MISSING'));
     const command = confine(effect, around, machine, open);
     const env = { ...effect.env, ...passed(effect.env_pass, around.environment ?? process.env) };
     return {
       close,
-      run: ({ abort, lock = around.lock } = {}) =>
-        effect.sandbox === 'none'
+      run: async ({ abort, lock = around.lock } = {}) => {
+        const changed = coveredChanged(effect.covers, digests);
+        if (changed !== null) return notStarted(`${changed} is not what it was`);
+        return effect.sandbox === 'none'
           ? runBare(effect, open, { ...command, env, abort }, lock, machine)
-          : runBoxed(effect, open, { ...command, env, abort }),
+          : runBoxed(effect, open, { ...command, env, abort });
+      },
     };
   } catch (error) {
     close();

@@ -56,6 +56,11 @@ const fixed = variable.refine(
   'reaches the sandbox itself',
 );
 
+const covered = path.refine(
+  (pattern) => pattern.split('/').every((name) => name !== '' && name !== '.' && name !== '..'),
+  'is not a plain path beneath the project',
+);
+
 const sandbox = z.union([
   z.literal('none'),
   z.strictObject({
@@ -98,6 +103,8 @@ const tool = z.strictObject({
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/, 'is not sha256: and 64 hexadecimal characters')
     .optional(),
+  /** Files that the tool loads, as patterns beneath the project. They become part of what is approved. `[]` says: none. */
+  covers: z.array(covered).max(100).optional(),
   undo: z.enum(['exact', 'compensating', 'none']),
   /** What the tool does, in words that several tools can share, such as `deploy`; `tool:NAME` unless told. */
   action: name.optional(),

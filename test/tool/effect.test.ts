@@ -61,6 +61,7 @@ describe('deriveEffect', () => {
       sandbox: { network: false, read: [folder], write: [join(folder, 'out')] },
       limits: { cpu_s: 5, file_mb: 1024, open_files: 1024, processes: 256, memory_mb: 64 },
       undo: 'compensating',
+      covers: null,
       definition_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });

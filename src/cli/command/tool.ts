@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import type { Fault, Keyturn, Tool } from '../../keyturn.ts';
+import { type Fault, isRemark, type Keyturn, type Tool } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
@@ -46,17 +46,30 @@ export function lint(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const faults = keyturn.lintTools();
     const result: Result<'tool lint'> = { registry: keyturn.config.registry_path, faults };
-    if (faults.length === 0) return { result, lines: ['[OK] The registry can be used'] };
-    const [first, ...others] = faults.filter(({ code }) => code !== 'REGISTRY_WRITABLE');
-    // Whoever edits the file can write it. That is for `tool lock` to end, and no mistake.
-    if (!first)
-      return { result, lines: ['[OK] Nothing is wrong with the registry. Next: keyturn tool lock'] };
+    const [first, ...others] = faults.filter((fault) => !isRemark(fault));
+    if (!first) return { result, lines: [...remarkLines(keyturn, faults), okLine(faults)] };
     const refusal = new Refusal(
       first.code,
       `${first.message}${others.length > 0 ? ` And ${others.length} more.` : ''}`,
     );
-    return { result, lines: faultLines(keyturn, [first, ...others].toSorted(byPlace)), refusal };
+    const lines = [
+      ...remarkLines(keyturn, faults),
+      ...faultLines(keyturn, [first, ...others].toSorted(byPlace)),
+    ];
+    return { result, lines, refusal };
   });
+}
+
+/** That the file can be written is no remark for whoever edits it: the last line says what comes next. */
+function remarkLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
+  const remarks = faults.filter((fault) => isRemark(fault) && fault.code !== 'REGISTRY_WRITABLE');
+  return faultLines(keyturn, remarks).map((line) => `warning: ${line}`);
+}
+
+function okLine(faults: readonly Fault[]): string {
+  return faults.some(({ code }) => code === 'REGISTRY_WRITABLE')
+    ? '[OK] Nothing is wrong with the registry. Next: keyturn tool lock'
+    : '[OK] The registry can be used';
 }
 
 function byPlace(a: Fault, b: Fault): number {
@@ -73,7 +86,7 @@ function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
 /** A registry that cannot be used is not locked: whoever locks it believes that it is ready. */
 export function lock(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const [fault] = keyturn.lintTools().filter(({ code }) => code !== 'REGISTRY_WRITABLE');
+    const [fault] = keyturn.lintTools().filter((one) => !isRemark(one));
     if (fault) refuse(fault.code, `Line ${fault.line}, column ${fault.column}: ${fault.message}`);
     const changed = keyturn.lockTools();
     const result: Result<'tool lock'> = { registry: keyturn.config.registry_path, changed };

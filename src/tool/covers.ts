@@ -1,0 +1,86 @@
+import { closeSync, openSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { type CoveredFile, changedFile, coveredFiles } from '../effect/covered.ts';
+import { executableForm } from '../effect/executable-form.ts';
+import { contains } from '../effect/mounts.ts';
+import type { Digests, Program } from '../effect/program.ts';
+import type { Profile } from '../effect/sandbox.ts';
+import { refuse } from '../refusal.ts';
+import type { ToolEntry } from './schema.ts';
+
+/** The files that a tool loads and the registry names, each with its digest. `null` when it names none. */
+export const coversSchema = z
+  .strictObject({
+    root: z.string(),
+    /** Sorted by path, which is relative to the root. */
+    files: z.array(z.tuple([z.string(), z.string().regex(/^[0-9a-f]{64}$/)])).min(1),
+  })
+  .nullable();
+
+export type Covers = z.infer<typeof coversSchema>;
+
+/** Finds and hashes what `covers` names. A file that the tool itself may write is refused: it could rewrite its own code. */
+export function coversOf(tool: ToolEntry, root: string, sandbox: Profile, digests: Digests): Covers {
+  if (!tool.covers || tool.covers.length === 0) return null;
+  const files = coveredFiles(root, tool.covers, digests) as [string, string][];
+  const writable =
+    sandbox === 'none' ? undefined : files.find(([path]) => isIn(sandbox.write, join(root, path)));
+  if (writable)
+    refuse('COVERED_WRITABLE', `The tool may write ${writable[0]}, which covers names.`, {
+      path: writable[0],
+    });
+  return { root, files };
+}
+
+function isIn(folders: readonly string[], path: string): boolean {
+  return folders.some((folder) => contains(folder, path));
+}
+
+/** Looked at once more just before the start. What was added since the derivation is not seen here. */
+export function coveredChanged(covers: Covers, digests: Digests): string | null {
+  return covers && changedFile(covers.root, covers.files, digests);
+}
+
+/** How many names a message holds. The effects themselves have them all. */
+const NAMED = 5;
+
+/** In words, how two lists of covered files differ: which are others, were added, or are gone. */
+export function coverDifferences(approved: Covers, now: Covers): string {
+  const [before, after] = [new Map(approved?.files), new Map(now?.files)];
+  const words = (what: string, all: readonly CoveredFile[]) => {
+    const names = all.slice(0, NAMED).map(([path]) => path);
+    const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : '';
+    return names.length === 0 ? [] : [`${what} ${names.join(', ')}${more}`];
+  };
+  return [
+    ...words(
+      'changed:',
+      [...after].filter(([path, sha]) => before.has(path) && before.get(path) !== sha),
+    ),
+    ...words(
+      'added:',
+      [...after].filter(([path]) => !before.has(path)),
+    ),
+    ...words(
+      'gone:',
+      [...before].filter(([path]) => !after.has(path)),
+    ),
+  ].join('; ');
+}
+
+/** Programs that run what they are given, so that the file which matters is an argument. */
+const INTERPRETER =
+  /^(python|pypy|node|deno|bun|ruby|perl|php|lua|luajit|Rscript|java|bash|sh|dash|zsh|ksh|fish|tclsh|pwsh|gawk|mawk|awk)[0-9.]*$/;
+
+/** Whether the first program is a script, or an interpreter of scripts. */
+export function isInterpreted([first]: readonly Program[]): boolean {
+  if (first === undefined) return false;
+  if (INTERPRETER.test(basename(first.called)) || INTERPRETER.test(basename(first.path))) return true;
+  const fd = openSync(first.path, 'r');
+  try {
+    return executableForm(fd, first.path).kind === 'script';
+  } finally {
+    closeSync(fd);
+  }
+}
