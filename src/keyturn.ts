@@ -3,7 +3,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentFace } from './agent/face.ts';
 import type { Finder } from './agent/finder/request.ts';
-import { openSealed } from './canonical/sealed.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
@@ -15,6 +14,7 @@ import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
+import * as auditingFiles from './journey/audit-file.ts';
 import { check } from './journey/check.ts';
 import { type Context, requireIntent } from './journey/context.ts';
 import { addControlKey } from './journey/control.ts';
@@ -38,6 +38,8 @@ import type { RollbackRequest } from './journey/rollback.ts';
 import * as running from './journey/run.ts';
 import * as settling from './journey/settle.ts';
 import { type SubmitRequest, submit } from './journey/submit.ts';
+import * as telling from './journey/tell.ts';
+import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
 import type { PlanSource, PlanSpec } from './plan/spec.ts';
 import { type Config, readConfig } from './project/config.ts';
@@ -63,6 +65,7 @@ import { Refusal, refuse } from './refusal.ts';
 import { sqlitePlace } from './store/open.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
 import type { Page } from './store/store.ts';
+import { readOutput, tellEntries, tellIntent } from './story/tell.ts';
 import { SILENT, type Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
@@ -206,8 +209,14 @@ export class Keyturn {
   static conditionsOf = parseConditions;
 
   /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
-  static verifyExport = auditing.verifyExportFile;
-  static verifyProof = auditing.verifyProof;
+  static verifyExport = auditingFiles.verifyExportFile;
+  static verifyProof = auditingFiles.verifyProof;
+  /** The entries of a verified file, with the objects that they name; and the story that they tell. */
+  static excerptOfExport = auditingFiles.excerptOfExport;
+  static excerptOfProof = auditingFiles.excerptOfProof;
+  static tellIntent = tellIntent;
+  static tellEntries = tellEntries;
+  static readOutput = readOutput;
 
   /** Makes the ledger of the configured store the one of this project, on a further host, once a human has confirmed it. */
   static join = async (request: JoinRequest) => (await import('./project/join.ts')).joinLedger(request);
@@ -315,23 +324,27 @@ export class Keyturn {
   retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
   inDoubt = () => looking.inDoubt(this.#context);
   object = (digest: string): Promise<Uint8Array> => this.#context.store.object(digest);
-  /** What a run printed: the content of a sealed object. */
-  output = async (digest: string): Promise<Uint8Array> => openSealed(await this.object(digest));
   /** A stored decision of the policies: the question, the answer, and which policies gave it. */
   decision = async (digest: string) =>
     (await import('./policy/replay.ts')).openDecision(await this.#context.store.object(digest));
+  /** What a run printed: the content of a sealed object, or why it is not there. */
+  output = (digest: string | null) => telling.printed(this.#context, digest);
   /** What erasing an object would take away. Changes nothing. */
   explainErase = (digest: string) => explainErase(this.#context, digest);
   erase = (request: erasing.EraseRequest) => erasing.erase(this.#context, request);
 
   // What happened, provably.
   story = (subject: string) => auditing.story(this.#context, subject);
+  /** The same as facts, words, objects and outcome. */
+  tell = (intent_id: string) => telling.tell(this.#context, intent_id);
+  tellAbout = (entries: readonly Entry[]) => telling.tellAbout(this.#context, entries);
   newest = (count: number) => looking.newest(this.#context, count);
   head = () => auditing.head(this.#context, readLedgerKey(this.layout));
   verify = (options: auditing.VerifyOptions) => auditing.verify(this.#context, options);
-  export = () => auditing.exportLedger(this.#context, readLedgerKey(this.layout));
-  prove = (intent_id: string, kept_head?: string) =>
-    auditing.prove(this.#context, readLedgerKey(this.layout), intent_id, kept_head);
+  export = (options: auditing.ExportOptions = {}) =>
+    auditing.exportLedger(this.#context, readLedgerKey(this.layout), options);
+  prove = (intent_id: string, options: auditing.ProveOptions = {}) =>
+    auditing.prove(this.#context, readLedgerKey(this.layout), intent_id, options);
   replay = async (execution_id: string) =>
     (await import('./journey/replay.ts')).replay(this.#context, execution_id);
   verifyStore = async (options: auditing.VerifyOptions) =>
@@ -399,6 +412,7 @@ export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts'
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export type { Delegation } from './identity/delegation.ts';
+export type { Excerpt } from './journey/audit-file.ts';
 export type { Bound, EffectBound } from './journey/bound.ts';
 export type { Progress } from './journey/derived.ts';
 export type { Erasure } from './journey/erasure.ts';
@@ -411,7 +425,6 @@ export type { Proposal } from './journey/propose.ts';
 export type { Report } from './journey/record.ts';
 export type { Review } from './journey/review.ts';
 export type { Preview } from './journey/run.ts';
-export type { Entry } from './ledger/entry.ts';
 export type { Problem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
 export type { Problem as PolicyProblem } from './policy/problem.ts';
@@ -419,9 +432,11 @@ export type { TableResult } from './policy/table.ts';
 export { parseDuration } from './project/duration.ts';
 export type { JoinedLedger } from './project/join.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
+export type { Absence, Story, Told } from './story/tell.ts';
+export { wordsOf } from './story/words.ts';
 export type { Effect as ToolEffect } from './tool/effect.ts';
 export { isRemark } from './tool/lint.ts';
-export type { Fault, PlanSpec, Principal, Signer, Tool };
+export type { Entry, Fault, PlanSpec, Principal, Signer, Tool };
 
 /** A plan is JSON that a person reviews; its longest part is the content of new files. */
 export const planBytesMax: number = limits.json_bytes;

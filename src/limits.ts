@@ -33,6 +33,8 @@ export const limits = {
   output_bytes_default: 256 * KiB,
   /** One stored object: the longest output, sealed. */
   object_bytes: 4 * MiB + 1 * KiB,
+  /** A proof with its objects, read whole: the outputs of several attempts, and of no more than an intent can have. */
+  bundle_bytes: 128 * MiB,
   /** How long a tool may run. */
   timeout_s: 3600,
   timeout_s_default: 60,

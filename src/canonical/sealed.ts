@@ -6,10 +6,7 @@ import { type Digest, sha256 } from './digest.ts';
  * and a short text cannot be guessed from its digest once it was erased.
  */
 const HEADER = /^keyturn-sealed\/1 [A-Za-z0-9+/]{22}==\n$/;
-const HEADER_BYTES = 'keyturn-sealed/1 \n'.length + 24;
-
-/** How many bytes sealing adds. */
-export const SEAL_BYTES: number = HEADER_BYTES;
+const HEADER_BYTES: number = 'keyturn-sealed/1 \n'.length + 24;
 
 export interface SealedBytes {
   readonly bytes: Uint8Array;

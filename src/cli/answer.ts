@@ -73,6 +73,7 @@ export interface Options {
   readonly turn?: string;
   readonly until?: string;
   readonly user?: string;
+  readonly withObjects?: boolean;
   readonly withoutRoles?: boolean;
   readonly write?: boolean;
 }

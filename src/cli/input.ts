@@ -60,10 +60,11 @@ function readSome(fd: number, chunk: Buffer, shown: string): number {
 export async function writeOutput(
   path: string,
   content: Uint8Array | string | AsyncIterable<Uint8Array>,
+  mode = 0o644,
 ): Promise<void> {
   let fd: number;
   try {
-    fd = openSync(path, 'wx', 0o644);
+    fd = openSync(path, 'wx', mode);
   } catch (error) {
     return refuse(...whyNotWritten(path, error));
   }

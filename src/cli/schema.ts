@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentResults } from './schema-agent.ts';
 import { authorityResults, freeze } from './schema-authority.ts';
+import { ledgerResults } from './schema-ledger.ts';
 import {
   approval,
   code,
@@ -20,6 +21,7 @@ import {
 const results = {
   ...authorityResults,
   ...agentResults,
+  ...ledgerResults,
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
   doctor: z.strictObject({
     checks: z.array(
@@ -80,48 +82,6 @@ const results = {
     instructions: z.array(z.string()),
   }),
   list: z.strictObject({ intents: z.array(intent), next: id.nullable() }),
-  show: z.strictObject({
-    intent,
-    /** `null` when it was erased. */
-    envelope: z.looseObject({ declared_goal: z.string() }).nullable(),
-    effect: z.looseObject({ kind: z.enum(['tool', 'plan']) }).nullable(),
-    /** Everything that happened to it, oldest first, in words. */
-    story: z.array(
-      z.strictObject({
-        seq: z.int(),
-        at: time,
-        kind: z.string(),
-        words: z.string(),
-        /** What the policies said, where they were asked; `null` otherwise, and when it was erased. */
-        decision: z
-          .strictObject({
-            allowed: z.boolean(),
-            code: code.nullable(),
-            policies: z
-              .array(
-                z
-                  .strictObject({
-                    id: z.string(),
-                    version: z.string(),
-                    scope: z.string(),
-                    rationale: z.string(),
-                  })
-                  .readonly(),
-              )
-              .readonly(),
-            words: z.string(),
-            snapshot: digest,
-          })
-          .nullable(),
-      }),
-    ),
-    /** What it asks for differently than the intent that it replaces; empty when it replaces none. */
-    changes: z.array(z.string()),
-    outputs: z.array(
-      z.strictObject({ execution_id: id, stdout: digest.nullable(), stderr: digest.nullable() }).readonly(),
-    ),
-    output: z.strictObject({ stdout: z.string().nullable(), stderr: z.string().nullable() }).nullable(),
-  }),
   review: z.strictObject({
     approved: z.array(approval),
     rejected: z.array(rejection),
@@ -216,35 +176,6 @@ const results = {
     faults: z.array(z.strictObject({ code, message: z.string(), line: z.int(), column: z.int() }).readonly()),
   }),
   'tool lock': z.strictObject({ registry: z.string(), changed: z.boolean() }),
-  'ledger show': z.strictObject({
-    entries: z.array(
-      z.looseObject({ seq: z.int(), at: time, kind: z.string(), subject: z.string(), prev: digest }),
-    ),
-  }),
-  'ledger verify': z.strictObject({
-    what: z.enum(['ledger', 'export', 'proof']),
-    size: z.int(),
-    root: digest,
-    key: fingerprint,
-    key_confirmed: z.boolean(),
-    kept_heads: z.int(),
-    deep: z.boolean(),
-  }),
-  'ledger head': z.strictObject({
-    origin: z.string(),
-    size: z.int(),
-    root: digest,
-    key: fingerprint,
-    text: z.string(),
-  }),
-  'ledger prove': z.strictObject({ intent_id: id, key: fingerprint, bundle: z.string() }),
-  'ledger export': z.strictObject({ file: z.string(), key: fingerprint }),
-  'ledger rebuild': z.strictObject({
-    entries: z.int(),
-    rows: z.int(),
-    differences: z.array(z.string()),
-    written: z.boolean(),
-  }),
   'store join': z.strictObject({
     project: z.string(),
     store: z.string(),

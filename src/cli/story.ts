@@ -1,125 +1,152 @@
 import { visible } from '../canonical/visible.ts';
-import type { Body, Entry, EventKind, Keyturn } from '../keyturn.ts';
-import { explain, type ReasonCode, Refusal } from '../refusal.ts';
+import type { Absence, Entry, IntentState, Review, Story, Told } from '../keyturn.ts';
+import { indented } from '../lane/visible.ts';
+import { refuse } from '../refusal.ts';
+import { stdoutPainter } from './paint.ts';
 import type { Result } from './schema.ts';
+import { askedBy, reviewScreen, stdoutLook } from './screen.ts';
+import { painted, standingOf } from './standing.ts';
+import { fields } from './table.ts';
 
-/** One fact of the story of an intent, in words, and what the policies said to it. */
-export type Told = Result<'show'>['story'][number];
+/** What the last run printed, where it is to be shown. */
+export interface Printed {
+  readonly stdout: Uint8Array | Absence;
+  readonly stderr: Uint8Array | Absence;
+}
 
-export async function storyOf(keyturn: Keyturn, entries: readonly Entry[]): Promise<Told[]> {
-  const told: Told[] = [];
-  for (const { seq, at, kind, body } of entries) {
-    const words = wordsOf({ kind, body });
-    told.push({ seq, at, kind, words, decision: awaiting(body, await decisionOf(keyturn, body)) });
+/** How a story is shown, from whatever it was told. */
+export interface View {
+  readonly now: Date;
+  /** For a plan that has not run, in its project: every change as a diff. */
+  readonly preview: string | null;
+  readonly printed: Printed | null;
+}
+
+export function storyResult({ intent, asked, told, outputs, changes }: Story, view: View): Result<'show'> {
+  const { printed, now } = view;
+  return {
+    intent: { ...intent, standing: standingOf(intent, now) },
+    envelope: typeof asked === 'string' ? null : asked.envelope,
+    effect: typeof asked === 'string' ? null : ({ ...asked.effect } as never),
+    story: [...told],
+    changes: changes && [...changes],
+    outputs: [...outputs],
+    output: printed && { stdout: textOf(printed.stdout), stderr: textOf(printed.stderr) },
+  };
+}
+
+export function storyLines(story: Story, view: View): string[] {
+  return [
+    ...intentLines(story, view),
+    ...changeLines(story),
+    ...historyLines(story),
+    'Story:',
+    ...story.told.flatMap(({ seq, at, words, decision }) => [
+      `  ${seq}  ${at}  ${visible(words)}`,
+      ...decisionLines(decision, '     '),
+    ]),
+    ...outputLines(view.printed),
+  ];
+}
+
+const ABSENT: Readonly<Record<Absence, string>> = {
+  erased: 'was erased. The ledger still holds its digests.',
+  missing: 'is gone, and no entry says that it was erased.',
+  'left out': 'is not in this file, which has no objects: ask for one that was written --with-objects.',
+};
+
+function intentLines({ intent, asked }: Story, { now, preview }: View): string[] {
+  const look = stdoutLook(now);
+  if (typeof asked !== 'string') {
+    const { envelope, effect } = asked;
+    const seen = { state: intent, envelope, effect: effect as never, preview };
+    return [...effectScreen(seen, look), `Effect digest: ${intent.effect_digest}`];
   }
-  return told;
+  const { paint } = look;
+  return [
+    ...fields([
+      ['Intent', paint('bold', intent.intent_id)],
+      ['Hash', intent.hash],
+      ['Status', painted(standingOf(intent, now), paint)],
+      ['Asked by', askedBy(intent)],
+      ['Tool', intent.tool],
+      ['Effect digest', intent.effect_digest],
+    ]),
+    `What was asked for ${ABSENT[asked]}`,
+  ];
 }
 
-export function storyLines(story: readonly Told[]): string[] {
-  return story.flatMap(({ seq, at, words, decision }) => [
-    `  ${seq}  ${at}  ${visible(words)}`,
-    ...decisionLines(decision, '     '),
-  ]);
+/** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */
+function effectScreen(seen: Review, look: Parameters<typeof reviewScreen>[1]): string[] {
+  try {
+    return reviewScreen(seen, look);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refuse('SHAPE_INVALID', 'The effect is none that this version of Keyturn can show.');
+  }
 }
 
-export function decisionLines(decision: Told['decision'], indent: string): string[] {
+function changeLines({ intent, changes }: Story): string[] {
+  if (changes === null) return [`What changed since ${intent.replaces} is not in this file.`];
+  return changes.map((line) => `Changed: ${line}`);
+}
+
+function historyLines({ intent, outputs }: Story): string[] {
+  const { approvals, capabilities, runs, rollback } = intent;
+  return [
+    ...approvals.map(
+      ({ by, signed_at, expires_at }) => `Approved by ${by} at ${signed_at}, until ${expires_at}`,
+    ),
+    ...capabilities.map(
+      ({ capability_id, by, expires_at, status }) =>
+        `Capability ${capability_id} granted by ${by}, until ${expires_at}: ${status}`,
+    ),
+    ...runs.flatMap((run) => runLines(run, outputs)),
+    ...(rollback
+      ? [
+          `Rolled back by ${rollback.by} at ${rollback.claimed_at}: ${rollback.result ?? 'NO END IS RECORDED'}`,
+        ]
+      : []),
+  ];
+}
+
+function runLines(run: IntentState['runs'][number], outputs: Story['outputs']): string[] {
+  const { execution_id, claimed_at, result, exit_code, executor } = run;
+  const kept = outputs.find((output) => output.execution_id === execution_id);
+  return [
+    `Run ${execution_id} at ${claimed_at} on ${visible(executor.host)}: ${result ?? 'NO END IS RECORDED'}`,
+    ...(exit_code === null ? [] : [`  exit code ${exit_code}`]),
+    ...(kept ? [`  stdout ${kept.stdout ?? 'empty'}`, `  stderr ${kept.stderr ?? 'empty'}`] : []),
+  ];
+}
+
+function outputLines(printed: Printed | null): string[] {
+  if (!printed) return [];
+  const shown = (bytes: Uint8Array | Absence) =>
+    typeof bytes === 'string' ? [`  It ${ABSENT[bytes].split('.')[0]}.`] : indented(bytes);
+  return ['Tool output:', ...shown(printed.stdout), 'Error output:', ...shown(printed.stderr)];
+}
+
+function textOf(bytes: Uint8Array | Absence): string | null {
+  return typeof bytes === 'string' ? null : Buffer.from(bytes).toString('utf8');
+}
+
+/** The entry as it is, and then in words. */
+export function entryLines(
+  { seq, at, kind, subject }: Entry,
+  { words, decision }: Told,
+  body: string,
+): string[] {
+  const paint = stdoutPainter();
+  return [
+    `${seq}  ${at}  ${paint('bold', kind)}  ${visible(subject)}`,
+    `   ${visible(words)}`,
+    ...decisionLines(decision, '   '),
+    `   ${paint('dim', visible(body))}`,
+  ];
+}
+
+function decisionLines(decision: Told['decision'], indent: string): string[] {
   if (decision === null) return [];
   return [`${indent}policies ${decision.snapshot.slice(0, 12)}: ${visible(decision.words)}`];
 }
-
-/** An erased decision is gone with the goal that it was made from. The story goes on without it. */
-async function decisionOf(keyturn: Keyturn, body: Entry['body']): Promise<Told['decision']> {
-  const { decision: digest } = body as { decision?: unknown };
-  if (typeof digest !== 'string') return null;
-  try {
-    const { decision, snapshot } = await keyturn.decision(digest);
-    return { ...decision, snapshot };
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'OBJECT_MISSING') return null;
-    throw error;
-  }
-}
-
-/** The policies did not permit it by themselves, and did not say no either: somebody else has to sign it. */
-function awaiting(body: Entry['body'], decision: Told['decision']): Told['decision'] {
-  const { outcome } = body as { outcome?: unknown };
-  if (decision === null || outcome !== 'AP_REQUIRED') return decision;
-  return { ...decision, words: 'An approver has to sign it first.' };
-}
-
-/** Every kind has its words. What is not about one intent is told by its name and its author. */
-export function wordsOf({ kind, body }: Pick<Entry, 'kind' | 'body'>): string {
-  const tell = Object.hasOwn(WORDS, kind) ? WORDS[kind as keyof typeof WORDS] : undefined;
-  if (tell) return (tell as (body: unknown) => string)(body);
-  const { by, reason } = body as { by?: unknown; reason?: unknown };
-  return `${kind}${typeof by === 'string' ? ` by ${by}` : ''}${typeof reason === 'string' ? `: ${reason}` : ''}`;
-}
-
-function because(code: string): string {
-  const { meaning } = explain(code as ReasonCode);
-  return `${code}. ${meaning}`;
-}
-
-type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
-
-const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
-
-const WORDS: Words = {
-  'intent.proposed': ({
-    proposer,
-    proposer_kind,
-    proposer_signature,
-    on_behalf_of,
-    tool,
-    replaces,
-    alternates,
-  }) =>
-    `${proposer} (${proposer_kind}${proposer_signature === null ? ', by name only' : ', signed with its key'}) ` +
-    `proposed ${tool}${alternates.length === 0 ? '' : `, or else ${alternates.map((one) => one.tool).join(', ')}`}` +
-    `${on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`}` +
-    `${replaces === null ? '' : `; it replaces ${replaces}`}`,
-  'intent.refused': ({ reason_code }) => `it was refused: ${because(reason_code)}`,
-  'intent.submitted': ({ by }) => `${by} submitted it`,
-  'intent.delegated': ({ by, delegation, approver, expires_at }) =>
-    `${by} submitted it under the delegation ${delegation}` +
-    `${approver === null ? '' : `, which counts as the approval of ${approver.by} until ${expires_at}`}`,
-  'approval.granted': ({ by, expires_at, assurance }) =>
-    `${by} approved it until ${expires_at}, proven by a ${assurance}`,
-  'approval.denied': ({ by, reason }) => `${by} rejected it: ${reason}`,
-  'capability.issued': ({ by, capability_id, action, expires_at, holder, delegation, glass }) =>
-    `${by} was granted the capability ${capability_id} for ${action} until ${expires_at}` +
-    `${holder === null ? '' : ', bound to the key of its holder'}` +
-    `${delegation === null ? '' : `, under the delegation ${delegation}`}${glass ? ', THE GLASS IS BROKEN' : ''}`,
-  'capability.denied': ({ by, reason_code }) => `${by} was denied a capability: ${because(reason_code)}`,
-  'capability.revoked': ({ by, capability_id, reason }) =>
-    `${by} revoked the capability ${capability_id}: ${reason}`,
-  'glass.broken': ({ by, attempt, reason }) => `!!! ${by} BROKE THE GLASS for attempt ${attempt}: ${reason}`,
-  'execution.claimed': ({ execution_id, attempt, capability_id, tool, executor }) =>
-    `the execution ${execution_id} of ${tool} began, attempt ${attempt}, ` +
-    `with the capability ${capability_id}, on ${executor.host}`,
-  'execution.refused': ({ reason_code, capability_id }) =>
-    `a run was refused${capability_id === null ? '' : ` with the capability ${capability_id}`}: ${because(reason_code)}`,
-  'violation.detected': ({ execution_id, reason_code, revoked }) =>
-    `!!! VIOLATION during the execution ${execution_id}: ${because(reason_code)} ` +
-    `${revoked.length} outstanding capabilities were revoked`,
-  'execution.finished': ({ execution_id, result, exit_code, reason_code }) =>
-    `the execution ${execution_id} ended: ${result}${exit_code === null ? '' : `, exit code ${exit_code}`}` +
-    `${reason_code === null ? '' : `, ${because(reason_code)}`}`,
-  'execution.resolved': ({ by, execution_id, outcome, reason }) =>
-    `${by} settled the execution ${execution_id}: it ${outcome.replaceAll('_', ' ')}: ${reason}`,
-  'retry.authorised': ({ by, attempt, tool, reason }) =>
-    `${by} authorised attempt ${attempt} with ${tool}: ${reason}`,
-  'rollback.claimed': ({ by, execution_id, reason }) =>
-    `${by} began to roll back the execution ${execution_id}: ${reason}`,
-  'agent.received': ({ user_id, packet_kind, reason_code }) =>
-    `${user_id} said something, and the finder answered ${packet_kind} (${reason_code})`,
-  'agent.planned': ({ rolls_back, steps }) =>
-    `a plan${rolls_back === null ? '' : ' to undo an earlier one'} was made: ${steps.map((step) => step.simulation).join(', ')}`,
-  'agent.confirmed': ({ answer }) =>
-    `the user answered the prompt: ${answer === 'AMBIGUOUS' ? 'neither a clear yes nor a clear no' : answer}`,
-  'agent.access': ({ user_id, access_action, outcome }) =>
-    `may ${user_id} do ${access_action}? ${ACCESS[outcome]}`,
-  'agent.moved': ({ step_id, from, to, reason_code }) =>
-    `${step_id === null ? 'the plan' : 'a step'} went from ${from} to ${to} (${reason_code})`,
-  'rollback.finished': ({ execution_id, result }) => `the rollback of ${execution_id} ended: ${result}`,
-};

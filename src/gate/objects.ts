@@ -132,3 +132,10 @@ const KEPT: ReadonlySet<ObjectRole> = new Set<ObjectRole>([
 export function isKept(role: ObjectRole): boolean {
   return KEPT.has(role);
 }
+
+/** What an export or a proof with objects holds. A capability stays at home: until it is spent, whoever bears it may use it. */
+export function disclosedBy(event: Event): Digest[] {
+  return objectsOf(event)
+    .filter(({ role }) => role !== 'token')
+    .map(({ digest }) => digest);
+}

@@ -1,17 +1,20 @@
 import type { KeyPair } from '../canonical/ed25519.ts';
 import { canonicalText } from '../canonical/json.ts';
 import { isSigned, parseEvent } from '../event/event.ts';
+import { disclosedBy } from '../gate/objects.ts';
 import { originOf } from '../identity/act.ts';
 import { delegationOf } from '../identity/authority.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
-import { type VerifiedExport, verifyExport, writeExport } from '../ledger/export.ts';
+import { writeExport } from '../ledger/export.ts';
 import { fingerprint, type Head, openHead, requireKey, signHead } from '../ledger/head.ts';
 import { rootOf } from '../ledger/merkle.ts';
 import { type VerifierKey, verifierKey } from '../ledger/note.ts';
-import { makeBundle, type VerifiedBundle, verifyBundle } from '../ledger/prove.ts';
+import type { ExportedObject } from '../ledger/object.ts';
+import { makeBundle } from '../ledger/prove.ts';
 import { type VerifiedLedger, verifyLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
+import { contentsOf, exported } from './contents.ts';
 import type { Context, Proven } from './context.ts';
 import { Inspector } from './inspect.ts';
 
@@ -108,27 +111,43 @@ async function* upTo(
   }
 }
 
-export async function exportLedger(context: Context, pair: KeyPair): Promise<AsyncIterable<Uint8Array>> {
-  const { text } = await head(context, pair);
+export interface ExportOptions {
+  /** Also the objects that the entries name, in the clear: goals, arguments, outputs. */
+  readonly with_objects?: boolean;
+}
+
+export async function exportLedger(
+  context: Context,
+  pair: KeyPair,
+  { with_objects = false }: ExportOptions,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { text, size } = await head(context, pair);
   return writeExport({
     tenant: context.store.tenant,
     key: await ledgerKey(context),
     head: text,
     entries: context.store.entries(),
+    ...(with_objects && { objects: contentsOf(context.store, size) }),
   });
 }
 
-/** A small file that proves the story of one intent to somebody who has only the fingerprint of the ledger key. */
+export interface ProveOptions extends ExportOptions {
+  /** The text of an earlier head, to show that the ledger only grew since. */
+  readonly kept?: string;
+}
+
+/** A small file that proves the story of one intent to an auditor who has only the fingerprint of the ledger key. */
 export async function prove(
   context: Context,
   pair: KeyPair,
   intent_id: string,
-  kept?: string,
+  { kept, with_objects = false }: ProveOptions,
 ): Promise<Uint8Array> {
   const about = await context.store.entriesOf(intent_id);
   if (about.length === 0) refuse('INTENT_NOT_FOUND');
-  const entries = await withSigners(context, about);
-  const { text } = await head(context, pair);
+  const { text, size } = await head(context, pair);
+  const objects = with_objects ? await objectsAbout(context, about, size) : null;
+  const entries = await withSigners(context, [...about, ...(objects?.erasures ?? [])]);
   return makeBundle({
     subject: intent_id,
     key: await ledgerKey(context),
@@ -137,7 +156,30 @@ export async function prove(
     seed: pair.seed,
     ledger: context.store.entries(),
     ...(kept !== undefined && { kept }),
+    ...(objects && { objects: objects.exported }),
   });
+}
+
+interface ObjectsAbout {
+  readonly exported: readonly ExportedObject[];
+  /** The entries that say what was erased. */
+  readonly erasures: readonly SealedEntry[];
+}
+
+async function objectsAbout(
+  { store, read_entry }: Context,
+  about: readonly SealedEntry[],
+  size: number,
+): Promise<ObjectsAbout> {
+  const named = new Set(about.flatMap(({ bytes }) => disclosedBy(read_entry(bytes).event)));
+  const objects: ExportedObject[] = [];
+  const erasures: SealedEntry[] = [];
+  for (const digest of [...named].sort()) {
+    const object = await exported(store, digest, size);
+    objects.push(object);
+    if (object.bytes === null) erasures.push(...(await store.entriesOf(digest)));
+  }
+  return { exported: objects, erasures };
 }
 
 /**
@@ -210,36 +252,4 @@ function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): st
       ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate].concat(standing)
       : [];
   });
-}
-
-/** Verifies an export with no database: bytes, chain, head; with `deep` also canonical form and every signature. */
-export async function verifyExportFile(path: string, options: VerifyOptions): Promise<VerifiedExport> {
-  const inspector = new Inspector();
-  const verified = await verifyExport(path, { ...options, inspect: inspector.inspect });
-  if (options.deep) requireGenesis(inspector, verified);
-  return verified;
-}
-
-/** The first entry names the ledger and the key of its heads: both must be those of the head that was verified. */
-function requireGenesis(
-  inspector: Inspector,
-  { head, fingerprint: key }: { head: Head; fingerprint: string },
-): void {
-  if (head.origin !== inspector.origin) refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
-  if (fingerprint(inspector.ledger_key) !== key)
-    refuse('HEAD_SIGNATURE_INVALID', 'The head is signed by another key.');
-}
-
-export interface VerifyProofOptions {
-  readonly key: string;
-  readonly kept?: string;
-}
-
-/** Verifies a bundle offline: head, inclusion, and the signature of every human in the story. */
-export function verifyProof(bytes: Uint8Array, options: VerifyProofOptions): VerifiedBundle {
-  const bundle = verifyBundle(bytes, options);
-  const inspector = new Inspector();
-  for (const entry of bundle.entries) inspector.inspect(entry);
-  requireGenesis(inspector, bundle);
-  return bundle;
 }

@@ -1,5 +1,6 @@
+import { callOf, requireTold } from '../gate/asked.ts';
 import type { IntentState } from '../gate/state.ts';
-import { type Draft, type Envelope, openEnvelope } from '../intent/envelope.ts';
+import { type Draft, openEnvelope } from '../intent/envelope.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
@@ -44,30 +45,10 @@ export async function openAsked({ store, memory }: Context, state: IntentState):
   if (known?.last === last && known.hash === hash && known.effect_digest === effect_digest)
     return known.value;
   const envelope = openEnvelope(await store.object(hash));
-  if (callOf(envelope, state).digest !== effect_digest) refuse('EFFECT_CHANGED');
   requireTold(envelope, state);
   const value = { envelope, effect: openEffect(await store.object(effect_digest)) };
   memory.asked = { last, hash, effect_digest, value };
   return value;
-}
-
-/** What the entry says about an intent is what its envelope says: the hash covers only the envelope. */
-function requireTold(envelope: Envelope, state: IntentState): void {
-  const { issuer, on_behalf_of, expiry, requested_actions, replaces, effect, alternates } = envelope;
-  const choices = [effect, ...alternates].map(({ digest }) => digest);
-  const same =
-    issuer === state.proposer &&
-    on_behalf_of === state.on_behalf_of &&
-    expiry === state.expires_at &&
-    requested_actions.join(' ') === state.actions.join(' ') &&
-    replaces === state.replaces &&
-    choices.join() === state.choices.map((choice) => choice.effect_digest).join();
-  if (!same) refuse('EFFECT_CHANGED', 'The ledger tells of another intent than the envelope.');
-}
-
-/** The call of the present attempt: the one that was asked for, or an alternate that a human turned to. */
-function callOf({ effect, alternates }: Envelope, { effect_digest }: IntentState): Envelope['effect'] {
-  return alternates.find(({ digest }) => digest === effect_digest) ?? effect;
 }
 
 /** The plan executor is large: a tool call does not load it. */

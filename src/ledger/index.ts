@@ -10,6 +10,7 @@ export {
   sealEntry,
 } from './entry.ts';
 export {
+  type Contents,
   type ExportSource,
   type VerifiedExport,
   type VerifyExportOptions,
@@ -39,6 +40,7 @@ export {
   type VerifierKey,
   verifierKey,
 } from './note.ts';
+export type { ExportedObject } from './object.ts';
 export {
   makeBundle,
   type ProofRequest,

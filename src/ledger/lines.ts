@@ -27,10 +27,13 @@ async function openRegular(path: string): Promise<FileHandle> {
   return refuse('FILE_NOT_REGULAR', `${path} is not a regular file.`);
 }
 
-/** Lines in batches, without their newlines. Holds one chunk and one unfinished line, never more. */
+/**
+ * Lines in batches, without their newlines. Holds one chunk and one unfinished line of at most `max_line_bytes`, never more;
+ * how long a line may be that ended, its reader knows.
+ */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
-  max_line_bytes: number,
+  max_line_bytes: () => number,
 ): AsyncGenerator<Buffer[]> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -42,9 +45,9 @@ export async function* readLines(
       start = end + 1;
     }
     rest = bytes.subarray(start);
-    if ([...lines, rest].some((line) => line.length > max_line_bytes))
-      refuse('EXPORT_MALFORMED', `A line is longer than ${max_line_bytes} bytes.`);
     yield lines;
+    if (rest.length > max_line_bytes())
+      refuse('EXPORT_MALFORMED', `A line is longer than ${max_line_bytes()} bytes.`);
   }
   if (rest.length > 0) refuse('EXPORT_MALFORMED', 'The last line has no end. The file is cut off.');
 }

@@ -13,16 +13,17 @@ import {
   verifyInclusion,
 } from './merkle.ts';
 import { formatVerifierKey, openNote, parseVerifierKey, signNote, type VerifierKey } from './note.ts';
+import { type ExportedObject, ObjectLines, objectLine } from './object.ts';
 import { isObjectOf, readCanonical, refuseAs } from './strict.ts';
 
 /**
  * A proof bundle: a few entries, and for each the path that leads from it to one signed head. With a head that the
- * auditor kept it also shows that the ledger only grew since.
+ * auditor kept it also shows that the ledger only grew since. The objects that the entries name may follow, one a line.
  */
 
 const FORMAT = 'keyturn-proof/1';
 const NEWLINE = Buffer.from('\n');
-const FIELDS = ['complete', 'consistency', 'entries', 'format', 'head', 'key', 'subject'];
+const FIELDS = ['complete', 'consistency', 'entries', 'format', 'head', 'key', 'objects', 'subject'];
 
 interface ProvenEntry {
   readonly entry: Entry;
@@ -42,6 +43,8 @@ interface Bundle {
   readonly consistency: Consistency | null;
   /** The ledger key's word that these are all the entries of the story: nobody else can leave one out. */
   readonly complete: string;
+  /** Whether the objects follow. */
+  readonly objects: boolean;
 }
 
 export interface ProofRequest {
@@ -55,6 +58,8 @@ export interface ProofRequest {
   readonly kept?: string;
   readonly ledger: AsyncIterable<readonly SealedEntry[]>;
   readonly seed: Seed;
+  /** What the entries about the subject name, in the order of the digests. Without it the bundle has no objects. */
+  readonly objects?: readonly ExportedObject[];
 }
 
 /** Writes a bundle in one pass over the ledger, and verifies it before it leaves the house. */
@@ -73,7 +78,10 @@ export async function makeBundle(request: ProofRequest): Promise<Uint8Array> {
   const entries = request.entries.map(({ bytes }, i) => ({ entry: openEntry(bytes), path: paths[i]! }));
   const consistency = from === null ? null : { from, path: paths.at(-1)! };
   const complete = signNote(completeness(subject, request.head, request.entries), key.name, request.seed);
-  const bytes = formatBundle({ subject, key, head: request.head, entries, consistency, complete });
+  const objects = request.objects !== undefined;
+  const bundle = formatBundle({ subject, key, head: request.head, entries, consistency, complete, objects });
+  const bytes = Buffer.concat([bundle, ...(request.objects ?? []).map(objectLine)]);
+  if (bytes.length > limits.bundle_bytes) refuse('INPUT_TOO_LARGE', `The bundle has ${bytes.length} bytes.`);
   verifyBundle(bytes, { key: fingerprint(key.public_key), ...(kept !== undefined && { kept }) });
   return bytes;
 }
@@ -102,10 +110,14 @@ export interface VerifiedBundle {
   readonly fingerprint: string;
   /** In the order of the ledger. That each is there is proven; that they are all there is the word of the ledger key. */
   readonly entries: readonly Entry[];
+  /** By digest, each checked against it; null for one that was erased. Null when the bundle was made without. */
+  readonly objects: ReadonlyMap<Digest, Uint8Array | null> | null;
 }
 
 export function verifyBundle(bytes: Uint8Array, options: VerifyBundleOptions): VerifiedBundle {
-  const bundle = parseBundle(bytes);
+  const end = bytes.indexOf(NEWLINE[0]!) + 1;
+  if (end === 0) malformed('The bundle does not end with a newline. It is cut off.');
+  const bundle = parseBundle(bytes.subarray(0, end - 1));
   // The key is the auditor's, the head is signed by it, and the ledger goes through the head that was kept.
   requireKey(bundle.key, options.key);
   const head = openHead(bundle.head, bundle.key);
@@ -118,7 +130,23 @@ export function verifyBundle(bytes: Uint8Array, options: VerifyBundleOptions): V
   if (openNote(bundle.complete, bundle.key) !== completeness(bundle.subject, bundle.head, entries))
     refuse('PROOF_INVALID', 'The bundle does not hold the entries that the ledger key vouches for.');
   const { subject, key } = bundle;
-  return { subject, tenant, head, kept, fingerprint: fingerprint(key.public_key), entries };
+  const objects = readObjects(bytes.subarray(end), bundle.objects);
+  return { subject, tenant, head, kept, fingerprint: fingerprint(key.public_key), entries, objects };
+}
+
+function readObjects(bytes: Uint8Array, expected: boolean): Map<Digest, Uint8Array | null> | null {
+  if (bytes.length > 0 && !expected) malformed('Something follows the bundle.');
+  const lines = new ObjectLines('BUNDLE_MALFORMED');
+  const objects = new Map<Digest, Uint8Array | null>();
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE[0]!, start);
+    if (end === -1) malformed('The last line has no end. The bundle is cut off.');
+    const object = lines.read(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start));
+    if (object === null) malformed('After the bundle comes a line that is no object.');
+    objects.set(object.digest, object.bytes);
+    start = end + 1;
+  }
+  return expected ? objects : null;
 }
 
 function requireConsistent(kept: Head, head: Head, proof: Consistency | null): void {
@@ -161,12 +189,12 @@ function formatBundle({ key, ...rest }: Bundle): Uint8Array {
 }
 
 function parseBundle(bytes: Uint8Array): Bundle {
-  if (bytes.at(-1) !== NEWLINE[0]) malformed('The bundle does not end with a newline. It is cut off.');
-  const bundle = readCanonical(bytes.subarray(0, -1), FIELDS, 'BUNDLE_MALFORMED');
-  const { format, subject, key, head, entries, consistency, complete } = bundle;
+  const bundle = readCanonical(bytes, FIELDS, 'BUNDLE_MALFORMED');
+  const { format, subject, key, head, entries, consistency, complete, objects } = bundle;
   if (format !== FORMAT) malformed(`The bundle does not say ${FORMAT}.`);
   if ([subject, key, head, complete].some((text) => typeof text !== 'string'))
     malformed('The subject, the key, the head and its note must be texts.');
+  if (typeof objects !== 'boolean') malformed('The bundle does not say whether objects follow.');
   if (!Array.isArray(entries) || !entries.every(isProvenEntry))
     malformed('An entry or its path is malformed.');
   if (consistency !== null && !isConsistency(consistency)) malformed('The consistency proof is malformed.');
@@ -177,6 +205,7 @@ function parseBundle(bytes: Uint8Array): Bundle {
     entries,
     consistency,
     complete: complete as string,
+    objects,
   };
 }
 

@@ -14,6 +14,8 @@ export interface VerifyOptions {
    * the number of claims; without `deep` it does not grow at all.
    */
   readonly deep?: boolean;
+  /** Called for each entry once its place in the chain is known. */
+  readonly onEntry?: (entry: Entry) => void;
   /** Called for each entry of a deep verification. It refuses an entry whose body it cannot accept. */
   readonly inspect?: (entry: Entry) => void;
 }
@@ -85,6 +87,7 @@ export class LedgerVerifier {
     this.#at = entry.at;
     this.#tenant = entry.tenant;
     this.#compareWithKept();
+    this.#options.onEntry?.(entry);
   }
 
   #lookDeeper(seq: number, bytes: Uint8Array): void {

@@ -64,7 +64,7 @@ export const fileSystemReasons = {
   STORE_BUSY: [2025, 'Another process holds the store for too long.', 'Try again when it has finished.'],
   OBJECT_MISSING: [
     2026,
-    'A stored object is gone; it was erased or lost.',
+    'An object that an entry names is not there; it was erased or lost.',
     'The ledger still proves its digest. What needs its content can no longer be done.',
   ],
   OBJECT_CORRUPT: [
@@ -158,6 +158,11 @@ export const fileSystemReasons = {
     2046,
     'Nothing says which ledger belongs to this project: .keyturn/ledger.json is missing or damaged.',
     'Restore the file from another host. Or remove it, run `keyturn store join`, and compare the fingerprint.',
+  ],
+  OBJECT_UNEXPECTED: [
+    2050,
+    'The file holds an object that no entry names, or that an entry says was erased.',
+    'Do not rely on this file. Ask its owner for another one.',
   ],
   FILE_EXISTS: [
     2100,

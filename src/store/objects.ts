@@ -19,7 +19,7 @@ export async function requireObjects(store: Store, together = TOGETHER): Promise
   for (let part = 0; part < parts; part++) {
     const isInPart = (digest: Digest) => Number.parseInt(digest.slice(0, 8), 16) % parts === part;
     for (const digest of await absent(store, isInPart))
-      if (!(await isErased(store, digest))) lost.push(digest);
+      if ((await erasedAt(store, digest)) === null) lost.push(digest);
   }
   if (lost.length === 0) return;
   const words = `Objects that entries name are gone, and no entry says that they were erased: ${lost.length}.`;
@@ -37,8 +37,8 @@ async function absent(store: Store, isWanted: (digest: Digest) => boolean): Prom
   return named;
 }
 
-/** The entry of an erasure is about the digest itself. */
-async function isErased(store: Store, digest: Digest): Promise<boolean> {
+/** Which entry says that an object was erased. It is about the digest itself. */
+export async function erasedAt(store: Store, digest: Digest): Promise<number | null> {
   const about = await store.entriesOf(digest);
-  return about.some(({ bytes }) => openEntry(bytes).kind === 'object.erased');
+  return about.find(({ bytes }) => openEntry(bytes).kind === 'object.erased')?.seq ?? null;
 }

@@ -302,7 +302,7 @@ describe('what happened can be proven', () => {
     const kept = await p.keyturn.head();
     const { intent_id, hash } = await runnable(p, say('x'));
     await p.keyturn.run({ intent_id, hash, confirm: yes });
-    const bundle = await p.keyturn.prove(intent_id, kept.text);
+    const bundle = await p.keyturn.prove(intent_id, { kept: kept.text });
     const proof = Keyturn.verifyProof(bundle, { key: kept.fingerprint, kept: kept.text });
     expect(kinds(proof.entries)).toContain('approval.granted');
     expect(kinds(proof.entries)).toContain('execution.finished');

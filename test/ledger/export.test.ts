@@ -38,6 +38,7 @@ describe('an export', () => {
     expect(values[0]).toEqual({
       format: 'keyturn-ledger/1',
       key: formatVerifierKey(KEY),
+      objects: false,
       origin: ORIGIN,
       tenant: 'main',
     });

@@ -56,6 +56,7 @@ describe('a proof bundle', () => {
       kept: null,
       fingerprint: FINGERPRINT,
       entries: ABOUT.map(({ bytes }) => openEntry(bytes)),
+      objects: null,
     });
     expect(verifyBundle(PLAIN, { key: formatVerifierKey(KEY) }).entries).toHaveLength(4);
   });
@@ -69,6 +70,7 @@ describe('a proof bundle', () => {
       'format',
       'head',
       'key',
+      'objects',
       'subject',
     ]);
     expect(bundle).toMatchObject({ format: 'keyturn-proof/1', consistency: { from: 29 }, subject: SUBJECT });

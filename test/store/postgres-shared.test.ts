@@ -109,7 +109,7 @@ describe('a ledger in PostgreSQL', () => {
       store.commit({ events: [erased(digest, 'ada')], erase: [digest] }),
       store.commit({ events: [proposed()], objects: [Buffer.from('other')] }),
     ]);
-    expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'OBJECT_MISSING', 'ok']);
+    expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'CLAIM_TAKEN', 'ok']);
     await expectRefusal('OBJECT_MISSING', () => store.object(digest));
     expect(await store.rebuild({ write: false })).toMatchObject({ entries: 5, differences: [] });
   });

@@ -48,7 +48,7 @@ describe('what a decision looks at', () => {
     const { rows, claims, objects } = wantedOf([checkCommit({ claims: ['c'], events, erase: [DIGEST] })]);
     const names = [...rows.values()].map(([name]) => name).toSorted();
     expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent']);
-    expect(claims.map((claim) => claim.split(':')[0])).toEqual(['c', 'execution', 'capability']);
+    expect(claims.map((claim) => claim.split(':')[0])).toEqual(['c', 'execution', 'capability', 'erased']);
     expect(objects).toEqual([DIGEST]);
   });
 

@@ -21,6 +21,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['approval'],
   ['capability'],
   ['gate'],
+  ['story'],
   ['store'],
   ['effect'],
   ['tool'],
@@ -58,6 +59,7 @@ const DECIDES = [
   'approval',
   'capability',
   'gate',
+  'story',
   'store',
 ];
 

@@ -16,28 +16,34 @@ export async function verify(call: Call): Promise<Answer> {
   const kept = (call.options.head ?? []).map(readText);
   if (file !== undefined) return verifyFile(file, kept, call.options);
   return reading(call, async (keyturn) => {
-    const ledger = await keyturn.verify(optionsOf(kept, call.options));
-    const { fingerprint } = await keyturn.head();
-    return verified('ledger', { size: ledger.size, root: ledger.root, key: fingerprint }, kept, call.options);
+    const { size, root } = await keyturn.verify(optionsOf(kept, call.options));
+    const { fingerprint: key } = await keyturn.head();
+    return verifiedAs('ledger', { size, root, key, objects: null }, kept, call.options);
   });
 }
 
 async function verifyFile(path: string, kept: readonly string[], options: Options): Promise<Answer> {
-  const found = await Keyturn.verifyExport(path, optionsOf(kept, options));
-  return verified('export', { size: found.size, root: found.root, key: found.fingerprint }, kept, options);
+  const { size, root, fingerprint, objects } = await Keyturn.verifyExport(path, optionsOf(kept, options));
+  return verifiedAs('export', { size, root, key: fingerprint, objects }, kept, options);
 }
 
-function verifyBundle(path: string, { key, head = [], deep }: Options): Answer {
+/** What a proof is verified against. */
+export function proofOptions({ key, head = [], deep }: Options) {
   // A proof that vouches for itself proves nothing.
   if (key === undefined)
     refuse('USAGE', 'A proof is verified against a key: name its fingerprint with --key.');
   if (head.length > 1) refuse('USAGE', 'A proof is verified against one kept head.');
   if (deep) refuse('USAGE', 'A proof is always verified deep.');
   const kept = head.map(readText);
-  const options = { key, ...(kept[0] === undefined ? {} : { kept: kept[0] }) };
-  const bundle = Keyturn.verifyProof(readInput(path, limits.json_bytes), options);
+  return { options: { key, ...(kept[0] === undefined ? {} : { kept: kept[0] }) }, kept };
+}
+
+function verifyBundle(path: string, given: Options): Answer {
+  const { options, kept } = proofOptions(given);
+  const bundle = Keyturn.verifyProof(readInput(path, limits.bundle_bytes), options);
   const { size, root } = bundle.head;
-  const answer = verified('proof', { size, root, key: bundle.fingerprint }, kept, { key, deep: true });
+  const found = { size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
+  const answer = verifiedAs('proof', found, kept, { key: options.key, deep: true });
   const story = bundle.entries.filter(({ subject }) => subject === bundle.subject);
   const lines = [
     `It tells of ${bundle.subject}:`,
@@ -50,7 +56,14 @@ function optionsOf(kept: readonly string[], { key, deep }: Options) {
   return { kept, deep: deep ?? false, ...(key === undefined ? {} : { key }) };
 }
 
-type Found = Pick<Result<'ledger verify'>, 'size' | 'root' | 'key'>;
+export function objectCount(objects: ReadonlyMap<string, unknown> | null): Found['objects'] {
+  if (objects === null) return null;
+  const erased = [...objects.values()].filter((bytes) => bytes === null).length;
+  return { stored: objects.size - erased, erased };
+}
+
+type Found = Pick<Result<'ledger verify'>, 'size' | 'root' | 'key' | 'objects'>;
+export type VerifiedAnswer = Answer & { readonly result: Result<'ledger verify'> };
 
 const COMPARE = 'compare it with what its owner told you, or pass it with --key';
 
@@ -61,12 +74,12 @@ const UNCONFIRMED: Readonly<Record<Result<'ledger verify'>['what'], string>> = {
   proof: COMPARE,
 };
 
-function verified(
+export function verifiedAs(
   what: Result<'ledger verify'>['what'],
   found: Found,
   kept: readonly string[],
-  { key, deep }: Options,
-): Answer {
+  { key, deep }: { readonly key?: string | undefined; readonly deep?: boolean | undefined },
+): VerifiedAnswer {
   const result: Result<'ledger verify'> = {
     what,
     ...found,
@@ -80,6 +93,7 @@ function verified(
     lines: [
       `[OK] The ${what} of ${found.size} entries verifies${depth}`,
       `Root: ${found.root}`,
+      ...objectLine(found.objects),
       key === undefined
         ? `Ledger key: ${found.key} ${stdoutPainter()('alarm', `(NOT CONFIRMED: ${UNCONFIRMED[what]})`)}`
         : `Ledger key: ${found.key}`,
@@ -88,4 +102,10 @@ function verified(
         : `Kept heads: ${kept.length}, and the ledger goes through ${kept.length === 1 ? 'it' : 'all of them'}`,
     ],
   };
+}
+
+function objectLine(objects: Found['objects']): string[] {
+  if (objects === null) return [];
+  const erased = objects.erased === 0 ? '' : `; ${objects.erased} were erased, as entries say`;
+  return [`Objects: ${objects.stored}, each as its digest says${erased}`];
 }

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Entry, Keyturn } from '../../keyturn.ts';
+import { type Entry, type Keyturn, wordsOf } from '../../keyturn.ts';
 import { jsonLine } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -7,7 +7,6 @@ import { type Paint, painter } from '../paint.ts';
 import { reading } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
-import { wordsOf } from '../story.ts';
 
 /** Follows the ledger until the person, or whoever started it, has seen enough. Writes nothing. */
 export function watch(call: Call): Promise<Answer> {

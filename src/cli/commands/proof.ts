@@ -1,14 +1,33 @@
-import { ID, id, out, type Spec } from '../spec.ts';
+import { ID, id, type OptionSpec, out, type Spec } from '../spec.ts';
+
+const key: OptionSpec = { flags: '--key <fingerprint>', about: 'the ledger key as its owner told you' };
+const withObjects: OptionSpec = {
+  flags: '--with-objects',
+  about: 'also goals, arguments, decisions and outputs, IN THE CLEAR',
+};
 
 /** What happened, provably. */
 export const PROOF: readonly Spec[] = [
   {
     name: 'ledger show',
-    about: 'the story of one intent or conversation, or the newest entries',
+    about: 'the story of one intent or conversation, or the newest entries; also from a file',
     operands: [{ name: '[id]', about: 'an intent id, a conversation, a name, a digest, or system' }],
-    options: [{ flags: '--limit <n>', about: 'at most this many of the newest; 20 unless told' }],
-    examples: ['keyturn ledger show', `keyturn ledger show ${ID}`, 'keyturn ledger show chat-17'],
-    load: async () => (await import('../command/ledger.ts')).show,
+    options: [
+      { flags: '--limit <n>', about: 'at most this many of the newest; 20 unless told' },
+      { flags: '--file <export>', about: 'verify an export and tell what it says, with no project' },
+      { flags: '--bundle <file>', about: 'verify a proof and tell its story, with no project; needs --key' },
+      key,
+      { flags: '--head <file>', about: 'a head that you kept; with a file', many: true },
+      { flags: '--output', about: 'with a file: also what the last run printed' },
+    ],
+    examples: [
+      'keyturn ledger show',
+      `keyturn ledger show ${ID}`,
+      'keyturn ledger show chat-17',
+      'keyturn ledger show --bundle proof.json --key sha256:… --output',
+      `keyturn ledger show ${ID} --file ledger.jsonl --key sha256:…`,
+    ],
+    load: async () => (await import('../command/ledger-show.ts')).show,
   },
   {
     name: 'ledger verify',
@@ -18,7 +37,7 @@ export const PROOF: readonly Spec[] = [
       { flags: '--deep', about: 'also the canonical form and every signature' },
       { flags: '--file <export>', about: 'verify an export, with no project' },
       { flags: '--bundle <file>', about: 'verify a proof, with no project; needs --key' },
-      { flags: '--key <fingerprint>', about: 'the ledger key as its owner told you' },
+      key,
     ],
     examples: [
       'keyturn ledger verify --deep --head kept-head.txt',
@@ -38,15 +57,25 @@ export const PROOF: readonly Spec[] = [
     name: 'ledger prove',
     about: 'write a small proof of one intent that verifies offline',
     operands: [id],
-    options: [{ flags: '--head <file>', about: 'prove growth from this kept head, too', many: true }, out],
-    examples: [`keyturn ledger prove ${ID} --out proof.json`],
+    options: [
+      { flags: '--head <file>', about: 'prove growth from this kept head, too', many: true },
+      withObjects,
+      out,
+    ],
+    examples: [
+      `keyturn ledger prove ${ID} --out proof.json`,
+      `keyturn ledger prove ${ID} --with-objects --out proof.json`,
+    ],
     load: async () => (await import('../command/ledger.ts')).prove,
   },
   {
     name: 'ledger export',
     about: 'write the whole ledger as JSON Lines',
-    options: [out],
-    examples: ['keyturn ledger export --out ledger.jsonl'],
+    options: [withObjects, out],
+    examples: [
+      'keyturn ledger export --out ledger.jsonl',
+      'keyturn ledger export --with-objects --out whole.jsonl',
+    ],
     load: async () => (await import('../command/ledger.ts')).exportLedger,
   },
   {

@@ -1,7 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import type { Review } from '../keyturn.ts';
-
-type Envelope = Review['envelope'];
+import type { Envelope } from '../intent/envelope.ts';
 
 const MOST = 20;
 const CHARS = 200;

@@ -1,0 +1,133 @@
+import type { Digest } from '../canonical/digest.ts';
+import { type JsonObject, parseJson } from '../canonical/json.ts';
+import { openSealed } from '../canonical/sealed.ts';
+import { type Event, parseEvent } from '../event/event.ts';
+import { requireTold } from '../gate/asked.ts';
+import { movesIntent, next } from '../gate/next.ts';
+import type { IntentState } from '../gate/state.ts';
+import { type Envelope, openEnvelope } from '../intent/envelope.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { type DecisionRecord, openDecision } from '../policy/replay.ts';
+import { refuse } from '../refusal.ts';
+import { changesBetween } from './changes.ts';
+import { wordsOf } from './words.ts';
+
+/**
+ * The story of an intent, from its entries and the objects that they name: the same from the store of a project and from a
+ * file that an auditor was given. It reads no clock and no store, and believes no entry more than its reader did: the caller
+ * has verified them.
+ */
+
+/** Why the bytes of an object cannot be shown: an entry says that it was erased, it is lost, or the file came without. */
+export type Absence = 'erased' | 'missing' | 'left out';
+
+/** The bytes under a digest, checked against it. */
+export type ReadObject = (digest: Digest) => Promise<Uint8Array | Absence>;
+
+/** One fact in words, and what the policies said to it. */
+export interface Told {
+  readonly seq: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly words: string;
+  readonly decision: (DecisionRecord['decision'] & { readonly snapshot: Digest }) | null;
+}
+
+export interface Story {
+  readonly intent: IntentState;
+  /** Goal, arguments and what would run, as the human approved them. */
+  readonly asked: { readonly envelope: Envelope; readonly effect: JsonObject } | Absence;
+  readonly told: readonly Told[];
+  /** What each run printed, by digest; null where it printed nothing. */
+  readonly outputs: readonly Output[];
+  /** What it asks for differently than the intent that it replaces; null when that one is not at hand. */
+  readonly changes: readonly string[] | null;
+}
+
+export interface Output {
+  readonly execution_id: string;
+  readonly stdout: Digest | null;
+  readonly stderr: Digest | null;
+}
+
+/** `before` are the entries of the intent that this one replaces, where they are at hand. */
+export async function tellIntent(
+  entries: readonly Entry[],
+  read: ReadObject,
+  before: readonly Entry[] = [],
+): Promise<Story> {
+  const intent = stateOf(entries) ?? refuse('INTENT_NOT_FOUND');
+  const asked = await askedIn(intent, read);
+  return {
+    intent,
+    asked,
+    told: await tellEntries(entries, read),
+    outputs: entries.flatMap((entry) => outputOf(parseEvent(entry))),
+    changes: await changesOf(intent, asked, stateOf(before), read),
+  };
+}
+
+export async function tellEntries(entries: readonly Entry[], read: ReadObject): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const { seq, at, kind, body } of entries)
+    told.push({ seq, at, kind, words: wordsOf({ kind, body }), decision: await decisionIn(body, read) });
+  return told;
+}
+
+/** What a run printed, out of its sealed object. */
+export async function readOutput(digest: Digest | null, read: ReadObject): Promise<Uint8Array | Absence> {
+  if (digest === null) return new Uint8Array();
+  const bytes = await read(digest);
+  return typeof bytes === 'string' ? bytes : openSealed(bytes);
+}
+
+function stateOf(entries: readonly Entry[]): IntentState | null {
+  let state: IntentState | null = null;
+  for (const entry of entries) {
+    const event = parseEvent(entry);
+    if (movesIntent(event)) state = next(state, event, entry.at);
+  }
+  return state;
+}
+
+async function askedIn(state: IntentState, read: ReadObject): Promise<Story['asked']> {
+  const bytes = await read(state.hash);
+  if (typeof bytes === 'string') return bytes;
+  const envelope = openEnvelope(bytes);
+  requireTold(envelope, state);
+  const sealed = await read(state.effect_digest);
+  if (typeof sealed === 'string') return sealed;
+  const { effect } = parseJson(sealed, sealed.length) as { effect: JsonObject };
+  return { envelope, effect };
+}
+
+async function changesOf(
+  { replaces }: IntentState,
+  asked: Story['asked'],
+  before: IntentState | null,
+  read: ReadObject,
+): Promise<string[] | null> {
+  if (replaces === null) return [];
+  if (before === null) return null;
+  const bytes = await read(before.hash);
+  if (typeof bytes !== 'string' && typeof asked !== 'string')
+    return changesBetween(openEnvelope(bytes), asked.envelope);
+  return bytes === 'left out' || asked === 'left out' ? null : ['one of the two was erased'];
+}
+
+function outputOf(event: Event): Output[] {
+  if (event.kind !== 'execution.finished') return [];
+  const { execution_id, stdout, stderr } = event.body;
+  return [{ execution_id, stdout: stdout.digest, stderr: stderr.digest }];
+}
+
+/** A decision that was erased is gone with the goal that it was made from. The story goes on without it. */
+async function decisionIn(body: Entry['body'], read: ReadObject): Promise<Told['decision']> {
+  const { decision: digest, outcome } = body as { decision?: unknown; outcome?: unknown };
+  const bytes = typeof digest === 'string' ? await read(digest) : 'missing';
+  if (typeof bytes === 'string') return null;
+  const { decision, snapshot } = openDecision(bytes);
+  // The policies did not permit it by themselves, and did not say no either: another human has to sign it.
+  const words = outcome === 'AP_REQUIRED' ? 'An approver has to sign it first.' : decision.words;
+  return { ...decision, words, snapshot };
+}

@@ -1,0 +1,80 @@
+import type { Body, EventKind } from '../event/event.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { explain, type ReasonCode } from '../refusal.ts';
+
+/** Every kind has its words. What is not about one intent is told by its name and its author. */
+export function wordsOf({ kind, body }: Pick<Entry, 'kind' | 'body'>): string {
+  const tell = Object.hasOwn(WORDS, kind) ? WORDS[kind as keyof typeof WORDS] : undefined;
+  if (tell) return (tell as (body: unknown) => string)(body);
+  const { by, reason } = body as { by?: unknown; reason?: unknown };
+  return `${kind}${typeof by === 'string' ? ` by ${by}` : ''}${typeof reason === 'string' ? `: ${reason}` : ''}`;
+}
+
+function because(code: string): string {
+  const { meaning } = explain(code as ReasonCode);
+  return `${code}. ${meaning}`;
+}
+
+type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
+
+const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
+
+const WORDS: Words = {
+  'intent.proposed': ({
+    proposer,
+    proposer_kind,
+    proposer_signature,
+    on_behalf_of,
+    tool,
+    replaces,
+    alternates,
+  }) =>
+    `${proposer} (${proposer_kind}${proposer_signature === null ? ', by name only' : ', signed with its key'}) ` +
+    `proposed ${tool}${alternates.length === 0 ? '' : `, or else ${alternates.map((one) => one.tool).join(', ')}`}` +
+    `${on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`}` +
+    `${replaces === null ? '' : `; it replaces ${replaces}`}`,
+  'intent.refused': ({ reason_code }) => `it was refused: ${because(reason_code)}`,
+  'intent.submitted': ({ by }) => `${by} submitted it`,
+  'intent.delegated': ({ by, delegation, approver, expires_at }) =>
+    `${by} submitted it under the delegation ${delegation}` +
+    `${approver === null ? '' : `, which counts as the approval of ${approver.by} until ${expires_at}`}`,
+  'approval.granted': ({ by, expires_at, assurance }) =>
+    `${by} approved it until ${expires_at}, proven by a ${assurance}`,
+  'approval.denied': ({ by, reason }) => `${by} rejected it: ${reason}`,
+  'capability.issued': ({ by, capability_id, action, expires_at, holder, delegation, glass }) =>
+    `${by} was granted the capability ${capability_id} for ${action} until ${expires_at}` +
+    `${holder === null ? '' : ', bound to the key of its holder'}` +
+    `${delegation === null ? '' : `, under the delegation ${delegation}`}${glass ? ', THE GLASS IS BROKEN' : ''}`,
+  'capability.denied': ({ by, reason_code }) => `${by} was denied a capability: ${because(reason_code)}`,
+  'capability.revoked': ({ by, capability_id, reason }) =>
+    `${by} revoked the capability ${capability_id}: ${reason}`,
+  'glass.broken': ({ by, attempt, reason }) => `!!! ${by} BROKE THE GLASS for attempt ${attempt}: ${reason}`,
+  'execution.claimed': ({ execution_id, attempt, capability_id, tool, executor }) =>
+    `the execution ${execution_id} of ${tool} began, attempt ${attempt}, ` +
+    `with the capability ${capability_id}, on ${executor.host}`,
+  'execution.refused': ({ reason_code, capability_id }) =>
+    `a run was refused${capability_id === null ? '' : ` with the capability ${capability_id}`}: ${because(reason_code)}`,
+  'violation.detected': ({ execution_id, reason_code, revoked }) =>
+    `!!! VIOLATION during the execution ${execution_id}: ${because(reason_code)} ` +
+    `${revoked.length} outstanding capabilities were revoked`,
+  'execution.finished': ({ execution_id, result, exit_code, reason_code }) =>
+    `the execution ${execution_id} ended: ${result}${exit_code === null ? '' : `, exit code ${exit_code}`}` +
+    `${reason_code === null ? '' : `, ${because(reason_code)}`}`,
+  'execution.resolved': ({ by, execution_id, outcome, reason }) =>
+    `${by} settled the execution ${execution_id}: it ${outcome.replaceAll('_', ' ')}: ${reason}`,
+  'retry.authorised': ({ by, attempt, tool, reason }) =>
+    `${by} authorised attempt ${attempt} with ${tool}: ${reason}`,
+  'rollback.claimed': ({ by, execution_id, reason }) =>
+    `${by} began to roll back the execution ${execution_id}: ${reason}`,
+  'agent.received': ({ user_id, packet_kind, reason_code }) =>
+    `${user_id} said something, and the finder answered ${packet_kind} (${reason_code})`,
+  'agent.planned': ({ rolls_back, steps }) =>
+    `a plan${rolls_back === null ? '' : ' to undo an earlier one'} was made: ${steps.map((step) => step.simulation).join(', ')}`,
+  'agent.confirmed': ({ answer }) =>
+    `the user answered the prompt: ${answer === 'AMBIGUOUS' ? 'neither a clear yes nor a clear no' : answer}`,
+  'agent.access': ({ user_id, access_action, outcome }) =>
+    `may ${user_id} do ${access_action}? ${ACCESS[outcome]}`,
+  'agent.moved': ({ step_id, from, to, reason_code }) =>
+    `${step_id === null ? 'the plan' : 'a step'} went from ${from} to ${to} (${reason_code})`,
+  'rollback.finished': ({ execution_id, result }) => `the rollback of ${execution_id} ended: ${result}`,
+};
