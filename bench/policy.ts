@@ -86,6 +86,7 @@ const REQUEST: PolicyRequest = {
     proposer: 'robot',
     proposer_kind: 'agent',
     proposer_verified: true,
+    user_verified: false,
     delegated: true,
     life_s: 86_400,
     attempt: 1,

@@ -61,7 +61,7 @@ export async function decideAccess(
 
 /**
  * ALLOW, DENY, or an approver first. HIGH risk and what cannot be taken back always need an approver, whatever the
- * policies say; and whoever was revoked, or is the agent core itself, is nobody's user.
+ * policies say; and a name that was revoked, or is an agent's, is no user.
  */
 export function outcomeOf(engine: Engine, request: PolicyRequest, decision: Decision): AccessOutcome {
   const { principal, resource } = request;
@@ -71,11 +71,9 @@ export function outcomeOf(engine: Engine, request: PolicyRequest, decision: Deci
   return engine.awaitsApprover(request, decision) ? 'AP_REQUIRED' : 'DENY';
 }
 
-/** What a principal that was revoked is called here. No role that a human assigns makes an enrolled one a `user`. */
-const REVOKED = 'revoked';
-
+/** A user who is not enrolled has no roles. One that was revoked, or is enrolled as an agent, has one that says so. */
 function isNobody({ kind, name, roles }: PolicyPrincipal): boolean {
-  return name === AGENT_CORE || (kind === 'user' && roles.includes(REVOKED));
+  return name === AGENT_CORE || (kind === 'user' && roles.length > 0);
 }
 
 async function requestOf(
@@ -101,17 +99,16 @@ async function requestOf(
       proposer: user_id,
       proposer_kind: known?.kind ?? 'agent',
       humans,
-      ...momentOf(context, system, simulation, known, now),
+      ...momentOf(context, system, simulation, { user_id, known }, now),
     },
   };
 }
 
 export function principalOf(name: string, known: Principal | null): PolicyPrincipal {
   if (known === null) return { kind: 'user', name, roles: [], enrolled_by: '' };
-  const { kind, roles, enrolled_by } = known;
-  return known.status === 'active'
-    ? { kind, name, roles, enrolled_by }
-    : { kind: 'user', name, roles: [REVOKED], enrolled_by };
+  const { kind, status, roles, enrolled_by } = known;
+  if (kind === 'human' && status === 'active') return { kind, name, roles, enrolled_by };
+  return { kind: 'user', name, roles: [kind === 'agent' ? 'agent' : 'revoked'], enrolled_by };
 }
 
 /** As far as the registration tells. What it really does is judged again when the intent is submitted and run. */
@@ -154,7 +151,7 @@ function momentOf(
   { environment, store }: Context,
   { freezes }: System,
   { effect }: Simulation,
-  known: Principal | null,
+  { user_id, known }: { readonly user_id: string; readonly known: Principal | null },
   now: Date,
 ): Pick<
   PolicyContext,
@@ -165,6 +162,6 @@ function momentOf(
     environment,
     ...timeOf(now),
     ...paceOf(known, now),
-    frozen: freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE], tools }) !== null,
+    frozen: freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE, user_id], tools }) !== null,
   };
 }

@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { AgentState } from '../gate/agent-state.ts';
+import { AGENT_CORE } from '../gate/dispatched.ts';
 import type { Signer } from '../identity/act.ts';
 import type { Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
@@ -9,7 +10,7 @@ import type { Finder } from './finder/request.ts';
 import type { Simulation } from './simulation.ts';
 
 /** The principal that dispatches for users: an agent, with what humans delegated to it and nothing else. */
-export { AGENT_CORE } from '../gate/dispatched.ts';
+export { AGENT_CORE };
 
 /** What the agent core needs. Built once, by keyturn.ts. */
 export interface AgentContext {
@@ -75,15 +76,25 @@ export function requireCoreKey({ core_key }: AgentContext): Signer {
   return core_key() ?? refuse('KEY_FILE_INVALID', 'The agent core has no key. Activate a simulation first.');
 }
 
+/**
+ * Whoever asks, answers and says yes is no agent. The attacker is an agent that proposes to the core under its own name and
+ * confirms its own prompt. The executor and the store look again: a name may be enrolled later.
+ */
+export async function requireUser({ journey }: AgentContext, user_id: string): Promise<void> {
+  if (user_id === AGENT_CORE || (await journey.store.principal(user_id))?.kind === 'agent')
+    refuse('USER_IS_AGENT', `"${user_id}" is an agent.`, { user_id });
+}
+
 /** A correlation, for the user that it belongs to. The attacker is another user who answers in somebody's name. */
 export async function requireCorrelation(
-  { journey }: AgentContext,
+  context: AgentContext,
   correlation_id: string,
   user_id: string | undefined,
 ): Promise<AgentState> {
-  const state = await journey.store.agent(correlation_id);
+  const state = await context.journey.store.agent(correlation_id);
   if (state === null) refuse('AGENT_TRANSITION_ILLEGAL', 'Nothing was asked under this correlation.');
   if (user_id !== undefined && user_id !== state.user_id)
     refuse('ACCESS_SCOPE_VIOLATION', 'This correlation belongs to another user.');
+  if (user_id !== undefined) await requireUser(context, user_id);
   return state;
 }

@@ -6,7 +6,7 @@ import { openEntry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
 import { type AgentAnswer, type AgentTurn, type Clarify, refusedAnswer } from './answer.ts';
-import { type AgentContext, requireCorrelation } from './context.ts';
+import { type AgentContext, requireCorrelation, requireUser } from './context.ts';
 import { goals } from './contracts.ts';
 import type { GoldMapping } from './finder/request.ts';
 import { type IntakeAnswer, intakeOf, tellNews } from './intake.ts';
@@ -36,6 +36,7 @@ export interface AskRequest {
 /** A goal. The finder answers with one packet, and what happens then depends on its kind and on nothing else. */
 export async function ask(context: AgentContext, request: AskRequest): Promise<AgentTurn> {
   const { user_id, utterance, correlation_id = randomUUID(), thread_id = correlation_id } = request;
+  await requireUser(context, user_id);
   const state = await context.journey.store.agent(correlation_id);
   const turn_id = request.turn_id ?? `turn-${(state?.turns ?? 0) + 1}`;
   const { language, gold, packet } = request;

@@ -42,7 +42,7 @@ export interface DispatchFacts {
 /**
  * The last look before an effect, inside the transaction that writes the dispatch: the simulation is active now, in the
  * version that was planned, and so is the template that it is a step of; the policies are those that were asked; and the
- * user was not revoked meanwhile. And the last look after it: a step ends as its run did.
+ * user was not revoked meanwhile, and is no agent. And the last look after it: a step ends as its run did.
  */
 export function requireDispatchGrounds(
   state: AgentState | null,
@@ -59,7 +59,7 @@ export function requireDispatchGrounds(
 
 /**
  * What a step rests on, when it is dispatched and again when its run is claimed: it and the template that it is a step of are
- * active, and whoever asked for it was not revoked.
+ * active, and the user who asked for it is no agent and was not revoked.
  */
 export function requireStands(
   state: AgentState | null,
@@ -70,8 +70,9 @@ export function requireStands(
   const { plan, step } = stepOf(state, of);
   for (const one of plan.template ? [plan.template, step] : [step])
     requireActive(facts.simulation(one.simulation), one, at);
-  if (facts.principal(state!.user_id)?.status === 'revoked')
-    refuse('ACCESS_SCOPE_VIOLATION', 'Whoever asked for it was revoked.');
+  const user = facts.principal(state!.user_id);
+  if (user?.kind === 'agent') refuse('USER_IS_AGENT');
+  if (user?.status === 'revoked') refuse('ACCESS_SCOPE_VIOLATION', 'The user who asked for it was revoked.');
 }
 
 function stepOf(

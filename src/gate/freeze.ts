@@ -42,10 +42,14 @@ export function freezeOf(
   return freezes.find(({ scope, name }) => stops[scope](name)) ?? null;
 }
 
-/** What a freeze of an agent stops: what it proposed, submitted or was granted. A name alone is easily another. */
+/**
+ * What a freeze of an agent stops: what it proposed, submitted, was granted, or asked the agent core for. A name alone is
+ * easily another.
+ */
 export function agentsOf(state: IntentState): string[] {
   const granted = state.capabilities.filter(({ attempt }) => attempt === state.attempt);
-  return [state.proposer, ...state.delegates, ...granted.map(({ by }) => by)];
+  const user = state.on_behalf_of === null ? [] : [state.on_behalf_of];
+  return [state.proposer, ...user, ...state.delegates, ...granted.map(({ by }) => by)];
 }
 
 export interface FreezeFacts {

@@ -135,6 +135,7 @@ function askedOf(
   | 'proposer'
   | 'proposer_kind'
   | 'proposer_verified'
+  | 'user_verified'
   | 'delegated'
   | 'life_s'
   | 'attempt'
@@ -149,6 +150,8 @@ function askedOf(
     proposer: state.proposer,
     proposer_kind: state.proposer_kind,
     proposer_verified: state.proposer_verified,
+    // No caller can prove a user yet: `user_id` is a name.
+    user_verified: false,
     delegated: delegated ?? false,
     life_s: Math.ceil((Date.parse(envelope.expiry) - Date.parse(envelope.created_at)) / 1000),
     attempt: state.attempt,

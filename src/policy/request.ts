@@ -18,7 +18,7 @@ export const SCOPE_OF: Readonly<Record<PolicyAction, Scope>> = {
 export const ACTIONS = Object.keys(SCOPE_OF) as readonly PolicyAction[];
 
 export interface PolicyPrincipal {
-  /** A `user` is somebody who talks to the agent core and is not enrolled. Only `access` is asked about users. */
+  /** A `user` talks to the agent core and is not enrolled. Only `access` is asked about users, and never about an agent. */
   readonly kind: 'human' | 'agent' | 'user';
   readonly name: string;
   readonly roles: readonly string[];
@@ -62,6 +62,7 @@ export interface PolicyContext {
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
   readonly proposer_verified: boolean;
+  readonly user_verified: boolean;
   readonly delegated: boolean;
   readonly life_s: number;
   readonly attempt: number;
@@ -118,6 +119,7 @@ export const BLANK = {
   scope: [],
   prohibitions: [],
   proposer_verified: false,
+  user_verified: false,
   delegated: false,
   life_s: 0,
   attempt: 1,

@@ -63,6 +63,8 @@ namespace Keyturn {
     proposer_kind: String,
     // The proposal is signed with its proposer's key.
     proposer_verified: Bool,
+    // The user who asked the agent core has proven who they are. Always false today: a user is a name that the caller gives.
+    user_verified: Bool,
     // A human's signed delegation covers this.
     delegated: Bool,
     // How long the intent lives, from its creation to its expiry.
@@ -112,8 +114,8 @@ namespace Keyturn {
   // Scope "intent".
   action submit appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
   action approve appliesTo { principal: [Human], resource: [Tool, Plan], context: Circumstances };
-  // May this user have this simulation? With @needs("approver") a forbid asks for a human's approval instead of saying no.
-  action access appliesTo { principal: [Human, Agent, User], resource: [Simulation], context: Circumstances };
+  // May this user have this simulation? An agent is no user. With @needs("approver") a forbid asks for a human's approval instead of saying no.
+  action access appliesTo { principal: [Human, User], resource: [Simulation], context: Circumstances };
   // Scope "capability".
   action grant appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
   // Scope "execution". Asked before it starts, and while it runs.

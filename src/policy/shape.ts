@@ -48,6 +48,7 @@ export const contextShape: Shape<PolicyContext> = {
   proposer: text,
   proposer_kind: z.enum(['human', 'agent']),
   proposer_verified: z.boolean(),
+  user_verified: z.boolean(),
   delegated: z.boolean(),
   life_s: count,
   attempt: count,

@@ -49,9 +49,8 @@ when { context.humans > 1 && principal.name == context.proposer };
 @id("enrolled-access")
 @version("1")
 @scope("intent")
-@rationale("Whoever is enrolled may have any simulation that a human activated.")
-permit (principal, action == Keyturn::Action::"access", resource)
-unless { principal is Keyturn::User };
+@rationale("A human who is enrolled may have any simulation that a human activated.")
+permit (principal is Keyturn::Human, action == Keyturn::Action::"access", resource);
 
 @id("approver-for-high-risk")
 @version("1")
@@ -184,12 +183,6 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   expect: allow
   by: enrolled-access
 
-- name: an agent has a simulation
-  action: access
-  principal: { kind: agent, name: robot }
-  expect: allow
-  by: enrolled-access
-
 - name: somebody who is not enrolled has a simulation
   action: access
   principal: { kind: user, name: stranger }
@@ -204,7 +197,7 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
 
 - name: a simulation that cannot be taken back without an approver
   action: access
-  principal: { kind: agent, name: robot }
+  principal: { kind: human, name: alice }
   resource: { irreversible: true }
   expect: deny
   by: approver-for-high-risk

@@ -217,4 +217,9 @@ export const authorityReasons = {
     'What would run, or what would undo it, is not what a human activated.',
     'Find out who changed it. If the change is wanted, a human looks at it and runs `keyturn simulation activate`.',
   ],
+  USER_IS_AGENT: [
+    3412,
+    'The user is enrolled as an agent, and an agent cannot ask or say yes as a user.',
+    'A person asks and confirms, under a name that is not the name of an agent.',
+  ],
 } as const satisfies Record<string, Reason>;

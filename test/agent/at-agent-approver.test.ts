@@ -97,11 +97,17 @@ describe('the outcome of a decision about access', () => {
     expect(outcomeOf(engine, request, engine.decide(request))).toBe(outcome);
   });
 
-  it('is a denial for whoever was revoked, though the policies permit everybody', async () => {
-    const engine = await engineOf(rule('all', 'intent', `permit ${ANY};`));
-    const request = asking('access', {}, { kind: 'user', roles: ['revoked'] });
-    expect(outcomeOf(engine, request, engine.decide(request))).toBe('DENY');
-  });
+  it.each(['revoked', 'agent'])(
+    'is a denial for a name that is %s, though the policies permit everybody',
+    async (role) => {
+      const engine = await engineOf(rule('all', 'intent', `permit ${ANY};`));
+      const outcome = (roles: string[]) => {
+        const request = asking('access', {}, { kind: 'user', roles });
+        return outcomeOf(engine, request, engine.decide(request));
+      };
+      expect([outcome([]), outcome([role])]).toEqual(['ALLOW', 'DENY']);
+    },
+  );
 });
 
 describe('with a second human', () => {

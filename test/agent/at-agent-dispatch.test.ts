@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SimulationMatchPacket } from '../../src/agent/packet.ts';
 import { turnKey } from '../../src/agent/turn.ts';
+import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   agentPlace,
@@ -168,7 +169,8 @@ describe('AT-AGENT-03-access-deny-fail-closed', () => {
 
   it('who was revoked between the question and the yes gets nothing', async () => {
     const { keyturn, ada, written } = place();
-    await keyturn.enrol({ name: 'mia', principal: 'agent', public_key: null, signer: ada });
+    const { public_key } = keyturn.createKey('mia', PASSPHRASE);
+    await keyturn.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "x2"', 'mia');
     await keyturn.revoke({ name: 'mia', reason: 'A test.', signer: ada });
     const answer = await yes(keyturn, prompt, 'mia');
@@ -181,8 +183,8 @@ describe('AT-AGENT-03-access-deny-fail-closed', () => {
 
   it('the agent core is no user, though it is enrolled', async () => {
     const { keyturn } = place();
-    const answer = await keyturn.agent.ask({ user_id: 'agent-core', utterance: 'greet everybody kindly' });
-    expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'ACCESS_SCOPE_VIOLATION' });
+    const ask = { user_id: 'agent-core', utterance: 'greet everybody kindly' };
+    await expectRefusal('USER_IS_AGENT', () => keyturn.agent.ask(ask));
   });
 });
 

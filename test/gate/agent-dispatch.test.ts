@@ -237,6 +237,8 @@ describe('what a dispatch and its end rest on', () => {
       await expectRefusal('DECISION_STALE', () => dispatch(named, { policy }));
     const mia = { status: 'revoked' } as Principal;
     await expectRefusal('ACCESS_SCOPE_VIOLATION', () => dispatch(named, { principal: () => mia }));
+    const robot = { kind: 'agent', status: 'active' } as Principal;
+    await expectRefusal('USER_IS_AGENT', () => dispatch(named, { principal: () => robot }));
   });
 
   const end = (run: IntentState | null, ...[to, over]: Parameters<typeof ended>) =>

@@ -27,6 +27,7 @@ export const QUESTION: PolicyRequest = {
     proposer: 'robot',
     proposer_kind: 'agent',
     proposer_verified: true,
+    user_verified: false,
     delegated: false,
     life_s: 3600,
     attempt: 1,

@@ -8,7 +8,8 @@ const words: Operand = { name: '<words>', about: 'what the user said, as they sa
 const simulation: Operand = { name: '<simulation>', about: 'the id of the simulation' };
 const user: OptionSpec = {
   flags: '--user <id>',
-  about: 'whose words these are; without it the only human whose key is here',
+  about:
+    'whose words these are: a name, which is not proven and is no agent; without it the only human whose key is here',
 };
 const language: OptionSpec = { flags: '--language <code>', about: 'the language that is spoken, such as en' };
 
@@ -34,7 +35,7 @@ export const AGENT: readonly Spec[] = [
     ],
     examples: [
       'keyturn agent ask "greet everybody kindly"',
-      `keyturn agent ask "append a line" --user bot --correlation ${ASKED} --language en`,
+      `keyturn agent ask "append a line" --user mia --correlation ${ASKED} --language en`,
       'keyturn agent ask "append a line" --packet',
     ],
     load: async () => (await import('../command/agent.ts')).ask,
