@@ -242,7 +242,7 @@ describe('a text without end', () => {
     }
     for (const digest of said.slice(0, 2))
       await expectRefusal('OBJECT_MISSING', () => keyturn.object(digest));
-    expect((await keyturn.object(said[2]!)).length).toBe(304);
+    expect(Buffer.from(await keyturn.object(said[2]!)).toString()).toContain(` yes${' '.repeat(300)}`);
     await keyturn.verify({ deep: true });
   });
 });
