@@ -97,8 +97,20 @@ async function askedIn(state: IntentState, read: ReadObject): Promise<Story['ask
   requireTold(envelope, state);
   const sealed = await read(state.effect_digest);
   if (typeof sealed === 'string') return sealed;
-  const { effect } = parseJson(sealed, sealed.length) as { effect: JsonObject };
-  return { envelope, effect };
+  return { envelope, effect: effectIn(sealed) };
+}
+
+/** The digest of an effect may be of anything where a hostile ledger names it. */
+function effectIn(sealed: Uint8Array): JsonObject {
+  const value = parseJson(sealed, sealed.length);
+  const effect = isObject(value) ? value.effect : undefined;
+  if (!isObject(effect) || (effect.kind !== 'tool' && effect.kind !== 'plan'))
+    refuse('SHAPE_INVALID', 'The effect is none that this version of Keyturn knows.');
+  return effect;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function changesOf(
