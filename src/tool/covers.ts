@@ -6,6 +6,7 @@ import { executableForm } from '../effect/executable-form.ts';
 import { contains } from '../effect/mounts.ts';
 import type { Digests, Program } from '../effect/program.ts';
 import type { Profile } from '../effect/sandbox.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { ToolEntry } from './schema.ts';
 
@@ -30,6 +31,9 @@ export function coversOf(tool: ToolEntry, root: string, sandbox: Profile, digest
     refuse('COVERED_WRITABLE', `The tool may write ${writable[0]}, which covers names.`, {
       path: writable[0],
     });
+  // The effect is read again as one JSON document, and the files are most of it.
+  if (Buffer.byteLength(JSON.stringify(files)) > 0.75 * limits.json_bytes)
+    refuse('INPUT_TOO_LARGE', 'The names of the files that covers matches are too long to be kept together.');
   return { root, files };
 }
 
