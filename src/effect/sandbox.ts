@@ -134,7 +134,7 @@ function bwrapOptions(
     '--new-session', // no terminal of ours to type into
     ...['--cap-drop', 'ALL'], // as root a tool would keep them all, and could unmount what hides our files
     ...shown.flatMap(systemOption),
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...OWN_MOUNTS,
     ...mounts.binds.flatMap((bind) => mountOptions(bind, open(false))),
     // At their own paths: whatever name is put there meanwhile, the files that were hashed run. Interpreters were
     // approved with the tool, so they are shown wherever they live.
@@ -146,6 +146,16 @@ function bwrapOptions(
     ...['--chdir', c.cwd],
   ];
 }
+
+/**
+ * The sandbox's own folders. /proc is read-only as a whole: where Keyturn is root, uid 0 inside is uid 0 outside, and the
+ * kernel asks for no more than that before it lets /proc/sys and its like be written.
+ */
+export const OWN_MOUNTS: readonly string[] = [
+  ...['--proc', '/proc', '--remount-ro', '/proc'],
+  ...['--dev', '/dev', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+  ...['--tmpfs', '/tmp'],
+];
 
 function systemOption({ path, link }: SystemPath): string[] {
   return link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path];

@@ -4,6 +4,7 @@ import { dirname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { refuse } from '../../refusal.ts';
 import type { Machine } from '../machine.ts';
+import { OWN_MOUNTS } from '../sandbox.ts';
 
 /** What the runner may see of the disk besides the system and itself. All paths are absolute and real. */
 export interface Reach {
@@ -44,7 +45,7 @@ export function runnerCommand(machine: Machine | null, reach: Reach, limits: Ker
     ...machine.system.flatMap(({ path, link }) =>
       link === undefined ? readOnly(path) : ['--symlink', link, path],
     ),
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...OWN_MOUNTS,
     ...[...runner.needs, ...reach.read].flatMap(readOnly),
     ...reach.write.flatMap((path) => ['--bind', path, path]),
     ...['--dir', reach.cwd, '--remount-ro', '/', '--chdir', reach.cwd],
