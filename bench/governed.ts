@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { becoming, giveBytes } from '../src/effect/child.ts';
 import { inspectMachine } from '../src/effect/machine.ts';
 import { sandboxCommand } from '../src/effect/sandbox.ts';
+import { userFor } from '../src/effect/user.ts';
 import type { Keyturn } from '../src/keyturn.ts';
 import type { Effect } from '../src/tool/effect.ts';
 import { WARM_UP as COMMITS } from './commit.ts';
@@ -76,7 +78,7 @@ export async function bareSpawn(
 async function spawned(effect: Effect): Promise<number> {
   const { sandbox: profile, limits, cwd, argv, executables } = effect;
   const confinement = { profile, limits, cwd, argv, programs: executables, hidden: [], protected: [] };
-  const { argv: command, sources } = sandboxCommand(confinement, inspectMachine());
+  const { argv: command, sources, filter } = sandboxCommand(confinement, inspectMachine());
   const [program, ...args] = command;
   const fds = sources.map(({ path }) => openSync(path, 'r'));
   try {
@@ -85,8 +87,10 @@ async function spawned(effect: Effect): Promise<number> {
         cwd: '/',
         env: effect.env,
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe', ...fds, 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', ...fds, 'pipe', 'pipe'],
+        ...becoming(userFor(effect.run_as)),
       });
+      giveBytes(child, 3 + fds.length, filter!);
       for (const stream of child.stdio) if (stream && 'resume' in stream) stream.resume();
       const [code] = await once(child, 'close');
       if (code !== 0) throw new Error(`the bare spawn ended with ${code}`);

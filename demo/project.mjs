@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 
 /** What is in the scratch folder before the demo begins. */
 
@@ -42,6 +42,8 @@ const CUSTOMER = `{
 }
 `;
 
+const NOBODY = 65534;
+
 export function furnish({ write, path, sandboxed }) {
   write('data/report.txt', 'Quarterly numbers, not backed up yet.\n');
   write('show.sh', '#!/bin/sh\ncat "$1"\n', { mode: 0o755 });
@@ -49,4 +51,6 @@ export function furnish({ write, path, sandboxed }) {
   write('schemas/customer.json', CUSTOMER);
   write('plan.json', JSON.stringify(PLAN, null, 2));
   mkdirSync(path('backups'));
+  // Where Keyturn runs as root, its tools run as nobody.
+  if (process.geteuid?.() === 0) chownSync(path('backups'), NOBODY, NOBODY);
 }

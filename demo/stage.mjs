@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { styleText } from 'node:util';
@@ -18,6 +18,7 @@ const works = (program) => spawnSync(program, ['--version']).status === 0;
 /** Where the demo plays: a scratch folder, the command line in it, and a human who is you or the demo in your place. */
 export function openStage() {
   const folder = mkdtempSync(join(tmpdir(), 'keyturn-demo-'));
+  chmodSync(folder, 0o755);
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const sandboxed = works('bwrap') && works('prlimit');
   const secret = interactive ? 'your passphrase' : PASSPHRASE;

@@ -9,6 +9,8 @@ import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine } from './effect/machine.ts';
+import { requireSandbox } from './effect/sandbox.ts';
+import { userFor } from './effect/user.ts';
 import { originOf, type Signer, signerOf } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
@@ -193,6 +195,9 @@ export class Keyturn {
   static requireName = enrolling.requireName;
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
+  /** Refuses where a tool that names no user would get no sandbox. It tries one. */
+  static requireSandbox = (): void =>
+    requireSandbox({ network: false, read: [], write: [] }, null, inspectMachine(), userFor(null));
 
   /** The key of an agent, in a file that only its owner may read; and what it can do without the control plane. */
   static createAgentKey = createAgentKey;

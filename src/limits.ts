@@ -38,6 +38,16 @@ export const limits = {
   /** How long a tool may run. */
   timeout_s: 3600,
   timeout_s_default: 60,
+  /**
+   * What a sandboxed tool may use unless its registry entry says otherwise. Memory is that of each process: enough for
+   * node, python and a compiler, and one that runs away does not take the machine. Threads count as processes.
+   */
+  sandbox_memory_mb_default: 4096,
+  sandbox_processes_default: 256,
+  sandbox_open_files_default: 1024,
+  sandbox_file_mb_default: 1024,
+  /** /tmp and /dev/shm are in memory, and count against no process. */
+  sandbox_tmp_mb_default: 256,
   /** An executable is hashed whole before each run. */
   executable_bytes: 1024 * MiB,
   /** Files that `covers` of one tool names: each is hashed at every look, and all their digests fit into one effect. */

@@ -96,6 +96,7 @@ export function confinementLines(
     ['Folder', visible(effect.cwd)],
     ...(capability ? capabilityFields(capability) : []),
     ['Sandbox', sandbox(capability ? confinedBy(effect, capability) : effect)],
+    ['Runs as', runsAs(effect)],
   ];
   return [...glassLines(capability, paint), ...fieldLines(found, sheet), ...alarm(effect, paint), ''];
 }
@@ -120,10 +121,19 @@ function confinedBy(effect: Effect, { held }: UsableCapability): Effect {
   return { ...effect, sandbox: { network, read: [...read], write: [...write] } };
 }
 
-const NO_SANDBOX = '!!! NO SANDBOX: this tool can reach everything that you can reach !!!';
+const NO_SANDBOX = '!!! NO SANDBOX: this tool can reach everything that its user can reach !!!';
+const AS_ROOT = '!!! RUNS AS ROOT: what a file grants to root, it grants to this tool !!!';
 
-function alarm({ sandbox }: Effect, paint: Paint): string[] {
-  return sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : [];
+function alarm({ sandbox, run_as }: Effect, paint: Paint): string[] {
+  return [
+    ...(sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : []),
+    ...(run_as === 'root' ? [paint('alarm', AS_ROOT)] : []),
+  ];
+}
+
+function runsAs({ run_as }: Effect): string | Span[] {
+  if (run_as === null) return 'the user of Keyturn, or nobody where that is root';
+  return run_as === 'root' ? [['alarm', 'ROOT']] : visible(run_as);
 }
 
 function standing(state: IntentState, now: Date): Span[] {
@@ -163,6 +173,7 @@ export function effectFields(effect: Effect): Field[] {
     ['Environment', environment(effect)],
     ['Sandbox', sandbox(effect)],
     ['Limits', `${effect.timeout_ms / 1000} s${limits(effect)}`],
+    ['Runs as', runsAs(effect)],
     ['Undo', effect.undo],
   ];
 }
@@ -214,7 +225,9 @@ function sandbox(effect: Effect): Span[] {
 function limits({ limits: kernel }: Effect): string {
   if (kernel === null) return '';
   const memory = kernel.memory_mb === null ? '' : `, ${kernel.memory_mb} MB memory`;
-  return `, ${kernel.cpu_s} s CPU, files of ${kernel.file_mb} MB${memory}`;
+  const processes = kernel.processes === null ? '' : `, ${kernel.processes} processes`;
+  const tmp = kernel.tmp_mb === null ? '' : `, /tmp of ${kernel.tmp_mb} MB`;
+  return `, ${kernel.cpu_s} s CPU, files of ${kernel.file_mb} MB, ${kernel.open_files} open files${processes}${memory}${tmp}`;
 }
 
 function expiry(time: string, now: Date): string {

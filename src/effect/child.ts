@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { Capture, type Captured } from './capture.ts';
+import type { RunUser } from './user.ts';
 
 export interface ChildCommand {
   /** The program and its arguments. There is no shell, ever. */
   readonly argv: readonly string[];
   /** Descriptors that the child receives as 3, 4, … */
   readonly fds?: readonly number[];
-  /** Gives the child one more descriptor to write to, after `fds`; its first 4 KiB are `Outcome.status`. */
+  /** Bytes that the child can read from one more descriptor, after `fds`. */
+  readonly filter?: Uint8Array | undefined;
+  /** Gives the child one more descriptor to write to, after those; its first 4 KiB are `Outcome.status`. */
   readonly with_status?: boolean;
   /** The whole environment. Nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
@@ -17,6 +20,8 @@ export interface ChildCommand {
   readonly stdout_bytes: number;
   readonly stderr_bytes: number;
   readonly abort?: AbortSignal | undefined;
+  /** Left out, it is our own. */
+  readonly user?: RunUser | undefined;
 }
 
 export interface Outcome {
@@ -61,24 +66,51 @@ function start(command: ChildCommand): ChildProcess {
   const [program, ...args] = command.argv;
   const nothing = openSync('/dev/null', 'r');
   try {
-    return spawn(program!, args, {
+    const child = spawn(program!, args, {
       cwd: command.cwd,
       env: command.env as NodeJS.ProcessEnv,
       detached: true, // its own process group, so that the group can be killed
       shell: false,
       windowsHide: true,
-      stdio: descriptors(command, nothing),
+      stdio: withoutInherited(descriptors(command), nothing),
+      ...becoming(command.user),
     });
+    if (command.filter) giveBytes(child, firstExtra(command), command.filter);
+    return child;
   } finally {
     closeSync(nothing);
   }
 }
 
-type Stdio = 'ignore' | 'pipe' | number;
+/** Between fork and exec: the groups are dropped, then the ids are set, and a failure of the latter starts nothing. */
+export function becoming(user: RunUser | undefined): { uid?: number; gid?: number } {
+  return user?.switched ? { uid: user.uid, gid: user.gid } : {};
+}
 
-function descriptors(command: ChildCommand, nothing: number): Stdio[] {
+export type Stdio = 'ignore' | 'pipe' | number;
+
+function descriptors(command: ChildCommand): Stdio[] {
   const stdio: Stdio[] = ['ignore', 'pipe', 'pipe', ...(command.fds ?? [])];
+  if (command.filter) stdio.push('pipe');
   if (command.with_status) stdio.push('pipe');
+  return stdio;
+}
+
+/** The number of the first descriptor after those that were passed on. */
+function firstExtra({ fds }: ChildCommand): number {
+  return 3 + (fds?.length ?? 0);
+}
+
+/** Writes what fits into the pipe's buffer, and ends it. A child that died before it read says so by its end. */
+export function giveBytes(child: ChildProcess, fd: number, bytes: Uint8Array): void {
+  const pipe = child.stdio?.[fd] as Duplex | null | undefined;
+  pipe?.on('error', () => {});
+  pipe?.resume(); // nothing comes back, and the end of it belongs to the end of the child
+  pipe?.end(bytes);
+}
+
+/** `nothing` is an open /dev/null. */
+export function withoutInherited(stdio: Stdio[], nothing: number): Stdio[] {
   const given = stdio.length;
   for (const fd of inheritable()) {
     while (stdio.length <= fd) stdio.push('ignore');
@@ -181,8 +213,8 @@ function watchFor(child: ChildProcess, { timeout_ms, abort }: ChildCommand) {
   };
 }
 
-function statusPipe(child: ChildProcess, { fds }: ChildCommand): Readable | null {
-  return child.stdio[3 + (fds?.length ?? 0)] as Readable | null;
+function statusPipe(child: ChildProcess, command: ChildCommand): Readable | null {
+  return child.stdio[firstExtra(command) + (command.filter ? 1 : 0)] as Readable | null;
 }
 
 function captureOf(stream: Readable | null, max_bytes: number): Capture {

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { sandboxFault } from './trial.ts';
 
 /** What this machine offers for confining a child. */
 export interface Machine {
@@ -10,8 +10,8 @@ export interface Machine {
   readonly setpriv?: string | null;
   /** Whether open files can be named through /proc/self/fd. Missing means no. */
   readonly proc?: boolean;
-  /** What `bindsDescriptors` says, remembered. Missing means that it must be asked. */
-  readonly bindsDescriptors?: (bwrap: string) => boolean;
+  /** What `sandboxFault` says, remembered. Missing means that it must be asked. */
+  readonly sandboxFault?: typeof sandboxFault;
   /** The system folders and files that every sandbox shows, read-only. */
   readonly system: readonly SystemPath[];
   /** What a sandbox with network shows besides. */
@@ -66,20 +66,22 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
 }
 
 /**
- * Looks at the machine each time, and starts bubblewrap to ask what it can only when its file is another one: that
- * takes longer than everything else that is looked at before a run.
+ * Looks at the machine each time, and tries a sandbox only when bubblewrap's file or the user is another one: that takes
+ * longer than everything else that is looked at before a run.
  */
 export function machineInspector(): () => Machine {
   const able = new Set<string>();
-  const known = (bwrap: string): boolean => {
-    const stats = statSync(bwrap, { bigint: true, throwIfNoEntry: false });
-    if (!stats) return false;
-    const key = [bwrap, stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+  const known: typeof sandboxFault = (programs, user) => {
+    const stats = statSync(programs.bwrap!, { bigint: true, throwIfNoEntry: false });
+    const { dev, ino, size, mtimeNs, ctimeNs } = stats ?? {};
+    const key = [user.uid, user.gid, programs.bwrap, dev, ino, size, mtimeNs, ctimeNs].join(':');
+    if (stats && able.has(key)) return null;
+    const fault = sandboxFault(programs, user);
     // Only a yes is remembered: a no may have been a moment of weakness.
-    if (!able.has(key) && bindsDescriptors(bwrap)) able.add(key);
-    return able.has(key);
+    if (fault === null) able.add(key);
+    return fault;
   };
-  return () => ({ ...inspectMachine(), bindsDescriptors: known });
+  return () => ({ ...inspectMachine(), sandboxFault: known });
 }
 
 /** Not only that it is there: in a container /proc may be that of other processes, and then knows nothing of our files. */
@@ -89,12 +91,6 @@ function hasProc(): boolean {
   } catch {
     return false;
   }
-}
-
-/** Whether this bubblewrap can bind what is open. One that binds only names could be made to bind something else. */
-export function bindsDescriptors(bwrap: string): boolean {
-  const { stdout } = spawnSync(bwrap, ['--help'], { env: {}, encoding: 'utf8', timeout: 10_000 });
-  return /^\s*--ro-bind-fd /m.test(stdout ?? '');
 }
 
 /** The first folder that holds this program, or null. */

@@ -77,6 +77,21 @@ export function mountOptions({ path, kind }: Bind, descriptor: (path: string) =>
   }
 }
 
+/**
+ * The sandbox's own folders. /proc is read-only as a whole: where Keyturn is root, uid 0 inside is uid 0 outside, and the
+ * kernel asks for no more than that before it lets /proc/sys and its like be written.
+ */
+export function ownMounts(tmp_mb: number): string[] {
+  const memory = (path: string) => ['--size', String(tmp_mb * MiB), '--tmpfs', path];
+  return [
+    ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...['--dev', '/dev', ...memory('/dev/shm'), '--remount-ro', '/dev'],
+    ...memory('/tmp'),
+  ];
+}
+
+const MiB = 1024 * 1024;
+
 /** Whether `path` is this folder or lies in it. Both are absolute and without "." and "..". */
 export function contains(folder: string, path: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);

@@ -1,8 +1,12 @@
 import { constants } from 'node:os';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Outcome } from './child.ts';
-import { bindsDescriptors, type Machine, type SystemPath } from './machine.ts';
-import { contains, type Guard, mountOptions, mountPlan } from './mounts.ts';
+import type { Machine, SystemPath } from './machine.ts';
+import { contains, type Guard, mountOptions, mountPlan, ownMounts } from './mounts.ts';
+import { callFilter } from './seccomp/filter.ts';
+import { sandboxFault } from './trial.ts';
+import { ownUser, type RunUser } from './user.ts';
 
 /** What a tool may reach. `none` is no sandbox at all, and is shown loudly to whoever approves. */
 export type Profile =
@@ -11,13 +15,15 @@ export type Profile =
 
 /** Limits of the kernel. `null` sets none. */
 export interface Limits {
-  readonly cpu_s: number;
+  readonly cpu_s: number | null;
   readonly file_mb: number;
   readonly open_files: number;
   /** Without a sandbox the kernel counts every process of the user, so it is then off unless asked for. */
   readonly processes: number | null;
   /** Writable private memory of each process (RLIMIT_DATA). The address space is not limited: node reserves a lot. */
   readonly memory_mb: number | null;
+  /** Of /tmp and of /dev/shm, each a file system of the sandbox's own, in memory. */
+  readonly tmp_mb: number | null;
 }
 
 export interface Confinement {
@@ -30,12 +36,16 @@ export interface Confinement {
   /** Keyturn's own files: not even visible, and visible but writable by no tool. */
   readonly hidden: readonly Guard[];
   readonly protected: readonly Guard[];
+  /** The number of the first descriptor that the child has for the sandbox. */
+  readonly first_fd?: number;
 }
 
-/** A command line, and what the child must have open for it: the first as descriptor 3, and so on, then the status. */
+/** A command line, and what the child must have open for it: the sources in their order, then the filter, then the status. */
 export interface Command {
   readonly argv: readonly string[];
   readonly sources: readonly Source[];
+  /** The filter of system calls, for `runChild`. Without a sandbox there is none. */
+  readonly filter: Uint8Array | undefined;
 }
 
 /** What is bound. Names are looked up again by whoever uses them; an open file stays what was looked at. */
@@ -48,7 +58,12 @@ export interface Source {
 const FIRST_FD = 3;
 
 /** Refuses before anything is claimed when the machine cannot give what the profile asks for. */
-export function requireSandbox(profile: Profile, limits: Limits | null, machine: Machine): void {
+export function requireSandbox(
+  profile: Profile,
+  limits: Limits | null,
+  machine: Machine,
+  user: RunUser = ownUser(),
+): void {
   if (!machine.proc) {
     refuse(
       'SANDBOX_UNAVAILABLE',
@@ -56,10 +71,9 @@ export function requireSandbox(profile: Profile, limits: Limits | null, machine:
     );
   }
   requirePrograms(profile, limits, machine);
-  const asked = machine.bindsDescriptors ?? bindsDescriptors;
-  if (profile !== 'none' && !asked(machine.bwrap!)) {
-    refuse('SANDBOX_UNAVAILABLE', 'This bubblewrap (bwrap) is too old: it does not know --bind-fd.');
-  }
+  if (profile === 'none') return;
+  const fault = (machine.sandboxFault ?? sandboxFault)(machine, user);
+  if (fault !== null) refuse('SANDBOX_UNAVAILABLE', fault);
 }
 
 function requirePrograms(profile: Profile, limits: Limits | null, machine: Machine): void {
@@ -73,16 +87,22 @@ function requirePrograms(profile: Profile, limits: Limits | null, machine: Machi
 
 /** The command line that runs a tool confined. Pure. */
 export function sandboxCommand(confinement: Confinement, machine: Machine): Command {
-  const { profile, limits, argv } = confinement;
-  requirePrograms(profile, limits, machine);
-  const limited = limits ? [machine.prlimit!, ...limitOptions(limits), '--', ...argv] : [...argv];
-  if (profile === 'none') return { argv: [...untilParentDies(machine), ...limited], sources: [] };
+  const { profile, argv } = confinement;
+  requirePrograms(profile, confinement.limits, machine);
+  const limited = confinement.limits
+    ? [machine.prlimit!, ...limitOptions(confinement.limits), '--', ...argv]
+    : [...argv];
+  if (profile === 'none') {
+    return { argv: [...untilParentDies(machine), ...limited], sources: [], filter: undefined };
+  }
   // prlimit runs inside: in its own user namespace the kernel counts only the sandbox's processes, so a limit on them
   // neither fails on a busy machine nor lets one tool starve another.
   const sources: Source[] = [];
   const options = bwrapOptions(confinement, profile, machine, sources);
-  const status = ['--json-status-fd', String(FIRST_FD + sources.length)];
-  return { argv: [machine.bwrap!, ...options, ...status, '--', ...limited], sources };
+  const next = (confinement.first_fd ?? FIRST_FD) + sources.length;
+  const told = ['--seccomp', String(next), '--json-status-fd', String(next + 1)];
+  const filter = callFilter(process.arch);
+  return { argv: [machine.bwrap!, ...options, ...told, '--', ...limited], sources, filter };
 }
 
 /**
@@ -94,12 +114,8 @@ function untilParentDies({ setpriv }: Machine): string[] {
 }
 
 function limitOptions(limits: Limits): string[] {
-  const options = [
-    '--core=0',
-    `--cpu=${limits.cpu_s}`,
-    `--fsize=${limits.file_mb * MiB}`,
-    `--nofile=${limits.open_files}`,
-  ];
+  const options = ['--core=0', `--fsize=${limits.file_mb * MiB}`, `--nofile=${limits.open_files}`];
+  if (limits.cpu_s !== null) options.push(`--cpu=${limits.cpu_s}`);
   if (limits.processes !== null) options.push(`--nproc=${limits.processes}`);
   if (limits.memory_mb !== null) options.push(`--data=${limits.memory_mb * MiB}`);
   return options;
@@ -114,7 +130,8 @@ function bwrapOptions(
   machine: Machine,
   sources: Source[],
 ): string[] {
-  const open = (program: boolean) => (path: string) => String(FIRST_FD - 1 + sources.push({ path, program }));
+  const first = c.first_fd ?? FIRST_FD;
+  const open = (program: boolean) => (path: string) => String(first - 1 + sources.push({ path, program }));
   const shown = profile.network ? [...machine.system, ...machine.network] : machine.system;
   const mounts = mountPlan({
     read: profile.read,
@@ -134,7 +151,7 @@ function bwrapOptions(
     '--new-session', // no terminal of ours to type into
     ...['--cap-drop', 'ALL'], // as root a tool would keep them all, and could unmount what hides our files
     ...shown.flatMap(systemOption),
-    ...OWN_MOUNTS,
+    ...ownMounts(c.limits?.tmp_mb ?? limits.sandbox_tmp_mb_default),
     ...mounts.binds.flatMap((bind) => mountOptions(bind, open(false))),
     // At their own paths: whatever name is put there meanwhile, the files that were hashed run. Interpreters were
     // approved with the tool, so they are shown wherever they live.
@@ -146,16 +163,6 @@ function bwrapOptions(
     ...['--chdir', c.cwd],
   ];
 }
-
-/**
- * The sandbox's own folders. /proc is read-only as a whole: where Keyturn is root, uid 0 inside is uid 0 outside, and the
- * kernel asks for no more than that before it lets /proc/sys and its like be written.
- */
-export const OWN_MOUNTS: readonly string[] = [
-  ...['--proc', '/proc', '--remount-ro', '/proc'],
-  ...['--dev', '/dev', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-  ...['--tmpfs', '/tmp'],
-];
 
 function systemOption({ path, link }: SystemPath): string[] {
   return link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path];

@@ -1,10 +1,12 @@
-import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { type Outcome, runChild } from './child.ts';
+import { type Confined, openConfined } from './confine.ts';
 import { executableForm } from './executable-form.ts';
-import { findProgram } from './machine.ts';
+import { findProgram, inspectMachine, type Machine } from './machine.ts';
 import { INTERPRETERS } from './program.ts';
+import { judgeSandboxed, requireSandbox } from './sandbox.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -22,15 +24,40 @@ export async function runVerifier(
   const [name = '', ...fixed] = typeof command === 'string' ? command.trim().split(/\s+/) : command;
   const env = process.env as Record<string, string>;
   const program = requireCallable(name, env.PATH ?? '');
-  const outcome = await runChild({
-    argv: [program, ...fixed, intent_id, hash],
-    env,
-    cwd: process.cwd(),
-    timeout_ms,
-    stdout_bytes: 0,
-    stderr_bytes: 0,
-  });
-  requireYes(outcome, name);
+  const confined = confine([program, ...fixed, intent_id, hash], name);
+  try {
+    const { argv, fds, filter } = confined;
+    const bounds = { cwd: '/', timeout_ms, stdout_bytes: 0, stderr_bytes: STDERR_BYTES };
+    requireYes(
+      judgeSandboxed(await runChild({ argv, fds, filter, with_status: true, env, ...bounds })),
+      name,
+    );
+  } finally {
+    confined.close();
+  }
+}
+
+/** Enough for bubblewrap to say why it did not start. */
+const STDERR_BYTES = 4096;
+
+/**
+ * A verifier answers a question: it may read what its user may read and ask over the network, and it writes nothing. It
+ * runs as the user of Keyturn, whose queue it reads.
+ */
+function confine(argv: readonly string[], name: string): Confined {
+  const machine: Machine = { ...inspectMachine(), system: [{ path: '/' }], network: [] };
+  const profile = { network: true, read: [realpathSync('/tmp')], write: [] };
+  try {
+    requireSandbox(profile, null, machine);
+    const cwd = realpathSync(process.cwd());
+    return openConfined(
+      { profile, limits: null, cwd, argv, programs: [], hidden: [], protected: [] },
+      machine,
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refuse('VERIFIER_NOT_CALLABLE', `${name} cannot be confined: ${error.message}`);
+  }
 }
 
 function requireYes(outcome: Outcome, name: string): void {

@@ -37,7 +37,7 @@ export const dependencyReasons = {
   SANDBOX_UNAVAILABLE: [
     4010,
     'The tool asks for a sandbox that this machine does not have.',
-    'Install bubblewrap (bwrap) and util-linux (prlimit).',
+    'Install bubblewrap (bwrap) and util-linux (prlimit), or change the setting that the message names.',
   ],
   VERIFIER_NOT_FOUND: [4011, 'The approval verifier does not exist.', 'Check the path of the verifier.'],
   VERIFIER_NOT_CALLABLE: [4012, 'The approval verifier cannot be started.', 'Check its permissions.'],
@@ -71,6 +71,11 @@ export const dependencyReasons = {
     4019,
     'The clock of this machine is ahead of the server of the store. What it wrote would make all other clocks late.',
     'Set the clock, here or on the server.',
+  ],
+  RUN_AS_UNAVAILABLE: [
+    4020,
+    'Keyturn cannot run the tool as the user that it must run as.',
+    'Run Keyturn as that user or as root, or correct run_as in the registry.',
   ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [

@@ -127,6 +127,16 @@ export const permissionReasons = {
     'A statement reached for a file, the network or a setting that it may not have.',
     'Use only the tables of the database and the folders that were made readable.',
   ],
+  RUN_AS_CANNOT_REACH: [
+    3296,
+    'The user that the tool runs as cannot reach a path that it needs.',
+    'Give that user the right, or name another user with run_as in the registry.',
+  ],
+  SANDBOX_TOO_WIDE: [
+    3297,
+    'The folders of the sandbox hold too many others to search them for the keys of other projects.',
+    'Correct the registry: name the folders that the tool needs.',
+  ],
   COVERED_WRITABLE: [
     3298,
     'A file that covers names is written by the tool itself, or by Keyturn.',

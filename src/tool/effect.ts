@@ -4,11 +4,14 @@ import { z } from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
 import { createDigests, type Digests } from '../effect/program.ts';
+import { requireReach } from '../effect/reach.ts';
+import { isRoot, userFor } from '../effect/user.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type Arguments, buildArguments } from './arguments.ts';
 import { coverDifferences, coversOf, coversSchema } from './covers.ts';
 import { environmentOf, programsOf } from './executable.ts';
+import { needsOf } from './needs.ts';
 import type { Registry, Tool } from './registry.ts';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -43,8 +46,11 @@ const effectSchema = z.strictObject({
       open_files: z.int(),
       processes: z.int().nullable(),
       memory_mb: z.int().nullable(),
+      tmp_mb: z.int().nullable(),
     })
     .nullable(),
+  /** The user of the operating system. Null is the one that runs Keyturn, or nobody where that is root. */
+  run_as: z.string().nullable(),
   undo: z.enum(['exact', 'compensating', 'none']),
   covers: coversSchema,
   /** Of the registry entry, in canonical form. */
@@ -79,7 +85,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   const executables = programsOf(tool, registry.folder, digests);
   const root = resolve(request.root);
   const sandbox = profileOf(tool, root);
-  return {
+  const fixed: FixedEffect = {
     kind: 'tool',
     tool: tool.name,
     action: tool.action ?? `tool:${tool.name}`,
@@ -93,10 +99,14 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     stderr_bytes: tool.stderr_bytes,
     sandbox,
     limits: limitsOf(tool),
+    run_as: tool.run_as ?? null,
     undo: tool.undo,
     covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
     definition_digest: sha256(canonicalBytes(tool.definition)),
   };
+  // Told at the proposal where it is certain who the tool runs as. Others are told before the run.
+  if (isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
+  return fixed;
 }
 
 /** A tool before anybody gives it arguments, with the template that makes argv of them. */
@@ -149,20 +159,18 @@ function realBind(path: string): string {
   return real;
 }
 
-const FILE_MB = 1024;
-const OPEN_FILES = 1024;
-const PROCESSES = 256;
-
 /** A sandbox is always limited; without one the limits are those that the registry asks for. */
 function limitsOf(tool: Tool): Effect['limits'] {
-  if (tool.sandbox === 'none' && !tool.limits) return null;
+  const boxed = tool.sandbox !== 'none';
+  if (!boxed && !tool.limits) return null;
   const asked = tool.limits ?? {};
   return {
     cpu_s: asked.cpu_s ?? tool.timeout_s,
-    file_mb: asked.file_mb ?? FILE_MB,
-    open_files: asked.open_files ?? OPEN_FILES,
-    processes: asked.processes ?? (tool.sandbox === 'none' ? null : PROCESSES),
-    memory_mb: asked.memory_mb ?? null,
+    file_mb: asked.file_mb ?? limits.sandbox_file_mb_default,
+    open_files: asked.open_files ?? limits.sandbox_open_files_default,
+    processes: asked.processes ?? (boxed ? limits.sandbox_processes_default : null),
+    memory_mb: asked.memory_mb ?? (boxed ? limits.sandbox_memory_mb_default : null),
+    tmp_mb: boxed ? (asked.tmp_mb ?? limits.sandbox_tmp_mb_default) : null,
   };
 }
 

@@ -1,14 +1,18 @@
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
-import { notStarted, type Outcome, runChild } from '../effect/child.ts';
+import { type ChildCommand, notStarted, type Outcome, runChild } from '../effect/child.ts';
+import { type Confined, openConfined } from '../effect/confine.ts';
 import { guardsOf } from '../effect/guards.ts';
 import { inspectMachine, type Machine } from '../effect/machine.ts';
-import { isStillNamed, type OpenPath, openPath, requireApart } from '../effect/open-path.ts';
+import { isStillNamed, type OpenPath, openPath } from '../effect/open-path.ts';
 import { createDigests, type Digests, type OpenProgram, openProgram } from '../effect/program.ts';
+import { requireReach } from '../effect/reach.ts';
 import { lockRun, requireFlock } from '../effect/run-lock.ts';
-import { judgeSandboxed, requireSandbox, type Source, sandboxCommand } from '../effect/sandbox.ts';
+import { type Confinement, judgeSandboxed, requireSandbox } from '../effect/sandbox.ts';
+import { userFor } from '../effect/user.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { coveredChanged } from './covers.ts';
 import type { Effect } from './effect.ts';
+import { needsOf } from './needs.ts';
 
 export interface Surroundings {
   /** Keyturn's own files that no tool may see, and those that it may see but never write. */
@@ -40,24 +44,28 @@ export interface PreparedRun {
  */
 export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
   const machine = around.machine ?? inspectMachine();
-  requireSandbox(effect.sandbox, effect.limits, machine);
+  const user = userFor(effect.run_as);
+  requireSandbox(effect.sandbox, effect.limits, machine, user);
   if (around.lock !== undefined && effect.sandbox === 'none') requireFlock(machine);
-  const open: Open = { programs: [], cwd: [], binds: [], hidden: [] };
+  const open: Open = { programs: [], cwd: [], confined: [] };
   const close = closeOnce(open);
   const digests = around.digests ?? createDigests();
   try {
     openPrograms(effect, digests, open.programs);
     open.cwd.push(openPath(effect.cwd, 'WORKING_FOLDER_MISSING'));
-    const command = confine(effect, around, machine, open);
+    const confined = openConfined(confinementOf(effect, around, machine), machine, open.programs);
+    open.confined.push(confined);
+    requireReach(user, needsOf(effect));
     const env = { ...effect.env, ...passed(effect.env_pass, around.environment ?? process.env) };
+    const start = { argv: confined.argv, fds: confined.fds, filter: confined.filter, user, env };
     return {
       close,
       run: async ({ abort, lock = around.lock } = {}) => {
         const changed = coveredChanged(effect.covers, digests);
         if (changed !== null) return notStarted(`${changed} is not what it was`);
         return effect.sandbox === 'none'
-          ? runBare(effect, open, { ...command, env, abort }, lock, machine)
-          : runBoxed(effect, open, { ...command, env, abort });
+          ? runBare(effect, open, { ...start, abort }, lock, machine)
+          : runBoxed(effect, open, { ...start, abort });
       },
     };
   } catch (error) {
@@ -70,38 +78,18 @@ export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
 interface Open {
   readonly programs: OpenProgram[];
   readonly cwd: OpenPath[];
-  readonly binds: OpenPath[];
-  readonly hidden: OpenPath[];
+  readonly confined: Confined[];
 }
 
-interface Start {
-  readonly argv: readonly string[];
-  readonly fds: readonly number[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly abort: AbortSignal | undefined;
-}
+type Start = Pick<ChildCommand, 'argv' | 'fds' | 'filter' | 'user' | 'env' | 'abort'>;
 
-function confine(
-  effect: Effect,
-  around: Surroundings,
-  machine: Machine,
-  open: Open,
-): Pick<Start, 'argv' | 'fds'> {
+function confinementOf(effect: Effect, around: Surroundings, machine: Machine): Confinement {
   const { sandbox: profile, limits, cwd, argv, executables: programs } = effect;
-  const guards = profile === 'none' ? { hidden: [], protected: [] } : guardsOf({ ...around, ...profile });
-  // Before the binds: what is moved from here to there in between is then known by its own number.
-  for (const { path } of guards.hidden) open.hidden.push(openPath(path, 'FILE_NOT_FOUND'));
-  const command = sandboxCommand({ profile, limits, cwd, argv, programs, ...guards }, machine);
-  const fds = command.sources.map((source) => descriptorOf(source, open));
-  requireApart(open.binds, open.hidden);
-  return { argv: command.argv, fds };
-}
-
-function descriptorOf({ path, program }: Source, open: Open): number {
-  if (program) return open.programs.find((one) => one.path === path)!.fd;
-  const bind = openPath(path, 'SANDBOX_PATH_MISSING');
-  open.binds.push(bind);
-  return bind.fd;
+  const guards =
+    profile === 'none'
+      ? { hidden: [], protected: [] }
+      : guardsOf({ ...around, ...profile });
+  return { profile, limits, cwd, argv, programs, ...guards };
 }
 
 async function runBoxed(effect: Effect, open: Open, start: Start): Promise<Outcome> {
@@ -134,9 +122,10 @@ async function runBare(
 }
 
 /** The run is claimed by now, so this is an outcome and not a refusal. */
-function whatChanged({ programs, cwd, binds, hidden }: Open): Outcome | null {
+function whatChanged({ programs, cwd, confined }: Open): Outcome | null {
   if (!programs.every(stillNamed)) return notStarted('EXECUTABLE_CHANGED');
-  const changed = [...cwd, ...binds, ...hidden].find((one) => !isStillNamed(one));
+  const paths = [...cwd, ...confined.flatMap(({ binds, hidden }) => [...binds, ...hidden])];
+  const changed = paths.find((one) => !isStillNamed(one));
   return changed ? notStarted(`${changed.path} is not what it was`) : null;
 }
 
@@ -159,7 +148,8 @@ function closeOnce(open: Open): () => void {
   return () => {
     if (closed) return;
     closed = true;
-    for (const { fd } of Object.values(open).flat()) closeSync(fd);
+    for (const { fd } of [...open.programs, ...open.cwd]) closeSync(fd);
+    for (const confined of open.confined) confined.close();
   };
 }
 

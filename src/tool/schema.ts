@@ -76,6 +76,8 @@ const limited = z.strictObject({
   open_files: z.int().min(16).max(1_048_576).optional(),
   processes: z.int().min(1).max(100_000).optional(),
   memory_mb: z.int().min(16).max(16_777_216).optional(),
+  /** Of a sandbox's own /tmp, and of its /dev/shm. */
+  tmp_mb: z.int().min(1).max(1_048_576).optional(),
 });
 
 const tool = z.strictObject({
@@ -99,6 +101,11 @@ const tool = z.strictObject({
   /** No default: whoever registers a tool says what it may reach, and whether it can be undone. */
   sandbox,
   limits: limited.optional(),
+  /** Left out, the tool runs as the user of Keyturn, or as nobody where that is root. */
+  run_as: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_.-]{0,31}$/, 'is not the name of a user: a-z, 0-9, dot, dash, underscore')
+    .optional(),
   digest: z
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/, 'is not sha256: and 64 hexadecimal characters')

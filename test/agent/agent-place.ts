@@ -1,20 +1,11 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
+import { freshFolder, giveToTools } from '../support/scratch.ts';
 
 /** Tools in a real sandbox. What they may write is one folder; what they wrote can be counted. */
 const TOOLS = `version: 1
@@ -160,7 +151,7 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
   let place: AgentPlace | undefined;
   const open: Keyturn[] = [];
   beforeAll(async () => {
-    const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-agent-'));
+    const root = freshFolder('keyturn-agent-');
     const keyturn = await Keyturn.init({
       at: root,
       name: 'ada',
@@ -191,6 +182,7 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
 /** Tools, simulations, and the human who activates them. */
 export async function furnish({ root, keyturn, ada }: Project): Promise<void> {
   mkdirSync(join(root, 'box'));
+  giveToTools(join(root, 'box'));
   writeFileSync(join(root, 'note.sh'), '#!/bin/sh\necho "$1" >> lines\n', { mode: 0o755 });
   writeRegistry(root, TOOLS);
   for (const one of SIMULATIONS) writeSimulation(root, one);

@@ -109,7 +109,7 @@ describe('show', () => {
   it('shouts when there is no sandbox, and says what a sandbox allows', async () => {
     const { stdout } = await project.run('show', approved.id);
     expect(stdout).toContain('Sandbox:     NONE\n');
-    expect(stdout).toContain('!!! NO SANDBOX: this tool can reach everything that you can reach !!!\n');
+    expect(stdout).toContain('!!! NO SANDBOX: this tool can reach everything that its user can reach !!!\n');
     const calm = await project.run('show', waiting.id);
     expect(calm.stdout).toContain('Sandbox:     no network, reads only the system, writes nothing\n');
     expect(calm.stdout).not.toContain('!!!');

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
@@ -7,6 +6,7 @@ import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { converse, type Finished, keyturn, type Where } from '../support/pty.ts';
+import { freshFolder } from '../support/scratch.ts';
 
 export const PASSPHRASE = 'correct horse battery';
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -55,7 +55,7 @@ tools:
 
 /** A folder for one test file, gone with it. */
 export function fileFolder(): string {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-cli-'));
+  const folder = freshFolder('keyturn-cli-');
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -135,7 +135,7 @@ function projectAt(folder: string): Project {
 }
 
 export async function talkAt(where: Where, words: readonly string[], ...turns: Turn[]): Promise<Talk> {
-  const split = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-talk-'));
+  const split = freshFolder('keyturn-talk-');
   mkdirSync(split, { recursive: true });
   try {
     const { code, text } = await converse(words, { ...where, split }, turns);

@@ -2,41 +2,43 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { machineInspector } from '../../src/effect/machine.ts';
+import { ownUser } from '../../src/effect/user.ts';
 import { scratch } from '../support/scratch.ts';
 
-/** A program that writes down each time it is asked, and answers with this line. */
-function pretender(line: string): { bwrap: string; asked: () => number; become: (line: string) => void } {
+/** A program that writes down each time it is asked, and ends with this. */
+function pretender(code: number): { bwrap: string; asked: () => number; become: (code: number) => void } {
   const folder = scratch();
   const bwrap = join(folder, 'bwrap');
   const log = join(folder, 'asked');
-  const become = (text: string) => {
+  const become = (end: number) => {
     rmSync(bwrap, { force: true });
-    writeFileSync(bwrap, `#!/bin/sh\necho asked >> ${log}\necho "    ${text}"\n`);
+    writeFileSync(bwrap, `#!/bin/sh\necho asked >> ${log}\nexit ${end}\n`);
     chmodSync(bwrap, 0o755);
   };
-  become(line);
+  become(code);
   const asked = () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0);
   return { bwrap, asked, become };
 }
 
 describe('machineInspector', () => {
-  it('asks a bubblewrap once what it can, and again when its file is another one', () => {
-    const { bwrap, asked, become } = pretender('--ro-bind-fd FD DEST');
+  const prlimit = '/usr/bin/prlimit';
+
+  it('tries a bubblewrap once, and again when its file or the user is another one', () => {
+    const { bwrap, asked, become } = pretender(0);
     const inspect = machineInspector();
-    expect(inspect().bindsDescriptors?.(bwrap)).toBe(true);
-    expect(inspect().bindsDescriptors?.(bwrap)).toBe(true);
-    expect(asked()).toBe(1);
-    become('--ro-bind SRC DEST');
-    expect(inspect().bindsDescriptors?.(bwrap)).toBe(false);
-    expect(asked()).toBe(2);
+    const fault = (user = ownUser()) => inspect().sandboxFault?.({ bwrap, prlimit }, user);
+    expect([fault(), fault(), asked()]).toEqual([null, null, 1]);
+    expect([fault({ ...ownUser(), gid: 1 }), asked()]).toEqual([null, 2]);
+    become(1);
+    expect([fault(), asked()]).toEqual([expect.stringContaining('cannot make a sandbox here'), 3]);
   });
 
   it('does not remember a no, and says no of one that is gone', () => {
-    const { bwrap, asked } = pretender('--ro-bind SRC DEST');
-    const { bindsDescriptors } = machineInspector()();
-    expect([bindsDescriptors?.(bwrap), bindsDescriptors?.(bwrap)]).toEqual([false, false]);
-    expect(asked()).toBe(2);
+    const { bwrap, asked } = pretender(1);
+    const { sandboxFault } = machineInspector()();
+    const fault = () => sandboxFault?.({ bwrap, prlimit }, ownUser());
+    expect([fault() === null, fault() === null, asked()]).toEqual([false, false, 2]);
     rmSync(bwrap);
-    expect(bindsDescriptors?.(bwrap)).toBe(false);
+    expect(fault()).toContain('ENOENT');
   });
 });

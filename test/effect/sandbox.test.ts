@@ -22,7 +22,7 @@ const machine: Machine = {
   system: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
   network: [{ path: '/etc/hosts' }],
 };
-const limits: Limits = { cpu_s: 5, file_mb: 1, open_files: 64, processes: 8, memory_mb: null };
+const limits: Limits = { cpu_s: 5, file_mb: 1, open_files: 64, processes: 8, memory_mb: null, tmp_mb: 4 };
 const confinement: Confinement = {
   profile: { network: false, read: ['/data'], write: ['/work/out'] },
   limits,
@@ -42,7 +42,7 @@ describe('sandboxCommand', () => {
       /^\/usr\/bin\/bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL /,
     );
     expect(command).toMatch(
-      / -- \/usr\/bin\/prlimit --core=0 --cpu=5 --fsize=1048576 --nofile=64 --nproc=8 -- \/opt\/tool --flag$/,
+      / -- \/usr\/bin\/prlimit --core=0 --fsize=1048576 --nofile=64 --cpu=5 --nproc=8 -- \/opt\/tool --flag$/,
     );
     expect(command).not.toContain('--share-net');
     expect(command).not.toContain('/etc/hosts');
@@ -59,7 +59,7 @@ describe('sandboxCommand', () => {
     expect(argv.join(' ')).toContain(
       '--ro-bind-fd 3 /data --bind-fd 4 /work/out --ro-bind-fd 5 /opt/tool-1.0 --symlink /opt/tool-1.0 /opt/tool',
     );
-    expect(argv.join(' ')).toContain('--json-status-fd 6 -- ');
+    expect(argv.join(' ')).toContain('--seccomp 6 --json-status-fd 7 -- ');
     expect(sources).toEqual([
       { path: '/data', program: false },
       { path: '/work/out', program: false },
@@ -89,7 +89,7 @@ describe('sandboxCommand', () => {
     expect(sandboxCommand({ ...none, limits: null }, machine).argv).toEqual(['/opt/tool', '--flag']);
     expect(sandboxCommand({ ...none, limits: { ...limits, memory_mb: 2 } }, machine).argv).toEqual([
       '/usr/bin/prlimit',
-      ...['--core=0', '--cpu=5', '--fsize=1048576', '--nofile=64', '--nproc=8', '--data=2097152', '--'],
+      ...['--core=0', '--fsize=1048576', '--nofile=64', '--cpu=5', '--nproc=8', '--data=2097152', '--'],
       ...['/opt/tool', '--flag'],
     ]);
     const setpriv = '/usr/bin/setpriv';
@@ -106,7 +106,7 @@ describe('the command it makes', () => {
     const fd = openSync(path, 'r');
     renameSync(path, `${path}.old`);
     writeFileSync(path, '#!/bin/sh\necho swapped\n', { mode: 0o755 });
-    const { argv, sources } = sandboxCommand(
+    const { argv, sources, filter } = sandboxCommand(
       {
         profile: { network: false, read: [], write: [] },
         limits,
@@ -122,6 +122,7 @@ describe('the command it makes', () => {
     const outcome = await runChild({
       argv,
       fds: [fd],
+      filter,
       with_status: true,
       env: { PATH: '/usr/bin:/bin' },
       cwd: '/',
@@ -160,7 +161,7 @@ describe('requireSandbox', () => {
   it('refuses a bubblewrap that can bind names only', async () => {
     const folder = scratch();
     const bwrap = join(folder, 'bwrap');
-    writeFileSync(bwrap, '#!/bin/sh\necho "    --ro-bind SRC DEST   Bind mount the host path SRC"\n');
+    writeFileSync(bwrap, '#!/bin/sh\necho "bwrap: Unknown option --ro-bind-fd" >&2\nexit 1\n');
     chmodSync(bwrap, 0o755);
     const profile = { network: false, read: [], write: [] };
     await expectRefusal('SANDBOX_UNAVAILABLE', () =>

@@ -1,10 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runChild } from '../../src/effect/child.ts';
 import { inspectMachine } from '../../src/effect/machine.ts';
-import { runnerCommand } from '../../src/effect/sql/confine.ts';
+import { confineRunner } from '../../src/effect/sql/confine.ts';
 import {
   type DuckDB,
   loadDuckDB,
@@ -138,16 +149,33 @@ describe('the first wall alone: DuckDB after the lock-down', () => {
 });
 
 describe('the second wall alone: the sandbox around the runner', () => {
-  /** Any program in place of the runner, in exactly its sandbox. */
-  function inSandbox(reach: { read: string[]; write: string[]; cwd: string }, script: string): string {
-    const command = runnerCommand(inspectMachine(), reach, { memory_mb: 64, file_mb: 1 });
-    const [program, ...args] = [...command.slice(0, command.lastIndexOf(process.execPath) + 1), '-e', script];
-    return spawnSync(program!, args, { env: {}, encoding: 'utf8' }).stdout.trim();
+  /** Another script in place of the runner, in exactly its sandbox. */
+  async function inSandbox(
+    reach: { read: string[]; write: string[]; cwd: string },
+    script: string,
+  ): Promise<string> {
+    const runner = { path: script, options: ['-e'], needs: [realpathSync(process.execPath)] };
+    const command = confineRunner(inspectMachine(), reach, { memory_mb: 64, file_mb: 1 }, runner);
+    const nothing = openSync('/dev/null', 'r');
+    const { stdout } = await runChild({
+      argv: command.argv,
+      fds: [nothing, nothing, ...command.fds],
+      filter: command.filter,
+      with_status: true,
+      env: {},
+      cwd: '/',
+      timeout_ms: 20_000,
+      stdout_bytes: 10_000,
+      stderr_bytes: 10_000,
+    });
+    closeSync(nothing);
+    command.close();
+    return Buffer.from(stdout.bytes).toString().trim();
   }
 
   const attempt = (code: string) => `try { ${code}; console.log('done') } catch (e) { console.log(e.code) }`;
 
-  it('sees no file but its own, also through a link, and writes only to its stage', () => {
+  it('sees no file but its own, also through a link, and writes only to its stage', async () => {
     const { root, data, secret } = trap();
     const stage = join(root, 'stage');
     mkdirSync(stage);
@@ -157,18 +185,18 @@ describe('the second wall alone: the sandbox around the runner', () => {
     const read = (path: string) => inSandbox(reach, fs + attempt(`fs.readFileSync(${JSON.stringify(path)})`));
     const write = (path: string) =>
       inSandbox(reach, fs + attempt(`fs.writeFileSync(${JSON.stringify(path)}, 'x')`));
-    expect(read(join(data, 'a.csv'))).toBe('done');
-    expect(read(secret)).toBe('ENOENT');
-    expect(read(join(data, 'link.txt'))).toBe('ENOENT');
-    expect(read(join(root, 'private.txt'))).toBe('ENOENT');
-    expect(write(join(stage, 'x'))).toBe('done');
-    expect(write(join(data, 'x'))).toBe('EROFS');
-    write(join(root, 'x')); // the root of this test is beneath /tmp, which the sandbox has for its own
+    expect(await read(join(data, 'a.csv'))).toBe('done');
+    expect(await read(secret)).toBe('ENOENT');
+    expect(await read(join(data, 'link.txt'))).toBe('ENOENT');
+    expect(await read(join(root, 'private.txt'))).toBe('ENOENT');
+    expect(await write(join(stage, 'x'))).toBe('done');
+    expect(await write(join(data, 'x'))).toBe('EROFS');
+    await write(join(root, 'x')); // the root of this test is beneath /tmp, which the sandbox has for its own
     expect(existsSync(join(root, 'x'))).toBe(false);
-    expect(write('/usr/x')).toBe('EROFS');
-    expect(inSandbox(reach, fs + attempt(`fs.writeFileSync('${stage}/big', Buffer.alloc(2 ** 21))`))).toBe(
-      'EFBIG',
-    );
+    expect(await write('/usr/x')).toBe('EROFS');
+    expect(
+      await inSandbox(reach, fs + attempt(`fs.writeFileSync('${stage}/big', Buffer.alloc(2 ** 21))`)),
+    ).toBe('EFBIG');
   });
 
   it('reaches no network, not even this machine', async () => {
@@ -176,7 +204,7 @@ describe('the second wall alone: the sandbox around the runner', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
     const script = `require('net').connect(${port}, '127.0.0.1').on('connect', () => { console.log('connected'); process.exit() }).on('error', (e) => console.log(e.code))`;
-    expect(inSandbox({ read: [], write: [], cwd: '/' }, script)).toMatch(/^E(NETUNREACH|CONNREFUSED)$/);
+    expect(await inSandbox({ read: [], write: [], cwd: '/' }, script)).toMatch(/^E(NETUNREACH|CONNREFUSED)$/);
     server.close();
   });
 });

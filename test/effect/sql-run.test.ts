@@ -293,8 +293,11 @@ describe('a statement that DuckDB reads otherwise than it was listed', () => {
 });
 
 describe('the runner', () => {
-  const start = (...command: string[]) =>
-    askRunner({ command, cwd: '/', timeout_ms: 20_000 }, { task: 'classify', text: '', statements: [] });
+  const start = (...argv: string[]) =>
+    askRunner(
+      { command: { argv, fds: [], filter: undefined, close: () => {} }, cwd: '/', timeout_ms: 20_000 },
+      { task: 'classify', text: '', statements: [] },
+    );
 
   it('one that cannot start, dies, or talks nonsense is a refusal', async () => {
     await expectRefusal('SQL_RUNNER_FAILED', () => start('/nowhere/node'));
@@ -306,7 +309,7 @@ describe('the runner', () => {
   });
 
   it('without a sandbox on this machine nothing runs, unless the caller gives it up', async () => {
-    const machine = { bwrap: null, prlimit: null, flock: null, system: [], network: [] };
+    const machine = { bwrap: null, prlimit: null, flock: null, proc: true, system: [], network: [] };
     await expectRefusal('SANDBOX_UNAVAILABLE', () => inMemory('SELECT 1', { machine }));
     expect((await inMemory('SELECT 1', { machine, sandbox: 'none' })).rows).toEqual([[1]]);
   });

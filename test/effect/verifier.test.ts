@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runVerifier } from '../../src/effect/verifier.ts';
@@ -23,10 +23,22 @@ describe('runVerifier', () => {
   });
 
   it('hands over the fixed arguments, the id and the hash', async () => {
-    const out = join(scratch(), 'out');
-    await runVerifier(`${ending(`echo "$@" > ${out}`)} --strict`, ID, HASH);
-    await runVerifier(['sh', ending(`echo "$@" >> ${out}`), 'a b'], ID, HASH);
-    expect(readFileSync(out, 'utf8')).toBe(`--strict ${ID} ${HASH}\na b ${ID} ${HASH}\n`);
+    const given = (words: string) => ending(`[ "$#: $*" = '${words}' ] || exit 3`);
+    await runVerifier(`${given(`3: --strict ${ID} ${HASH}`)} --strict`, ID, HASH);
+    await runVerifier(['sh', given(`3: a b ${ID} ${HASH}`), 'a b'], ID, HASH);
+    await expectRefusal('VERIFIER_ERROR', () =>
+      runVerifier(`${given(`2: ${ID} ${HASH}`)} --strict`, ID, HASH),
+    );
+  });
+
+  it('may read and ask, and writes nothing', async () => {
+    const folder = scratch();
+    writeFileSync(join(folder, 'approved'), 'yes');
+    const writes = ['$0', `${folder}/new`, `${folder}/approved`, '/tmp/new', '/proc/sys/kernel/core_pattern']
+      .map((path) => `(: >> "${path}") 2>/dev/null && exit 3`)
+      .join('\n');
+    await runVerifier(ending(`[ "$(cat ${folder}/approved)" = yes ] || exit 4\n${writes}\nexit 0`), ID, HASH);
+    expect(readdirSync(folder)).toEqual(['approved']);
   });
 
   it('takes exit 1 for no', async () => {

@@ -1,11 +1,10 @@
-import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { PASSPHRASE, type Project, project, writeRegistry } from '../support/project.ts';
-import { scratch } from '../support/scratch.ts';
+import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** Tools for stories about authority: confined and not, short and long, of different actions and categories. */
 export const AUTHORITY_TOOLS = `version: 1
@@ -68,7 +67,7 @@ interface Model {
 const MODEL: { made?: Promise<Model> } = {};
 
 async function makeModel(): Promise<Model> {
-  const at = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-authority-'));
+  const at = freshFolder('keyturn-authority-');
   const made = await Keyturn.init({ at, name: 'ada', passphrase: PASSPHRASE });
   const ada = made.unlock('ada', PASSPHRASE);
   await made.close();

@@ -1,20 +1,11 @@
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runSql } from '../../src/effect/sql/run.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { type Project, ready, writeMark, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { freshFolder } from '../support/scratch.ts';
 import {
   create,
   expectProvable,
@@ -51,7 +42,7 @@ const TABLE =
   'CREATE TABLE goods (id INTEGER, price INTEGER); INSERT INTO goods VALUES (1, 10), (2, 20), (3, 30)';
 let database: Buffer;
 beforeAll(async () => {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-shop-'));
+  const root = freshFolder('keyturn-shop-');
   await runSql({ root, database: 'shop.duckdb', text: TABLE, expect_results: false });
   database = readFileSync(join(root, 'shop.duckdb'));
   rmSync(root, { recursive: true });

@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
@@ -9,7 +8,7 @@ import type { ChangeLog, ExecutionReport } from '../../src/plan/report/schema.ts
 import type { RollbackManifest } from '../../src/plan/rollback/manifest.ts';
 import { lay } from '../plan/engine/story.ts';
 import { type Intent, PASSPHRASE, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
-import { scratch } from '../support/scratch.ts';
+import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** A plan on the whole road, in a real project. */
 
@@ -19,7 +18,7 @@ type Files = Readonly<Record<string, string>>;
 
 /** One project for a whole test file; each test works on a copy of it. Its one human, ada, is unlocked once. */
 export function planProjects(): (files?: Files, registry?: string) => Promise<Project> {
-  const model = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-plans-'));
+  const model = freshFolder('keyturn-plans-');
   let ada: Signer;
   beforeAll(async () => {
     const created = await Keyturn.init({ at: model, name: 'ada', passphrase: PASSPHRASE });

@@ -43,6 +43,7 @@ function machineChecks(): Check[] {
       ? good('system', 'Linux')
       : bad('system', `${process.platform}: the promises about files are weaker here`, 'SANDBOX_UNAVAILABLE'),
     bwrap ? good('bubblewrap', bwrap) : bad('bubblewrap', 'bwrap is not installed', 'SANDBOX_UNAVAILABLE'),
+    ...(bwrap && prlimit ? [sandboxCheck()] : []),
     prlimit ? good('prlimit', prlimit) : bad('prlimit', 'prlimit is not installed', 'SANDBOX_UNAVAILABLE'),
     flock
       ? good('flock', flock)
@@ -50,6 +51,17 @@ function machineChecks(): Check[] {
     // A machine without a terminal can still check, list and prove.
     good('terminal', hasTerminal() ? 'there is one' : 'none: nobody can approve or run from here'),
   ];
+}
+
+/** The programs may be there and the kernel still refuse: then the message names the setting. */
+function sandboxCheck(): Check {
+  try {
+    Keyturn.requireSandbox();
+    return good('sandbox', 'one can be made');
+  } catch (error) {
+    const { code, message } = refusalOf(error);
+    return bad('sandbox', message, code);
+  }
 }
 
 async function projectChecks(at: string): Promise<Check[]> {

@@ -1,5 +1,5 @@
 import { inspectMachine, type Machine } from '../machine.ts';
-import { runnerCommand } from './confine.ts';
+import { confineRunner } from './confine.ts';
 import { sqlLimits } from './job.ts';
 import { askRunner } from './process.ts';
 import { type RunnableKind, type Statement, statementsOf } from './statement.ts';
@@ -19,7 +19,7 @@ export async function classifySql(text: string, options: ClassifyOptions = {}): 
   const statements = statementsOf(text, options.kinds);
   if (statements.some((statement) => statement.forbidden)) return statements;
   const machine = options.sandbox === 'none' ? null : (options.machine ?? inspectMachine());
-  const command = runnerCommand(machine, { read: [], write: [], cwd: '/' }, { memory_mb: 128, file_mb: 1 });
+  const command = confineRunner(machine, { read: [], write: [], cwd: '/' }, { memory_mb: 128, file_mb: 1 });
   const { release } = await askRunner(
     { command, cwd: '/', timeout_ms: sqlLimits.timeout_ms_default, abort: options.abort },
     {

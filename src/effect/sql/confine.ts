@@ -2,9 +2,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import { type Confined, openConfined } from '../confine.ts';
+import { guardsOf } from '../guards.ts';
 import type { Machine } from '../machine.ts';
-import { OWN_MOUNTS } from '../sandbox.ts';
+import { requireSandbox } from '../sandbox.ts';
+import { SANDBOX_FD } from './job.ts';
 
 /** What the runner may see of the disk besides the system and itself. All paths are absolute and real. */
 export interface Reach {
@@ -23,47 +27,40 @@ export interface KernelLimits {
  * Node 24 on V8 maps several hundred megabytes more, which the kernel counts though nobody uses them.
  */
 const BASE_MEMORY_MB = Number.parseInt(process.versions.node, 10) >= 24 ? 2048 : 1024;
-const MiB = 1024 * 1024;
+
+/** What starts the runner. Without a sandbox nothing is open for it. */
+export type RunnerCommand = Pick<Confined, 'argv' | 'fds' | 'filter' | 'close'>;
 
 /**
- * The command line of the runner. DuckDB's lock-down is the first wall; bubblewrap is the second: no network at all, and
- * nothing on disk but what this SQL needs, whatever DuckDB lets through and wherever a link leads.
+ * The command line of the runner, with what it needs open. DuckDB's lock-down is the first wall; the sandbox is the
+ * second: no network at all, and nothing on disk but what this SQL needs, whatever DuckDB lets through and wherever a link
+ * leads. It runs as the user of Keyturn, because the databases are that user's.
  */
-export function runnerCommand(machine: Machine | null, reach: Reach, limits: KernelLimits): string[] {
-  const runner = findRunner();
-  const node = [process.execPath, ...runner.options, runner.path];
-  if (machine === null) return node;
-  if (!machine.bwrap || !machine.prlimit) {
-    refuse(
-      'SANDBOX_UNAVAILABLE',
-      'SQL runs under bubblewrap (bwrap) and prlimit, and this machine lacks one of them.',
-    );
-  }
-  return [
-    machine.bwrap,
-    ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
-    ...machine.system.flatMap(({ path, link }) =>
-      link === undefined ? readOnly(path) : ['--symlink', link, path],
-    ),
-    ...OWN_MOUNTS,
-    ...[...runner.needs, ...reach.read].flatMap(readOnly),
-    ...reach.write.flatMap((path) => ['--bind', path, path]),
-    ...['--dir', reach.cwd, '--remount-ro', '/', '--chdir', reach.cwd],
-    '--',
-    machine.prlimit,
-    `--data=${(limits.memory_mb + BASE_MEMORY_MB) * MiB}`,
-    `--fsize=${limits.file_mb * MiB}`,
-    '--core=0',
-    '--',
-    ...node,
-  ];
+export function confineRunner(
+  machine: Machine | null,
+  reach: Reach,
+  kernel: KernelLimits,
+  runner: Runner = findRunner(),
+): RunnerCommand {
+  const argv = [process.execPath, ...runner.options, runner.path];
+  if (machine === null) return { argv, fds: [], filter: undefined, close: () => {} };
+  const { cwd, read, write } = reach;
+  const profile = { network: false, read: [...runner.needs, ...read], write };
+  const bounds = {
+    cpu_s: null, // it has a timeout
+    file_mb: kernel.file_mb,
+    open_files: limits.sandbox_open_files_default,
+    processes: limits.sandbox_processes_default,
+    memory_mb: kernel.memory_mb + BASE_MEMORY_MB,
+    tmp_mb: limits.sandbox_tmp_mb_default,
+  };
+  requireSandbox(profile, bounds, machine);
+  const { hidden } = guardsOf({ hidden: [], protected: [], read, write });
+  const confinement = { profile, limits: bounds, cwd, argv, programs: [], hidden, protected: [] };
+  return openConfined({ ...confinement, first_fd: SANDBOX_FD }, machine);
 }
 
-function readOnly(path: string): string[] {
-  return ['--ro-bind', path, path];
-}
-
-interface Runner {
+export interface Runner {
   readonly path: string;
   readonly options: readonly string[];
   /** Files and folders that it must be able to read. */

@@ -80,3 +80,5 @@ export interface Done {
 
 export const ANSWER_FD = 3;
 export const GUARD_FD = 4;
+/** The first descriptor of the sandbox; it keeps none of its own open. */
+export const SANDBOX_FD = 5;

@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { isReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { Capture } from '../capture.ts';
-import { ANSWER_FD, type Answer, type Done, type Job, sqlLimits } from './job.ts';
+import { giveBytes, type Stdio, withoutInherited } from '../child.ts';
+import type { RunnerCommand } from './confine.ts';
+import { ANSWER_FD, type Answer, type Done, type Job, SANDBOX_FD, sqlLimits } from './job.ts';
 
 export interface RunnerOptions {
-  readonly command: readonly string[];
+  /** It is closed as soon as the runner has been started. */
+  readonly command: RunnerCommand;
   readonly cwd: string;
   readonly timeout_ms: number;
   readonly abort?: AbortSignal | undefined;
@@ -25,7 +29,10 @@ const ANSWER_BYTES = 4 * sqlLimits.rows_bytes;
 
 /** Gives the job to a fresh runner and waits for its answer. Whatever goes wrong, the runner is dead afterwards. */
 export async function askRunner(options: RunnerOptions, job: Job): Promise<Answered> {
-  if (options.abort?.aborted) refuse('SQL_ABORTED');
+  if (options.abort?.aborted) {
+    options.command.close();
+    refuse('SQL_ABORTED');
+  }
   const child = start(options);
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
@@ -46,16 +53,29 @@ export async function askRunner(options: RunnerOptions, job: Job): Promise<Answe
 }
 
 function start({ command, cwd, guard_fd }: RunnerOptions): ChildProcess {
-  const [program, ...args] = command;
-  return spawn(program!, args, {
-    cwd,
-    // Nothing is inherited: no proxy, no credentials, no option for node.
-    env: { TZ: 'UTC', LANG: 'C.UTF-8', HOME: '/nonexistent' },
-    detached: true, // its own process group, so that the group can be killed
-    shell: false,
-    windowsHide: true,
-    stdio: ['pipe', 'ignore', 'pipe', 'pipe', ...(guard_fd === undefined ? [] : [guard_fd])],
-  });
+  const [program, ...args] = command.argv;
+  const nothing = openSync('/dev/null', 'r');
+  const given: Stdio[] = ['pipe', 'ignore', 'pipe', 'pipe', guard_fd ?? nothing, ...command.fds];
+  if (command.filter) given.push('pipe', 'pipe');
+  try {
+    const child = spawn(program!, args, {
+      cwd,
+      // Nothing is inherited: no proxy, no credentials, no option for node, and no open file.
+      env: { TZ: 'UTC', LANG: 'C.UTF-8', HOME: '/nonexistent' },
+      detached: true, // its own process group, so that the group can be killed
+      shell: false,
+      windowsHide: true,
+      stdio: withoutInherited(given, nothing),
+    });
+    if (command.filter) {
+      giveBytes(child, SANDBOX_FD + command.fds.length, command.filter);
+      (child.stdio[SANDBOX_FD + command.fds.length + 1] as Readable | null)?.resume(); // bubblewrap's own status
+    }
+    return child;
+  } finally {
+    closeSync(nothing);
+    command.close();
+  }
 }
 
 function answerOf(child: ChildProcess, options: RunnerOptions, job: Job): Promise<string> {

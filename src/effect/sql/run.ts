@@ -2,7 +2,7 @@ import { closeSync, fstatSync, lstatSync, realpathSync } from 'node:fs';
 import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
 import { inspectMachine } from '../machine.ts';
-import { runnerCommand } from './confine.ts';
+import { confineRunner } from './confine.ts';
 import { type Done, type ExecuteJob, GUARD_FD } from './job.ts';
 import {
   copyToStage,
@@ -75,7 +75,7 @@ async function runStaged(
   if (read_only && database?.fd === null) refuse('FILE_NOT_FOUND', `${request.database} does not exist.`);
   const readable = (request.readable ?? []).map((folder) => readableFolder(request.root, folder));
   const write = [target, database].flatMap((staged) => (staged ? [staged.stage.folder] : []));
-  const command = runnerCommand(
+  const command = confineRunner(
     request.sandbox === 'none' ? null : (request.machine ?? inspectMachine()),
     { read: readable, write, cwd: request.root },
     { memory_mb: bounds.memory_mb, file_mb: bounds.max_file_mb },
