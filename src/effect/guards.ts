@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { refuse } from '../refusal.ts';
 import { contains, type Guard } from './mounts.ts';
+import { type FindProjects, projectFinder } from './projects.ts';
 
 /** The files of Keyturn's own that a sandbox keeps from a tool, as they are on the disk now. */
 export interface Guards {
@@ -20,32 +21,16 @@ interface GuardRequest {
  * Each path is guarded where it really is, because mounts are real. What is hidden must exist: were its folder moved to
  * another name, nobody could tell where it is now. A protected path that does not exist yet is guarded as a place.
  */
-export function guardsOf(request: GuardRequest): Guards {
+export function guardsOf(request: GuardRequest, find: FindProjects = projectFinder()): Guards {
   const { read, write } = request;
   const hidden = request.hidden.map((path) => {
     const guard = guardOf(path, write);
     return guard.absent ? refuse('FILE_NOT_FOUND', `${path} must be hidden and does not exist.`) : guard;
   });
   return {
-    hidden: [...hidden, ...[...read, ...write].flatMap(projectsIn)],
+    hidden: [...hidden, ...find([...read, ...write])],
     protected: request.protected.map((path) => guardOf(path, write)),
   };
-}
-
-const OWN = '.keyturn';
-
-/** Any project's own folder at the top of a bind, or around it: its keys are nobody's business either. */
-function projectsIn(bind: string): Guard[] {
-  const around = bind.split('/').indexOf(OWN);
-  if (around >= 0) {
-    const path = bind
-      .split('/')
-      .slice(0, around + 1)
-      .join('/');
-    return [{ path, folder: true }];
-  }
-  const path = join(bind, OWN);
-  return statsOf(path)?.isDirectory() ? [{ path, folder: true }] : [];
 }
 
 /** A link on the way cannot be mounted over, so a tool that may write beside it could turn it. */

@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FindProjects, projectFinder } from './projects.ts';
 import { sandboxFault } from './trial.ts';
 
 /** What this machine offers for confining a child. */
@@ -12,6 +13,8 @@ export interface Machine {
   readonly proc?: boolean;
   /** What `sandboxFault` says, remembered. Missing means that it must be asked. */
   readonly sandboxFault?: typeof sandboxFault;
+  /** Looks for other projects, and remembers. */
+  readonly findProjects?: FindProjects;
   /** The system folders and files that every sandbox shows, read-only. */
   readonly system: readonly SystemPath[];
   /** What a sandbox with network shows besides. */
@@ -81,7 +84,8 @@ export function machineInspector(): () => Machine {
     if (fault === null) able.add(key);
     return fault;
   };
-  return () => ({ ...inspectMachine(), sandboxFault: known });
+  const findProjects = projectFinder();
+  return () => ({ ...inspectMachine(), sandboxFault: known, findProjects });
 }
 
 /** Not only that it is there: in a container /proc may be that of other processes, and then knows nothing of our files. */

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guardsOf } from '../../src/effect/guards.ts';
+import { projectFinder } from '../../src/effect/projects.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -47,12 +48,33 @@ describe('guardsOf', () => {
     await expectRefusal('FILE_NOT_FOUND', () => guardsOf({ ...NONE, hidden }));
   });
 
-  it('hides the own folder of any project at the top of a bind or around it', () => {
+  it('hides the own folder of any project beneath a bind or around it', () => {
     const folder = scratch();
     mkdirSync(join(folder, 'a/.keyturn/keys'), { recursive: true });
     const own = { path: join(folder, 'a/.keyturn'), folder: true };
     expect(guardsOf({ ...NONE, read: [join(folder, 'a')] }).hidden).toEqual([own]);
     expect(guardsOf({ ...NONE, write: [join(folder, 'a/.keyturn/keys')] }).hidden).toEqual([own]);
-    expect(guardsOf({ ...NONE, write: [folder] }).hidden).toEqual([]);
+    expect(guardsOf({ ...NONE, read: [join(folder, 'a')], write: [folder] }).hidden).toEqual([own]);
+  });
+
+  it('hides a folder that holds a store and keys, whatever its name, and follows no link', () => {
+    const folder = scratch();
+    mkdirSync(join(folder, 'deep/backup/keys'), { recursive: true });
+    writeFileSync(join(folder, 'deep/backup/store.db'), '');
+    symlinkSync(join(folder, 'deep'), join(folder, 'link'));
+    const backup = { path: join(folder, 'deep/backup'), folder: true };
+    expect(guardsOf({ ...NONE, read: [folder] }).hidden).toEqual([backup]);
+    expect(guardsOf({ ...NONE, read: [join(folder, 'deep/backup')] }).hidden).toEqual([backup]);
+    expect(guardsOf({ ...NONE, read: [join(folder, 'deep/backup/store.db')] }).hidden).toEqual([]);
+  });
+
+  it('searches a bounded number of folders, and sees a project that came after the last search', async () => {
+    const folder = scratch();
+    for (const name of ['a/b', 'c']) mkdirSync(join(folder, name), { recursive: true });
+    await expectRefusal('SANDBOX_TOO_WIDE', () => projectFinder(3)([folder]));
+    const find = projectFinder(5);
+    expect(find([folder, join(folder, 'a')])).toEqual([]);
+    mkdirSync(join(folder, 'a/b/.keyturn'));
+    expect(find([folder])).toEqual([{ path: join(folder, 'a/b/.keyturn'), folder: true }]);
   });
 });

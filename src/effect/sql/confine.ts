@@ -55,7 +55,7 @@ export function confineRunner(
     tmp_mb: limits.sandbox_tmp_mb_default,
   };
   requireSandbox(profile, bounds, machine);
-  const { hidden } = guardsOf({ hidden: [], protected: [], read, write });
+  const { hidden } = guardsOf({ hidden: [], protected: [], read, write }, machine.findProjects);
   const confinement = { profile, limits: bounds, cwd, argv, programs: [], hidden, protected: [] };
   return openConfined({ ...confinement, first_fd: SANDBOX_FD }, machine);
 }
