@@ -33,14 +33,17 @@ export function nextDispatched(
   return { ...before, is_over: true };
 }
 
-type Claiming = Pick<IntentState, 'proposer' | 'proposer_verified' | 'attempt'>;
+type Claiming = Pick<IntentState, 'proposer' | 'proposer_verified' | 'delegates' | 'attempt'>;
 
 /**
  * Whether only a dispatch of the agent core may run it. The first attempt is the conversation's: the user who said no, or
- * was told that nothing is done, must be able to rely on that. A later one is a human's retry of what ran before.
+ * was told that nothing is done, must be able to rely on that. A later one is a human's retry of what ran before. What the
+ * core submitted counts whoever proposed it: the delegation of an activation is for that simulation, and not for any call
+ * of its tool by the holder of the core's key.
  */
-export function needsDispatch({ proposer, proposer_verified, attempt }: Claiming): boolean {
-  return proposer === AGENT_CORE && proposer_verified && attempt === 1;
+export function needsDispatch({ proposer, proposer_verified, delegates, attempt }: Claiming): boolean {
+  const is_core = (proposer === AGENT_CORE && proposer_verified) || delegates.includes(AGENT_CORE);
+  return is_core && attempt === 1;
 }
 
 /** The attacker is whoever holds a capability for what the conversation has not dispatched, or has given up. */

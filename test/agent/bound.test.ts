@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { differences, effectDiffers, openBound } from '../../src/journey/bound.ts';
+import { grant } from '../../src/journey/grant.ts';
+import { run } from '../../src/journey/run.ts';
+import { submit } from '../../src/journey/submit.ts';
 import { writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
+import { asCore } from './by-hand.ts';
 
 /** What an activation binds, and what it does not. */
 
@@ -220,5 +224,27 @@ describe('an effect', () => {
     const runs = { action_type: 'PIPELINE_RUN', target: 'nightly', operation: {}, changes: [], steps: ['x'] };
     const effect = { kind: 'plan', actions: [sql, runs] } as never;
     expect(effectDiffers(bound, effect)).toEqual(['query_files.a.sql', 'pipelines.nightly']);
+  });
+});
+
+describe('the delegation of an activation', () => {
+  it('serves a conversation and nothing else, also for whoever holds the key of the core', async () => {
+    const { keyturn, root, written } = place();
+    const listed = (await keyturn.simulations.list()).find(({ id }) => id === 'note.add')!;
+    const delegation = listed.registered!.standing_delegation!;
+    const draft = {
+      issuer: 'ada',
+      declared_goal: 'Another text than any user gave.',
+      requested_actions: ['tool:note', 'simulation:note.add@1'],
+      effect: { kind: 'tool', tool: 'note', arguments: { text: 'past the conversation' } },
+    };
+    const { intent_id, hash } = await keyturn.propose(draft);
+    await asCore(root, async (context, signer) => {
+      await submit(context, { intent_id, hash, signer, delegation });
+      await grant(context, { intent_id, hash, signer, delegation, action: 'tool:note', ttl_s: 60 });
+      const confirm = async () => true;
+      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(context, { intent_id, hash, confirm }));
+    });
+    expect(written()).not.toContain('past the conversation');
   });
 });
