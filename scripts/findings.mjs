@@ -117,10 +117,11 @@ function runBefore(commit, file) {
   return last;
 }
 
+const expectsFailure = (file) => readFileSync(join(root, file), 'utf8').includes('it.fails(');
+
 function beforeLine(commit, file) {
   if (commit === undefined) {
-    const expected = readFileSync(join(root, file), 'utf8').includes('it.fails(');
-    return expected
+    return expectsFailure(file)
       ? { ok: true, text: 'EXPECTED TO FAIL' }
       : { ok: false, text: 'no commit says that it mends this' };
   }
@@ -132,7 +133,8 @@ function beforeLine(commit, file) {
 
 function nowLine(file) {
   const [{ passed, failed, message }] = run(root, [file]);
-  if (failed === 0 && passed > 0) return { ok: true, text: `PASSES NOW (${passed})` };
+  if (failed === 0 && passed > 0)
+    return { ok: true, text: `${expectsFailure(file) ? 'AS EXPECTED' : 'PASSES'} NOW (${passed})` };
   return { ok: false, text: `FAILS NOW (${failed} of ${passed + failed}) ${message}` };
 }
 
