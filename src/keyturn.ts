@@ -28,6 +28,7 @@ import { type FollowRequest, follow } from './journey/follow.ts';
 import * as freezing from './journey/freeze.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
 import { type GrantRequest, grant } from './journey/grant.ts';
+import { type AcceptHeadRequest, acceptHead } from './journey/head.ts';
 import * as looking from './journey/look.ts';
 import { observeDoors } from './journey/observe.ts';
 import { type OfferRequest, offer } from './journey/offer.ts';
@@ -58,7 +59,7 @@ import {
 } from './project/keys.ts';
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
 import { pinnedOf, writeLedgerFile } from './project/ledger-file.ts';
-import { openLedger } from './project/open.ts';
+import { createHeadFiles, headPlaces, longestKept, openLedger } from './project/open.ts';
 import { readPolicyTable } from './project/policies.ts';
 import type { RepairRequest } from './project/repair.ts';
 import { writeStarterFiles } from './project/starter.ts';
@@ -77,6 +78,8 @@ export interface OpenOptions {
   readonly at: string;
   /** `read` promises that no row is written. */
   readonly mode?: 'read' | 'write';
+  /** `accept` does not compare the kept head, for `acceptHead`. Nothing can be checked, granted or run then. */
+  readonly head?: 'compare' | 'accept';
   readonly clock?: () => Date;
   /** Another finder for the agent core. Its packets are taken as they are, and refused if they are incomplete. */
   readonly finder?: Finder;
@@ -162,7 +165,8 @@ export class Keyturn {
         claims: ['system'],
         events: [{ kind: 'system.initialised', subject: 'system', body }],
       });
-      const ledger = { store, origin: originOf(project_id, config.tenant) };
+      const origin = originOf(project_id, config.tenant);
+      const ledger = { store, origin, requireKeptHead: async () => {} };
       const context = contextOf(layout, config, ledger, clock, SILENT);
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
       const { public_key } = createControlKey(layout);
@@ -171,17 +175,18 @@ export class Keyturn {
       const { activatePolicies } = await import('./journey/policy.ts');
       await activatePolicies(context, { reason: 'The first ones.', signer, table });
       writeLedgerFile(layout, pinnedOf(await auditing.genesisOf(store)));
+      createHeadFiles(headPlaces(layout, config), origin, await store.tip());
     } finally {
       await store.close();
     }
   }
 
-  static async open({ at, mode = 'write', clock = now, finder }: OpenOptions): Promise<Keyturn> {
+  static async open({ at, mode = 'write', head, clock = now, finder }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
     const telemetry = await telemetryOf(layout, config);
     const opened = async () => {
-      const ledger = await openLedger(layout, config, { clock, mode });
+      const ledger = await openLedger(layout, config, { clock, mode, ...(head && { head }) });
       return contextOf(layout, config, ledger, clock, telemetry);
     };
     try {
@@ -345,6 +350,10 @@ export class Keyturn {
   tellAbout = (entries: readonly Entry[]) => telling.tellAbout(this.#context, entries);
   newest = (count: number) => looking.newest(this.#context, count);
   head = () => auditing.head(this.#context, readLedgerKey(this.layout));
+  acceptHead = (request: Omit<AcceptHeadRequest, 'kept_size'>) => {
+    const kept_size = longestKept(headPlaces(this.layout, this.config), this.#context.origin);
+    return acceptHead(this.#context, { ...request, kept_size });
+  };
   verify = (options: auditing.VerifyOptions) => auditing.verify(this.#context, options);
   export = (options: auditing.ExportOptions = {}) =>
     auditing.exportLedger(this.#context, readLedgerKey(this.layout), options);

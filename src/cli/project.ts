@@ -19,7 +19,7 @@ export async function writing(call: Call, act: (keyturn: Keyturn) => Promise<Ans
   });
 }
 
-async function closing(keyturn: Keyturn, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
+export async function closing(keyturn: Keyturn, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
   try {
     return await act(keyturn);
   } finally {

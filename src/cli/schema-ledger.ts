@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { code, digest, fingerprint, id, intent, time } from './schema-parts.ts';
+import { code, digest, fingerprint, id, intent, name, time } from './schema-parts.ts';
 
 /** What the commands about the story of an intent and about the ledger print with `--json`. */
 
@@ -76,6 +76,13 @@ export const ledgerResults = {
     root: digest,
     key: fingerprint,
     text: z.string(),
+  }),
+  'ledger accept-head': z.strictObject({
+    entries: z.int(),
+    /** How many entries the longest kept head knew; `null` when none could be read. */
+    kept_size: z.int().nullable(),
+    by: name,
+    reason: z.string(),
   }),
   'ledger prove': z.strictObject({ intent_id: id, key: fingerprint, bundle: z.string() }),
   'ledger export': z.strictObject({ file: z.string(), key: fingerprint }),

@@ -38,6 +38,9 @@ const executor = z.strictObject({
   machine: digest.optional(),
 });
 
+/** Where in the ledger the act stands. It is signed, so the same act counts nowhere else. */
+const place = z.int().min(1);
+
 /** What a freeze stops: everything here, one tenant, one proposer, or one tool. */
 const target = {
   scope: z.enum(['system', 'tenant', 'agent', 'tool']),
@@ -66,6 +69,15 @@ const bodies = {
   }),
   'system.frozen': z.strictObject({ ...target, reason: prose, ...signed }),
   'system.unfrozen': z.strictObject({ ...target, reason: prose, ...signed }),
+
+  /** The ledger is accepted as it is, although a kept head says otherwise: a backup was restored, or the head was lost. */
+  'head.accepted': z.strictObject({
+    seq: place,
+    /** How many entries the longest kept head knew; null when none could be read. */
+    kept_size: z.int().min(0).nullable(),
+    reason: prose,
+    ...signed,
+  }),
 
   'delegation.granted': z.strictObject({
     delegate: name,

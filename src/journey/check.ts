@@ -33,10 +33,11 @@ export async function factsOf(
   authorities: Authorities,
 ): Promise<Facts> {
   const now = context.clock();
-  const { at } = await context.store.tip();
+  const tip = await context.store.tip();
+  await context.requireKeptHead(tip);
   return {
     now,
-    ledger_at: at,
+    ledger_at: tip.at,
     tenant: context.store.tenant,
     freezes,
     isLive: (approval) => isLiveApproval(authorities, approval, now.toISOString()),

@@ -12,7 +12,7 @@ import { limits } from '../limits.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
 import type { Effect } from './derived.ts';
@@ -21,6 +21,8 @@ import type { ReadEntry } from './read-entry.ts';
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
   readonly store: Store;
+  /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
+  readonly requireKeptHead: (tip: Tip) => Promise<void>;
   /** What an operator may see of it. */
   readonly telemetry: Telemetry;
   /** Names project and tenant; every signature covers it. */
@@ -164,7 +166,7 @@ const BY_POLICY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'BREAK_GLASS_FORBIDDEN',
 ]);
 
-/** A broken store cannot record, a run that may have happened is no refusal, and nobody said no where nobody was asked. */
+/** A broken store cannot record, a ledger that is not the right one must not grow, a run that may have happened is no refusal, and nobody said no where nobody was asked. */
 const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'RECORDING_FAILED',
   'CONFIRMATION_DECLINED',
@@ -177,6 +179,10 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'STORE_TLS',
   'STORE_NEWER',
   'STORE_MISSING',
+  'LEDGER_TRUNCATED',
+  'LEDGER_FORKED',
+  'LEDGER_FOREIGN',
+  'KEPT_HEAD_INVALID',
   'DISK_FULL',
   'WRITE_FAILED',
   'INTERNAL',

@@ -2,6 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { type Event, isSigned, parseEvent, type SignedKind } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { movesIntent, next } from '../gate/next.ts';
+import { requireItsPlace } from '../gate/placed.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import { movesSystem, newSystem, nextSystem, type System } from '../gate/system.ts';
@@ -87,6 +88,7 @@ export class Inspector {
     if (event.kind === 'system.initialised') this.#begin(event, entry);
     if (isSigned(event)) this.#requireSigned(event, entry, hash ?? sealEntry(entry).hash);
     requireClaims(event, entry);
+    requireItsPlace(event, entry.seq);
     if (movesSystem(event)) this.#system = nextSystem(this.system, event, entry.at);
     if (movesPrincipal(event)) {
       const before = this.#principals.get(event.subject) ?? null;

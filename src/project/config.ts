@@ -37,6 +37,7 @@ const configSchema = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
     .default('executor'),
   store: z.string().default(EMBEDDED),
+  heads: z.string().min(1).max(4096).optional(),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
   log: z
     .strictObject({
@@ -59,6 +60,8 @@ export interface Config {
   readonly lane_allowed: boolean;
   /** The ledger of this project. It is the same for all hosts that work on it. */
   readonly store: StorePlace;
+  /** A second file for the kept head, on another disk or of another owner; `null` when there is none. */
+  readonly heads: string | null;
   /** Where the log goes; `null` when there is none. */
   readonly log: LogPlace | null;
 }
@@ -81,6 +84,7 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     executor: file.executor,
     lane_allowed: file.lane.allow,
     store: storeOf(file.store, layout),
+    heads: file.heads === undefined ? null : resolve(layout.root, file.heads),
     log: logOf(file.log),
   };
 }

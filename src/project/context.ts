@@ -53,13 +53,14 @@ export async function telemetryOf({ root }: Layout, { log }: Config): Promise<Te
 export function contextOf(
   layout: Layout,
   config: Config,
-  { store: opened, origin }: OpenedLedger,
+  { store: opened, origin, requireKeptHead }: OpenedLedger,
   clock: () => Date,
   telemetry: Telemetry,
 ): Context {
   const store = observedStore(opened, telemetry);
   return {
     store,
+    requireKeptHead,
     telemetry,
     origin,
     clock,
@@ -81,6 +82,7 @@ export function contextOf(
       layout.policies,
       layout.simulations,
       ...logIn(layout, config),
+      ...(config.heads === null ? [] : [config.heads]),
     ],
     intent_ttl_s: config.intent_ttl_s,
     approval_ttl_s: config.approval_ttl_s,

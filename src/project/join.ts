@@ -16,6 +16,7 @@ import {
   requirePinned,
   writeLedgerFile,
 } from './ledger-file.ts';
+import { createHeadFiles, headPlaces } from './open.ts';
 
 export interface JoinRequest {
   /** A folder with a keyturn.yaml that names the store, or one inside such a project. */
@@ -39,11 +40,13 @@ export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Pro
   try {
     const found = await foundedLedger(store);
     requireUnpinned(layout, found);
-    const { size: entries } = await store.tip();
-    const ledger = { ...found, root: layout.root, store: config.store.name, entries };
+    const tip = await store.tip();
+    const ledger = { ...found, root: layout.root, store: config.store.name, entries: tip.size };
     if (!(await confirm(ledger)))
       refuse('CONFIRMATION_DECLINED', 'The fingerprint is not the one of this ledger.');
     for (const folder of [layout.own, layout.keys]) if (!existsSync(folder)) makeFolderDurably(folder, 0o700);
+    // A head that is there already is older than this file, and goes on being compared.
+    if (!existsSync(layout.head)) createHeadFiles(headPlaces(layout, config), found.origin, tip);
     writeLedgerFile(layout, found);
     return ledger;
   } finally {

@@ -10,6 +10,8 @@ export interface Layout {
   readonly keys: string;
   /** Which ledger belongs to this project. */
   readonly ledger_file: string;
+  /** How far the ledger was when this host last wrote to it. */
+  readonly head: string;
   readonly ledger_key: string;
   readonly config: string;
   readonly policies: string;
@@ -23,6 +25,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     store: join(own, 'store.db'),
     keys: join(own, 'keys'),
     ledger_file: join(own, 'ledger.json'),
+    head: join(own, 'head'),
     ledger_key: join(own, 'keys', 'ledger.seed'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),
@@ -49,8 +52,8 @@ export function findProject(from: string): string | null {
 
 export function requireProject(from: string): Layout {
   const layout = layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
-  const { own, store, keys, ledger_key, ledger_file } = layout;
-  for (const path of [own, store, keys, ledger_key, ledger_file]) {
+  const { own, store, keys, ledger_key, ledger_file, head } = layout;
+  for (const path of [own, store, keys, ledger_key, ledger_file, head]) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) refuseLink(path);
   }
   return layout;

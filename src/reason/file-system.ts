@@ -90,7 +90,7 @@ export const fileSystemReasons = {
   LEDGER_TRUNCATED: [
     2031,
     'The ledger is shorter than the head that was kept.',
-    'Entries were removed. Keep this copy as evidence.',
+    'Entries were removed. Keep this copy as evidence. After a restore that you wanted: `keyturn ledger accept-head`.',
   ],
   LEDGER_FORKED: [
     2032,
@@ -158,6 +158,11 @@ export const fileSystemReasons = {
     2046,
     'Nothing says which ledger belongs to this project: .keyturn/ledger.json is missing or damaged.',
     'Restore the file from another host. Or remove it, run `keyturn store join`, and compare the fingerprint.',
+  ],
+  KEPT_HEAD_INVALID: [
+    2047,
+    'The kept head is missing or damaged, so a ledger that was cut off could not be told from a whole one.',
+    'Restore the file, or verify the ledger and let a human accept it with `keyturn ledger accept-head`.',
   ],
   OBJECT_UNEXPECTED: [
     2050,

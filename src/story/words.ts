@@ -20,6 +20,8 @@ type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
 const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
 
 const WORDS: Words = {
+  'head.accepted': ({ by, kept_size, reason }) =>
+    `${by} accepted the ledger as it is${kept_size === null ? '' : `, although ${kept_size} entries were kept`}: ${reason}`,
   'intent.proposed': ({
     proposer,
     proposer_kind,

@@ -16,6 +16,7 @@ import type { Signer } from '../../src/identity/act.ts';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { until } from '../support/processes.ts';
+import { steady } from '../support/project.ts';
 import { inTerminal, keyturn, type Session } from '../support/pty.ts';
 import { runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { giveToTools, scratch } from '../support/scratch.ts';
@@ -59,7 +60,12 @@ export function stages(): (play?: Play) => Promise<Stage> {
   let signer: Signer;
   beforeAll(async () => {
     const clock = ago(BEGINNING_S);
-    const created = await Keyturn.init({ at: model, name: 'alice', passphrase: PASSPHRASE, clock });
+    const created = await Keyturn.init({
+      at: model,
+      name: 'alice',
+      passphrase: PASSPHRASE,
+      ...steady(clock),
+    });
     signer = created.unlock('alice', PASSPHRASE);
     await created.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
     await created.close();
@@ -82,7 +88,7 @@ async function stage(model: string, signer: Signer, play: Play): Promise<Stage> 
   const env = { LOG: log, OWN: join(folder, '.keyturn') };
   const tool = { ...TOOL, executable: script, env, ...play.tool };
   writeRegistry(registry, { version: 1, tools: [tool, ...(play.more_tools ?? [])] });
-  const opened = await Keyturn.open({ at: folder, clock: ago(play.age_s ?? 0) });
+  const opened = await Keyturn.open({ at: folder, ...steady(ago(play.age_s ?? 0)) });
   try {
     const intent = await judged(opened, signer, play);
     return { folder, registry, script, log, signer, ...intent, words: ['run', intent.id, intent.hash] };
@@ -223,7 +229,7 @@ export function rowsOf(set: Stage): Record<string, unknown[]> {
 /** Every file of the project but the store, with its bytes, mode and times. */
 export function filesOf({ folder }: Stage): unknown[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && !entry.name.startsWith('store.db'),
+    (entry) => entry.isFile() && !/^(store\.db|head)/.test(entry.name),
   );
   return files
     .map((entry) => join(entry.parentPath, entry.name))

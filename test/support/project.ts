@@ -27,6 +27,11 @@ export async function project(registry: string, clock?: () => Date): Promise<Pro
   return { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
 }
 
+/** A clock of a test's own goes as it likes, and the time since boot goes with it: nobody has set it. */
+export function steady(clock: () => Date): { clock: () => Date; uptime: () => number } {
+  return { clock, uptime: () => clock().getTime() };
+}
+
 export interface Intent {
   readonly intent_id: string;
   readonly hash: string;

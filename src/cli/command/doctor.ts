@@ -83,7 +83,7 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
   const doubts = await keyturn.inDoubt();
   return [
     await attempt('ledger', async () => `${(await keyturn.head()).size} entries, and its key is here`),
-    await attempt('state', async () => `${(await keyturn.rebuild({ write: false })).rows} rows`),
+    await attempt('state', () => state(keyturn)),
     registryCheck(keyturn),
     await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
@@ -101,6 +101,11 @@ async function attempt(name: string, act: () => Promise<string>): Promise<Check>
     const { code, message } = refusalOf(error);
     return bad(name, message, code);
   }
+}
+
+async function state(keyturn: Keyturn): Promise<string> {
+  const { rows, differences } = await keyturn.rebuild({ write: false });
+  return differences.length === 0 ? `${rows} rows, as the ledger says` : refuse('PROJECTION_DRIFT');
 }
 
 /** Files that are not the active policies decide nothing, and who reads them believes something else. */

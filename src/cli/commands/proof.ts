@@ -1,4 +1,4 @@
-import { ID, id, type OptionSpec, out, type Spec } from '../spec.ts';
+import { as, ID, id, type OptionSpec, out, reason, type Spec } from '../spec.ts';
 
 const key: OptionSpec = { flags: '--key <fingerprint>', about: 'the ledger key as its owner told you' };
 const withObjects: OptionSpec = {
@@ -52,6 +52,13 @@ export const PROOF: readonly Spec[] = [
     options: [out],
     examples: ['keyturn ledger head --out head-2026-01-15.txt'],
     load: async () => (await import('../command/ledger.ts')).head,
+  },
+  {
+    name: 'ledger accept-head',
+    about: 'accept the ledger as it is after a restore, although the kept head knows more entries',
+    options: [reason, as],
+    examples: ['keyturn ledger accept-head --reason "the backup of Monday was restored"'],
+    load: async () => (await import('../command/accept-head.ts')).acceptHead,
   },
   {
     name: 'ledger prove',

@@ -1,0 +1,50 @@
+import { visible } from '../../canonical/visible.ts';
+import { Keyturn } from '../../keyturn.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { actAs, whoActs } from '../human.ts';
+import { painter } from '../paint.ts';
+import { closing, folderOf } from '../project.ts';
+import type { Result } from '../schema.ts';
+
+/** After a restore, or when the kept head was lost: a human says that the ledger is to go on from here. */
+export async function acceptHead(call: Call): Promise<Answer> {
+  const reason = call.options.reason!;
+  const at = folderOf(call);
+  const { message } = await refusalAt(at);
+  return closing(await Keyturn.open({ at, head: 'accept' }), async (keyturn) => {
+    const name = await whoActs(keyturn, call.options.as);
+    const entries = await keyturn.size();
+    const { body } = await actAs(
+      keyturn,
+      name,
+      (signer) => keyturn.acceptHead({ reason, signer }),
+      () => [painter(true)('alarm', visible(message)), ...ADVICE],
+    );
+    const { kept_size, by } = body;
+    const result: Result<'ledger accept-head'> = { entries, kept_size, by, reason };
+    return { result, lines: [`[OK] ${by} accepted the ledger of ${entries} entries. It goes on from there`] };
+  });
+}
+
+const ADVICE = [
+  'What was recorded in entries that are missing is forgotten, and what they spent could be run again.',
+  'Find out what ran since, before you accept.',
+];
+
+/** Why the project cannot be opened. If it can, or for another reason cannot, there is nothing to accept. */
+async function refusalAt(at: string): Promise<Refusal> {
+  try {
+    await (await Keyturn.open({ at, mode: 'read' })).close();
+  } catch (error) {
+    if (error instanceof Refusal && ABOUT_HEADS.has(error.code)) return error;
+    throw error;
+  }
+  return refuse('USAGE', 'The kept head fits the ledger. There is nothing to accept.');
+}
+
+const ABOUT_HEADS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'KEPT_HEAD_INVALID',
+  'LEDGER_TRUNCATED',
+  'LEDGER_FORKED',
+]);

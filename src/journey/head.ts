@@ -1,0 +1,24 @@
+import type { Event } from '../event/event.ts';
+import { type Signer, signAct } from '../identity/act.ts';
+import { requireHuman } from '../identity/principal.ts';
+import type { Context } from './context.ts';
+
+export interface AcceptHeadRequest {
+  /** How many entries the longest kept head knew; null when none could be read. */
+  readonly kept_size: number | null;
+  readonly reason: string;
+  readonly signer: Signer;
+}
+
+/** A human accepts the ledger as it is. The entry says so for good; the kept head goes on from it. */
+export async function acceptHead(
+  context: Context,
+  { kept_size, reason, signer }: AcceptHeadRequest,
+): Promise<Event<'head.accepted'>> {
+  const { store, origin, clock } = context;
+  requireHuman(await store.principal(signer.name), signer.public_key);
+  const { size: seq } = await store.tip();
+  const accepted = signAct(origin, 'head.accepted', 'system', { seq, kept_size, reason }, signer, clock());
+  await store.commit({ events: [accepted] });
+  return accepted;
+}

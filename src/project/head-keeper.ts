@@ -1,0 +1,126 @@
+import { GENESIS } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import { type FileLock, openFileLock } from '../store/sqlite/file-lock.ts';
+import type { Commit, Receipt, Store, Tip } from '../store/store.ts';
+import { overwriteHeadFile, readHeadFile, replaceHeadFile } from './head-file.ts';
+
+export interface HeadPlaces {
+  /** `.keyturn/head`, and the one elsewhere if keyturn.yaml names it. */
+  readonly files: readonly string[];
+  readonly lock: string;
+}
+
+type End = Pick<Tip, 'size' | 'last'>;
+
+/** Keeps how far the ledger was, beside the store and elsewhere. */
+export interface HeadKeeper {
+  /** The same store. What it commits is kept; what a claim commits is kept durably before the claim is acknowledged. */
+  readonly store: Store;
+  /** Refuses a ledger that is shorter than what was kept, or that goes another way. `tip` saves a read. */
+  require(tip?: End): Promise<void>;
+}
+
+/** How long the commits of one process gather before the head is written. Whoever crashes earlier has an older head. */
+const GATHER_ms = 50;
+
+export function headKeeper(
+  store: Store,
+  origin: string,
+  places: HeadPlaces,
+  mode: 'read' | 'write',
+): HeadKeeper {
+  /** The furthest that this process has seen, and how much of that is in the files. */
+  let seen: End = { size: 0, last: GENESIS };
+  let kept_size = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let lock: Promise<FileLock> | null = null;
+
+  /** Several processes write these files. Under the lock none of them takes a head back. */
+  async function locked(act: (path: string) => void): Promise<void> {
+    lock ??= openFileLock(places.lock);
+    try {
+      (await lock).hold(() => {
+        for (const path of places.files) act(path);
+      });
+    } catch (error) {
+      await unlock();
+      throw error;
+    }
+  }
+
+  async function unlock(): Promise<void> {
+    const opened = lock;
+    lock = null;
+    (await opened?.catch(() => null))?.close();
+  }
+
+  async function keep(sync: boolean): Promise<void> {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    await locked((path) => advance(path, sync));
+    kept_size = seen.size;
+  }
+
+  /** Another process may have kept a later one, and not synced it. */
+  function advance(path: string, sync: boolean): void {
+    const kept = readHeadFile(path, origin);
+    const head = kept.size < seen.size ? { origin, size: seen.size, last: seen.last } : kept;
+    if (sync || head !== kept) overwriteHeadFile(path, head, { sync });
+  }
+
+  /** A head that could not be written is an older head: the next commit tries again, and a claim is refused. */
+  const keepIfPossible = () => keep(false).catch(() => undefined);
+
+  async function commit(asked: Commit): Promise<Receipt> {
+    const receipt = await store.commit(asked);
+    const { seq, hash } = receipt.entries.at(-1)!;
+    if (seen.size <= seq) seen = { size: seq + 1, last: hash };
+    if (asked.events.some(({ kind }) => kind === 'head.accepted')) await accept();
+    else if (asked.events.some(({ kind }) => SYNCED.has(kind))) await keep(true);
+    else timer ??= setTimeout(keepIfPossible, GATHER_ms).unref();
+    return receipt;
+  }
+
+  async function accept(): Promise<void> {
+    await locked((path) => replaceHeadFile(path, { origin, size: seen.size, last: seen.last }));
+    kept_size = seen.size;
+  }
+
+  async function close(): Promise<void> {
+    if (kept_size < seen.size) await keepIfPossible();
+    await unlock();
+    await store.close();
+  }
+
+  async function require(tip?: End): Promise<void> {
+    // The head first and the store after it: others write meanwhile, and the store is never behind its head.
+    for (const path of places.files) await requireGoesThrough(store, readHeadFile(path, origin), path, tip);
+    const end = await requireGoesThrough(store, seen, 'this process', tip);
+    if (mode === 'write' && end.size > seen.size) seen = end;
+  }
+
+  return { store: { ...store, commit, close }, require };
+}
+
+/** From these on something happens outside of the ledger. */
+const SYNCED: ReadonlySet<string> = new Set<Commit['events'][number]['kind']>([
+  'execution.claimed',
+  'rollback.claimed',
+]);
+
+/** Returns where the ledger ends. A `tip` that was read before the head may be older than it, and is read again. */
+async function requireGoesThrough(store: Store, kept: End, keeper: string, tip?: End): Promise<End> {
+  const end = tip && tip.size >= kept.size ? tip : await store.tip();
+  const found = { entries: end.size, kept: kept.size, keeper };
+  if (end.size < kept.size)
+    refuse(
+      'LEDGER_TRUNCATED',
+      `The ledger has ${end.size} entries, and ${keeper} knows ${kept.size}.`,
+      found,
+    );
+  if (kept.size === 0) return end;
+  const last = end.size === kept.size ? end.last : (await store.entry(kept.size - 1))?.hash;
+  if (last !== kept.last)
+    refuse('LEDGER_FORKED', `The first ${kept.size} entries are not those that ${keeper} knows.`, found);
+  return end;
+}

@@ -1,0 +1,197 @@
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Keyturn } from '../../src/keyturn.ts';
+import { AUTHORITY_TOOLS, granted, yes } from '../journey/authority.ts';
+import { PASSPHRASE, writeRegistry } from '../support/project.ts';
+import { keyturn } from '../support/pty.ts';
+import { scratch } from '../support/scratch.ts';
+
+/** The table of SECURITY.md, "What is noticed, and by which command": each row done to a real project, each command run. */
+
+const COMMANDS = {
+  status: () => ['status'],
+  check: (id: string, hash: string) => ['check', id, hash],
+  dry_run: (id: string, hash: string) => ['run', id, hash, '--dry-run'],
+  doctor: () => ['doctor'],
+  verify: () => ['ledger', 'verify', '--deep'],
+  rebuild: () => ['ledger', 'rebuild'],
+  store_verify: () => ['store', 'verify'],
+} as const;
+type Command = keyof typeof COMMANDS;
+type Says = Readonly<Record<Command, string | null>>;
+
+const all = (code: string): Says => ({
+  status: code,
+  check: code,
+  dry_run: code,
+  doctor: code,
+  verify: code,
+  rebuild: code,
+  store_verify: code,
+});
+const NOTHING: Says = {
+  ...all(''),
+  status: null,
+  check: null,
+  dry_run: null,
+  doctor: null,
+  verify: null,
+  rebuild: null,
+  store_verify: null,
+};
+
+let model: string;
+let backup: string;
+let theirs: string;
+let ran: { intent_id: string; hash: string };
+let waiting: { intent_id: string; hash: string };
+
+const storeOf = (root: string) => join(root, '.keyturn', 'store.db');
+const keysOf = (root: string) => join(root, '.keyturn', 'keys');
+
+function folder(): string {
+  const made = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-noticed-'));
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function made(at: string): Promise<Keyturn> {
+  const created = await Keyturn.init({ at, name: 'ada', passphrase: PASSPHRASE });
+  // Where a tool works is part of what is approved, and each case is done to a copy elsewhere.
+  writeRegistry(at, AUTHORITY_TOOLS.replace('sandbox: {}', 'cwd: /\n    sandbox: {}'));
+  return created;
+}
+
+beforeAll(async () => {
+  theirs = folder();
+  await (await made(theirs)).close();
+  model = folder();
+  const opened = await made(model);
+  const p = { root: model, keyturn: opened, ada: opened.unlock('ada', PASSPHRASE) };
+  ran = await granted(p);
+  waiting = await granted(p);
+  await opened.close();
+  backup = join(folder(), 'store.db');
+  copyFileSync(storeOf(model), backup);
+  const again = await Keyturn.open({ at: model });
+  await again.run({ ...ran, confirm: yes });
+  await again.close();
+}, 120_000);
+
+function sql(root: string, text: string): void {
+  const db = new DatabaseSync(storeOf(root));
+  db.exec(text);
+  db.close();
+}
+
+const FREE = 'DROP TRIGGER entry_no_delete; DROP TRIGGER entry_no_update;';
+
+/** Asks about the intent that waits: whether it may run must not depend on what was done to the other one. */
+const CASES: readonly (readonly [string, (root: string) => void, Says])[] = [
+  [
+    'another store in its place',
+    (root) => copyFileSync(storeOf(theirs), storeOf(root)),
+    all('LEDGER_FOREIGN'),
+  ],
+  [
+    'a backup of the store that was put back',
+    (root) => copyFileSync(backup, storeOf(root)),
+    all('LEDGER_TRUNCATED'),
+  ],
+  [
+    'a tail that was cut off',
+    (root) => sql(root, `${FREE} DELETE FROM entry WHERE id > (SELECT max(id) - 2 FROM entry);`),
+    all('LEDGER_TRUNCATED'),
+  ],
+  [
+    'rows of the index that were removed',
+    (root) => sql(root, `DELETE FROM lookup WHERE near = '${ran.intent_id}' AND kind = 'claim';`),
+    { ...NOTHING, doctor: 'PROJECTION_DRIFT', rebuild: 'PROJECTION_DRIFT', store_verify: 'PROJECTION_DRIFT' },
+  ],
+  [
+    'the state of another intent that was changed',
+    (root) =>
+      sql(
+        root,
+        `UPDATE projection SET status = 'approved' WHERE name = 'intent' AND key = '${ran.intent_id}';`,
+      ),
+    { ...NOTHING, doctor: 'PROJECTION_DRIFT', rebuild: 'PROJECTION_DRIFT', store_verify: 'PROJECTION_DRIFT' },
+  ],
+  [
+    'the state of this intent that was changed',
+    (root) =>
+      sql(
+        root,
+        `UPDATE projection SET state = replace(state, '"attempt":1', '"attempt":2')
+         WHERE name = 'intent' AND key = '${waiting.intent_id}';`,
+      ),
+    {
+      ...NOTHING,
+      dry_run: 'PROJECTION_DRIFT',
+      doctor: 'PROJECTION_DRIFT',
+      rebuild: 'PROJECTION_DRIFT',
+      store_verify: 'PROJECTION_DRIFT',
+    },
+  ],
+  [
+    'the ledger key of another project',
+    (root) => copyFileSync(join(keysOf(theirs), 'ledger.seed'), join(keysOf(root), 'ledger.seed')),
+    { ...NOTHING, doctor: 'KEY_FILE_INVALID', verify: 'KEY_FILE_INVALID' },
+  ],
+];
+
+function copied(): string {
+  const root = scratch();
+  cpSync(model, root, { recursive: true });
+  return root;
+}
+
+async function codeOf(root: string, command: Command): Promise<string | null> {
+  const { stdout } = await keyturn([...COMMANDS[command](waiting.intent_id, waiting.hash), '--json'], {
+    cwd: root,
+  });
+  const answer = JSON.parse(stdout) as { ok: boolean; code?: string };
+  return answer.ok ? null : (answer.code ?? 'none');
+}
+
+describe('S6: what was done to the store or the keys is noticed by these commands', () => {
+  it('nothing was done: no command says anything', async () => {
+    const root = copied();
+    for (const command of Object.keys(COMMANDS) as Command[])
+      expect([command, await codeOf(root, command)]).toEqual([command, null]);
+  });
+
+  it.each(CASES)('%s is noticed', async (_, damage, says) => {
+    const root = copied();
+    damage(root);
+    const found: Record<string, string | null> = {};
+    for (const command of Object.keys(COMMANDS) as Command[]) found[command] = await codeOf(root, command);
+    expect(found).toEqual(says);
+  });
+
+  it('the key file of a human from another project signs nothing here', async () => {
+    const root = copied();
+    copyFileSync(join(keysOf(theirs), 'ada.json'), join(keysOf(root), 'ada.json'));
+    const opened = await Keyturn.open({ at: root });
+    const signer = opened.unlock('ada', PASSPHRASE);
+    await expect(opened.freeze({ scope: 'system', reason: 'a test', signer })).rejects.toMatchObject({
+      code: 'KEY_FILE_INVALID',
+    });
+    await opened.close();
+  });
+
+  it('a control key of another project grants nothing here', async () => {
+    const root = copied();
+    const [name] = readdirSync(keysOf(root)).filter((file) => file.startsWith('control-'));
+    const [other] = readdirSync(keysOf(theirs)).filter((file) => file.startsWith('control-'));
+    writeFileSync(join(keysOf(root), name!), '');
+    copyFileSync(join(keysOf(theirs), other!), join(keysOf(root), name!));
+    const opened = await Keyturn.open({ at: root });
+    const signer = opened.unlock('ada', PASSPHRASE);
+    await expect(opened.grant({ ...waiting, signer })).rejects.toMatchObject({ code: 'KEY_FILE_INVALID' });
+    await opened.close();
+  });
+});
