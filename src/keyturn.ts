@@ -18,6 +18,7 @@ import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
 import * as auditingFiles from './journey/audit-file.ts';
 import { check } from './journey/check.ts';
+import * as timing from './journey/clock.ts';
 import { type Context, requireIntent } from './journey/context.ts';
 import { addControlKey } from './journey/control.ts';
 import * as delegating from './journey/delegate.ts';
@@ -81,6 +82,8 @@ export interface OpenOptions {
   /** `accept` does not compare the kept head, for `acceptHead`. Nothing can be checked, granted or run then. */
   readonly head?: 'compare' | 'accept';
   readonly clock?: () => Date;
+  /** Milliseconds since boot, for a clock of one's own: with the real ones, it must not step ahead of real time. */
+  readonly uptime?: () => number;
   /** Another finder for the agent core. Its packets are taken as they are, and refused if they are incomplete. */
   readonly finder?: Finder;
 }
@@ -91,6 +94,7 @@ export interface InitOptions {
   readonly name: string;
   readonly passphrase: string;
   readonly clock?: () => Date;
+  readonly uptime?: () => number;
   readonly finder?: Finder;
 }
 
@@ -125,7 +129,7 @@ export class Keyturn {
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
-  static async init({ at, name, passphrase, clock = now, finder }: InitOptions): Promise<Keyturn> {
+  static async init({ at, name, passphrase, clock = now, uptime, finder }: InitOptions): Promise<Keyturn> {
     const layout = layoutOf(at);
     enrolling.requireName(name);
     requirePassphrase(passphrase);
@@ -145,7 +149,7 @@ export class Keyturn {
         rmSync(draft.own, { recursive: true, force: true });
       throw existsSync(layout.own) ? new Refusal('PROJECT_EXISTS') : error;
     }
-    return Keyturn.open({ at, clock, ...(finder && { finder }) });
+    return Keyturn.open({ at, clock, ...(uptime && { uptime }), ...(finder && { finder }) });
   }
 
   static async #found(
@@ -166,7 +170,7 @@ export class Keyturn {
         events: [{ kind: 'system.initialised', subject: 'system', body }],
       });
       const origin = originOf(project_id, config.tenant);
-      const ledger = { store, origin, requireKeptHead: async () => {} };
+      const ledger = { store, origin, requireKeptHead: async () => {}, requireSteadyClock: () => {} };
       const context = contextOf(layout, config, ledger, clock, SILENT);
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
       const { public_key } = createControlKey(layout);
@@ -181,12 +185,12 @@ export class Keyturn {
     }
   }
 
-  static async open({ at, mode = 'write', head, clock = now, finder }: OpenOptions): Promise<Keyturn> {
+  static async open({ at, mode = 'write', clock = now, finder, ...more }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
     const telemetry = await telemetryOf(layout, config);
     const opened = async () => {
-      const ledger = await openLedger(layout, config, { clock, mode, ...(head && { head }) });
+      const ledger = await openLedger(layout, config, { clock, mode, ...more });
       return contextOf(layout, config, ledger, clock, telemetry);
     };
     try {
@@ -354,6 +358,8 @@ export class Keyturn {
     const kept_size = longestKept(headPlaces(this.layout, this.config), this.#context.origin);
     return acceptHead(this.#context, { ...request, kept_size });
   };
+  checkClock = () => timing.checkClock(this.#context);
+  acceptClock = (request: timing.AcceptClockRequest) => timing.acceptClock(this.#context, request);
   verify = (options: auditing.VerifyOptions) => auditing.verify(this.#context, options);
   export = (options: auditing.ExportOptions = {}) =>
     auditing.exportLedger(this.#context, readLedgerKey(this.layout), options);

@@ -85,6 +85,11 @@ export const limits = {
   clock_skew_ms: 5_000,
   /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */
   named_differences: 8,
+  /**
+   * How far the clock may step ahead of the time that passed since the last entry. ntpd, too, steps no further by itself and
+   * leaves more to a human.
+   */
+  clock_step_ms: 1_000_000,
   passphrase_chars_min: 8,
   passphrase_chars: 1024,
   /** How long a commit waits for another process that holds the store. */

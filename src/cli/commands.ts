@@ -13,6 +13,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   policy: 'the rules: what they say, and which of them hold',
   control: 'the key that signs capabilities',
   plan: 'many reversible changes, or none',
+  clock: 'which time it is',
   object: 'stored arguments and outputs',
   tool: 'the registry of tools',
   agent: 'goals in words, which become governed simulations',

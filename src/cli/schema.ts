@@ -28,6 +28,7 @@ const results = {
       z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
     ),
   }),
+  'clock accept': z.strictObject({ now: time, by: name, reason: z.string() }),
   explain: z.strictObject({
     reasons: z.array(
       z

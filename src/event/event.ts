@@ -79,6 +79,9 @@ const bodies = {
     ...signed,
   }),
 
+  /** A human says which time it is. It alone may be earlier than the entry before it; `now` is its own time. */
+  'clock.accepted': z.strictObject({ seq: place, now: time, reason: prose, ...signed }),
+
   'delegation.granted': z.strictObject({
     delegate: name,
     delegate_key: key,

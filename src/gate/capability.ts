@@ -1,4 +1,5 @@
 import type { Event } from '../event/event.ts';
+import { isMadeLater } from '../identity/made.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Capability, IntentState } from './state.ts';
@@ -46,6 +47,7 @@ export function spent(state: IntentState, { body }: Event<'execution.claimed'>, 
   if (capability.attempt !== state.attempt || capability.effect_digest !== body.effect_digest)
     refuse('CAPABILITY_INTENT_CHANGED');
   if (Date.parse(capability.expires_at) <= Date.parse(at)) refuse('CAPABILITY_EXPIRED');
+  if (isMadeLater(capability.issued_at, at)) refuse('CAPABILITY_NOT_YET');
   return marked(state, [body.capability_id], 'spent');
 }
 
@@ -85,6 +87,7 @@ export function currentCapability(state: IntentState, now: Date): Capability {
   const usable = attempts.findLast(
     ({ status, expires_at }) => status === 'issued' && Date.parse(expires_at) > now.getTime(),
   );
+  if (usable && isMadeLater(usable.issued_at, now.toISOString())) refuse('CAPABILITY_NOT_YET');
   if (usable) return usable;
   const newest = attempts.at(-1);
   if (!newest) refuse('CAPABILITY_MISSING');

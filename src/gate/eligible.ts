@@ -1,3 +1,4 @@
+import { isMadeLater } from '../identity/made.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { currentCapability } from './capability.ts';
@@ -54,16 +55,24 @@ export function approvedNow(state: IntentState | null, hash: string, facts: Fact
   if (ledger_at !== null && now.getTime() < Date.parse(ledger_at) - limits.clock_skew_ms)
     return denied('CLOCK_BEHIND');
   if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
+  const at = now.toISOString();
+  if (isMadeLater(state.proposed_at, at)) return denied('MADE_IN_FUTURE');
   const valid = validApprovals(state, now);
-  if (signersOf(valid).length < state.approvals_needed) return denied('APPROVAL_EXPIRED');
+  if (signersOf(valid).length < state.approvals_needed)
+    return denied(
+      state.approvals.some((one) => isMadeLater(one.signed_at, at)) ? 'MADE_IN_FUTURE' : 'APPROVAL_EXPIRED',
+    );
   if (signersOf(valid.filter(isLive)).length < state.approvals_needed) return denied('APPROVER_REVOKED');
   const isLiveKey = (by: string, key: string) => isLive({ by, key, delegation: null });
-  const freeze = frozenFor(state, { ...facts, at: now.toISOString(), isLiveKey });
+  const freeze = frozenFor(state, { ...facts, at, isLiveKey });
   return freeze ? { ...denied('FROZEN'), words: freezeWords(freeze) } : state;
 }
 
 export function validApprovals({ approvals }: IntentState, now: Date): Approval[] {
-  return approvals.filter(({ expires_at }) => Date.parse(expires_at) > now.getTime());
+  return approvals.filter(
+    ({ signed_at, expires_at }) =>
+      Date.parse(expires_at) > now.getTime() && !isMadeLater(signed_at, now.toISOString()),
+  );
 }
 
 function denied(code: ReasonCode, executed_at: string | null = null): Denial {

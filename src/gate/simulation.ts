@@ -1,6 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Body, Event } from '../event/event.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
+import { isMadeLater } from '../identity/made.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
@@ -109,6 +110,7 @@ export function requireActive(
 ): Simulation {
   if (state === null) refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation });
   const is_over = state.expires_at !== null && Date.parse(state.expires_at) <= Date.parse(at);
+  if (isMadeLater(state.changed_at, at)) refuse('MADE_IN_FUTURE', undefined, { simulation });
   if (state.status !== 'Active' || state.version !== version || is_over)
     refuse('SIMULATION_NOT_ACTIVE', undefined, { simulation, version, status: state.status, is_over });
   return state;

@@ -1,6 +1,7 @@
 import type { Event } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { isMadeLater } from './made.ts';
 import { isLive, type Principal } from './principal.ts';
 
 /** What a human lets somebody else's key do: which actions, until when, and whether it stands for an approval. */
@@ -109,6 +110,7 @@ export function requireHolds(authorities: Authorities, delegation_id: string, at
   for (let link: Delegation | null = asked; link; link = parentOf(authorities, link)) {
     if (link.status === 'revoked') refuse('DELEGATION_REVOKED');
     if (Date.parse(link.expires_at) <= Date.parse(at)) refuse('DELEGATION_EXPIRED');
+    if (isMadeLater(link.granted_at, at)) refuse('MADE_IN_FUTURE');
     const delegate = authorities.principal(link.delegate);
     if (delegate?.status !== 'active' || delegate.public_key !== link.delegate_key) refuse('KEY_REVOKED');
   }

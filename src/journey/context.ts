@@ -23,6 +23,8 @@ export interface Context {
   readonly store: Store;
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
   readonly requireKeptHead: (tip: Tip) => Promise<void>;
+  /** Refuses a clock that was set ahead since the last commit, where nothing else knows the time. */
+  readonly requireSteadyClock: () => void;
   /** What an operator may see of it. */
   readonly telemetry: Telemetry;
   /** Names project and tenant; every signature covers it. */
@@ -119,7 +121,10 @@ export async function requireIntent(context: Context, intent_id: string): Promis
 export async function requireClock(context: Context): Promise<Date> {
   const now = context.clock();
   const { at } = await context.store.tip();
-  if (at !== null && now.getTime() < Date.parse(at) - limits.clock_skew_ms) refuse('CLOCK_BEHIND');
+  if (at !== null && now.getTime() < Date.parse(at) - limits.clock_skew_ms)
+    refuse('CLOCK_BEHIND', `The newest entry is of ${at}, and the clock says ${now.toISOString()}.`, {
+      newest: at,
+    });
   return now;
 }
 
@@ -183,6 +188,7 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'LEDGER_FORKED',
   'LEDGER_FOREIGN',
   'KEPT_HEAD_INVALID',
+  'CLOCK_AHEAD',
   'DISK_FULL',
   'WRITE_FAILED',
   'INTERNAL',

@@ -1,8 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
 import { type Event, isSigned, parseEvent, type SignedKind } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
+import { requireInOrder, requireItsPlace } from '../gate/ledger-time.ts';
 import { movesIntent, next } from '../gate/next.ts';
-import { requireItsPlace } from '../gate/placed.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import { movesSystem, newSystem, nextSystem, type System } from '../gate/system.ts';
@@ -33,7 +33,7 @@ import type { ReadEntry } from './read-entry.ts';
 export class Inspector {
   #genesis: { readonly origin: string; readonly ledger_key: string } | null = null;
   #system: System | null = null;
-  #at_ms = 0;
+  #at: string | null = null;
   readonly #principals = new Map<string, Principal>();
   readonly #delegations = new Map<string, Delegation>();
   readonly #intents = new Map<string, IntentState>();
@@ -81,14 +81,12 @@ export class Inspector {
   };
 
   take({ entry, event, hash }: Omit<ReadEntry, 'hash'> & { readonly hash: Digest | null }): void {
-    // An entry of an earlier time could tell of a capability or an approval that had not ended yet.
-    if (Date.parse(entry.at) < this.#at_ms)
-      refuse('LEDGER_BROKEN', 'It is earlier than the entry before it.');
-    this.#at_ms = Date.parse(entry.at);
+    requireInOrder(this.#at, event, entry.at);
+    this.#at = entry.at;
     if (event.kind === 'system.initialised') this.#begin(event, entry);
     if (isSigned(event)) this.#requireSigned(event, entry, hash ?? sealEntry(entry).hash);
     requireClaims(event, entry);
-    requireItsPlace(event, entry.seq);
+    requireItsPlace(event, entry.seq, entry.at);
     if (movesSystem(event)) this.#system = nextSystem(this.system, event, entry.at);
     if (movesPrincipal(event)) {
       const before = this.#principals.get(event.subject) ?? null;

@@ -53,7 +53,7 @@ export async function telemetryOf({ root }: Layout, { log }: Config): Promise<Te
 export function contextOf(
   layout: Layout,
   config: Config,
-  { store: opened, origin, requireKeptHead }: OpenedLedger,
+  { store: opened, origin, requireKeptHead, requireSteadyClock }: OpenedLedger,
   clock: () => Date,
   telemetry: Telemetry,
 ): Context {
@@ -61,6 +61,7 @@ export function contextOf(
   return {
     store,
     requireKeptHead,
+    requireSteadyClock,
     telemetry,
     origin,
     clock,

@@ -3,23 +3,31 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably, replaceDurably } from '../durable/file.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import type { ClockMark } from './steady-clock.ts';
 
 /** How far the ledger was when this host last wrote to it. `last` is the hash of the last entry, which covers all others. */
 export interface KeptHead {
   readonly origin: string;
   readonly size: number;
   readonly last: Digest;
+  /** What the clock said then; null where a server knows the time. */
+  readonly mark: ClockMark | null;
 }
 
 const FORMAT = 'keyturn-kept-head/1';
-const TEXT = /^keyturn-kept-head\/1\n([^\n]{1,255})\n(0|[1-9][0-9]{0,15})\n([0-9a-f]{64})\n([0-9a-f]{16})\n$/;
+const TEXT =
+  /^keyturn-kept-head\/1\n([^\n]{1,255})\n(0|[1-9][0-9]{0,15})\n([0-9a-f]{64})\n(.{96})\n[0-9a-f]{16}\n$/;
+const MARK = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) ([0-9a-z-]{1,40}) (\d{1,16}) *$/;
+/** One width, so that a later head is never shorter than the one it is written over. */
+const MARK_CHARS = 96;
 const MOST_BYTES = 1024;
 /** A reader and a writer can meet in the middle of a line. The writer is done at once, so the second look is whole. */
 const LOOKS = 3;
 
 /** The last line shows a file that was written by halves. It proves nothing: whoever may write the file can write it. */
-function textOf({ origin, size, last }: KeptHead): string {
-  const text = `${FORMAT}\n${origin}\n${size}\n${last}\n`;
+function textOf({ origin, size, last, mark }: KeptHead): string {
+  const words = mark === null ? 'none' : `${mark.at} ${mark.boot_id} ${mark.up_ms}`;
+  const text = `${FORMAT}\n${origin}\n${size}\n${last}\n${words.padEnd(MARK_CHARS)}\n`;
   return `${text}${sha256(text).slice(0, 16)}\n`;
 }
 
@@ -43,11 +51,16 @@ export function readHeadFile(path: string, origin: string): KeptHead {
 function parsed(path: string): KeptHead {
   for (let look = 1; ; look++) {
     const text = textIn(path);
-    const [, origin, size, last] = TEXT.exec(text) ?? [];
-    const head = { origin: origin ?? '', size: Number(size), last: last ?? '' };
+    const [, origin = '', size, last = '', mark = ''] = TEXT.exec(text) ?? [];
+    const head = { origin, size: Number(size), last, mark: markOf(mark) };
     if (Number.isSafeInteger(head.size) && textOf(head) === text) return head;
     if (look === LOOKS) refuse('KEPT_HEAD_INVALID', `${path} is damaged.`, { path });
   }
+}
+
+function markOf(text: string): ClockMark | null {
+  const [, at, boot_id, up_ms] = MARK.exec(text) ?? [];
+  return at && boot_id ? { at, boot_id, up_ms: Number(up_ms) } : null;
 }
 
 function textIn(path: string): string {

@@ -1,8 +1,11 @@
-import { GENESIS } from '../ledger/entry.ts';
+import type { EventKind } from '../event/event.ts';
+import { GENESIS, type SealedEntry, skimEntry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type FileLock, openFileLock } from '../store/sqlite/file-lock.ts';
 import type { Commit, Receipt, Store, Tip } from '../store/store.ts';
 import { overwriteHeadFile, readHeadFile, replaceHeadFile } from './head-file.ts';
+import type { ClockMark, SteadyClock } from './steady-clock.ts';
 
 export interface HeadPlaces {
   /** `.keyturn/head`, and the one elsewhere if keyturn.yaml names it. */
@@ -28,10 +31,13 @@ export function headKeeper(
   origin: string,
   places: HeadPlaces,
   mode: 'read' | 'write',
+  time: SteadyClock | null,
 ): HeadKeeper {
   /** The furthest that this process has seen, and how much of that is in the files. */
   let seen: End = { size: 0, last: GENESIS };
   let kept_size = 0;
+  /** The last entry that this process wrote. Its time tells whether the clock can be a mark. */
+  let written: SealedEntry | null = null;
   let timer: NodeJS.Timeout | null = null;
   let lock: Promise<FileLock> | null = null;
 
@@ -64,25 +70,46 @@ export function headKeeper(
   /** Another process may have kept a later one, and not synced it. */
   function advance(path: string, sync: boolean): void {
     const kept = readHeadFile(path, origin);
-    const head = kept.size < seen.size ? { origin, size: seen.size, last: seen.last } : kept;
-    if (sync || head !== kept) overwriteHeadFile(path, head, { sync });
+    if (kept.size >= seen.size && !sync) return;
+    const { size, last } = kept.size < seen.size ? seen : kept;
+    overwriteHeadFile(path, { origin, size, last, mark: newMark() ?? kept.mark }, { sync });
+  }
+
+  /** A clock that is behind the ledger is wrong, and no mark for those that come later. */
+  function newMark(): ClockMark | null {
+    const mark = written && (time?.mark() ?? null);
+    const at = mark && skimEntry(written!.bytes)?.at;
+    return at && Date.parse(mark.at) >= Date.parse(at) - limits.clock_skew_ms ? mark : null;
   }
 
   /** A head that could not be written is an older head: the next commit tries again, and a claim is refused. */
   const keepIfPossible = () => keep(false).catch(() => undefined);
 
   async function commit(asked: Commit): Promise<Receipt> {
-    const receipt = await store.commit(asked);
-    const { seq, hash } = receipt.entries.at(-1)!;
-    if (seen.size <= seq) seen = { size: seq + 1, last: hash };
-    if (asked.events.some(({ kind }) => kind === 'head.accepted')) await accept();
+    const has = (...kinds: EventKind[]) => asked.events.some(({ kind }) => kinds.includes(kind));
+    if (!asked.events.every(({ kind }) => ANY_TIME.has(kind))) time?.require();
+    const receipt = await (has('clock.accepted') ? commitTime(asked) : store.commit(asked));
+    written = receipt.entries.at(-1)!;
+    if (seen.size <= written.seq) seen = { size: written.seq + 1, last: written.hash };
+    if (has('head.accepted')) await accept();
     else if (asked.events.some(({ kind }) => SYNCED.has(kind))) await keep(true);
     else timer ??= setTimeout(keepIfPossible, GATHER_ms).unref();
     return receipt;
   }
 
+  async function commitTime(asked: Commit): Promise<Receipt> {
+    const takeBack = time?.accept();
+    try {
+      return await store.commit(asked);
+    } catch (error) {
+      takeBack?.();
+      throw error;
+    }
+  }
+
   async function accept(): Promise<void> {
-    await locked((path) => replaceHeadFile(path, { origin, size: seen.size, last: seen.last }));
+    const mark = newMark();
+    await locked((path) => replaceHeadFile(path, { origin, size: seen.size, last: seen.last, mark }));
     kept_size = seen.size;
   }
 
@@ -102,10 +129,29 @@ export function headKeeper(
   return { store: { ...store, commit, close }, require };
 }
 
-/** From these on something happens outside of the ledger. */
-const SYNCED: ReadonlySet<string> = new Set<Commit['events'][number]['kind']>([
+/** From these on something happens outside of the ledger, or another time holds. */
+const SYNCED: ReadonlySet<EventKind> = new Set<EventKind>([
   'execution.claimed',
   'rollback.claimed',
+  'clock.accepted',
+]);
+
+/**
+ * Stopping something and recording what happened never waits for a clock; nor does the act that sets it right. Their entries
+ * have the time that must have come.
+ */
+const ANY_TIME: ReadonlySet<EventKind> = new Set<EventKind>([
+  'clock.accepted',
+  'head.accepted',
+  'system.frozen',
+  'key.revoked',
+  'capability.revoked',
+  'delegation.revoked',
+  'approval.denied',
+  'violation.detected',
+  'execution.finished',
+  'execution.refused',
+  'rollback.finished',
 ]);
 
 /** Returns where the ledger ends. A `tip` that was read before the head may be older than it, and is read again. */

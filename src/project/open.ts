@@ -1,3 +1,4 @@
+import { thisProcess } from '../effect/process.ts';
 import { genesisOf } from '../journey/audit.ts';
 import { Refusal } from '../refusal.ts';
 import type { OpenOptions } from '../store/open.ts';
@@ -7,6 +8,7 @@ import { createHeadFile, readHeadFile } from './head-file.ts';
 import { type HeadPlaces, headKeeper } from './head-keeper.ts';
 import type { Layout } from './layout.ts';
 import { pinnedOf, readLedgerFile, requirePinned } from './ledger-file.ts';
+import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
 /** The store of a project, known to hold the ledger of this project, all of it. */
 export interface OpenedLedger {
@@ -14,31 +16,56 @@ export interface OpenedLedger {
   readonly origin: string;
   /** Asked again before anything is decided: a store can be exchanged under a process that has it open. */
   readonly requireKeptHead: (tip: Tip) => Promise<void>;
+  /** CLOCK_AHEAD when the clock was set ahead since the last commit. */
+  readonly requireSteadyClock: () => void;
 }
 
 export interface OpenLedgerOptions extends Pick<OpenOptions, 'clock'> {
   readonly mode: 'read' | 'write';
   /** `accept`: the kept head is not compared, for the one command that puts another in its place. */
   readonly head?: 'compare' | 'accept';
+  /** Milliseconds since boot; without it those of this machine. A clock of one's own brings its own. */
+  readonly uptime?: () => number;
 }
 
 /** The one place where the store of a project is opened: to read, to write, for the lane and for the agent core. */
 export async function openLedger(
   layout: Layout,
   config: Config,
-  { head = 'compare', ...options }: OpenLedgerOptions,
+  { head = 'compare', mode, clock, uptime }: OpenLedgerOptions,
 ): Promise<OpenedLedger> {
   const pinned = readLedgerFile(layout);
-  const opened = await config.store.open({ tenant: config.tenant, ...options });
+  // A server has a clock of its own, which is compared with in the store.
+  const time = config.store.kind === 'sqlite' ? timeOf(layout, pinned.origin, clock, uptime) : null;
+  const opened = await config.store.open({ tenant: config.tenant, clock: time?.stamp ?? clock, mode });
   try {
     requirePinned(pinned, pinnedOf(await genesisOf(opened)));
-    const keeper = headKeeper(opened, pinned.origin, headPlaces(layout, config), options.mode);
+    const keeper = headKeeper(opened, pinned.origin, headPlaces(layout, config), mode, time);
     if (head === 'compare') await keeper.require();
-    return { store: keeper.store, origin: pinned.origin, requireKeptHead: keeper.require };
+    const requireSteadyClock = () => time?.require();
+    return {
+      store: keeper.store,
+      origin: pinned.origin,
+      requireKeptHead: keeper.require,
+      requireSteadyClock,
+    };
   } catch (error) {
     await opened.close();
     throw error;
   }
+}
+
+function timeOf({ head }: Layout, origin: string, clock: () => Date, uptime?: () => number): SteadyClock {
+  const lastMark = () => {
+    try {
+      return readHeadFile(head, origin).mark;
+    } catch (error) {
+      // Whoever opens the project compares the head, and is refused for it there.
+      if (error instanceof Refusal) return null;
+      throw error;
+    }
+  };
+  return steadyClock({ clock, boot_id: thisProcess().boot_id, lastMark, ...(uptime && { uptime }) });
 }
 
 export function headPlaces({ head }: Layout, { heads }: Config): HeadPlaces {
@@ -60,5 +87,5 @@ export function longestKept({ files }: HeadPlaces, origin: string): number | nul
 
 /** For a ledger that just began, or that this host has just joined. */
 export function createHeadFiles({ files }: HeadPlaces, origin: string, { size, last }: Tip): void {
-  for (const path of files) createHeadFile(path, { origin, size, last });
+  for (const path of files) createHeadFile(path, { origin, size, last, mark: null });
 }

@@ -10,6 +10,8 @@ tenant: default
 registry: tools.yaml
 # Where the ledger is: sqlite, in .keyturn, or postgres://USER@HOST/DATABASE for several hosts (docs/postgres.md).
 store: sqlite
+# A second place for the kept head of the ledger, on another disk or of another owner (docs/cli.md#the-kept-head).
+# heads: /var/lib/keyturn/heads/default
 # How long an intent and an approval live.
 intent_ttl: 24h
 approval_ttl: 1h

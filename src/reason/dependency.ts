@@ -55,7 +55,7 @@ export const dependencyReasons = {
   CLOCK_BEHIND: [
     4016,
     'The clock of this machine is behind the ledger, so nothing that expires can be judged.',
-    'Set the clock.',
+    'Set the clock. If the clock is right and the newest entry is not, a human says so: `keyturn clock accept`.',
   ],
   ROLLBACK_NOT_DUE: [
     4017,
@@ -69,8 +69,13 @@ export const dependencyReasons = {
   ],
   CLOCK_AHEAD: [
     4019,
-    'The clock of this machine is ahead of the server of the store. What it wrote would make all other clocks late.',
-    'Set the clock, here or on the server.',
+    'The clock of this machine is ahead: of the server of the store, or of the time that has passed since the last entry.',
+    'Set the clock, here or on the server. Without a server, if it is right: `keyturn clock accept`.',
+  ],
+  MADE_IN_FUTURE: [
+    4020,
+    'It was made at a time that has not come yet: the clock was ahead then, and was set right since.',
+    'Reject or revoke it, and make it again.',
   ],
   RUN_AS_UNAVAILABLE: [
     4020,

@@ -1,6 +1,7 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
+import { requireInOrder } from '../gate/ledger-time.ts';
 import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { canonicalForm } from '../ledger/strict.ts';
@@ -77,9 +78,7 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
       const { seq, at, claims, prev, tenant, subject } = entry;
       if (seq !== end.size) broken('it is missing');
       if (prev !== end.last) broken('it does not follow the entry before it');
-      // What expires is judged by these times: `commit` never lets them go back.
-      if (end.at !== null && Date.parse(at) < Date.parse(end.at))
-        broken('its time is before that of the entry before it');
+      requireInOrder(end.at, event, at);
       if (claimsOf(event).some((claim) => !claims.includes(claim))) broken('it did not take its claim');
       for (const claim of claims) {
         if (taken.has(claim) || ledger.isClaimed(claim)) broken('it takes a claim that was taken');

@@ -110,7 +110,7 @@ export function planCommit(
   ledger: Ledger,
 ): Plan {
   try {
-    return planned(tenant, commit, tip, notBefore(tip, at), ledger);
+    return planned(tenant, commit, tip, timeOf(commit, tip, at), ledger);
   } catch (error) {
     // Whoever comes second is told so first: the claim says more than the state that its owner has reached by now.
     refuseTaken(commit, ledger);
@@ -118,8 +118,18 @@ export function planCommit(
   }
 }
 
-/** Time in the ledger never goes back. A clock that did is found by comparing it with the newest entry. */
-function notBefore(tip: Tip, at: string): string {
+/**
+ * Time in the ledger never goes back by itself. A clock that did is found by comparing it with the newest entry. Only a human
+ * who signed which time it is sets it back, and only if it is that time now.
+ */
+function timeOf({ events }: CheckedCommit, tip: Tip, at: string): string {
+  const [first] = events;
+  if (first?.kind === 'clock.accepted') {
+    const { now } = first.body;
+    if (Math.abs(Date.parse(now) - Date.parse(at)) > limits.clock_skew_ms)
+      refuse('DECISION_STALE', `It was signed for ${now}, and it is ${at} now.`);
+    return now;
+  }
   return tip.at !== null && Date.parse(at) < Date.parse(tip.at) ? tip.at : at;
 }
 

@@ -3,6 +3,7 @@ import { correlationOf } from '../gate/agent.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { type DispatchFacts, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { needsDispatch } from '../gate/dispatched.ts';
+import { validApprovals } from '../gate/eligible.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
 import { isOwnDelegated, isOwnRequest, signersOf } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
@@ -11,6 +12,7 @@ import type { System } from '../gate/system.ts';
 import { requireWaiver } from '../gate/waiver.ts';
 import { verifyProposal } from '../identity/act.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
+import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { authoritiesOf, type Rows } from './row.ts';
@@ -146,9 +148,11 @@ function requireNotFrozen(
 /** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
 function requireLiveApprovals(authorities: Authorities, state: IntentState, at: string): void {
   if (state.approvals.length === 0) refuse('APPROVAL_MISSING');
-  const valid = state.approvals.filter(({ expires_at }) => Date.parse(expires_at) > Date.parse(at));
+  const isLater = ({ signed_at }: Approval) => isMadeLater(signed_at, at);
+  const valid = validApprovals(state, new Date(at));
+  if (isMadeLater(state.proposed_at, at)) refuse('MADE_IN_FUTURE');
   if (signersOf(valid).length < state.approvals_needed && valid.length < state.approvals.length)
-    refuse('APPROVAL_EXPIRED');
+    refuse(state.approvals.some(isLater) ? 'MADE_IN_FUTURE' : 'APPROVAL_EXPIRED');
   const live = valid.filter((approval) => isLiveApproval(authorities, approval, at));
   if (signersOf(live).length < state.approvals_needed) refuse('APPROVER_REVOKED');
 }

@@ -6,8 +6,8 @@ import type { AgentState } from '../gate/agent-state.ts';
 import { nextDispatch } from '../gate/dispatch.ts';
 import { nextDispatched, requireDispatched } from '../gate/dispatched.ts';
 import { fingerprintOf, type IntakeEvent, movesIntake, nextIntake } from '../gate/intake.ts';
+import { requireItsPlace } from '../gate/ledger-time.ts';
 import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
-import { requireItsPlace } from '../gate/placed.ts';
 import { movesSimulation, nextSimulation, type SimulationEvent } from '../gate/simulation.ts';
 import { movesSystem, newSystem, nextSystem, type SystemEvent } from '../gate/system.ts';
 import { originOf, verifyAct } from '../identity/act.ts';
@@ -27,7 +27,7 @@ import { authoritiesOf, type Row, type Rows } from './row.ts';
 /** Pure: the rows that this event changes, or a refusal. Commit and rebuild use this one function. */
 export function fold(rows: Rows, event: Event, seq: number, at: string): readonly Row[] {
   if (isSigned(event)) requireSigner(rows, event, at);
-  requireItsPlace(event, seq);
+  requireItsPlace(event, seq, at);
   requireGrounds(rows, event, at);
   if (event.kind === 'system.initialised') return [systemOf(rows, event, seq)];
   if (movesSystem(event)) return [foldSystem(rows, event, at)];

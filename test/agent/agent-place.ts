@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
+import { PASSPHRASE, type Project, steady, writeRegistry } from '../support/project.ts';
 import { freshFolder, giveToTools } from '../support/scratch.ts';
 
 /** Tools in a real sandbox. What they may write is one folder; what they wrote can be counted. */
@@ -156,7 +156,7 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
       at: root,
       name: 'ada',
       passphrase: PASSPHRASE,
-      ...(clock && { clock }),
+      ...(clock && steady(clock)),
     });
     open.push(keyturn);
     place = {
@@ -165,7 +165,7 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
       ada: keyturn.unlock('ada', PASSPHRASE),
       written: () => writtenIn(root),
       again: async () => {
-        const other = await Keyturn.open({ at: root, ...(clock && { clock }) });
+        const other = await Keyturn.open({ at: root, ...(clock && steady(clock)) });
         open.push(other);
         return other;
       },

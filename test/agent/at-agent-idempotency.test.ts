@@ -8,6 +8,7 @@ import { canonicalBytes } from '../../src/canonical/json.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { Refusal } from '../../src/refusal.ts';
+import { steady } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
 
@@ -201,7 +202,7 @@ describe('a process that breaks anywhere between the yes and the outcome', () =>
         if (left < 0) throw new Crash();
         return new Date();
       };
-      const breaking = await Keyturn.open({ at: root, clock });
+      const breaking = await Keyturn.open({ at: root, ...steady(clock) });
       await breaking.agent.status(prompt.correlation_id);
       left = at - 1;
       const ended = await yes(breaking, prompt).catch((error: unknown) => error);

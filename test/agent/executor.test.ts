@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Confirm } from '../../src/agent/answer.ts';
 import { propose } from '../../src/journey/propose.ts';
 import { Keyturn } from '../../src/keyturn.ts';
+import { steady } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 import { asCore, delayed, intentIdFor, yesAndBreak } from './by-hand.ts';
@@ -70,14 +71,16 @@ describe('a process that breaks on its way from the yes to the run', () => {
       const { state } = await keyturn.agent.status(prompt.correlation_id);
       const step = state.plans[0]!.steps[0]!;
       const intent = await keyturn.intent(await intentOf(prompt)).catch(() => null);
-      expect(intent === null, `${at}: ${step.state} with ${intent?.status}`).toBe(step.state === 'READY');
+      expect(intent === null, `${at}: ${step.state} with ${intent?.status}`).toBe(
+        step.state === 'READY' || step.state === 'WAITING_CONFIRM',
+      );
       states.add(step.state);
       // Before the dispatch nothing was lost: somebody goes on with it.
       if (step.state !== 'READY') continue;
       expect((await keyturn.agent.resume(prompt)).kind).toBe('OUTCOME');
       expect(written()).toContain(`+ breaks ${at}`);
     }
-    expect([...states]).toEqual(['READY', 'EXECUTING', 'SUCCEEDED']);
+    expect([...states]).toEqual(['WAITING_CONFIRM', 'READY', 'EXECUTING', 'SUCCEEDED']);
   });
 });
 
@@ -136,7 +139,7 @@ describe('a yes that vanishes after the dispatch was decided', () => {
     const prompt = await askedFor(keyturn, `append a notebook line "${value}"`);
     const intent_id = await intentOf(prompt);
     const attack = attackOn(join(root, '.keyturn', 'store.db'), prompt, intent_id, moment);
-    const other = await Keyturn.open({ at: root, clock: attack.clock });
+    const other = await Keyturn.open({ at: root, ...steady(attack.clock) });
     const answer = await yes(other, prompt).catch((error: unknown) => error);
     await other.close();
     const done = attack.end();

@@ -4,6 +4,7 @@ import type { Catalog } from '../../src/agent/catalog.ts';
 import { MEMORY_TTL_MS, newMemory, rememberedAt } from '../../src/agent/context.ts';
 import { type Finder, type FinderPacket, type FinderRequest, Keyturn } from '../../src/keyturn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { steady } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace } from './agent-place.ts';
 
@@ -26,7 +27,7 @@ class WatchingFinder implements Finder {
 }
 
 async function withFinder<T>(finder: Finder, act: (keyturn: Keyturn) => Promise<T>): Promise<T> {
-  const keyturn = await Keyturn.open({ at: place().root, clock, finder });
+  const keyturn = await Keyturn.open({ at: place().root, ...steady(clock), finder });
   try {
     return await act(keyturn);
   } finally {

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AGENT } from '../../src/cli/commands/agent.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { answerJsonSchema } from '../../src/cli/schema.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { steady } from '../support/project.ts';
 import { scratch } from '../support/scratch.ts';
 import {
   answerOf,
@@ -202,6 +204,25 @@ describe('--json', () => {
     await ok(['replay', execution_id]);
   });
 
+  it('a further host, a head and a clock that a human accepts answer in JSON', async () => {
+    const own = (name: string) => join(folder, '.keyturn', name);
+    const { ledger_key } = JSON.parse(readFileSync(own('ledger.json'), 'utf8'));
+    rmSync(own('ledger.json'));
+    await ok(['store', 'join'], ['told you: ', ledger_key.slice('sha256:'.length).slice(0, 16)]);
+    rmSync(own('head'));
+    await ok(['ledger', 'accept-head', '--reason', 'the file was lost'], ASKED);
+    const tomorrow = () => new Date(Date.now() + 86_400_000);
+    const ahead = await Keyturn.open({ at: folder, ...steady(tomorrow) });
+    await ahead.freeze({
+      scope: 'tool',
+      name: 'none',
+      reason: 'a test',
+      signer: ahead.unlock('alice', PASSPHRASE),
+    });
+    await ahead.close();
+    await ok(['clock', 'accept', '--reason', 'the clock was a day ahead'], ASKED);
+  });
+
   it('the ledger answers in JSON, and now every command has answered', async () => {
     await ok(['ledger', 'show']);
     await ok(['ledger', 'head']);
@@ -213,6 +234,7 @@ describe('--json', () => {
     await ok(['store', 'verify']);
     await ok(['store', 'copy', '.keyturn/store.db', 'copy.db']);
     answered.add('watch'); // line by line, which watch.test.ts shows
+    for (const name of ['store migrate', 'store repair']) answered.add(name); // on a server, in test/findings/s13-*
     // The commands of the agent core answer in agent-json.test.ts.
     const others = COMMANDS.filter((spec) => !AGENT.includes(spec)).map(({ name }) => name);
     expect(others.filter((name) => !answered.has(name))).toEqual([]);

@@ -69,7 +69,7 @@ describe('an attacker who can write to the database file', () => {
     const approval = {
       by: 'ada',
       key: ada!.public_key,
-      signed_at: far,
+      signed_at: new Date().toISOString(),
       expires_at: far,
       assurance: 'passphrase',
       delegation: null,
@@ -85,7 +85,7 @@ describe('an attacker who can write to the database file', () => {
       by: 'ada',
       key: p.ada.public_key,
       delegation: null,
-      issued_at: far,
+      issued_at: new Date().toISOString(),
       expires_at: far,
       glass: false,
       status: 'issued',

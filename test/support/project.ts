@@ -20,7 +20,7 @@ export async function project(registry: string, clock?: () => Date): Promise<Pro
     at: root,
     name: 'ada',
     passphrase: PASSPHRASE,
-    ...(clock && { clock }),
+    ...(clock && steady(clock)),
   });
   onTestFinished(() => keyturn.close());
   writeRegistry(root, registry);

@@ -84,6 +84,7 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
   return [
     await attempt('ledger', async () => `${(await keyturn.head()).size} entries, and its key is here`),
     await attempt('state', () => state(keyturn)),
+    await attempt('clock', () => clock(keyturn)),
     registryCheck(keyturn),
     await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
@@ -103,16 +104,20 @@ async function attempt(name: string, act: () => Promise<string>): Promise<Check>
   }
 }
 
-async function state(keyturn: Keyturn): Promise<string> {
-  const { rows, differences } = await keyturn.rebuild({ write: false });
-  return differences.length === 0 ? `${rows} rows, as the ledger says` : refuse('PROJECTION_DRIFT');
-}
-
 /** Files that are not the active policies decide nothing, and who reads them believes something else. */
 async function policies(keyturn: Keyturn): Promise<string> {
   const { active, words } = await keyturn.policyFiles();
   if (words !== null) refuse('POLICY_FILES_DIFFER', words);
   return `active, snapshot ${active!.slice(0, 12)}`;
+}
+
+async function state(keyturn: Keyturn): Promise<string> {
+  const { rows, differences } = await keyturn.rebuild({ write: false });
+  return differences.length === 0 ? `${rows} rows, as the ledger says` : refuse('PROJECTION_DRIFT');
+}
+
+async function clock(keyturn: Keyturn): Promise<string> {
+  return `fits the ledger, whose newest entry is of ${await keyturn.checkClock()}`;
 }
 
 async function freezes(keyturn: Keyturn): Promise<string> {

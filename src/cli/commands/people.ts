@@ -95,6 +95,13 @@ export const PEOPLE: readonly Spec[] = [
     load: async () => (await import('../command/doctor.ts')).doctor,
   },
   {
+    name: 'clock accept',
+    about: 'say that the clock of this machine is right, after a wrong one wrote to the ledger',
+    options: [reason, as],
+    examples: ['keyturn clock accept --reason "the clock was a day ahead on Monday"'],
+    load: async () => (await import('../command/clock.ts')).accept,
+  },
+  {
     name: 'explain',
     about: 'say what a reason code means and what to do about it',
     operands: [{ name: '[code]', about: 'a name or a number; without it all of them' }],

@@ -1,5 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { type Event, parseEvent } from '../../event/event.ts';
+import { requireInOrder } from '../../gate/ledger-time.ts';
 import { GENESIS, leafHash, openEntry } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -133,13 +134,13 @@ function openStored(tenant: Tenant, stored: StoredEntry, tip: Tip): { entry: Ope
     if (stored.seq !== tip.size || seq !== tip.size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (owner !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
-    if (tip.at !== null && Date.parse(at) < Date.parse(tip.at))
-      refuse('LEDGER_BROKEN', 'it is earlier than the entry before it');
     if (leafHash(stored.bytes) !== stored.hash) refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
     const end = { ...append(tip, stored.hash), last: stored.hash, at };
     if (end.frontier.at(-1) !== stored.peak || at !== stored.at || event.subject !== stored.subject)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
-    return { entry: { seq, at, claims, event: parseEvent(event) }, end };
+    const parsed = parseEvent(event);
+    requireInOrder(tip.at, parsed, at);
+    return { entry: { seq, at, claims, event: parsed }, end };
   });
 }
 

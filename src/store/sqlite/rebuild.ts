@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Digest } from '../../canonical/digest.ts';
 import { parseEvent } from '../../event/event.ts';
+import { requireInOrder } from '../../gate/ledger-time.ts';
 import { type Entry, isEntry, leafHash, openEntry } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -96,13 +97,12 @@ function foldEntry(
     if (stored.id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
-    if (tip.at !== null && isEarlier(at, tip.at))
-      refuse('LEDGER_BROKEN', 'it is earlier than the entry before it');
     if (leafHash(stored.bytes) !== stored.hash) refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
     const end = { ...append(tip, stored.hash), last: stored.hash, at };
     if (end.frontier.at(-1) !== stored.peak || at !== stored.at)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
     const event = parseEvent(entry);
+    requireInOrder(tip.at, event, at);
     folding.add(event, seq, at, claims);
     const added = agentTableRows(event, { tenant: tenant.name, seq, at });
     if (added) comparison.add(added);
@@ -111,11 +111,6 @@ function foldEntry(
     if (!(error instanceof Refusal)) throw error;
     return refuse('LEDGER_BROKEN', `Entry ${size}: ${error.message}`, { seq: size, found: error.code });
   }
-}
-
-/** Times that commit writes have one form, in which the order of the letters is the order of time. */
-function isEarlier(one: string, other: string): boolean {
-  return one.length === other.length ? one < other : Date.parse(one) < Date.parse(other);
 }
 
 /** A lone surrogate or a NUL, which no entry has. */

@@ -1,0 +1,45 @@
+import { visible } from '../../canonical/visible.ts';
+import type { Keyturn } from '../../keyturn.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { actAs, whoActs } from '../human.ts';
+import { painter } from '../paint.ts';
+import { writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+
+/** A wrong clock wrote to the ledger, or the clock was set: a human says that it is right now. */
+export function accept(call: Call): Promise<Answer> {
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const { message } = await refusalOf(keyturn);
+    const name = await whoActs(keyturn, call.options.as);
+    const { body } = await actAs(
+      keyturn,
+      name,
+      (signer) => keyturn.acceptClock({ reason, signer }),
+      () => [painter(true)('alarm', visible(message)), ...QUESTION],
+    );
+    const { now, by } = body;
+    const result: Result<'clock accept'> = { now, by, reason };
+    return { result, lines: [`[OK] ${by} accepted the clock: it is ${now}. ${LATER}`] };
+  });
+}
+
+const QUESTION = [
+  'Look at another clock. If this one is wrong, set it and accept nothing.',
+  'If it is right, the passphrase signs that it is this time now.',
+];
+const LATER = 'What was made at a later time stays refused; make it again';
+
+/** What is wrong with the clock. If nothing is, there is nothing to accept. */
+async function refusalOf(keyturn: Keyturn): Promise<Refusal> {
+  try {
+    await keyturn.checkClock();
+  } catch (error) {
+    if (error instanceof Refusal && ABOUT_CLOCKS.has(error.code)) return error;
+    throw error;
+  }
+  return refuse('USAGE', 'The clock fits the ledger. There is nothing to accept.');
+}
+
+const ABOUT_CLOCKS: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['CLOCK_AHEAD', 'CLOCK_BEHIND']);
