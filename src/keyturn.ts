@@ -9,8 +9,10 @@ import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine } from './effect/machine.ts';
+import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
 import { userFor } from './effect/user.ts';
+import type { Account } from './identity/account.ts';
 import { originOf, type Signer, signerOf } from './identity/act.ts';
 import { requirePassphrase } from './identity/keyfile.ts';
 import type { Principal } from './identity/principal.ts';
@@ -86,6 +88,8 @@ export interface OpenOptions {
   readonly uptime?: () => number;
   /** Another finder for the agent core. Its packets are taken as they are, and refused if they are incomplete. */
   readonly finder?: Finder;
+  /** The account of the operating system that acts; this process's own unless told. Null when it is not known. */
+  readonly account?: Account | null;
 }
 
 export interface InitOptions {
@@ -171,7 +175,7 @@ export class Keyturn {
       });
       const origin = originOf(project_id, config.tenant);
       const ledger = { store, origin, requireKeptHead: async () => {}, requireSteadyClock: () => {} };
-      const context = contextOf(layout, config, ledger, clock, SILENT);
+      const context = contextOf(layout, config, ledger, clock, SILENT, thisAccount());
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
       const { public_key } = createControlKey(layout);
       await addControlKey(context, { public_key, reason: 'The first one.', signer });
@@ -185,13 +189,20 @@ export class Keyturn {
     }
   }
 
-  static async open({ at, mode = 'write', clock = now, finder, ...more }: OpenOptions): Promise<Keyturn> {
+  static async open({
+    at,
+    mode = 'write',
+    clock = now,
+    finder,
+    account = thisAccount(),
+    ...more
+  }: OpenOptions): Promise<Keyturn> {
     const layout = requireProject(at);
     const config = readConfig(layout);
     const telemetry = await telemetryOf(layout, config);
     const opened = async () => {
       const ledger = await openLedger(layout, config, { clock, mode, ...more });
-      return contextOf(layout, config, ledger, clock, telemetry);
+      return contextOf(layout, config, ledger, clock, telemetry, account);
     };
     try {
       return new Keyturn(layout, config, await telemetry.span('open', opened), telemetry, finder);
@@ -431,6 +442,7 @@ export type { Body, EventKind } from './event/event.ts';
 export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts';
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
+export type { Account } from './identity/account.ts';
 export type { Delegation } from './identity/delegation.ts';
 export type { Excerpt } from './journey/audit-file.ts';
 export type { Bound, EffectBound } from './journey/bound.ts';

@@ -74,6 +74,14 @@ export const limits = {
   outstanding_capabilities: 16,
   /** A file that a condition names is hashed several times a second while the action runs. */
   condition_file_bytes: 4 * MiB,
+  /**
+   * Proposals of one source that wait for a human, and how many it may make within a minute, when keyturn.yaml does not say otherwise, and at
+   * most. A person reads a hundred; an agent that proposes faster than two a second is stuck in a loop.
+   */
+  pending_proposals_default: 100,
+  pending_proposals: 10_000,
+  proposals_minute_default: 120,
+  proposals_minute: 100_000,
   /** How long a delegation holds at most, and how often it can be passed on. */
   delegation_ttl_s: 90 * 24 * 3600,
   delegation_depth: 4,

@@ -62,6 +62,7 @@ export interface Options {
   readonly replaces?: string;
   readonly role?: readonly string[];
   readonly scope?: readonly string[];
+  readonly sign?: boolean;
   readonly since?: string;
   readonly status?: string;
   readonly step?: string;

@@ -53,6 +53,10 @@ export const recorded = z
   })
   .meta({ id: 'capability' });
 
+const account = z
+  .strictObject({ host: z.string(), machine: digest.nullable(), uid: z.int(), user: z.string() })
+  .readonly();
+
 export const intent = z
   .strictObject({
     intent_id: id,
@@ -67,6 +71,8 @@ export const intent = z
     proposer_kind: kind,
     /** The proposer signed the hash; otherwise the name is only a claim. */
     proposer_verified: z.boolean(),
+    /** The account that proposed it, as its host said. */
+    account: account.nullable(),
     /** The user for whom the agent core proposed it. */
     on_behalf_of: z.string().nullable(),
     actions: z.array(z.string()).readonly(),
@@ -84,6 +90,7 @@ export const intent = z
             signed_at: time,
             expires_at: time,
             assurance: z.enum(['passphrase', 'passkey', 'delegation']),
+            account: account.nullable(),
             delegation: id.nullable(),
           })
           .readonly(),

@@ -77,10 +77,18 @@ export function askedBy({
   proposer_kind,
   proposer_verified,
   on_behalf_of,
-}: Pick<IntentState, 'proposer' | 'proposer_kind' | 'proposer_verified' | 'on_behalf_of'>): string {
+  account,
+}: Pick<
+  IntentState,
+  'proposer' | 'proposer_kind' | 'proposer_verified' | 'on_behalf_of' | 'account'
+>): string {
   const wish = on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`;
-  if (proposer_verified) return `${proposer} (${proposer_kind}, signed with its key)${wish}`;
-  return proposer_kind === 'human' ? `says it is ${proposer} (human)` : `${proposer} (agent, by name only)`;
+  const from =
+    account === null ? '' : `, from the account ${visible(account.user)} on ${visible(account.host)}`;
+  if (proposer_verified) return `${proposer} (${proposer_kind}, signed with its key)${wish}${from}`;
+  const claim =
+    proposer_kind === 'human' ? `says it is ${proposer} (human)` : `${proposer} (agent, by name only)`;
+  return `${claim}${from}`;
 }
 
 /** What the screen of 001 leaves out and a yes at the run depends on. The lane knows no capability. */

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { Account } from '../identity/account.ts';
 
 /** The process that took a claim: enough to tell later whether it is still alive. */
 export interface Executor {
@@ -22,6 +23,21 @@ export function thisProcess(): Executor {
     started: `${startTicks(process.pid)}@${pidNamespace()}`,
     ...(machine !== null && { machine }),
   };
+}
+
+/** The account of the operating system that this process belongs to. */
+export function thisAccount(): Account {
+  const uid = process.getuid?.() ?? -1;
+  return { host: hostname(), machine: machineId(), uid, user: userName(uid) };
+}
+
+/** A uid without an entry in the list of users has no name. */
+function userName(uid: number): string {
+  try {
+    return userInfo().username.slice(0, 255) || String(uid);
+  } catch {
+    return String(uid);
+  }
 }
 
 /**

@@ -41,6 +41,16 @@ const executor = z.strictObject({
 /** Where in the ledger the act stands. It is signed, so the same act counts nowhere else. */
 const place = z.int().min(1);
 
+/** The account of the operating system that acted, as its host says. No proof: it tells two people on one machine apart. */
+const account = z
+  .strictObject({
+    host: z.string().min(1).max(255),
+    machine: digest.nullable(),
+    uid: z.int().min(-1),
+    user: z.string().min(1).max(255),
+  })
+  .nullable();
+
 /** What a freeze stops: everything here, one tenant, one proposer, or one tool. */
 const target = {
   scope: z.enum(['system', 'tenant', 'agent', 'tool']),
@@ -110,6 +120,7 @@ const bodies = {
     proposer_kind: z.enum(['human', 'agent']),
     /** The proposer's own signature over the hash; without it the name is only a claim. */
     proposer_signature: z.base64().length(88).nullable(),
+    account,
     /** The user who asked the agent core for it: whoever asks does not approve, whoever proposes for them. */
     on_behalf_of: caller_id.nullable(),
     actions: z.array(action).min(1).max(64),
@@ -139,6 +150,7 @@ const bodies = {
     expires_at: time,
     /** How the human proved to be there. */
     assurance: z.enum(['passphrase', 'passkey']),
+    account,
     decision,
     ...signed,
   }),

@@ -148,6 +148,7 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     proposer: body.proposer,
     proposer_kind: body.proposer_kind,
     proposer_verified: body.proposer_signature !== null,
+    account: body.account,
     on_behalf_of: body.on_behalf_of,
     actions: body.actions,
     choices: [{ tool: body.tool, effect_digest: body.effect_digest }, ...body.alternates],
@@ -232,12 +233,19 @@ function delegated(state: IntentState, { body }: Event<'intent.delegated'>): Int
   const { approver, signed_at, expires_at, delegation } = body;
   const submitted = { ...state, delegates: [...new Set([...state.delegates, body.by])] };
   if (approver === null) return submitted;
-  return approved(submitted, { ...approver, signed_at, expires_at, assurance: 'delegation', delegation });
+  return approved(submitted, {
+    ...approver,
+    signed_at,
+    expires_at,
+    assurance: 'delegation',
+    account: null,
+    delegation,
+  });
 }
 
 function approvalOf({ body }: Event<'approval.granted'>): Approval {
-  const { by, key, signed_at, expires_at, assurance } = body;
-  return { by, key, signed_at, expires_at, assurance, delegation: null };
+  const { by, key, signed_at, expires_at, assurance, account } = body;
+  return { by, key, signed_at, expires_at, assurance, account, delegation: null };
 }
 
 function runOf({ body }: Event<'execution.claimed'>, at: string): Run {

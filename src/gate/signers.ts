@@ -1,3 +1,4 @@
+import { type Account, mayBeSameAccount } from '../identity/account.ts';
 import type { Approval, IntentState } from './state.ts';
 
 /**
@@ -27,4 +28,18 @@ export function isOwnRequest({ proposer, on_behalf_of }: Asked, human: string): 
  */
 export function isOwnDelegated(asked: Asked, root: string, delegate: string): boolean {
   return delegate === asked.proposer ? root === asked.proposer : isOwnRequest(asked, root);
+}
+
+type Source = Pick<IntentState, 'proposer_verified' | 'on_behalf_of' | 'account'>;
+
+/**
+ * Whether whoever acts from this account may be the one who asked, under another name. Only a key proves that a proposer is somebody
+ * else; the name of a user of the agent core is not proven by the core's own key.
+ */
+export function mayBeOwn(
+  { proposer_verified, on_behalf_of, account }: Source,
+  acting: Account | null,
+): boolean {
+  const proven = proposer_verified && on_behalf_of === null;
+  return !proven && mayBeSameAccount(account, acting);
 }

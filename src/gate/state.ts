@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Body } from '../event/event.ts';
+import type { Account } from '../identity/account.ts';
 
 /**
  * The state of one intent, as the ledger tells it.
@@ -28,6 +29,8 @@ export interface Approval {
   readonly signed_at: string;
   readonly expires_at: string;
   readonly assurance: Body<'approval.granted'>['assurance'] | 'delegation';
+  /** The account that signed it; null when it is not known, and for a delegation. */
+  readonly account: Account | null;
   /** Under which delegation of theirs it stands; null when they signed it themselves. */
   readonly delegation: string | null;
 }
@@ -88,6 +91,8 @@ export interface IntentState {
   readonly proposer_kind: 'human' | 'agent';
   /** The proposer signed the hash; otherwise the name is only a claim. */
   readonly proposer_verified: boolean;
+  /** The account that proposed it, as its host said; null when it is not known. */
+  readonly account: Account | null;
   /** The user for whom the agent core proposed it. They count as the proposer where self-approval is judged. */
   readonly on_behalf_of: string | null;
   readonly actions: readonly string[];

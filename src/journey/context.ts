@@ -5,8 +5,10 @@ import type { Digests } from '../effect/program.ts';
 import type { Body, Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
+import type { Account } from '../identity/account.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
+import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { limits } from '../limits.ts';
 import type { Engine } from '../policy/engine.ts';
@@ -46,6 +48,8 @@ export interface Context {
   readonly public_key: (key: string) => KeyObject;
   /** This process, as its claims name it. */
   readonly process: Body<'execution.claimed'>['executor'];
+  /** The account that acts through this process; null when a program acts for somebody whose account it does not know. */
+  readonly account: Account | null;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
   readonly machine: () => Machine;
   /** Keyturn's own files: no tool sees the first, no tool writes the second. */
@@ -56,6 +60,8 @@ export interface Context {
   readonly intent_ttl_s: number;
   readonly approval_ttl_s: number;
   readonly capability_ttl_s: number;
+  /** The most that one proposer may have. */
+  readonly proposals: QuotaLimit;
   /** What capabilities for this project's executor are addressed to. */
   readonly audience: string;
   /** Such as `prod`; policies and conditions ask for it. */

@@ -31,7 +31,7 @@ export async function propose(
   on_behalf_of: string | null = null,
 ): Promise<Proposal> {
   const { event, objects, ...proposal } = await draftProposal(context, input, signer, on_behalf_of);
-  await context.store.commit({ events: [event], objects });
+  await context.store.commit({ events: [event], objects, quota: context.proposals });
   return proposal;
 }
 
@@ -83,7 +83,7 @@ export async function draftProposal(
     hash,
     envelope,
     effect: derived.effect,
-    event: proposed(envelope, hash, choices, proposer, signature),
+    event: proposed(context, envelope, hash, choices, proposer, signature),
     objects: [bytes, ...sealed.map((one) => one.bytes), derived.registry_bytes],
   };
 }
@@ -103,6 +103,7 @@ function requireNamed(
 }
 
 function proposed(
+  { account }: Context,
   envelope: Envelope,
   hash: Digest,
   [first, ...alternates]: readonly Derived[],
@@ -122,6 +123,7 @@ function proposed(
       proposer: proposer.name,
       proposer_kind: proposer.kind,
       proposer_signature,
+      account,
       on_behalf_of: envelope.on_behalf_of,
       actions: envelope.requested_actions,
       alternates: alternates.map(({ name }, i) => ({

@@ -3,12 +3,13 @@ import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { frozenFor } from '../gate/freeze.ts';
-import { isOwnRequest, signersOf } from '../gate/signers.ts';
+import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { IDLE, rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
+import { pendingAt, quotaKey, UNUSED } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { plainTerms } from '../intent/term.ts';
 import { quorumsMet } from '../policy/quorum.ts';
@@ -111,6 +112,7 @@ async function requestOf(
       ...askedOf(context, matter),
       ...approvedOf(state, approvals, rolesOf(matter, principals), met),
       ...grantOf(context, matter, resource),
+      ...(await proposedOf(context, matter)),
       ...momentOf(
         context,
         matter,
@@ -136,6 +138,7 @@ function askedOf(
   | 'proposer_kind'
   | 'proposer_verified'
   | 'user_verified'
+  | 'same_account'
   | 'delegated'
   | 'life_s'
   | 'attempt'
@@ -152,6 +155,8 @@ function askedOf(
     proposer_verified: state.proposer_verified,
     // No caller can prove a user yet: `user_id` is a name.
     user_verified: false,
+    // A delegate that proposes with its own key is asked by many: the human who delegated it is only one of them.
+    same_account: (!delegated || !state.proposer_verified) && mayBeOwn(state, context.account),
     delegated: delegated ?? false,
     life_s: Math.ceil((Date.parse(envelope.expiry) - Date.parse(envelope.created_at)) / 1000),
     attempt: state.attempt,
@@ -179,7 +184,9 @@ function approvedOf(
     approver_roles: [...new Set(approvers.flatMap(({ roles }) => roles))].sort(),
     quorums: met(approvers),
     assurance: Math.min(...(approvals.length ? approvals.map((each) => ASSURANCE[each.assurance]) : [0])),
-    self_approved: names.some((name) => isOwnRequest(state, name)),
+    self_approved:
+      names.some((name) => isOwnRequest(state, name)) ||
+      approvals.some(({ delegation, account }) => delegation === null && mayBeOwn(state, account)),
   };
 }
 
@@ -203,6 +210,22 @@ function grantOf(
     scope_network: network || (planned && wired),
     scope_writes: pathsIn(context, writes),
     unconfined: unconfined || (planned && !sandboxed),
+  };
+}
+
+/** How much its source proposes. What is drafted in the same commit does not count yet. */
+async function proposedOf(
+  { store }: Context,
+  { action, state, now }: Matter,
+): Promise<Part<'pending' | 'proposed_minute' | 'proposed_hour' | 'proposed_day'>> {
+  const found = action === 'submit' ? await store.quota(quotaKey(state)) : null;
+  const quota = found ?? UNUSED;
+  const { minute, hour, day } = rateOf(quota.pace, now);
+  return {
+    pending: pendingAt(quota, now.toISOString()),
+    proposed_minute: minute,
+    proposed_hour: hour,
+    proposed_day: day,
   };
 }
 

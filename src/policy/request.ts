@@ -63,6 +63,7 @@ export interface PolicyContext {
   readonly proposer_kind: 'human' | 'agent';
   readonly proposer_verified: boolean;
   readonly user_verified: boolean;
+  readonly same_account: boolean;
   readonly delegated: boolean;
   readonly life_s: number;
   readonly attempt: number;
@@ -81,6 +82,10 @@ export interface PolicyContext {
   readonly hour: number;
   readonly weekday: Weekday;
   readonly epoch_s: number;
+  readonly pending: number;
+  readonly proposed_minute: number;
+  readonly proposed_hour: number;
+  readonly proposed_day: number;
   readonly pace_minute: number;
   readonly pace_hour: number;
   readonly pace_day: number;
@@ -120,6 +125,7 @@ export const BLANK = {
   prohibitions: [],
   proposer_verified: false,
   user_verified: false,
+  same_account: false,
   delegated: false,
   life_s: 0,
   attempt: 1,
@@ -133,6 +139,10 @@ export const BLANK = {
   scope_network: false,
   scope_writes: [],
   unconfined: false,
+  pending: 0,
+  proposed_minute: 0,
+  proposed_hour: 0,
+  proposed_day: 0,
   running_s: 0,
   frozen: false,
 } as const satisfies Partial<PolicyContext>;

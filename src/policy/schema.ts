@@ -65,6 +65,9 @@ namespace Keyturn {
     proposer_verified: Bool,
     // The user who asked the agent core has proven who they are. Always false today: a user is a name that the caller gives.
     user_verified: Bool,
+    // No key proves who asked, and whoever acts now does it from the account of the operating system that proposed, or from one
+    // that is not known: it may be the same person under another name.
+    same_account: Bool,
     // A human's signed delegation covers this.
     delegated: Bool,
     // How long the intent lives, from its creation to its expiry.
@@ -81,7 +84,7 @@ namespace Keyturn {
     quorums: Set<String>,
     // The lowest among the approvals: 1 by delegation, 2 with a passphrase, 3 with a passkey; 0 without any.
     assurance: Long,
-    // The proposer is among the approvers.
+    // The proposer is among the approvers, or may be, as with same_account.
     self_approved: Bool,
 
     // The capability that is asked for. 0 unless the action is grant.
@@ -102,6 +105,12 @@ namespace Keyturn {
     weekday: String,
     epoch_s: Long,
 
+    // Proposals of this proposer that wait for a human, and how many it made lately; of its account where no key proves the
+    // name. 0 unless the action is submit.
+    pending: Long,
+    proposed_minute: Long,
+    proposed_hour: Long,
+    proposed_day: Long,
     // Capabilities issued to this proposer lately.
     pace_minute: Long,
     pace_hour: Long,

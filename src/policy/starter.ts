@@ -40,11 +40,11 @@ when { context.life_s > 2592000 };
 permit (principal is Keyturn::Human, action == Keyturn::Action::"approve", resource);
 
 @id("no-self-approval")
-@version("1")
+@version("2")
 @scope("intent")
-@rationale("Nobody approves their own proposal. Who works alone has nobody else to ask.")
+@rationale("Nobody approves their own proposal, under whatever name. Who works alone has nobody else to ask.")
 forbid (principal, action == Keyturn::Action::"approve", resource)
-when { context.humans > 1 && principal.name == context.proposer };
+when { context.humans > 1 && (principal.name == context.proposer || context.same_account) };
 
 @id("enrolled-access")
 @version("1")
@@ -169,10 +169,17 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   expect: deny
   by: no-self-approval
 
+- name: a proposal in a name that no key proves, from the account that approves
+  action: approve
+  principal: { kind: human, name: alice }
+  context: { proposer: bob, proposer_kind: human, same_account: true }
+  expect: deny
+  by: no-self-approval
+
 - name: somebody who works alone approves their own proposal
   action: approve
   principal: { kind: human, name: alice }
-  context: { proposer: alice, proposer_kind: human, humans: 1 }
+  context: { proposer: alice, proposer_kind: human, same_account: true, humans: 1 }
   expect: allow
   by: humans-approve
 

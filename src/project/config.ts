@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
+import { QUOTA_LIMIT, type QuotaLimit } from '../identity/quota.ts';
 import { limits } from '../limits.ts';
 import type { LogPlace } from '../log.ts';
 import { refuse } from '../refusal.ts';
@@ -38,6 +39,12 @@ const configSchema = z.strictObject({
     .default('executor'),
   store: z.string().default(EMBEDDED),
   heads: z.string().min(1).max(4096).optional(),
+  proposals: z
+    .strictObject({
+      pending: z.int().min(1).max(limits.pending_proposals).default(QUOTA_LIMIT.pending),
+      minute: z.int().min(1).max(limits.proposals_minute).default(QUOTA_LIMIT.minute),
+    })
+    .prefault({}),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
   log: z
     .strictObject({
@@ -58,6 +65,8 @@ export interface Config {
   /** The name of what runs here: capabilities are addressed to it. */
   readonly executor: string;
   readonly lane_allowed: boolean;
+  /** The most that one proposer may have. */
+  readonly proposals: QuotaLimit;
   /** The ledger of this project. It is the same for all hosts that work on it. */
   readonly store: StorePlace;
   /** A second file for the kept head, on another disk or of another owner; `null` when there is none. */
@@ -83,6 +92,7 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     environment: file.environment,
     executor: file.executor,
     lane_allowed: file.lane.allow,
+    proposals: file.proposals,
     store: storeOf(file.store, layout),
     heads: file.heads === undefined ? null : resolve(layout.root, file.heads),
     log: logOf(file.log),

@@ -6,6 +6,7 @@ import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
+import type { Account } from '../identity/account.ts';
 import { signerOf } from '../identity/act.ts';
 import type { Context, ControlKey } from '../journey/context.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
@@ -56,6 +57,7 @@ export function contextOf(
   { store: opened, origin, requireKeptHead, requireSteadyClock }: OpenedLedger,
   clock: () => Date,
   telemetry: Telemetry,
+  account: Account | null,
 ): Context {
   const store = observedStore(opened, telemetry);
   return {
@@ -75,6 +77,7 @@ export function contextOf(
     memory: { proven: null, asked: null },
     public_key: importedOnce(),
     process: thisProcess(),
+    account,
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
     protected_paths: [
@@ -88,6 +91,7 @@ export function contextOf(
     intent_ttl_s: config.intent_ttl_s,
     approval_ttl_s: config.approval_ttl_s,
     capability_ttl_s: config.capability_ttl_s,
+    proposals: config.proposals,
     audience: `${origin}/${config.executor}`,
     environment: config.environment,
     control_key: controlKeyOf(layout),

@@ -21,6 +21,11 @@ capability_ttl: 5m
 environment: default
 # The name of what runs here. Capabilities are addressed to it.
 executor: executor
+# How many proposals of one proposer may wait for a human, and how many it may make in a minute. Proposals that no key signs share the
+# quota of the account that makes them.
+proposals:
+  pending: 100
+  minute: 120
 # The plain-file lane asks for no signature, so it is closed inside a project.
 lane:
   allow: false

@@ -222,4 +222,9 @@ export const authorityReasons = {
     'The user is enrolled as an agent, and an agent cannot ask or say yes as a user.',
     'A person asks and confirms, under a name that is not the name of an agent.',
   ],
+  PROPOSALS_LIMITED: [
+    3413,
+    'This source has too many proposals waiting, or proposes too fast.',
+    'Nothing was recorded. Decide on what waits (`keyturn review`), or propose again later.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -73,7 +73,7 @@ export const dependencyReasons = {
     'Set the clock, here or on the server. Without a server, if it is right: `keyturn clock accept`.',
   ],
   MADE_IN_FUTURE: [
-    4020,
+    4021,
     'It was made at a time that has not come yet: the clock was ahead then, and was set right since.',
     'Reject or revoke it, and make it again.',
   ],

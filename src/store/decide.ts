@@ -2,13 +2,14 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalText, type JsonObject } from '../canonical/json.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
+import type { QuotaLimit } from '../identity/quota.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentTableRows } from './agent-rows.ts';
 import type { AgentTableRows } from './agent-tables.ts';
-import { requireGroundsNow } from './grounds.ts';
+import { requireGroundsNow, requireRoom } from './grounds.ts';
 import { fold } from './projection.ts';
 import { overlay, type Row, type Rows } from './row.ts';
 import type { Commit, Tip } from './store.ts';
@@ -20,6 +21,7 @@ export interface CheckedCommit {
   readonly events: readonly Event[];
   readonly objects: readonly StoredObject[];
   readonly erase: readonly Digest[];
+  readonly quota: QuotaLimit | null;
 }
 
 export interface StoredObject {
@@ -63,7 +65,7 @@ export interface PlannedRow {
 }
 
 /** Outside the transaction, so that a long check holds nobody up. */
-export function checkCommit({ claims = [], events, objects = [], erase = [] }: Commit): CheckedCommit {
+export function checkCommit({ claims = [], events, objects = [], erase = [], quota }: Commit): CheckedCommit {
   // Claims are rebuilt from entries. Without an entry a claim or an object would be a fact that nobody recorded.
   if (events.length === 0) refuse('SHAPE_INVALID', 'A commit has at least one event.');
   for (const claim of claims)
@@ -73,7 +75,13 @@ export function checkCommit({ claims = [], events, objects = [], erase = [] }: C
   const others = claims.filter((claim) => !own.includes(claim));
   if (new Set([...own, ...others]).size !== own.length + others.length)
     refuse('CLAIM_TAKEN', 'The commit takes a claim twice.');
-  const checked = { claims: others, events: parsed, objects: objects.map(copyOf), erase };
+  const checked = {
+    claims: others,
+    events: parsed,
+    objects: objects.map(copyOf),
+    erase,
+    quota: quota ?? null,
+  };
   requireErasuresNamed(checked);
   return checked;
 }
@@ -147,6 +155,7 @@ function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, le
   let end = tip;
   for (const event of commit.events) {
     requireGroundsNow(changes, event, at);
+    requireRoom(changes, commit, event, at);
     for (const row of fold(changes, event, end.size, at)) changes.put(row);
     const added = agentTableRows(event, { tenant, seq: end.size, at });
     if (added) agent_rows.push(added);

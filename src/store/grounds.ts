@@ -14,6 +14,7 @@ import { verifyProposal } from '../identity/act.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
 import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
+import { type QuotaLimit, quotaKey, requireQuota, UNUSED } from '../identity/quota.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { authoritiesOf, type Rows } from './row.ts';
 
@@ -114,6 +115,25 @@ export function requireGroundsNow(rows: Rows, { kind, subject }: Event, at: stri
   const dispatched = intent && needsDispatch(intent) ? rows.row('dispatched', subject)?.state : null;
   if (dispatched)
     requireStands(agentOf(rows, dispatched.correlation_id), dispatched, at, dispatchFacts(rows));
+}
+
+/** What a delegation approves in the same commit waits for nobody. */
+export function requireRoom(
+  rows: Rows,
+  { quota, events }: { readonly quota: QuotaLimit | null; readonly events: readonly Event[] },
+  event: Event,
+  at: string,
+): void {
+  if (quota === null || event.kind !== 'intent.proposed') return;
+  const at_once = events.some(
+    ({ kind, subject, body }) =>
+      kind === 'intent.delegated' && subject === event.subject && body.approver !== null,
+  );
+  if (!at_once) requireQuota(rows.row('quota', quotaKeyOf(event))?.state ?? UNUSED, quota, at);
+}
+
+function quotaKeyOf({ body }: Event<'intent.proposed'>): string {
+  return quotaKey({ ...body, proposer_verified: body.proposer_signature !== null });
 }
 
 function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): void {

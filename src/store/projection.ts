@@ -9,6 +9,7 @@ import { fingerprintOf, type IntakeEvent, movesIntake, nextIntake } from '../gat
 import { requireItsPlace } from '../gate/ledger-time.ts';
 import { type IntentEvent, movesIntent, next } from '../gate/next.ts';
 import { movesSimulation, nextSimulation, type SimulationEvent } from '../gate/simulation.ts';
+import type { IntentState } from '../gate/state.ts';
 import { movesSystem, newSystem, nextSystem, type SystemEvent } from '../gate/system.ts';
 import { originOf, verifyAct } from '../identity/act.ts';
 import { requireAuthority } from '../identity/authority.ts';
@@ -20,6 +21,7 @@ import {
   type PrincipalEvent,
   requireFreshKey,
 } from '../identity/principal.ts';
+import { afterDecision, afterProposal, quotaKey, UNUSED } from '../identity/quota.ts';
 import { refuse } from '../refusal.ts';
 import { pacedName, requireGrounds, requireOrdinal } from './grounds.ts';
 import { authoritiesOf, type Row, type Rows } from './row.ts';
@@ -77,7 +79,21 @@ function foldIntent(rows: Rows, event: IntentEvent, seq: number, at: string): re
     requireOrdinal(rows, event);
     return [intent, capabilityOf(rows, event, seq), pacedOf(rows, pacedName(state, event.body), at)];
   }
-  return [intent];
+  const moves = event.kind === 'intent.proposed' || (waits(before?.state) && !waits(state));
+  return moves ? [intent, quotaOf(rows, event, state, seq, at)] : [intent];
+}
+
+function waits(state: IntentState | undefined): boolean {
+  return state?.status === 'proposed';
+}
+
+/** One more that waits, or one that no longer does. */
+function quotaOf(rows: Rows, { kind }: IntentEvent, state: IntentState, seq: number, at: string): Row {
+  const key = quotaKey(state);
+  const before = rows.row('quota', key);
+  const quota = before?.state ?? UNUSED;
+  const after = kind === 'intent.proposed' ? afterProposal : afterDecision;
+  return { name: 'quota', key, seq: before?.seq ?? seq, state: after(quota, state.expires_at, at) };
 }
 
 function capabilityOf(rows: Rows, { subject, body }: Event<'capability.issued'>, seq: number): Row {

@@ -6,6 +6,7 @@ import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities, Delegation } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
+import type { Quota } from '../identity/quota.ts';
 import type { Execution, IssuedCapability } from './store.ts';
 
 /** What each projection holds. All of it follows from the ledger, so all of it can be thrown away and folded again. */
@@ -21,6 +22,7 @@ export interface States {
   readonly dispatched: DispatchedIntent;
   readonly simulation: Simulation;
   readonly intake: Intake;
+  readonly quota: Quota;
 }
 
 export type RowName = keyof States;
@@ -30,7 +32,8 @@ export interface Row<N extends RowName = RowName> {
   readonly key: string;
   /**
    * The entry that brought this row into being. An entry brings at most one, so this names the row, too. Only a dispatch
-   * brings two, of its key and of its intent: those of the name `dispatched` are counted apart.
+   * brings two, of its key and of its intent, and a proposal the quota of its source: those of the names `dispatched` and
+   * `quota` are counted apart.
    */
   readonly seq: number;
   readonly state: States[N];

@@ -8,6 +8,7 @@ import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Delegation } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
+import type { Quota, QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
@@ -21,6 +22,8 @@ export interface Commit {
   readonly events: readonly Event[];
   /** Contents that the events name by digest. Copied at once; the caller may use its buffers again. */
   readonly objects?: readonly Uint8Array[];
+  /** How many proposals one source may have. Looked at inside the transaction, so that two at once do not pass it together. */
+  readonly quota?: QuotaLimit;
   /** Digests of objects to remove: exactly the subjects of the `object.erased` events beside them. */
   readonly erase?: readonly Digest[];
 }
@@ -109,6 +112,8 @@ export interface Store {
   /** All of them, oldest first. */
   delegations(): Promise<Delegation[]>;
   capability(capability_id: string): Promise<IssuedCapability | null>;
+  /** The proposals of one source, by `quotaKey`; null when it made none. */
+  quota(key: string): Promise<Quota | null>;
   agent(correlation_id: string): Promise<AgentState | null>;
   /** What an idempotency key was spent on. */
   dispatch(idempotency_key: string): Promise<Dispatch | null>;

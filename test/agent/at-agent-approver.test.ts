@@ -10,7 +10,7 @@ import type { PolicyRequest } from '../../src/policy/request.ts';
 import { ANY, asking, engineOf, rule } from '../policy/questions.ts';
 import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { agentPlace, askedFor, words, yes } from './agent-place.ts';
+import { agentPlace, askedFor, elsewhere, words, yes } from './agent-place.ts';
 import { asCore, intentIdFor, yesAndBreak } from './by-hand.ts';
 
 /** A yes is the consent of whoever asks. What is risky, or what a policy says so about, needs an approver as well. */
@@ -24,8 +24,12 @@ async function awaited(utterance: string, user_id = 'ada'): Promise<AwaitsApprov
   return answer;
 }
 
-const approve = ({ intent_id, hash }: AwaitsApprover, signer: Signer) =>
-  place().keyturn.approve({ intent_id, hash, signer });
+/** ada acts where she asks; others in accounts of their own. */
+const approve = ({ intent_id, hash }: AwaitsApprover, signer: Signer) => {
+  const act = { intent_id, hash, signer };
+  const { keyturn, root } = place();
+  return signer.name === 'ada' ? keyturn.approve(act) : elsewhere(root, (other) => other.approve(act));
+};
 
 describe('HIGH risk', () => {
   it('waits for an approver after the yes, and runs when one signed the effect', async () => {

@@ -9,7 +9,7 @@ import type { Keyturn } from '../../src/keyturn.ts';
 import { wordsOf } from '../../src/story/words.ts';
 import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { agentPlace, askedFor, yes } from './agent-place.ts';
+import { agentPlace, askedFor, elsewhere, yes } from './agent-place.ts';
 
 /** The attacker is the requester: whatever goes through the agent core is still asked for by somebody. */
 
@@ -48,7 +48,7 @@ describe('a human who asks the agent core', () => {
   });
 
   it('from the second human on neither approves it nor has it run; another human does', async () => {
-    const { keyturn, ada, written } = place();
+    const { keyturn, ada, root, written } = place();
     const bob = await second(keyturn, ada);
     const { intent_id, hash, correlation_id } = await awaited(
       keyturn,
@@ -65,7 +65,9 @@ describe('a human who asks the agent core', () => {
       keyturn.run({ intent_id, hash, confirm: async () => true }),
     );
     expect(written()).not.toContain('! mine');
-    await keyturn.approve({ ...act, signer: ada });
+    const asked_here = await expectRefusal('POLICY_DENIED', () => keyturn.approve({ ...act, signer: ada }));
+    expect(asked_here.details.policies).toBe('no-self-approval');
+    await elsewhere(root, (other) => other.approve({ ...act, signer: ada }));
     expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('OUTCOME');
     expect(written()).toContain('! mine');
     expect((await keyturn.verify({ deep: true })).size).toBe(await keyturn.size());
@@ -112,7 +114,8 @@ describe('a human who asks the agent core', () => {
       for (const entry of before.toSorted((a, b) => a.seq - b.seq)) inspector.inspect(entry);
       const decision = 'dc'.repeat(32);
       const expires_at = new Date(Date.now() + 60_000).toISOString();
-      const facts = { hash, effect_digest, expires_at, assurance: 'passphrase' as const, decision };
+      const assurance = 'passphrase' as const;
+      const facts = { hash, effect_digest, expires_at, assurance, account: null, decision };
       const forged = signAct(
         inspector.origin,
         'approval.granted',
@@ -134,7 +137,7 @@ describe('whoever reads', () => {
     await second(keyturn, ada);
     const { intent_id } = await awaited(keyturn, 'wipe the whole archive "shown"', 'bob');
     const asked = 'agent-core (agent, signed with its key), asked for by bob';
-    expect(askedBy(await keyturn.intent(intent_id))).toBe(asked);
+    expect(askedBy(await keyturn.intent(intent_id))).toContain(`${asked}, from the account `);
     const [proposed] = await keyturn.story(intent_id);
     expect(wordsOf(proposed!)).toContain('asked for by bob');
   });

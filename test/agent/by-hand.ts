@@ -52,7 +52,7 @@ export async function asCore<T>(
   try {
     const core = Keyturn.agentSigner('agent-core', join(root, '.keyturn/keys/agent-core.seed'));
     return await act(
-      contextOf(layout, config, { ...ledger, store: wrap(ledger.store) }, clock, SILENT),
+      contextOf(layout, config, { ...ledger, store: wrap(ledger.store) }, clock, SILENT, null),
       core,
     );
   } finally {

@@ -99,7 +99,7 @@ describe('show', () => {
     expect(stdout).toContain(`Intent:      ${approved.id}\n`);
     expect(stdout).toContain(`Hash:        ${approved.hash}\n`);
     expect(stdout).toContain('Status:      approved\n');
-    expect(stdout).toContain('Asked by:    bot (agent, by name only)\n');
+    expect(stdout).toContain('Asked by:    bot (agent, by name only), from the account bot on agents\n');
     expect(stdout).toContain('Why:         For a test.\n');
     expect(stdout).toContain('Runs:        /usr/bin/printf "%s %s" 3 false\n');
     expect(stdout).toMatch(/^SHA-256: {5}[0-9a-f]{64}$/m);

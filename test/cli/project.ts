@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { type Account, Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { converse, type Finished, keyturn, type Where } from '../support/pty.ts';
 import { freshFolder } from '../support/scratch.ts';
@@ -53,6 +53,9 @@ tools:
     undo: compensating
 `;
 
+/** The agent works in an account of its own: its name is not proven, and it is nobody who approves. */
+export const BOT_ACCOUNT: Account = { host: 'agents', machine: null, uid: 2000, user: 'bot' };
+
 /** A folder for one test file, gone with it. */
 export function fileFolder(): string {
   const folder = freshFolder('keyturn-cli-');
@@ -80,7 +83,7 @@ export interface Project {
   /** Runs a command here at a terminal. Standard output and error are caught apart. */
   talk(words: readonly string[], ...turns: Turn[]): Promise<Talk>;
   /** Does something with the library, in this process. */
-  inside<T>(act: (keyturn: Keyturn) => Promise<T>): Promise<T>;
+  inside<T>(act: (keyturn: Keyturn) => Promise<T>, account?: Account): Promise<T>;
   propose(tool: string, args?: Record<string, string | number>, goal?: string): Promise<Intent>;
   approve(intent: Intent): Promise<unknown>;
   /** A capability for the attempt that may run next. */
@@ -102,8 +105,8 @@ export async function makeProject(folder: string): Promise<Project> {
 }
 
 function projectAt(folder: string): Project {
-  const inside: Project['inside'] = async (act) => {
-    const opened = await Keyturn.open({ at: folder });
+  const inside: Project['inside'] = async (act, account) => {
+    const opened = await Keyturn.open({ at: folder, ...(account && { account }) });
     try {
       return await act(opened);
     } finally {
@@ -122,7 +125,7 @@ function projectAt(folder: string): Project {
         const effect = { kind: 'tool', tool, arguments: args };
         const { intent_id, hash } = await keyturn.propose({ issuer: 'bot', declared_goal, effect });
         return { id: intent_id, hash };
-      }),
+      }, BOT_ACCOUNT),
     approve: ({ id, hash }) => signing((keyturn, signer) => keyturn.approve({ intent_id: id, hash, signer })),
     grant: ({ id, hash }) => signing((keyturn, signer) => keyturn.grant({ intent_id: id, hash, signer })),
     ready: ({ id, hash }) =>

@@ -50,7 +50,7 @@ describe('review', () => {
     const last = screen.slice(screen.indexOf('[3 of 3]'));
     expect(last).toContain(`Intent:      ${approved.id}\n`);
     expect(last).toContain(`Hash:        ${approved.hash}\n`);
-    expect(last).toContain('Asked by:    bot (agent, by name only)\n');
+    expect(last).toContain('Asked by:    bot (agent, by name only), from the account bot on agents\n');
     expect(last).toContain('Why:         Needed for the report\n');
     expect(last).toMatch(/^Expires: {5}\S+Z \(in 23 h\)$/m);
     expect(last).toContain('Runs:        /usr/bin/printf "%s %s" 1 false\n');
@@ -152,19 +152,19 @@ describe('the screen', () => {
     expect((await project.run('show', id)).stdout).toContain('more characters');
   });
 
-  it('says that the name of the proposer and the constraints are claims', async () => {
+  it('says that the name of the proposer is a claim, and what the intent bounds itself to', async () => {
     const effect = { kind: 'tool', tool: 'fail', arguments: {} };
-    const constraints = { scope: ['only logs'], limits: { files: 3 }, prohibitions: ['no network'] };
+    const constraints = { scope: ['tool:fail'], limits: { network: false }, prohibitions: ['network'] };
     const propose = (issuer: string) =>
       project.inside((keyturn) => keyturn.propose({ issuer, declared_goal: 'Tidy up', effect, constraints }));
     const { intent_id } = await propose('alice');
     const screen = await seen(['approve', intent_id], 100);
-    expect(screen).toMatch(/^Asked by: +says it is alice \(human\)$/m);
+    expect(screen).toMatch(/^Asked by: +says it is alice \(human\), from the account \S+ on \S+$/m);
     expect(screen).toMatch(
-      /^Constraints:\n {2}Scope: +only logs\n {2}Limits: +\{"files":3\}\n {2}Prohibited: +no network$/m,
+      /^Constraints:\n {2}Scope: +tool:fail\n {2}Limits: +\{"network":false\}\n {2}Prohibited: +network$/m,
     );
     const agent = await project.run('show', (await propose('bot')).intent_id);
-    expect(agent.stdout).toMatch(/^Asked by: +bot \(agent, by name only\)$/m);
+    expect(agent.stdout).toMatch(/^Asked by: +bot \(agent, by name only\), from the account \S+ on \S+$/m);
   });
 });
 
@@ -242,7 +242,10 @@ describe('approve', () => {
       const { public_key } = keyturn.createKey('bob', 'another passphrase');
       await keyturn.enrol({ name: 'bob', principal: 'human', public_key, signer });
     });
-    const proposed = await project.run('propose', '--tool', 'fail', '--by', 'alice', '--json');
+    const proposed = await project.talk(
+      ['propose', '--tool', 'fail', '--by', 'alice', '--sign', '--json'],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
     const { intent_id } = JSON.parse(proposed.stdout).result;
     const own = await project.talk(
       ['approve', intent_id, '--as', 'alice'],

@@ -4,7 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal } from '../support/pty.ts';
 import { ALICE, BOB, ISO, makeScene, type Scene, TURN, UUID } from './grant-scene.ts';
-import { answerOf, expectError, fileFolder, type Intent, PASSPHRASE, UNKNOWN_ID } from './project.ts';
+import {
+  answerOf,
+  BOT_ACCOUNT,
+  expectError,
+  fileFolder,
+  type Intent,
+  PASSPHRASE,
+  UNKNOWN_ID,
+} from './project.ts';
 
 const folder = fileFolder();
 let scene: Scene;
@@ -21,13 +29,15 @@ const ROAD = [
   'execution.finished',
 ];
 
-async function planned(plan: object): Promise<Intent> {
-  const file = join(folder, 'plan.json');
-  writeFileSync(file, JSON.stringify(plan));
-  const { result } = answerOf(
-    await scene.run('propose', '--plan', file, '--by', 'bot', '--json'),
-  ) as never as { result: { intent_id: string; hash: string } };
-  return { id: result.intent_id, hash: result.hash };
+/** A plan of the agent, which works in an account of its own. */
+function planned(plan: object): Promise<Intent> {
+  return scene.inside(async (keyturn) => {
+    const read = await keyturn.readPlan({ plan: Buffer.from(JSON.stringify(plan)), config: null });
+    if ('problems' in read) return expect.fail(JSON.stringify(read.problems));
+    const draft = { issuer: 'bot', declared_goal: 'A plan.', effect: { kind: 'plan', ...read.spec } };
+    const { intent_id, hash } = await keyturn.propose(draft);
+    return { id: intent_id, hash };
+  }, BOT_ACCOUNT);
 }
 
 describe('turn', () => {

@@ -58,8 +58,7 @@ describe('a capability', () => {
   it('does not outlive the key of the human who granted it', async () => {
     const p = await authority();
     const bob = await human(p, 'bob');
-    await agent(p, 'scout');
-    const intent = await proposeSay(p, { issuer: 'scout' });
+    const intent = await proposeSay(p, {}, await agent(p, 'scout'));
     await p.keyturn.approve({ ...intent, signer: p.ada });
     await p.keyturn.grant({ ...intent, signer: bob });
     await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
@@ -87,8 +86,7 @@ describe('a capability', () => {
   it('stops its run when the human who granted and approved it loses the key', async () => {
     const p = await authority();
     const bob = await human(p, 'bob');
-    await agent(p, 'scout');
-    const intent = await proposeSay(p, { issuer: 'scout', ...call('wait', { seconds: 30 }) });
+    const intent = await proposeSay(p, call('wait', { seconds: 30 }), await agent(p, 'scout'));
     await p.keyturn.approve({ ...intent, signer: bob });
     await p.keyturn.grant({ ...intent, signer: bob });
     const running = p.keyturn.run({ ...intent, confirm: yes });

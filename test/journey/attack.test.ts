@@ -108,7 +108,7 @@ describe('a revoked key', () => {
     const { keyturn, ada } = p;
     const bob = keyturn.createKey('bob', PASSPHRASE);
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
-    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
     await ready(p, { intent_id, hash }, bob);
     expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
     await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
@@ -121,7 +121,7 @@ describe('a revoked key', () => {
     const { keyturn, ada } = p;
     const bob = keyturn.createKey('bob', PASSPHRASE);
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
-    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
     await ready(p, { intent_id, hash }, bob);
     const confirm = async () => {
       await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });

@@ -78,24 +78,31 @@ async function makeModel(): Promise<Model> {
 /** Another project, with keys of its own. */
 export const elsewhere = () => project(AUTHORITY_TOOLS);
 
-export async function proposeSay({ keyturn }: Project, over: object = {}): Promise<Intent> {
-  const { intent_id, hash } = await keyturn.propose({
+/** Proposed by ada, who signs it; in another name without a key, unless there is a signer. */
+export async function proposeSay(
+  { keyturn, ada }: Project,
+  over: { issuer?: string; [key: string]: unknown } = {},
+  signer?: Signer,
+): Promise<Intent> {
+  const { issuer = signer?.name ?? 'ada' } = over;
+  const draft = {
     declared_goal: 'Say hello.',
-    issuer: 'ada',
     effect: { kind: 'tool', tool: 'say', arguments: { word: 'hello' } },
     ...over,
-  });
+    issuer,
+  };
+  const { intent_id, hash } = await keyturn.propose(draft, signer ?? (issuer === 'ada' ? ada : undefined));
   return { intent_id, hash };
 }
 
-export function call(tool: string, args: object = {}): object {
+export function call(tool: string, args: object = {}): Record<string, unknown> {
   return { effect: { kind: 'tool', tool, arguments: args } };
 }
 
 /** Proposed, approved by ada, and granted. */
 export async function granted(
   p: Project,
-  over: object = {},
+  over: Record<string, unknown> = {},
   grant: object = {},
 ): Promise<Intent & { token: string; capability_id: string }> {
   const intent = await proposeSay(p, over);

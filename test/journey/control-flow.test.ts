@@ -347,8 +347,7 @@ describe('the policies that decide', () => {
     writePolicies(p, PERMITS);
     const own = await proposeSay(p);
     await expectRefusal('SELF_APPROVAL', () => p.keyturn.approve({ ...own, signer: p.ada }));
-    await agent(p, 'scout');
-    const theirs = await proposeSay(p, { issuer: 'scout' });
+    const theirs = await proposeSay(p, {}, await agent(p, 'scout'));
     await p.keyturn.approve({ ...theirs, signer: p.ada });
     const long = { ...theirs, signer: p.ada, ttl_s: 3600 };
     await expectRefusal('POLICY_DENIED', () => p.keyturn.grant(long));

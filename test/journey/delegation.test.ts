@@ -70,7 +70,7 @@ describe('a delegation that a human signed', () => {
     const short = await delegated(p, 'scout', { ttl_s: 60 });
     const revoked = await delegated(p, 'scout');
     const orphan = await delegated(p, 'scout', { signer: bob, approves: true });
-    const early = await proposeSay(p, { issuer: 'scout' });
+    const early = await proposeSay(p, {}, scout);
     await p.keyturn.submit({ ...early, signer: scout, delegation: orphan });
     await p.keyturn.grant({ ...early, signer: scout, delegation: orphan });
     now = new Date('2026-03-02T10:02:00.000Z');

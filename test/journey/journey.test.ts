@@ -254,7 +254,7 @@ describe('who may speak', () => {
     const { keyturn, ada } = await project(TOOLS);
     const bob = keyturn.createKey('bob', PASSPHRASE);
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
-    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
     await expectRefusal('SELF_APPROVAL', () => keyturn.approve({ intent_id, hash, signer: ada }));
     await keyturn.approve({ intent_id, hash, signer: bob });
     expect(kinds(await keyturn.story(intent_id))).toEqual([

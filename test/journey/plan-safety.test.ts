@@ -8,6 +8,7 @@ import type { ReasonCode } from '../../src/refusal.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { granted, type Project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { agent } from './authority.ts';
 import {
   create,
   enrolled,
@@ -34,8 +35,7 @@ describe('a protected file', () => {
   async function team() {
     const p = await planProject({ 'setup.py': 'old' });
     const [bob, eve] = [await enrolled(p, 'bob'), await enrolled(p, 'eve')];
-    await p.keyturn.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: p.ada });
-    const intent = await proposed(p, plan, { issuer: 'bot' });
+    const intent = await proposed(p, plan, { issuer: 'bot' }, await agent(p, 'bot'));
     return { p, bob, eve, intent };
   }
 
@@ -76,7 +76,7 @@ describe('a protected file', () => {
   it('its proposer is neither of the two', async () => {
     const p = await planProject({ 'setup.py': 'old' });
     const bob = await enrolled(p, 'bob');
-    const intent = await proposed(p, plan, { issuer: 'ada' });
+    const intent = await proposed(p, plan, { issuer: 'ada' }, p.ada);
     await p.keyturn.approve({ ...intent, signer: bob });
     await expectRefusal('SELF_APPROVAL', () => p.keyturn.approve({ ...intent, signer: p.ada }));
     await expectRefusal('APPROVAL_MISSING', () => run(p, intent));

@@ -108,9 +108,15 @@ export async function problemsOf(
   return 'problems' in read ? read.problems.map(({ code }) => code) : [];
 }
 
-export async function proposed(p: Project, plan: string, draft: object = {}): Promise<Intent> {
+export async function proposed(
+  p: Project,
+  plan: string,
+  draft: object = {},
+  signer?: Signer,
+): Promise<Intent> {
   const effect = { kind: 'plan', ...(await specOf(p, plan)) };
-  const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Change files', effect, ...draft });
+  const asked = { declared_goal: 'Change files', effect, ...draft };
+  const { intent_id, hash } = await p.keyturn.propose(asked, signer);
   return { intent_id, hash };
 }
 

@@ -47,6 +47,37 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
     return id;
   }
 
+  describe(`${name}: how much one source proposes`, () => {
+    const quota = { pending: 2, minute: 100 };
+
+    it('is counted where it is written: of many at once as many are taken as there is room for', async () => {
+      const { store } = await governed(await place());
+      const many = Array.from({ length: 6 }, () => store.commit({ events: [proposed()], quota }));
+      const ended = await Promise.allSettled(many);
+      expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      await expectRefusal('PROPOSALS_LIMITED', () => store.commit({ events: [proposed()], quota }));
+      expect((await store.rebuild({ write: false })).differences).toEqual([]);
+    });
+
+    it('a name that is proven counts apart, and what a human decides makes room', async () => {
+      const { store } = await governed(await place());
+      const [first, second] = [randomUUID(), randomUUID()];
+      await store.commit({ events: [proposed(first), proposed(second)] });
+      const signed = {
+        proposer: 'ada',
+        proposer_kind: 'human',
+        proposer_signature: proposalSignature('ada'),
+      } as const;
+      await store.commit({ events: [proposed(undefined, signed)], quota });
+      await expectRefusal('PROPOSALS_LIMITED', () => store.commit({ events: [proposed()], quota }));
+      await store.commit({ events: [granted(first, 'ada')] });
+      await store.commit({ events: [proposed()], quota });
+      await expectRefusal('PROPOSALS_LIMITED', () => store.commit({ events: [proposed()], quota }));
+      expect(await store.quota('account:unknown')).toMatchObject({ pace: { total: 3 } });
+      expect((await store.rebuild({ write: false })).differences).toEqual([]);
+    });
+  });
+
   describe(`${name}: what holds for every intent`, () => {
     it('is read back: control keys, policies, what is frozen', async () => {
       const { at, store } = await governed(await place());

@@ -117,6 +117,7 @@ export function proposed(
       proposer: 'planner',
       proposer_kind: 'agent',
       proposer_signature: null,
+      account: null,
       on_behalf_of: null,
       actions: ['tool:deploy'],
       alternates: [],
@@ -151,7 +152,7 @@ export function submitted(
 
 export function granted(subject: string, by: string, key?: string): Event<'approval.granted'> {
   const digests = { hash: DIGEST, effect_digest: DIGEST, decision: DIGEST };
-  const facts = { ...digests, assurance: 'passphrase', expires_at: EXPIRES };
+  const facts = { ...digests, assurance: 'passphrase', account: null, expires_at: EXPIRES };
   return act('approval.granted', subject, facts, by, { key });
 }
 

@@ -5,6 +5,7 @@ import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { ownerOf } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
+import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -40,18 +41,20 @@ function nameOf(effect: Proposal['envelope']['effect']): string {
 }
 
 /** The proposer's own key makes the name a fact. An envelope names its proposer itself. */
-async function signerIn(keyturn: Keyturn, { agentKey, by }: Options): Promise<Signer | undefined> {
+async function signerIn(keyturn: Keyturn, { agentKey, by, sign }: Options): Promise<Signer | undefined> {
+  if (sign) return actAs(keyturn, await whoActs(keyturn, by), async (signer) => signer);
   if (agentKey === undefined) return undefined;
   return by === undefined ? ownerOf(keyturn, agentKey) : Keyturn.agentSigner(by, agentKey);
 }
 
 function requireOneSource(options: Options): void {
-  const { tool, plan, config, envelope, arg, goal, by, ttl, replaces, agentKey } = options;
+  const { tool, plan, config, envelope, arg, goal, by, ttl, replaces, agentKey, sign } = options;
   if ([tool, plan, envelope].filter((source) => source !== undefined).length !== 1)
     refuse('USAGE', 'Name one of --tool, --plan and --envelope.');
   if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
   if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
   if (replaces !== undefined && !isUuid(replaces)) refuse('ID_MALFORMED');
+  if (sign && agentKey !== undefined) refuse('USAGE', '--sign is for a human, --agent-key for an agent.');
   if (envelope === undefined && agentKey !== undefined && by === undefined)
     refuse('USAGE', '--agent-key signs in the name of --by: name who proposes.');
   if (envelope !== undefined && [arg, goal, by, ttl, replaces].some((option) => option !== undefined))

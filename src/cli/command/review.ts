@@ -9,7 +9,8 @@ import { standingOf } from '../standing.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 import { approvedLines, rejectedLine, showReview, sign, signRejection } from './approve.ts';
 
-const QUESTION = 'Type the exact id to approve, r and a reason to reject, Enter to skip, q to stop: ';
+const QUESTION =
+  'Type the exact id to approve, r and a reason to reject, Enter to skip, s to skip this proposer, q to stop: ';
 
 /** Walks through what waits for a human, oldest first. Each one is a decision of its own. */
 export function review(call: Call): Promise<Answer> {
@@ -54,13 +55,21 @@ async function walk(
   pending: readonly IntentState[],
   { name, done }: Walk,
 ): Promise<void> {
-  for (const [i, { intent_id }] of pending.entries()) {
+  terminal.write(`${waitingLines(pending).join('\n')}\n`);
+  const passed = new Set<string>();
+  for (const [i, state] of pending.entries()) {
+    const { intent_id } = state;
+    if (passed.has(sourceOf(state))) {
+      done.skipped.push(intent_id);
+      continue;
+    }
     const seen = await keyturn.review(intent_id);
     terminal.write(`\n[${i + 1} of ${pending.length}]\n`);
     showReview(terminal, seen);
     const typed = await terminal.ask(QUESTION);
     if (typed === 'q') return;
-    if (typed === '') done.skipped.push(intent_id);
+    if (typed === 's') passed.add(sourceOf(state));
+    if (typed === '' || typed === 's') done.skipped.push(intent_id);
     else if (typed === intent_id) {
       const approval = await sign(keyturn, terminal, { seen, name });
       done.approved.push(approval);
@@ -78,6 +87,21 @@ async function walk(
       terminal.write(`${rejectedLine(rejection)}\n`);
     } else refuse('CONFIRMATION_WRONG');
   }
+}
+
+/** Who asks, as far as that is proven. */
+function sourceOf({ proposer, proposer_verified }: IntentState): string {
+  return `${proposer}${proposer_verified ? '' : ' (by name only)'}`;
+}
+
+/** How many wait, and who proposed them, most first: a flood is seen before it is walked through. */
+function waitingLines(pending: readonly IntentState[]): string[] {
+  const counts = new Map<string, number>();
+  for (const state of pending) counts.set(sourceOf(state), (counts.get(sourceOf(state)) ?? 0) + 1);
+  const sources = [...counts].sort(([, a], [, b]) => b - a);
+  const shown = sources.slice(0, 10).map(([source, count]) => `  ${count} by ${source}`);
+  const waits = pending.length === 1 ? '1 intent waits' : `${pending.length} intents wait`;
+  return [`${waits} for a human:`, ...shown, ...(sources.length > 10 ? ['  …'] : [])];
 }
 
 function requireReason(reason: string): string {

@@ -16,6 +16,7 @@ export const ASKING: readonly Spec[] = [
       { flags: '--ttl <duration>', about: 'how long it may wait, such as 2h' },
       { flags: '--replaces <id>', about: 'the intent that this one is a changed form of' },
       { flags: '--agent-key <file>', about: 'sign it with the key of --by, so that the name is proven' },
+      { flags: '--sign', about: 'sign it with the passphrase of --by, a human, so that the name is proven' },
       { flags: '--envelope <file>', about: 'a whole envelope as JSON instead, or - for standard input' },
     ],
     examples: [
@@ -23,6 +24,7 @@ export const ASKING: readonly Spec[] = [
       'keyturn propose --plan plan.json --goal "Add a field" --by scout',
       'keyturn propose --envelope intent.json',
       'keyturn propose --tool greet --arg name=Eve --by scout --agent-key scout.key',
+      'keyturn propose --tool greet --arg name=Eve --by ada --sign',
       `keyturn propose --tool greet --arg name=Eve --replaces ${ID}`,
     ],
     load: async () => (await import('../command/propose.ts')).propose,
@@ -49,7 +51,7 @@ export const ASKING: readonly Spec[] = [
   {
     name: 'review',
     about:
-      'walk through what is pending: type the exact id to approve, r and a reason to reject, Enter to skip',
+      'walk through what is pending: type the exact id to approve, r and a reason to reject, Enter to skip, s to skip its proposer',
     options: [as],
     examples: ['keyturn review'],
     load: async () => (await import('../command/review.ts')).review,

@@ -21,7 +21,7 @@ interface LoadedRow {
 /** One statement, one round trip: the few rows that are always needed, and those that are asked for. */
 const loadText = (tables: Tables) => `
   SELECT name, key, seq, state FROM ${tables}.projection
-    WHERE tenant = $1 AND name IN ('principal', 'delegation', 'system')
+    WHERE tenant = $1 AND name IN ('principal', 'delegation', 'system', 'quota')
   UNION ALL
   SELECT p.name, p.key, p.seq, p.state FROM unnest($2::text[], $3::text[]) AS wanted (name, key)
     JOIN ${tables}.projection p ON p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key

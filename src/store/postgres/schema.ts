@@ -65,7 +65,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, name, key)
   ) WITH (fillfactor = 70);
   CREATE INDEX few_rows ON keyturn.projection (tenant, name, seq)
-    WHERE name IN ('principal', 'delegation', 'simulation', 'intake', 'system');
+    WHERE name IN ('principal', 'delegation', 'simulation', 'intake', 'system', 'quota');
   CREATE INDEX intent_order ON keyturn.projection (tenant, seq) WHERE name = 'intent';
   CREATE INDEX intent_status ON keyturn.projection (tenant, status, seq) WHERE name = 'intent';
 

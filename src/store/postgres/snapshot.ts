@@ -30,7 +30,7 @@ export class NotLoaded extends Error {
 }
 
 /** A ledger has few of these, and most decisions look at them: all of them are loaded. */
-const FEW: ReadonlySet<RowName> = new Set<RowName>(['principal', 'delegation', 'system']);
+const FEW: ReadonlySet<RowName> = new Set<RowName>(['principal', 'delegation', 'system', 'quota']);
 
 const NOTHING: Wanted = { rows: new Map(), claims: [], objects: [] };
 const refOf = (name: RowName, key: string) => `${name} ${key}`;

@@ -194,6 +194,7 @@ function storeOf(
     principals: () => read((db) => readAll(db, tenant, 'principal')),
     delegation: (id) => read((db) => readRow(db, tenant, 'delegation', id)),
     delegations: () => read((db) => readAll(db, tenant, 'delegation')),
+    quota: (key) => read((db) => readRow(db, tenant, 'quota', key)),
     capability: (id) => read((db) => readRow(db, tenant, 'capability', id)),
     agent: (id) => read((db) => readRow(db, tenant, 'agent', id)),
     dispatch: (key) => read((db) => readRow(db, tenant, 'dispatch', key)),

@@ -79,9 +79,12 @@ export function idOf(tenant_id: number, seq: number): number {
   return tenant_id * SPAN + seq;
 }
 
-/** Where a row of a projection is. A dispatch brings two rows into being: the second lies behind the room of the first. */
+/** Rows that an entry brings into being beside another one. */
+const SECOND: ReadonlySet<RowName> = new Set<RowName>(['dispatched', 'quota']);
+
+/** Where a row of a projection is. The second row of an entry lies behind the room of the first ones. */
 export function rowIdOf(tenant_id: number, name: RowName, seq: number): number {
-  return idOf(tenant_id, name === 'dispatched' ? seq + SPAN / 2 : seq);
+  return idOf(tenant_id, SECOND.has(name) ? seq + SPAN / 2 : seq);
 }
 
 export function seqOf(id: number): number {

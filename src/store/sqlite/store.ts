@@ -71,6 +71,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     principals: async () => db.run(() => readAll(db, tenant, 'principal')),
     delegation: async (id) => db.run(() => readRow(db, tenant, 'delegation', id)?.state ?? null),
     delegations: async () => db.run(() => readAll(db, tenant, 'delegation')),
+    quota: async (key) => db.run(() => readRow(db, tenant, 'quota', key)?.state ?? null),
     capability: async (id) => db.run(() => readRow(db, tenant, 'capability', id)?.state ?? null),
     agent: async (id) => db.run(() => readRow(db, tenant, 'agent', id)?.state ?? null),
     dispatch: async (key) => db.run(() => readRow(db, tenant, 'dispatch', key)?.state ?? null),
