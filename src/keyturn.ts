@@ -7,6 +7,7 @@ import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
+import { showEffect } from './display/effect.ts';
 import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine } from './effect/machine.ts';
 import { thisAccount } from './effect/process.ts';
@@ -246,6 +247,9 @@ export class Keyturn {
   /** Makes the ledger of the configured store the one of this project, on a further host, once a human has confirmed it. */
   static join = async (request: JoinRequest) => (await import('./project/join.ts')).joinLedger(request);
 
+  /** What a human must see of an effect. */
+  static showEffect = showEffect;
+
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
   /** Makes the tables of a shared store and lets another role work with them. */
@@ -285,7 +289,7 @@ export class Keyturn {
   propose = (draft: unknown, signer?: Signer) => propose(this.#context, draft, signer);
   list = (page: Page) => this.#context.store.intents(page);
   intent = (intent_id: string) => requireIntent(this.#context, intent_id);
-  review = (intent_id: string, colour = false) => review(this.#context, intent_id, colour);
+  review = (intent_id: string) => review(this.#context, intent_id);
   // Plans and their undo. The executor is large, so it is loaded by whoever needs it.
   readPlan = async (source: Pick<PlanSource, 'plan' | 'config'>) => {
     const { readPlan } = await import('./journey/plan.ts');
@@ -295,9 +299,9 @@ export class Keyturn {
     const { validatePlan } = await import('./journey/plan.ts');
     return validatePlan(this.#context, source);
   };
-  previewPlan = async (spec: PlanSpec, colour = false) => {
+  previewPlan = async (spec: PlanSpec) => {
     const { previewPlan } = await import('./journey/plan.ts');
-    return previewPlan(this.#context, spec, colour);
+    return previewPlan(this.#context, spec);
   };
   previewRollback = async (execution_id: string, checkpoints: readonly string[] = []) => {
     const { previewRollback } = await import('./journey/rollback.ts');
@@ -438,6 +442,15 @@ export type { Listed as ListedSimulation } from './agent/register.ts';
 export type { SloReport } from './agent/slo.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
+export {
+  ALARMS,
+  type Alarm,
+  type Block,
+  type Line,
+  type Piece,
+  type Shown,
+  type Weight,
+} from './display/shown.ts';
 export type { Body, EventKind } from './event/event.ts';
 export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts';
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
@@ -445,7 +458,7 @@ export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export type { Account } from './identity/account.ts';
 export type { Delegation } from './identity/delegation.ts';
 export type { Excerpt } from './journey/audit-file.ts';
-export type { Bound, EffectBound } from './journey/bound.ts';
+export type { BoundSection } from './journey/bound-shown.ts';
 export type { Progress } from './journey/derived.ts';
 export type { Erasure } from './journey/erasure.ts';
 export type { InDoubt } from './journey/look.ts';

@@ -6,6 +6,7 @@ import type { Simulation as Registered, SimulationStatus } from '../gate/simulat
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { SealedBound } from '../journey/bound.ts';
+import { type BoundSection, showBound } from '../journey/bound-shown.ts';
 import { enrol } from '../journey/enrol.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -76,12 +77,17 @@ export async function activateSimulation(context: AgentContext, request: Activat
 }
 
 /** What an activation of the file would bind now, for the eyes of the human who signs it. Nothing is written. */
-export async function boundNow(context: AgentContext, id: string): Promise<SealedBound> {
+export async function boundNow(context: AgentContext, id: string): Promise<BoundNow> {
   const { catalog } = await snapshotNow(context);
-  return boundOf(
+  const sealed = await boundOf(
     context,
     entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id }),
   );
+  return { ...sealed, shown: showBound(sealed.value) };
+}
+
+export interface BoundNow extends SealedBound {
+  readonly shown: readonly BoundSection[];
 }
 
 /** As long as a delegation may hold, whether there is one or not: a template has none. */

@@ -30,3 +30,19 @@ function escaped(character: string): string {
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
+
+/** One word of a command line, a path or a name. Quoted wherever a reader could take it for two, or for another one. */
+export function argument(text: string): string {
+  return isPlainWord(text) ? text : `"${quotedPart(text)}"`;
+}
+
+export function isPlainWord(text: string): boolean {
+  return PLAIN.test(text);
+}
+
+/** A piece of what stands between the quotes. No two texts look the same there. */
+export function quotedPart(text: string): string {
+  return visible(JSON.stringify(text).slice(1, -1));
+}
+
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;

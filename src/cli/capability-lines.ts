@@ -1,6 +1,5 @@
-import { visible } from '../canonical/visible.ts';
+import { argument, visible } from '../canonical/visible.ts';
 import type { Conditions, ResourceScope, UsableCapability } from '../keyturn.ts';
-import { argument } from '../lane/visible.ts';
 import type { Field, Span } from './fold.ts';
 
 /** What a capability lets a run reach, in words. */

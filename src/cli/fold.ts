@@ -7,22 +7,21 @@ export type Field = readonly [name: string, value: string | readonly Span[]];
 export interface Sheet {
   readonly paint: Paint;
   readonly columns: number;
-  /** How to see what was cut off. */
-  readonly whole: string;
 }
 
 /** Where the width is not known: nobody's terminal is narrower by much, and a pager wraps what is wider. */
 export const COLUMNS = 100;
 
-const VALUE_CHARS = 2000;
-
 /**
  * `name: value` lines for a person who decides. Whoever chose a value may hope that a long one wraps at the edge of the
- * terminal and goes on as if it were the next field: so no value ever reaches the first column. What is cut off is
- * said loudly.
+ * terminal and goes on as if it were the next field: so no value ever reaches the first column. None is cut.
  */
-export function fieldLines(pairs: readonly Field[], sheet: Sheet, indent = ''): string[] {
-  const width = indent.length + Math.max(0, ...pairs.map(([name]) => name.length)) + 2;
+export function fieldLines(
+  pairs: readonly Field[],
+  sheet: Sheet,
+  indent = '',
+  width = fieldWidth(pairs, indent),
+): string[] {
   return pairs.flatMap(([name, value]) => {
     const spans = typeof value === 'string' ? [value] : value;
     const head = `${indent}${name}:`.padEnd(width);
@@ -30,19 +29,19 @@ export function fieldLines(pairs: readonly Field[], sheet: Sheet, indent = ''): 
   });
 }
 
-function rendered(spans: readonly Span[], { paint, whole }: Sheet): string {
-  let left = VALUE_CHARS;
-  let cut = 0;
-  const parts = spans.map((span) => {
-    const [style, text] = typeof span === 'string' ? [null, span] : span;
-    const characters = [...text];
-    const shown = spacesCounted(characters.slice(0, left).join(''));
-    cut += Math.max(0, characters.length - left);
-    left = Math.max(0, left - characters.length);
-    return style === null || shown === '' ? shown : paint(style, shown);
-  });
-  const more = cut === 0 ? '' : paint('alarm', `… ${cut} more characters; ${whole}`);
-  return `${parts.join('')}${more}`;
+/** Where the values of these fields begin. */
+export function fieldWidth(pairs: readonly Field[], indent = ''): number {
+  return indent.length + Math.max(0, ...pairs.map(([name]) => name.length)) + 2;
+}
+
+function rendered(spans: readonly Span[], { paint }: Sheet): string {
+  return spans
+    .map((span) => {
+      const [style, text] = typeof span === 'string' ? [null, span] : span;
+      const shown = spacesCounted(text);
+      return style === null || shown === '' ? shown : paint(style, shown);
+    })
+    .join('');
 }
 
 /** Blanks are how a value would push something out of sight, or to where a field begins. */

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Keyturn, Principal, Signer } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { showAll } from './pager.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
@@ -45,11 +46,7 @@ export function actAs<T>(
   show: (columns: number) => readonly string[] = () => [],
 ): Promise<T> {
   return atTerminal(async (terminal) => {
-    terminal.write(
-      show(terminal.columns)
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    await showAll(terminal, show(terminal.columns));
     return act(await unlock(keyturn, terminal, name));
   });
 }

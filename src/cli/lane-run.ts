@@ -2,7 +2,15 @@ import { resolve } from 'node:path';
 import { queueFolder } from '../lane/folder.ts';
 import type { RunRequest } from '../lane/precondition.ts';
 import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
-import { denial, type Finished, QUESTION, RECORDING_FAILED_LINES, report, screen } from '../lane/report.ts';
+import {
+  denial,
+  type Finished,
+  QUESTION,
+  RECORDING_FAILED_LINES,
+  report,
+  screen,
+  shownOf,
+} from '../lane/report.ts';
 import { previewRun, type RunSetting, runIntent } from '../lane/run.ts';
 import type { Claimed } from '../lane/verify.ts';
 import { jsonLine } from '../lane/visible.ts';
@@ -90,8 +98,8 @@ interface Asked {
 /** Only `y` is yes. */
 async function ask(terminal: Terminal, { id, effect, options, abort }: Asked): Promise<boolean> {
   const { columns } = terminal;
-  const more = confinementLines(effect, { paint: painter(true), columns });
-  present(terminal, [...screen(id, effect), ''], { json: options.json === true, more });
+  const more = confinementLines(shownOf(effect), { paint: painter(true), columns });
+  await present(terminal, [...screen(id, effect), ''], { json: options.json === true, more, abort });
   return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
 }
 

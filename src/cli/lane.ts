@@ -140,7 +140,7 @@ async function review(options: LaneOptions): Promise<Answer> {
   const terminal = openTerminal();
   try {
     const list = [`Pending intents: ${pending.length}`, ...pending.map(listed)];
-    present(terminal, list, { json: options.json === true });
+    await present(terminal, list, { json: options.json === true });
     const approved = await approveOne(queue, terminal, TYPE_THE_ID, () => new Date());
     const lines =
       approved === null ? ['[OK] Nothing approved'] : ['[OK] Intent approved', ...idAndHash(approved)];

@@ -1,18 +1,26 @@
 import { folded } from './fold.ts';
+import { showAll } from './pager.ts';
 import { say } from './say.ts';
 import type { Terminal } from './terminal.ts';
+
+export interface Presenting {
+  readonly json: boolean;
+  /** For the eyes alone. */
+  readonly more?: readonly string[];
+  readonly abort?: AbortSignal;
+}
 
 /**
  * Shows what a question is about. Its lines go to standard output, where a script reads them, and always to the eyes
  * that will answer: standard output may be a file, or the terminal of somebody else.
  */
-export function present(
+export async function present(
   terminal: Terminal,
   lines: readonly string[],
-  { json, more = [] }: { readonly json: boolean; readonly more?: readonly string[] },
-): void {
+  { json, more = [], abort }: Presenting,
+): Promise<void> {
   const shown = lines.flatMap((line) => folded(line, terminal.columns));
   const there = !json && terminal.shows_stdout;
   if (!json) say(1, there ? shown : lines);
-  terminal.write([...(there ? [] : shown), ...more].map((line) => `${line}\n`).join(''));
+  await showAll(terminal, [...(there ? [] : shown), ...more], abort);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { code, digest, fingerprint, id, intent, name, time } from './schema-parts.ts';
+import { shown } from './schema-shown.ts';
 
 /** What the commands about the story of an intent and about the ledger print with `--json`. */
 
@@ -8,6 +9,9 @@ const story = z.strictObject({
   /** `null` when it was erased, or is not in the file. */
   envelope: z.looseObject({ declared_goal: z.string() }).nullable(),
   effect: z.looseObject({ kind: z.enum(['tool', 'plan']) }).nullable(),
+  /** What a person sees of the effect, and of each effect that a human may turn to when a run fails. */
+  shown: shown.nullable(),
+  alternates: z.array(shown).readonly(),
   /** Everything that happened to it, oldest first, in words. */
   story: z.array(
     z.strictObject({

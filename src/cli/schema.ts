@@ -15,6 +15,7 @@ import {
   time,
   tool,
 } from './schema-parts.ts';
+import { shown } from './schema-shown.ts';
 
 /** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
 
@@ -64,7 +65,7 @@ const results = {
   'plan preview': z.strictObject({
     plan_id: z.string(),
     effect: z.looseObject({ kind: z.literal('plan') }),
-    preview: z.string(),
+    shown,
   }),
   rollback: z.strictObject({
     execution_id: id,
@@ -128,6 +129,7 @@ const results = {
       capability_id: id,
       tool: name,
       argv: z.array(z.string()),
+      shown,
     }),
     report,
   ]),

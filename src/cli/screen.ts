@@ -1,10 +1,8 @@
-import { sha256 } from '../canonical/digest.ts';
-import { canonicalBytes } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
-import type { ToolEffect as Effect, IntentState, PlanEffect, Review, UsableCapability } from '../keyturn.ts';
-import { argument } from '../lane/visible.ts';
+import type { IntentState, Review, Shown, UsableCapability } from '../keyturn.ts';
 import { capabilityFields, GLASS_LINE } from './capability-lines.ts';
-import { COLUMNS, type Field, fieldLines, folded, type Sheet, type Span } from './fold.ts';
+import { drawAlarms, drawContents, drawShown, fieldOf } from './draw.ts';
+import { COLUMNS, type Field, fieldLines, fieldWidth, type Sheet, type Span } from './fold.ts';
 import { type Paint, stdoutPainter } from './paint.ts';
 import { standingOf, styleOf } from './standing.ts';
 
@@ -21,53 +19,59 @@ export function stdoutLook(now: Date): Look {
 }
 
 /**
- * What a person sees before turning the key: the exact effect, read from the bytes that the hash covers. Whatever an
- * agent chose (goal, arguments) is made harmless first: it could otherwise paint another screen over this one.
+ * What a person sees before turning the key: what would run, its alarms, who asks for it and why, then everything else,
+ * read from the bytes that the hash covers. Whatever an agent chose (goal, arguments) is made harmless first: it could
+ * otherwise paint another screen over this one.
  */
-export function reviewScreen({ state, envelope, effect, preview }: Review, look: Look): string[] {
+export function reviewScreen(
+  { state, envelope, shown, alternates }: Omit<Review, 'effect'>,
+  look: Look,
+): string[] {
   const { paint, now, columns } = look;
-  const sheet: Sheet = { paint, columns, whole: `keyturn show --json ${state.intent_id} shows all` };
+  const sheet: Sheet = { paint, columns };
   const claims = claimFields(envelope.constraints);
+  const first: Field = [shown.headline.label, bold(fieldOf(shown.headline)[1])];
+  const rest: Field[] = [
+    ['Intent', [['bold', state.intent_id]]],
+    ['Hash', state.hash],
+    ['Status', standing(state, now)],
+    ['Asked by', askedBy(state)],
+    ['Why', visible(envelope.declared_goal)],
+    ['Expires', expiry(state.expires_at, now)],
+    ...namedFields(state, envelope),
+    ...shown.fields.map(fieldOf),
+  ];
+  const width = fieldWidth([first, ...rest]);
   return [
-    ...fieldLines(
-      [
-        ['Intent', [['bold', state.intent_id]]],
-        ['Hash', state.hash],
-        ['Status', standing(state, now)],
-        ['Asked by', askedBy(state)],
-        ['Why', visible(envelope.declared_goal)],
-        ['Expires', expiry(state.expires_at, now)],
-        ...namedFields(state, envelope),
-        ...(effect.kind === 'tool' ? effectFields(effect) : planFields(effect, state.approvals_needed)),
-      ],
-      sheet,
-    ),
-    ...(effect.kind === 'tool' ? alarm(effect, paint) : []),
+    ...fieldLines([first], sheet, '', width),
+    ...drawAlarms(shown.alarms, sheet),
+    ...fieldLines(rest, sheet, '', width),
     ...(claims.length === 0 ? [] : ['Constraints:', ...fieldLines(claims, sheet, '  ')]),
-    ...(preview === null
-      ? []
-      : [
-          '',
-          ...preview
-            .trimEnd()
-            .split('\n')
-            .flatMap((line) => folded(line, columns)),
-        ]),
+    ...drawContents(shown, sheet),
+    ...alternates.flatMap((alternate, i) => [
+      '',
+      `Alternate ${i + 1}, if a run fails and a human turns to it:`,
+      ...drawShown(alternate, sheet, '  '),
+    ]),
   ];
 }
 
-/** What a yes covers beside the effect: what it replaces, what it requests, and what a human may turn to afterwards. */
+function bold(value: Field[1]): Field[1] {
+  return typeof value === 'string'
+    ? [['bold', value]]
+    : value.map((span) => (typeof span === 'string' ? ['bold', span] : span));
+}
+
+/** What a yes covers beside the effect: what it replaces, what it requests, and how many must say yes. */
 function namedFields(
-  { actions, replaces }: IntentState,
-  { effect, alternates }: Review['envelope'],
+  { actions, replaces, approvals_needed }: IntentState,
+  { effect }: Review['envelope'],
 ): Field[] {
   const plain = actions.length === 1 && (effect.kind === 'plan' || actions[0] === `tool:${effect.tool}`);
   return [
     ...(replaces === null ? [] : ([['Replaces', replaces]] as const)),
     ...(plain ? [] : ([['Requests', actions.map(visible).join(', ')]] as const)),
-    ...alternates.map(
-      (call): Field => ['Alternate', [['yellow', call.tool], ` ${visible(JSON.stringify(call.arguments))}`]],
-    ),
+    ...(approvals_needed === 1 ? [] : ([['Approvers', `${approvals_needed} different humans`]] as const)),
   ];
 }
 
@@ -93,116 +97,23 @@ export function askedBy({
 
 /** What the screen of 001 leaves out and a yes at the run depends on. The lane knows no capability. */
 export function confinementLines(
-  effect: Effect,
+  shown: Shown,
   { paint, columns }: Pick<Look, 'paint' | 'columns'>,
   capability: UsableCapability | null = null,
 ): string[] {
-  const sheet: Sheet = { paint, columns, whole: 'the registry has all of it' };
-  const found: Field[] = [
-    ...programFields(effect),
-    ...coversFields(effect),
-    ['Folder', visible(effect.cwd)],
-    ...(capability ? capabilityFields(capability) : []),
-    ['Sandbox', sandbox(capability ? confinedBy(effect, capability) : effect)],
-    ['Runs as', runsAs(effect)],
-  ];
-  return [...glassLines(capability, paint), ...fieldLines(found, sheet), ...alarm(effect, paint), ''];
-}
-
-/** For a plan, which has no sandbox of its own. */
-export function capabilityLines(
-  capability: UsableCapability,
-  { paint, columns }: Pick<Look, 'paint' | 'columns'>,
-): string[] {
-  const sheet: Sheet = { paint, columns, whole: 'the capability has all of it' };
-  return [...glassLines(capability, paint), ...fieldLines(capabilityFields(capability), sheet), ''];
-}
-
-function glassLines(capability: UsableCapability | null, paint: Paint): string[] {
-  return capability?.recorded.glass ? [paint('alarm', GLASS_LINE)] : [];
-}
-
-/** The sandbox that the run will get: it is made from the scope of the capability. */
-function confinedBy(effect: Effect, { held }: UsableCapability): Effect {
-  if (effect.sandbox === 'none') return effect;
-  const { network, read, write } = held.claims.scope;
-  return { ...effect, sandbox: { network, read: [...read], write: [...write] } };
-}
-
-const NO_SANDBOX = '!!! NO SANDBOX: this tool can reach everything that its user can reach !!!';
-const AS_ROOT = '!!! RUNS AS ROOT: what a file grants to root, it grants to this tool !!!';
-
-function alarm({ sandbox, run_as }: Effect, paint: Paint): string[] {
+  const sheet: Sheet = { paint, columns };
   return [
-    ...(sandbox === 'none' ? [paint('alarm', NO_SANDBOX)] : []),
-    ...(run_as === 'root' ? [paint('alarm', AS_ROOT)] : []),
+    ...(capability?.recorded.glass ? [paint('alarm', GLASS_LINE)] : []),
+    ...drawShown(shown, sheet),
+    ...(capability ? fieldLines(capabilityFields(capability), sheet) : []),
+    '',
   ];
-}
-
-function runsAs({ run_as }: Effect): string | Span[] {
-  if (run_as === null) return 'the user of Keyturn, or nobody where that is root';
-  return run_as === 'root' ? [['alarm', 'ROOT']] : visible(run_as);
 }
 
 function standing(state: IntentState, now: Date): Span[] {
   const found = standingOf(state, now);
   const style = styleOf(found);
   return [style === null ? found : [style, found]];
-}
-
-function planFields(effect: PlanEffect, approvals_needed: number): Field[] {
-  const paths = new Set(effect.actions.flatMap(({ changes }) => changes.map(({ path }) => path)));
-  const fixed = effect.actions.filter(({ undo }) => undo === 'none').map(({ action_id }) => action_id);
-  const found: Field[] = [
-    ['Plan', visible(effect.plan_id)],
-    ['Actions', `${effect.actions.length} on ${paths.size} path(s)`],
-    ...effect.actions.map(
-      ({ action_id, action_type, target }): Field => [
-        'Action',
-        visible(`${action_id} ${action_type} ${target}`),
-      ],
-    ),
-  ];
-  if (effect.elevated.length > 0) {
-    found.push(['Protected', [['yellow', effect.elevated.map(visible).join(' ')]]]);
-    found.push(['Approvers', `${approvals_needed} different humans`]);
-  }
-  found.push(['Undo', fixed.length > 0 ? [['alarm', `NOT FOR ${fixed.map(visible).join(', ')}`]] : 'exact']);
-  return found;
-}
-
-export function effectFields(effect: Effect): Field[] {
-  return [
-    ['Tool', effect.tool],
-    ['Runs', [['bold', effect.argv.map(argument).join(' ')]]],
-    ...programFields(effect),
-    ...coversFields(effect),
-    ['Folder', visible(effect.cwd)],
-    ['Environment', environment(effect)],
-    ['Sandbox', sandbox(effect)],
-    ['Limits', `${effect.timeout_ms / 1000} s${limits(effect)}`],
-    ['Runs as', runsAs(effect)],
-    ['Undo', effect.undo],
-  ];
-}
-
-function programFields({ executables }: Effect): Field[] {
-  return executables.flatMap(({ path, sha256 }, i): Field[] => [
-    [i === 0 ? 'Executable' : 'Interpreter', visible(path)],
-    ['SHA-256', sha256],
-  ]);
-}
-
-/** One digest over all of them: any other file, name or content is another digest. The effect itself lists them. */
-function coversFields({ covers }: Effect): Field[] {
-  if (covers === null) return [];
-  const { files, root } = covers;
-  const named = files.slice(0, 3).map(([path]) => visible(path));
-  const more = files.length > named.length ? `, … (${files.length} files)` : '';
-  return [
-    ['Covers', `${named.join(', ')}${more} in ${visible(root)}`],
-    ['SHA-256', sha256(canonicalBytes(files))],
-  ];
 }
 
 /** What the intent bounds itself to. It is held when it is proposed, approved, granted and run. */
@@ -212,30 +123,6 @@ function claimFields({ scope, limits, prohibitions }: Review['envelope']['constr
   if (Object.keys(limits).length > 0) found.push(['Limits', visible(JSON.stringify(limits))]);
   if (prohibitions.length > 0) found.push(['Prohibited', prohibitions.map(visible).join('; ')]);
   return found;
-}
-
-function environment({ env, env_pass }: Effect): string {
-  const fixed = Object.entries(env).map(([name, value]) => `${name}=${argument(value)}`);
-  return [...fixed, ...env_pass.map((name) => `${name} (from yours)`)].join(' ');
-}
-
-function sandbox(effect: Effect): Span[] {
-  if (effect.sandbox === 'none') return [['alarm', 'NONE']];
-  const { network, read, write } = effect.sandbox;
-  return [
-    network ? ['yellow', 'NETWORK'] : 'no network',
-    read.length > 0 ? `, reads ${read.map(argument).join(' ')}` : ', reads only the system',
-    ', ',
-    write.length > 0 ? ['yellow', `WRITES ${write.map(argument).join(' ')}`] : 'writes nothing',
-  ];
-}
-
-function limits({ limits: kernel }: Effect): string {
-  if (kernel === null) return '';
-  const memory = kernel.memory_mb === null ? '' : `, ${kernel.memory_mb} MB memory`;
-  const processes = kernel.processes === null ? '' : `, ${kernel.processes} processes`;
-  const tmp = kernel.tmp_mb === null ? '' : `, /tmp of ${kernel.tmp_mb} MB`;
-  return `, ${kernel.cpu_s} s CPU, files of ${kernel.file_mb} MB, ${kernel.open_files} open files${processes}${memory}${tmp}`;
 }
 
 function expiry(time: string, now: Date): string {

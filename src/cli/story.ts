@@ -1,5 +1,13 @@
 import { visible } from '../canonical/visible.ts';
-import type { Absence, Entry, IntentState, Review, Story, Told } from '../keyturn.ts';
+import {
+  type Absence,
+  type Entry,
+  type IntentState,
+  Keyturn,
+  type Shown,
+  type Story,
+  type Told,
+} from '../keyturn.ts';
 import { indented } from '../lane/visible.ts';
 import { refuse } from '../refusal.ts';
 import { stdoutPainter } from './paint.ts';
@@ -17,8 +25,9 @@ export interface Printed {
 /** How a story is shown, from whatever it was told. */
 export interface View {
   readonly now: Date;
-  /** For a plan that has not run, in its project: every change as a diff. */
-  readonly preview: string | null;
+  /** The effect, for a plan that has not run with every change as a diff; null where it is not there. */
+  readonly shown: Shown | null;
+  readonly alternates: readonly Shown[];
   readonly printed: Printed | null;
 }
 
@@ -28,6 +37,8 @@ export function storyResult({ intent, asked, told, outputs, changes }: Story, vi
     intent: { ...intent, standing: standingOf(intent, now) },
     envelope: typeof asked === 'string' ? null : asked.envelope,
     effect: typeof asked === 'string' ? null : ({ ...asked.effect } as never),
+    shown: view.shown,
+    alternates: view.alternates,
     story: [...told],
     changes: changes && [...changes],
     outputs: [...outputs],
@@ -55,12 +66,11 @@ const ABSENT: Readonly<Record<Absence, string>> = {
   'left out': 'is not in this file, which has no objects: ask for one that was written --with-objects.',
 };
 
-function intentLines({ intent, asked }: Story, { now, preview }: View): string[] {
+function intentLines({ intent, asked }: Story, { now, shown, alternates }: View): string[] {
   const look = stdoutLook(now);
-  if (typeof asked !== 'string') {
-    const { envelope, effect } = asked;
-    const seen = { state: intent, envelope, effect: effect as never, preview };
-    return [...effectScreen(seen, look), `Effect digest: ${intent.effect_digest}`];
+  if (typeof asked !== 'string' && shown !== null) {
+    const seen = { state: intent, envelope: asked.envelope, shown, alternates };
+    return [...reviewScreen(seen, look), `Effect digest: ${intent.effect_digest}`];
   }
   const { paint } = look;
   return [
@@ -72,14 +82,15 @@ function intentLines({ intent, asked }: Story, { now, preview }: View): string[]
       ['Tool', intent.tool],
       ['Effect digest', intent.effect_digest],
     ]),
-    `What was asked for ${ABSENT[asked]}`,
+    `What was asked for ${ABSENT[typeof asked === 'string' ? asked : 'missing']}`,
   ];
 }
 
 /** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */
-function effectScreen(seen: Review, look: Parameters<typeof reviewScreen>[1]): string[] {
+export function shownFromFile({ asked }: Story): Shown | null {
+  if (typeof asked === 'string') return null;
   try {
-    return reviewScreen(seen, look);
+    return Keyturn.showEffect(asked.effect as never);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return refuse('SHAPE_INVALID', 'The effect is none that this version of Keyturn can show.');

@@ -14,6 +14,8 @@ export interface Terminal {
   write(text: string): void;
   /** How many characters fit in a line. */
   readonly columns: number;
+  /** How many lines fit on the screen. */
+  readonly rows: number;
   /** Whether what goes to standard output is seen here, and not at another terminal. */
   readonly shows_stdout: boolean;
   close(): void;
@@ -31,6 +33,9 @@ export function openTerminal(): Terminal {
     get columns() {
       return output.columns || COLUMNS;
     },
+    get rows() {
+      return output.rows || ROWS;
+    },
     shows_stdout: isControllingTerminal(1),
     close: () => {
       input.destroy();
@@ -40,6 +45,7 @@ export function openTerminal(): Terminal {
 }
 
 const COLUMNS = 80;
+const ROWS = 24;
 
 /** Each has a descriptor of its own: closed twice, one that they shared would end the process or another file. */
 function openStreams(): { input: ReadStream; output: WriteStream } {

@@ -1,8 +1,7 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
-import type { PlanEffect } from '../plan/model.ts';
-import { type PipelineStep, stepDigest } from '../plan/pipeline-step.ts';
+import type { PipelineStep, PlanEffect } from '../plan/model.ts';
 import { fixedPart, fixedPartOf, type ToolBound } from '../tool/effect.ts';
 import type { Effect } from './derived.ts';
 
@@ -96,7 +95,7 @@ function planDiffers({ pipelines, query_files }: PlanBound, { actions }: PlanEff
   return actions.flatMap((action) => {
     if (action.action_type === 'PIPELINE_RUN') {
       const known = pipelines.find(({ name }) => name === action.target);
-      const same = known?.steps.map(stepDigest).join() === action.steps.join();
+      const same = known !== undefined && canonicalText(known.steps) === canonicalText(action.steps);
       return same ? [] : [`pipelines.${action.target}`];
     }
     if (action.action_type !== 'SQL_EXECUTE' || action.operation.query_file === undefined) return [];

@@ -181,6 +181,7 @@ const BY_POLICY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'RECORDING_FAILED',
   'CONFIRMATION_DECLINED',
+  'SHOWN_IN_PART',
   'NO_TERMINAL',
   'STORE_CORRUPT',
   'STORE_READ_ONLY',

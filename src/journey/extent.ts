@@ -1,12 +1,12 @@
 import { type Extent, requireConstraints } from '../intent/constraints.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import type { Known } from '../intent/term.ts';
-import { pathsOf } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
+import { isPin } from '../plan/state/pin.ts';
 import type { Effect as ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import { pathsIn, programsOf, resourceOf } from './reach.ts';
+import { pathsIn, programsOf, readsOf, resourceOf, stepWrites } from './reach.ts';
 
 /** Refuses an effect that the intent itself rules out, and an intent whose bounds are not clear. */
 export function requireBounds(
@@ -54,11 +54,17 @@ function toolExtent(context: Context, { tool, action, sandbox, timeout_ms }: Too
 function planExtent(context: Context, effect: PlanEffect): Part {
   const changes = effect.actions.flatMap((action) => action.changes);
   const paths = (of: typeof changes) => of.map(({ path }) => path);
+  const written = pathsIn(context, stepWrites(effect));
   return {
-    runs: [...effect.actions.map(actionWords), ...stepWords(context, effect)],
-    reads: effect.actions.flatMap(readsOf),
-    writes: [...paths(changes.filter(({ after }) => after !== null)), ...effect.folders],
-    deletes: paths(changes.filter(({ after }) => after === null)),
+    runs: [...effect.actions.map(actionWords), ...stepWords(effect)],
+    reads: pathsIn(context, readsOf(effect)),
+    writes: [
+      ...paths(changes.filter((change) => change.after !== null && !isPin(change))),
+      ...effect.folders,
+      ...written,
+    ],
+    // What a step may write it may also remove.
+    deletes: [...paths(changes.filter(({ after }) => after === null)), ...written],
     runtime_s: effect.instructions.timeout_ms / 1000,
     files: new Set(paths(changes)).size,
   };
@@ -73,15 +79,9 @@ function actionWords({ action_type, target }: Action): string[] {
 }
 
 /** A scope that names a pipeline names its steps; a prohibition of a tool holds inside a pipeline, too. */
-function stepWords(context: Context, effect: PlanEffect): string[][] {
-  const { tools, actions } = programsOf(effect, context.registry);
+function stepWords(effect: PlanEffect): string[][] {
+  const { tools, actions } = programsOf(effect);
   const around = effect.actions.filter(({ action_type }) => action_type === 'PIPELINE_RUN');
   const words = [...new Set(around.flatMap(actionWords))];
   return tools.map((tool, i) => [`tool:${tool}`, 'tool:*', actions[i]!, ...words]);
-}
-
-/** What an action names and does not write: SQL files, and what SQL may read. */
-function readsOf(action: Action): string[] {
-  if (action.action_type === 'PIPELINE_RUN') return [];
-  return pathsOf(action).flatMap(({ path, key, writes }) => (key === null || writes ? [] : [path]));
 }

@@ -1,4 +1,6 @@
 import type { ResourceScope } from '../capability/scope.ts';
+import { showEffect } from '../display/effect.ts';
+import type { Shown } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
 import { approvedNow } from '../gate/eligible.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -20,6 +22,7 @@ export interface OfferRequest extends Omit<GrantRequest, 'signer' | 'delegation'
 export interface Offer {
   readonly state: IntentState;
   readonly effect: Effect;
+  readonly shown: Shown;
   readonly needs: ResourceScope;
   readonly audience: string;
   readonly ttl_s: number;
@@ -46,6 +49,6 @@ export async function offer(context: Context, request: OfferRequest): Promise<Of
     termsOf(context, request, state, asked, facts.now);
     const { effect } = asked;
     const { audience, capability_ttl_s: ttl_s } = context;
-    return { state, effect, needs: neededScope(effect), audience, ttl_s };
+    return { state, effect, shown: showEffect(effect), needs: neededScope(effect), audience, ttl_s };
   });
 }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
+import { showPlan } from '../display/plan.ts';
+import type { Shown } from '../display/shown.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
 import { limits } from '../limits.ts';
 import { type DeriveOptions, derivePlan } from '../plan/derive.ts';
@@ -14,7 +16,6 @@ import { standingOf } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { type PipelineSetting, registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
-import { renderPreview } from '../plan/preview/render.ts';
 import { archiveRecords, expireManifests } from '../plan/report/archive.ts';
 import { buildChangeLog } from '../plan/report/change-log.ts';
 import { compareChanges } from '../plan/report/compare.ts';
@@ -95,18 +96,17 @@ export async function previewSamePlan(
   context: Context,
   spec: PlanSpec,
   proposed: PlanEffect,
-  colour: boolean,
-): Promise<string> {
-  const { effect, text } = await previewPlan(context, spec, colour);
+): Promise<Shown> {
+  const { effect, shown } = await previewPlan(context, spec);
   requireSamePlan(proposed, effect);
-  return text;
+  return shown;
 }
 
 /** What a plan would do to the files as they are now, as a person reads it. */
-export async function previewPlan(context: Context, spec: PlanSpec, colour: boolean) {
+export async function previewPlan(context: Context, spec: PlanSpec) {
   const collector = new Collector();
   const effect = await simulate(context, spec, { visit: collector.visit });
-  return { effect, text: renderPreview(effect, collector, { colour }), findings: collector.findings };
+  return { effect, shown: showPlan(effect, collector), findings: collector.findings };
 }
 
 export interface Validation {

@@ -4,9 +4,9 @@ import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
 import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
 import type { PlanEffect } from '../plan/model.ts';
+import { isPin } from '../plan/state/pin.ts';
 import type { PolicyResource } from '../policy/request.ts';
 import type { Effect as ToolEffect } from '../tool/effect.ts';
-import type { Registry } from '../tool/registry.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 
@@ -33,8 +33,35 @@ function toolScope({ sandbox }: ToolEffect): ResourceScope {
 /** Every path that an effect may write, none of them abridged: policies are about paths. */
 export function writesOf(effect: Effect): string[] {
   if (effect.kind === 'tool') return effect.sandbox === 'none' ? [] : effect.sandbox.write;
-  const changed = effect.actions.flatMap(({ changes }) => changes.map(({ path }) => path));
-  return [...new Set([...changed, ...effect.folders])].sort();
+  const changed = effect.actions.flatMap(({ changes }) => changes.filter((change) => !isPin(change)));
+  return distinct([...changed.map(({ path }) => path), ...effect.folders, ...stepWrites(effect)]);
+}
+
+/** What the steps of pipelines may write. */
+export function stepWrites({ actions }: PlanEffect): string[] {
+  return actions.flatMap(({ steps }) =>
+    steps.flatMap((step) => (step.kind === 'tool' ? writesOf(step) : [step.database])),
+  );
+}
+
+/** Every path that a plan may read beyond what it writes. */
+export function readsOf({ actions }: PlanEffect): string[] {
+  return distinct(
+    actions.flatMap((action) => [
+      ...action.changes.filter(isPin).map(({ path }) => path),
+      ...(action.action_type === 'SQL_EXECUTE' ? action.operation.readable : []),
+      ...action.steps.flatMap((step) => (step.kind === 'tool' ? toolScope(step).read : [step.file])),
+    ]),
+  );
+}
+
+function distinct(paths: readonly string[]): string[] {
+  return [...new Set(paths)].sort();
+}
+
+/** The tool calls that the pipelines of a plan make. */
+function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
+  return actions.flatMap(({ steps }) => steps.filter((step) => step.kind === 'tool'));
 }
 
 /** Whether a path is one of these, or below one. */
@@ -42,14 +69,16 @@ export function reaches(paths: readonly string[], path: string): boolean {
   return paths.some((one) => one === '.' || path === one || path.startsWith(`${one}/`));
 }
 
+/** What its steps reach is what a plan reaches. */
 function planScope(effect: PlanEffect): ResourceScope {
+  const steps = toolStepsOf(effect).map(toolScope);
   const pipelines = effect.actions
     .filter(({ action_type }) => action_type === 'PIPELINE_RUN')
     .map(({ target }) => target);
   return {
-    unconfined: false,
-    network: false,
-    read: [],
+    unconfined: steps.some(({ unconfined }) => unconfined),
+    network: steps.some(({ network }) => network),
+    read: namedShortly(readsOf(effect)),
     write: namedShortly(writesOf(effect)),
     pipelines: [...new Set(pipelines)],
   };
@@ -66,7 +95,8 @@ function namedShortly(paths: readonly string[]): readonly string[] {
   const fits = (some: readonly string[]) => some.length <= NAMED && some.join().length <= NAMED_CHARS;
   if (fits(paths)) return paths;
   const folders = [...new Set(paths.map((path) => dirname(path)))];
-  return fits(folders) ? folders : ['.'];
+  // Paths of the machine and of the project do not cover each other.
+  return fits(folders) ? folders : distinct(paths.map((path) => (path.startsWith('/') ? '/' : '.')));
 }
 
 /** The sandbox as the capability narrows it. Nothing is added: its scope is within what the effect needs. */
@@ -99,16 +129,17 @@ export function resourceOf(
   name: string,
 ): PolicyResource {
   const { network, unconfined } = neededScope(effect);
-  const { tools, categories } = programsOf(effect, context.registry);
+  const { tools, categories } = programsOf(effect);
   const writes = pathsIn(context, writesOf(effect));
-  const reached = effect.kind === 'tool' ? protectedIn(writes) : [...effect.elevated];
-  // The steps of a pipeline run as the registry says, perhaps without a sandbox: nobody can promise less from here.
-  const loose = effect.kind === 'plan' && planScope(effect).pipelines.length > 0;
+  const reached =
+    effect.kind === 'tool'
+      ? protectedIn(writes)
+      : distinct([...effect.elevated, ...protectedIn(pathsIn(context, stepWrites(effect)))]);
   return {
     kind: effect.kind,
     name,
-    sandboxed: !unconfined && !loose,
-    network: network || loose,
+    sandboxed: !unconfined,
+    network,
     writes,
     protected: reached,
     undo: effect.kind === 'tool' ? effect.undo : leastUndo(effect),
@@ -125,8 +156,8 @@ function leastUndo({ actions }: PlanEffect): PolicyResource['undo'] {
 }
 
 /** What a freeze of a tool names: every tool that would run, and a plan by its id. */
-export function toolsOf(effect: Effect, registry: () => Registry): string[] {
-  const { tools } = programsOf(effect, registry);
+export function toolsOf(effect: Effect): string[] {
+  const { tools } = programsOf(effect);
   return effect.kind === 'tool' ? tools : [effect.plan_id, ...tools];
 }
 
@@ -138,17 +169,13 @@ interface Programs {
 }
 
 /** Every tool that would run, the steps of a pipeline too, and the kinds of these tools. */
-export function programsOf(effect: Effect, registry: () => Registry): Programs {
-  if (effect.kind === 'tool') {
-    const { tool, action, category } = effect;
-    return { tools: [tool], actions: [action], categories: category === null ? [] : [category] };
-  }
-  const { pipelines } = planScope(effect);
-  if (pipelines.length === 0) return { tools: [], actions: [], categories: [] };
-  const known = registry();
-  const steps = pipelines.flatMap((name) => known.pipelines.get(name)?.steps ?? []);
-  const tools = [...new Set(steps.flatMap((step) => ('tool' in step ? [step.tool] : [])))].sort();
-  const categories = tools.flatMap((name) => known.tools.get(name)?.category ?? []);
-  const actions = tools.map((name) => known.tools.get(name)?.action ?? `tool:${name}`);
-  return { tools, actions, categories: [...new Set(categories)].sort() };
+export function programsOf(effect: Effect): Programs {
+  const calls = effect.kind === 'tool' ? [effect] : toolStepsOf(effect);
+  const known = new Map(calls.map((call) => [call.tool, call]));
+  const tools = distinct([...known.keys()]);
+  return {
+    tools,
+    actions: tools.map((name) => known.get(name)!.action),
+    categories: distinct(calls.flatMap(({ category }) => (category === null ? [] : [category]))),
+  };
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
+import { showEffect } from '../display/effect.ts';
+import type { Shown } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
 import { approvedNow, type Denial, type Facts } from '../gate/eligible.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
@@ -18,7 +20,7 @@ import { glassHolds } from './glass.ts';
 import { observedRun } from './observe.ts';
 import { type Presented, requireCapability, type UsableCapability } from './present.ts';
 import { requireDispatchedNow } from './prove-agent.ts';
-import { toolsOf } from './reach.ts';
+import { confinedTo, toolsOf } from './reach.ts';
 import { inDoubt, type Report, recordEnd, type WatchedEnd, watchedEnd } from './record.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { watchRun } from './watch.ts';
@@ -27,6 +29,8 @@ export interface Preview {
   readonly state: IntentState;
   readonly effect: Effect;
   readonly capability: UsableCapability;
+  /** The effect as lines, confined as the capability confines it. */
+  readonly shown: Shown;
 }
 
 export interface RunRequest {
@@ -50,8 +54,20 @@ export async function preview(
   requireFormats(intent_id, hash);
   const ready = await makeReady(context, { intent_id, hash, capability: presented }, () => {});
   ready.prepared.close();
-  const { state, capability } = ready;
-  return { state, capability, effect: ready.derived.effect };
+  return previewOf(ready);
+}
+
+function previewOf({ state, capability, derived: { effect } }: Ready): Preview {
+  const { scope } = capability.held.claims;
+  return {
+    state,
+    capability,
+    effect,
+    // Only where a person looks: most runs in a program are confirmed without.
+    get shown() {
+      return showEffect(effect.kind === 'tool' ? confinedTo(effect, scope) : effect);
+    },
+  };
 }
 
 /** The adapter of 001, step 5 and 6 of 002: check, look again, claim, run once, record, stop. */
@@ -68,9 +84,7 @@ async function runOnce(context: Context, request: RunRequest): Promise<Report> {
     seen.prepared.close();
 
     // 2. The human at the terminal.
-    const { state, capability, derived } = seen;
-    if (!(await request.confirm({ state, capability, effect: derived.effect })))
-      refuse('CONFIRMATION_DECLINED');
+    if (!(await request.confirm(previewOf(seen)))) refuse('CONFIRMATION_DECLINED');
 
     // 3. All of it again, because the human may have taken an hour.
     const ready = await makeReady(context, request, keep, seen);
@@ -154,7 +168,7 @@ function requireToolsFree(
     tenant: context.store.tenant,
     at: facts.now.toISOString(),
     isLiveKey: (by, key) => facts.isLive({ by, key, delegation: null }),
-    tools: toolsOf(effect, context.registry),
+    tools: toolsOf(effect),
   });
   if (freeze) refuse('FROZEN', freezeWords(freeze));
 }

@@ -24,7 +24,8 @@ export async function deriveToolCall(
   const tool = toolNamed(registry, call.tool);
   if (intent_id !== null) requireBindingAgrees(registry, intent_id, tool.name, call.arguments);
   const { root, digests } = context;
-  const effect = deriveEffect({ registry, tool, arguments: call.arguments, root, digests });
+  const fixed = intent_id !== null && registry.bindings.has(intent_id);
+  const effect = deriveEffect({ registry, tool, arguments: call.arguments, fixed, root, digests });
   return {
     effect,
     registry_digest: registry.digest,

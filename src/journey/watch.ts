@@ -77,7 +77,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
     tenant: context.store.tenant,
     at: now.toISOString(),
     isLiveKey,
-    tools: toolsOf(effect, context.registry),
+    tools: toolsOf(effect),
   });
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevoked(state, capability)) return by(new Refusal('CAPABILITY_REVOKED'));

@@ -74,7 +74,7 @@ async function requireEligible(request: RunRequest): Promise<void> {
 
 function effectOf(registry: Registry, id: string, path: string): Effect {
   const { tool, arguments: values } = boundTool(registry, id);
-  return deriveEffect({ registry, tool, arguments: values, root: dirname(path) });
+  return deriveEffect({ registry, tool, arguments: values, fixed: true, root: dirname(path) });
 }
 
 const REGISTRY_LINE = '[ERROR] Tool registry unavailable';

@@ -1,5 +1,5 @@
+import { visible } from '../canonical/visible.ts';
 import { explain, type ReasonCode } from '../refusal.ts';
-import { visible } from './visible.ts';
 
 /** Where the lane has its own way on, its advice replaces the general one. */
 const advices: Readonly<Partial<Record<ReasonCode, string>>> = {

@@ -1,7 +1,9 @@
+import { argument, visible } from '../canonical/visible.ts';
+import { showTool } from '../display/tool.ts';
 import type { Outcome } from '../effect/child.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Effect } from '../tool/effect.ts';
-import { argument, indented, visible } from './visible.ts';
+import { indented } from './visible.ts';
 
 /** The outcome of one lane run, as it was recorded. */
 export interface Finished {
@@ -16,6 +18,9 @@ export interface Finished {
 }
 
 export const QUESTION = 'Ready to execute. Proceed? (y/n)';
+
+/** What 001 leaves out and a yes depends on, as data. */
+export const shownOf = showTool;
 
 /** What 001 shows under "Human Role" before the question. */
 export function screen(id: string, effect: Effect): string[] {

@@ -1,7 +1,5 @@
 import { visible } from '../canonical/visible.ts';
 
-export { visible };
-
 /** One line of JSON. It may say any character, but a terminal that shows it must not obey one. */
 export function jsonLine(value: object): string {
   return JSON.stringify(value).replace(/[^\x20-\x7e]/gu, (c) => (visible(c) === c ? c : inJson(c)));
@@ -18,10 +16,3 @@ export function indented(output: Uint8Array): string[] {
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line) => `  ${visible(line.endsWith('\r') ? line.slice(0, -1) : line)}`);
 }
-
-/** One argument of argv. Quoted wherever a reader could mistake it for two, or for another one. */
-export function argument(text: string): string {
-  return PLAIN.test(text) ? text : visible(JSON.stringify(text));
-}
-
-const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;

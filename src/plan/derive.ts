@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { createHandlers, type Handlers, type Runners } from './engine/handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
@@ -8,7 +9,7 @@ import type { Action, ActionEffect, PathChange, Plan, PlanEffect } from './model
 import type { ActionType } from './operation.ts';
 import { foldersAbove } from './state/folders.ts';
 import { Overlay } from './state/overlay.ts';
-import { isPin } from './state/see.ts';
+import { isPin } from './state/pin.ts';
 import type { Sight } from './state/sight.ts';
 
 export interface DeriveOptions {
@@ -93,10 +94,15 @@ async function simulateOrTell(
 async function simulate(action: Action, overlay: Overlay, options: DeriveOptions): Promise<ActionEffect> {
   const handlers = createHandlers(options.runners ?? {});
   overlay.begin();
-  const { changes, statements = [], steps = [] } = await simulateBy(handlers, action, overlay);
+  const {
+    changes,
+    statements = [],
+    query_text = null,
+    steps = [],
+  } = await simulateBy(handlers, action, overlay);
   for (const change of changes) await options.visit?.(visited(action, change, overlay));
   const { reversible: _, risk_level: __, ...kept } = action;
-  return { ...kept, undo: handlers[action.action_type].undo, changes, statements, steps };
+  return { ...kept, undo: handlers[action.action_type].undo, changes, statements, query_text, steps };
 }
 
 function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: Overlay) {
@@ -151,6 +157,19 @@ function requireLimits(actions: readonly ActionEffect[]): void {
   );
   if (backup > planLimits.backup_bytes)
     refuse('PLAN_LIMIT_EXCEEDED', `The backups would take more than ${planLimits.backup_bytes} bytes.`);
+  requireShowable(actions);
+}
+
+/** What the plan takes from the registry and from SQL files is part of the effect, and a person reads all of it. */
+function requireShowable(actions: readonly ActionEffect[]): void {
+  const texts = actions.flatMap(({ query_text }) => (query_text === null ? [] : [query_text]));
+  const steps = actions.flatMap((action) => action.steps).map((step) => JSON.stringify(step));
+  const taken = [...texts, ...steps].reduce((sum, text) => sum + text.length, 0);
+  if (taken > planLimits.taken_chars || texts.some((text) => text.length > limits.json_string_chars))
+    refuse(
+      'PLAN_LIMIT_EXCEEDED',
+      `The SQL files and pipelines of a plan may have ${planLimits.taken_chars} characters in all, and one file ${limits.json_string_chars}.`,
+    );
 }
 
 /** A file that makes way for a folder of the same name could not be restored path by path. */

@@ -10,6 +10,8 @@ export const planLimits = {
   /** All backups of one plan. */
   backup_bytes: 500 * MiB,
   concurrent_actions: 4,
+  /** SQL files and steps of pipelines, as they stand in the effect: a person reads all of it. */
+  taken_chars: 1 * MiB,
 } as const;
 
 export interface Timeout {

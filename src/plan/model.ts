@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import type { Effect as ToolEffect } from '../tool/effect.ts';
 import type { ActionType, OperationOf } from './operation.ts';
 
 /** A parsed plan: 004 section 3.3 with every default filled in. Types only; `plan/input/` makes them. */
@@ -77,10 +78,23 @@ export type ActionEffect<T extends ActionType = ActionType> = {
     readonly changes: readonly PathChange[];
     /** Kinds of SQL statements, in order; empty for other actions. */
     readonly statements: readonly string[];
-    /** What a pipeline would run: the digests of its steps' effects; empty for other actions. */
-    readonly steps: readonly Digest[];
+    /** The SQL of a `query_file`, word for word; null for other actions, and where `operation.query` has it. */
+    readonly query_text: string | null;
+    /** What a pipeline would run, in order; empty for other actions. */
+    readonly steps: readonly PipelineStep[];
   };
 }[T];
+
+export type PipelineStep = ToolEffect | SqlStep;
+
+/** SQL from a file of the project, on a database of the project. */
+export interface SqlStep {
+  readonly kind: 'sql';
+  readonly file: string;
+  readonly sha256: Digest;
+  readonly text: string;
+  readonly database: string;
+}
 
 /** Everything a plan would do. Its canonical bytes are hashed into what the human approves. */
 export interface PlanEffect {

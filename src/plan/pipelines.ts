@@ -1,4 +1,5 @@
 import { sha256 } from '../canonical/digest.ts';
+import { canonicalText, decodeUtf8 } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
 import { runSql } from '../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../effect/sql/statement.ts';
@@ -10,8 +11,8 @@ import { prepareRun, type Surroundings } from '../tool/run.ts';
 import type { Pipeline } from '../tool/schema.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { PipelineOptions, PipelineResult, Pipelines } from './engine/handler/pipeline-run.ts';
+import type { PipelineStep, SqlStep } from './model.ts';
 import type { OperationOf } from './operation.ts';
-import { type PipelineStep, stepDigest } from './pipeline-step.ts';
 
 export interface PipelineSetting {
   readonly root: string;
@@ -19,33 +20,29 @@ export interface PipelineSetting {
   readonly surroundings: Surroundings;
 }
 
-type Step = { readonly effect: PipelineStep; run(options: PipelineOptions): Promise<string | null> };
-
-/** The pipelines of the registry. Their steps are fixed there: a plan only names one, and the approver sees its digests. */
+/** The pipelines of the registry. Their steps are fixed there: a plan only names one, and the approver sees each step. */
 export function registeredPipelines(setting: PipelineSetting): Pipelines {
   return {
     resolve: ({ target, operation }) => {
       requireNoArguments(target, operation);
-      return pipelineSteps(setting, target).map(stepDigest);
+      return pipelineSteps(setting, target);
     },
     async run({ target, operation, steps: approved }, options): Promise<PipelineResult> {
       requireNoArguments(target, operation);
-      const steps = stepsOf(setting, target);
-      if (steps.map(({ effect }) => stepDigest(effect)).join() !== approved.join()) {
+      const steps = pipelineSteps(setting, target);
+      if (canonicalText(steps) !== canonicalText(approved)) {
         refuse('EFFECT_CHANGED', `The steps of the pipeline ${target} are not those that were approved.`);
       }
       for (const [i, step] of steps.entries()) {
-        const failure = await step.run(options);
+        const failure =
+          step.kind === 'tool'
+            ? await runTool(setting, step, options)
+            : await runSqlStep(setting, step, options);
         if (failure !== null) return { ok: false, output: `Step ${i + 1} of ${target} failed: ${failure}` };
       }
       return { ok: true, output: `Pipeline '${target}' completed with ${steps.length} step(s)` };
     },
   };
-}
-
-/** What the registry's pipeline of this name would do now. */
-export function pipelineSteps(setting: PipelineSetting, name: string): PipelineStep[] {
-  return stepsOf(setting, name).map(({ effect }) => effect);
 }
 
 function requireNoArguments(name: string, operation: OperationOf<'PIPELINE_RUN'>): void {
@@ -57,7 +54,8 @@ function requireNoArguments(name: string, operation: OperationOf<'PIPELINE_RUN'>
   }
 }
 
-function stepsOf(setting: PipelineSetting, name: string): Step[] {
+/** What the registry's pipeline of this name would do now. */
+export function pipelineSteps(setting: PipelineSetting, name: string): PipelineStep[] {
   const registry = setting.registry();
   const pipeline =
     registry.pipelines.get(name) ?? refuse('TOOL_UNKNOWN', `The registry has no pipeline "${name}".`);
@@ -67,43 +65,58 @@ function stepsOf(setting: PipelineSetting, name: string): Step[] {
 }
 
 function toolStep(
-  { root, surroundings }: PipelineSetting,
+  { root, surroundings: { digests } }: PipelineSetting,
   registry: Registry,
   step: Extract<Pipeline['steps'][number], { tool: string }>,
-): Step {
+): Effect {
   const tool = toolNamed(registry, step.tool);
-  const effect: Effect = deriveEffect({ registry, tool, arguments: step.arguments, root });
-  return {
-    effect,
-    async run({ signal }) {
-      const prepared = prepareRun(effect, surroundings);
-      try {
-        const { started, exit_code, signal: killed } = await prepared.run({ abort: signal });
-        if (started && exit_code === 0) return null;
-        return `${effect.tool} ended with ${exit_code === null ? (killed ?? 'no exit code') : `exit code ${exit_code}`}`;
-      } finally {
-        prepared.close();
-      }
-    },
-  };
+  return deriveEffect({
+    registry,
+    tool,
+    arguments: step.arguments,
+    fixed: true,
+    root,
+    ...(digests && { digests }),
+  });
 }
 
-function sqlStep({ root }: PipelineSetting, step: Extract<Pipeline['steps'][number], { sql: string }>): Step {
-  const { bytes } = readFileBeneath(root, step.sql, limits.json_bytes);
-  const text = Buffer.from(bytes).toString('utf8');
+function sqlStep(
+  { root }: PipelineSetting,
+  { sql: file, database }: Extract<Pipeline['steps'][number], { sql: string }>,
+): SqlStep {
+  const { bytes } = readFileBeneath(root, file, limits.json_string_chars);
+  const text = decodeUtf8(bytes, limits.json_string_chars);
   requireRunnable(statementsOf(text));
-  return {
-    effect: { kind: 'sql', file: step.sql, sha256: sha256(bytes), database: step.database },
-    async run({ signal, timeout_ms }) {
-      await runSql({
-        root,
-        database: step.database,
-        text,
-        expect_results: false,
-        timeout_ms: Math.min(timeout_ms, 300_000),
-        abort: signal,
-      });
-      return null;
-    },
-  };
+  return { kind: 'sql', file, sha256: sha256(bytes), text, database };
+}
+
+async function runTool(
+  { surroundings }: PipelineSetting,
+  effect: Effect,
+  { signal }: PipelineOptions,
+): Promise<string | null> {
+  const prepared = prepareRun(effect, surroundings);
+  try {
+    const { started, exit_code, signal: killed } = await prepared.run({ abort: signal });
+    if (started && exit_code === 0) return null;
+    return `${effect.tool} ended with ${exit_code === null ? (killed ?? 'no exit code') : `exit code ${exit_code}`}`;
+  } finally {
+    prepared.close();
+  }
+}
+
+async function runSqlStep(
+  { root }: PipelineSetting,
+  { database, text }: SqlStep,
+  { signal, timeout_ms }: PipelineOptions,
+): Promise<null> {
+  await runSql({
+    root,
+    database,
+    text,
+    expect_results: false,
+    timeout_ms: Math.min(timeout_ms, 300_000),
+    abort: signal,
+  });
+  return null;
 }

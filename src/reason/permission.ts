@@ -62,6 +62,11 @@ export const permissionReasons = {
     'The key of a human who approved this was revoked since.',
     'Ask another human to review and approve it.',
   ],
+  SHOWN_IN_PART: [
+    3021,
+    'What a yes would cover was not shown to its end.',
+    'Nothing was done. Go through all pages, or read it elsewhere first: keyturn show ID | less.',
+  ],
   OBJECT_KEPT: [
     3030,
     'Decisions rest on this object, and it holds no words of a person. It is never erased.',

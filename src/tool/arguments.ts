@@ -22,11 +22,25 @@ export interface Callable {
   readonly template: readonly Part[];
 }
 
+/** A part of an element that is there because an argument was given. `start` and `end` count UTF-16 units. */
+export interface Range {
+  readonly parameter: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One element of argv, and which parts of it the caller chose. */
+export interface Element {
+  readonly text: string;
+  readonly chosen: readonly Range[];
+}
+
 /** Checks the arguments and makes the elements after argv[0]. The attacker is whoever chose the values. */
-export function buildArguments(tool: Callable, given: Arguments): string[] {
+export function buildArguments(tool: Callable, given: Arguments): Element[] {
   const values = checkArguments(tool.parameters, given);
-  const argv = tool.template.flatMap((part) => elementsOf(part, values, tool.parameters));
-  const bytes = argv.reduce((sum, element) => sum + Buffer.byteLength(element) + 1, 0);
+  const building = { values, parameters: tool.parameters, given };
+  const argv = tool.template.flatMap((part) => elementsOf(part, building));
+  const bytes = argv.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
   if (bytes > limits.argv_bytes) refuse('ARGUMENT_INVALID', `The arguments have ${bytes} bytes together.`);
   return argv;
 }
@@ -126,33 +140,56 @@ function requirePlainPath(name: string, path: string): void {
   }
 }
 
-function elementsOf(part: Part, values: Values, parameters: Parameters): string[] {
+interface Building {
+  readonly values: Values;
+  readonly parameters: Parameters;
+  /** What is not in here has its default, which the registry chose. */
+  readonly given: Arguments;
+}
+
+function elementsOf(part: Part, building: Building): Element[] {
+  const { values, given } = building;
   switch (part.kind) {
     case 'spread':
       return ((values.get(part.parameter) ?? []) as readonly string[]).map((item) =>
-        renderElement([{ parameter: part.parameter }], new Map([[part.parameter, item]]), parameters),
+        renderElement([{ parameter: part.parameter }], {
+          ...building,
+          values: new Map([[part.parameter, item]]),
+        }),
       );
     case 'when': {
       const value = values.get(part.parameter);
       if (value === undefined || value === false) return [];
-      return part.parts.flatMap((inner) => elementsOf(inner, values, parameters));
+      const elements = part.parts.flatMap((inner) => elementsOf(inner, building));
+      return Object.hasOwn(given, part.parameter)
+        ? elements.map((element) => chosenWhole(part.parameter, element))
+        : elements;
     }
     case 'element':
-      return [renderElement(part.segments, values, parameters)];
+      return [renderElement(part.segments, building)];
   }
 }
 
+/** The text may be the registry's; that it is there at all was chosen. */
+function chosenWhole(parameter: string, { text }: Element): Element {
+  return { text, chosen: [{ parameter, start: 0, end: text.length }] };
+}
+
 /** The dash counts where the tool will see it: at the start of the whole element, whoever put it there. */
-function renderElement(segments: readonly Segment[], values: Values, parameters: Parameters): string {
-  let element = '';
+function renderElement(segments: readonly Segment[], { values, parameters, given }: Building): Element {
+  let text = '';
+  const chosen: Range[] = [];
   for (const segment of segments) {
-    const text = 'text' in segment ? segment.text : String(values.get(segment.parameter));
-    if ('parameter' in segment && element === '' && text.startsWith('-')) {
-      requireDashAllowed(segment.parameter, parameters[segment.parameter]!);
+    const piece = 'text' in segment ? segment.text : String(values.get(segment.parameter));
+    if ('parameter' in segment) {
+      const { parameter } = segment;
+      if (text === '' && piece.startsWith('-')) requireDashAllowed(parameter, parameters[parameter]!);
+      if (Object.hasOwn(given, parameter))
+        chosen.push({ parameter, start: text.length, end: text.length + piece.length });
     }
-    element += text;
+    text += piece;
   }
-  return element;
+  return { text, chosen };
 }
 
 function requireDashAllowed(name: string, parameter: Parameter): void {

@@ -20,13 +20,17 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
  * What running a tool would do: everything that matters and nothing rendered. Its digest is what a human approves.
  * Of `env_pass` only the names are here: the values are secrets, and belong to the machine that runs.
  */
-const effectSchema = z.strictObject({
+export const effectSchema = z.strictObject({
   kind: z.literal('tool'),
   tool: z.string(),
   action: z.string(),
   category: z.string().nullable(),
   /** argv[0] is the executable as the registry names it. */
   argv: z.array(z.string()).min(1),
+  /** Which parts of argv the proposer chose; everything else stands in the registry. Counted in UTF-16 units. */
+  chosen: z.array(
+    z.strictObject({ parameter: z.string(), element: z.int(), start: z.int(), end: z.int() }).readonly(),
+  ),
   /** The executable, then its interpreters. `called` may be a link, `path` is the real file. */
   executables: z.array(z.strictObject({ called: z.string(), path: z.string(), sha256: digest })).min(1),
   env: z.record(z.string(), z.string()),
@@ -63,6 +67,8 @@ export interface EffectRequest {
   readonly registry: Registry;
   readonly tool: Tool;
   readonly arguments: Arguments;
+  /** Whether the arguments too stand in the registry, as those of a binding and of a pipeline do. */
+  readonly fixed?: boolean;
   /** The folder that relative working folders and sandbox paths start from. */
   readonly root: string;
   /** Pass one to keep digests of large files from one derivation to the next. */
@@ -72,12 +78,18 @@ export interface EffectRequest {
 /** Derives the effect from the registry, the arguments and the files as they are now. */
 export function deriveEffect(request: EffectRequest): Effect {
   const args = buildArguments(request.tool, request.arguments);
-  const fixed = deriveTool(request);
-  return { ...fixed, argv: [fixed.executables[0]!.called, ...args] };
+  const tool = deriveTool(request);
+  return {
+    ...tool,
+    argv: [tool.executables[0]!.called, ...args.map(({ text }) => text)],
+    chosen: request.fixed
+      ? []
+      : args.flatMap(({ chosen }, i) => chosen.map((range) => ({ ...range, element: i + 1 }))),
+  };
 }
 
 /** What a tool is, whatever its arguments: all of an effect that does not follow from them. */
-export type FixedEffect = Omit<Effect, 'argv'>;
+export type FixedEffect = Omit<Effect, 'argv' | 'chosen'>;
 
 function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   const { registry, tool } = request;
@@ -121,7 +133,7 @@ export function boundTool(request: Omit<EffectRequest, 'arguments'>): ToolBound 
 }
 
 /** The same of an effect and of a tool: what must be equal for the effect to be a call of that very tool. */
-export function fixedPart({ argv: _, ...fixed }: Effect): FixedEffect {
+export function fixedPart({ argv: _, chosen: __, ...fixed }: Effect): FixedEffect {
   return fixed;
 }
 

@@ -325,7 +325,7 @@ describe('simulations', () => {
     expect(active.screen).toContain('IT RUNS');
     // What is bound, as an approver would see it, and before the passphrase.
     const [seen] = active.screen.split('Passphrase');
-    expect(seen).toMatch(/It runs:\r?\n {2}Tool: +say\r?\n {2}Runs: +\/usr\/bin\/printf %s "\{word\}"\r?\n/);
+    expect(seen).toMatch(/It runs:\r?\n {2}Runs: +\/usr\/bin\/printf %s "\{word\}"\r?\n/);
     expect(seen).toMatch(/ {2}Executable: +\/usr\/bin\/printf\r?\n {2}SHA-256: +[0-9a-f]{64}\r?\n/);
     expect(seen).toMatch(/ {2}Sandbox: +no network, reads only the system, writes nothing\r?\n/);
     const shown = (await run('simulation', 'show', 'lamp.dim')).stdout;

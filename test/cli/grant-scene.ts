@@ -10,6 +10,8 @@ export type Turn = readonly [question: string, answer: string];
 export const ALICE: Turn = ['Passphrase of alice: ', PASSPHRASE];
 export const BOB: Turn = ['Passphrase of bob: ', PASSPHRASE];
 export const YES: Turn = ['Proceed? (y/n) ', 'y'];
+/** What does not fit on one screen, all at once. */
+export const ALL: Turn = ['q: stop -- ', 'a'];
 export const TURN: Turn = ['Turn the key? (y/n) ', 'y'];
 export const typing = ({ id }: Intent): Turn => ['exact id to approve it: ', id];
 

@@ -195,7 +195,9 @@ describe('grant', () => {
     });
     const approve = await scene.talk(['approve', intent.id], typing(intent), ALICE);
     expect(approve.screen).toMatch(/^Requests: +tool:fail, tool:greet$/m);
-    expect(approve.screen).toMatch(/^Alternate: +greet \{"name":"Ada"\}$/m);
+    expect(approve.screen).toMatch(
+      /^Alternate 1, .*:\n {2}Runs: +\/usr\/bin\/printf "Hello, %s!\\\\n" Ada$/m,
+    );
     expectError('CLARIFICATION_NEEDED', await scene.run('grant', intent.id));
     const words = ['grant', intent.id, '--action', 'tool:fail'];
     expect((await scene.talk(words, ALICE)).code).toBe(0);

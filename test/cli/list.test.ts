@@ -112,7 +112,7 @@ describe('show', () => {
     expect(stdout).toContain('!!! NO SANDBOX: this tool can reach everything that its user can reach !!!\n');
     const calm = await project.run('show', waiting.id);
     expect(calm.stdout).toContain('Sandbox:     no network, reads only the system, writes nothing\n');
-    expect(calm.stdout).not.toContain('!!!');
+    expect(calm.stdout.match(/!!! .* !!!/g)).toEqual(['!!! NO UNDO: what it does stays done !!!']);
   });
 
   it('what an agent wrote cannot paint over the screen', async () => {

@@ -184,16 +184,18 @@ describe('plan preview', () => {
     const { code, stdout } = await project.run('plan', 'preview', plan);
     expect(code).toBe(0);
     expect(stdout).toContain(
-      '--- a/look.txt\n+++ b/look.txt\n@@ -1,3 +1,3 @@\n first\n-old line\n+new line\n last\n',
+      '  │ --- a/look.txt\n  │ +++ b/look.txt\n  │ @@ -1,3 +1,3 @@\n  │  first\n  │ -old line\n  │ +new line\n  │  last\n',
     );
-    expect(stdout).toContain('--- /dev/null\n+++ b/look/new.txt\n');
-    expect(stdout).toContain('  2 of 2 action(s) can be undone exactly.\n');
-    expect(stdout).toContain('  files 2 of 100\n');
+    expect(stdout).toContain('  │ --- /dev/null\n  │ +++ b/look/new.txt\n');
+    expect(stdout).toMatch(/^Undo: +2 of 2 exact$/m);
+    expect(stdout).toMatch(/^Limits: +2 of 100 files, /m);
     expect(stdout).not.toContain('\x1b');
     expect(read(file)).toContain('old line');
     expect(await project.size()).toBe(before);
     const answer = answerOf(await project.run('plan', 'preview', plan, '--json'));
-    expect(answer).toMatchObject({ result: { plan_id: 'look', effect: { kind: 'plan' }, preview: stdout } });
+    expect(answer).toMatchObject({
+      result: { plan_id: 'look', effect: { kind: 'plan' }, shown: { kind: 'plan' } },
+    });
   });
 
   it('is coloured at a terminal, and not when somebody asks for none', async () => {
@@ -224,7 +226,7 @@ describe('a plan at the command line', () => {
     const approval = await project.talk(['approve', id], ['Type the exact id to approve it: ', id], ASKED);
     expect(approval.code).toBe(0);
     expect(approval.screen).toContain('Renew a line');
-    expect(approval.screen).toContain('-old line\n+new line\n');
+    expect(approval.screen).toContain('  │ -old line\n  │ +new line\n');
     expect(approval.stdout).toContain(`[OK] alice approved ${id}\n`);
 
     const grant = await project.talk(['grant', id], ASKED);

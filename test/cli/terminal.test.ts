@@ -122,9 +122,10 @@ describe('what the question of a run is about', () => {
     const { capability_id, expires_at } = (await stateOf(set)).capabilities[0]!;
     expect(screen).toMatch(
       new RegExp(
-        `\\nExecutable: +${set.script}\\nSHA-256: +${script}\\nInterpreter: +/\\S+\\nSHA-256: +[0-9a-f]{64}\\nFolder: +${set.folder}\\n` +
+        `\\nRuns: +${set.script}\\n!!! NO SANDBOX[\\s\\S]+\\nSandbox: +NONE\\n[\\s\\S]+\\nFolder: +${set.folder}\\n[\\s\\S]+` +
+          `\\nExecutable: +${set.script}\\nSHA-256: +${script}\\nInterpreter: +/\\S+(, called /\\S+)?\\nSHA-256: +[0-9a-f]{64}\\n[\\s\\S]+` +
           `Capability: +${capability_id}\\nGranted by: +alice\\nGood until: +${expires_at}\\n` +
-          'Scope: +EVERYTHING, without a sandbox\\nSandbox: +NONE\\n!!! NO SANDBOX',
+          'Scope: +EVERYTHING, without a sandbox\\n',
       ),
     );
     expect(stdout).not.toContain('Sandbox');

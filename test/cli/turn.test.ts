@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal } from '../support/pty.ts';
-import { ALICE, BOB, ISO, makeScene, type Scene, TURN, UUID } from './grant-scene.ts';
+import { ALICE, ALL, BOB, ISO, makeScene, type Scene, TURN, UUID } from './grant-scene.ts';
 import {
   answerOf,
   BOT_ACCOUNT,
@@ -102,9 +102,9 @@ describe('turn', () => {
         operation: { type: 'text_replace', pattern: 'old', replacement: 'new' },
       })),
     });
-    const turned = await scene.talk(['turn', intent.id], TURN, ALICE);
+    const turned = await scene.talk(['turn', intent.id], ALL, TURN, ALICE);
     expect(turned.code).toBe(0);
-    expect(turned.screen.match(/^\+new$/gm)).toHaveLength(30);
+    expect(turned.screen.match(/^ {2}│ \+new$/gm)).toHaveLength(30);
     expect(turned.screen.match(/\(y\/n\)/g)).toHaveLength(1);
     expect(turned.stdout).toContain('[OK] Execution completed: thirty\n');
     for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe('new\n');

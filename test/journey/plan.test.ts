@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { changeLogSchema, executionReportSchema } from '../../src/plan/report/schema.ts';
 import { parseManifest } from '../../src/plan/rollback/manifest.ts';
+import { drawn } from '../display/drawn.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { EXAMPLE } from '../plan/input/plan.ts';
 import { granted, project, ready, TOOLS } from '../support/project.ts';
@@ -38,9 +39,9 @@ describe('a plan on the whole road', () => {
     const p = await planProject({ [EXAMPLE_FILE]: SCHEMA, bystander: 'b' });
     const before = picture(p.root);
     const intent = await proposed(p, EXAMPLE);
-    const { preview, effect } = await p.keyturn.review(intent.intent_id);
-    expect(preview).toContain(`--- a/${EXAMPLE_FILE}`);
-    expect(preview).toContain('+    "new_field": {');
+    const { shown, effect } = await p.keyturn.review(intent.intent_id);
+    expect(drawn(shown)).toContain(`--- a/${EXAMPLE_FILE}`);
+    expect(drawn(shown)).toContain('+    "new_field": {');
     expect(effect).toMatchObject({
       kind: 'plan',
       actions: [{ undo: 'exact', changes: [{ path: EXAMPLE_FILE, before: { sha256: sha256(SCHEMA) } }] }],
@@ -292,7 +293,8 @@ describe('a file that is no longer what the approver saw', () => {
     const p = await project();
     const intent = await proposed(p, plan);
     writeFileSync(join(p.root, 'a'), 'old text, and more');
-    expect((await p.keyturn.review(intent.intent_id)).preview).toMatch(/cannot be shown.*PLAN_DRIFT/);
+    const { shown } = await p.keyturn.review(intent.intent_id);
+    expect(drawn(shown)).toMatch(/^!!! THE CHANGES CANNOT BE SHOWN: .*PLAN_DRIFT/m);
     await expectRefusal('PLAN_DRIFT', () => p.keyturn.approve({ ...intent, signer: p.ada }));
     expect(await statusOf(p, intent)).toBe('proposed');
   });

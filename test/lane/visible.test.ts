@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { argument, indented, jsonLine, visible } from '../../src/lane/visible.ts';
+import { argument, visible } from '../../src/canonical/visible.ts';
+import { indented, jsonLine } from '../../src/lane/visible.ts';
 
 describe('text from outside on a terminal', () => {
   it('keeps what is harmless', () => {

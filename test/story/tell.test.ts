@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { storyLines, storyResult } from '../../src/cli/story.ts';
+import { shownFromFile, storyLines, storyResult } from '../../src/cli/story.ts';
 import { type Absence, type ReadObject, tellEntries, tellIntent } from '../../src/story/tell.ts';
 import { authority, granted, yes } from '../journey/authority.ts';
 import type { Project } from '../support/project.ts';
@@ -21,7 +21,7 @@ function instead({ keyturn }: Project, digest: string, answer: unknown): ReadObj
   };
 }
 
-const VIEW = { now: new Date(), preview: null, printed: null };
+const VIEW = { now: new Date(), shown: null, alternates: [], printed: null };
 
 describe('the story of an intent', () => {
   it('says which of its parts are not there, and why, and goes on without them', async () => {
@@ -56,7 +56,7 @@ describe('the story of an intent', () => {
       );
     const hollow = instead(p, state.effect_digest, { effect: { kind: 'tool', argv: 'x' } });
     const story = await tellIntent(entries, hollow);
-    await expectRefusal('SHAPE_INVALID', () => storyLines(story, VIEW));
+    await expectRefusal('SHAPE_INVALID', () => shownFromFile(story));
     const envelope = JSON.parse(Buffer.from(await p.keyturn.object(state.hash)).toString());
     const other = instead(p, state.hash, { ...envelope, issuer: 'eve' });
     await expectRefusal('EFFECT_CHANGED', () => tellIntent(entries, other));

@@ -16,6 +16,7 @@ export interface Where {
   /** Standard input, where there is no terminal. */
   readonly stdin?: string | Uint8Array;
   readonly columns?: number;
+  readonly rows?: number;
   /** At a terminal: standard output and error go to files of this folder, and the terminal shows only the rest. */
   readonly split?: string;
   /** At a terminal: another program than the command line itself. The words are then its own. */
@@ -75,7 +76,7 @@ export function inTerminal(words: readonly string[], where: Where): Session {
   const pty = spawnInTerminal(program, args, {
     name: 'xterm-256color',
     cols: where.columns ?? 200,
-    rows: 50,
+    rows: where.rows ?? 50,
     cwd: where.cwd,
     env: isolated(where),
   });

@@ -26,6 +26,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['effect'],
   ['tool'],
   ['plan'],
+  ['display'],
   ['journey'],
   ['agent'],
   ['project'],
@@ -42,7 +43,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   // Ships alone, as an auditor's tool: the payload of an entry is opaque to it.
   ledger: [...BASE, 'durable'],
   // Works on plain files: no store, no ledger, no journey.
-  lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'project'],
+  lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'display', 'project'],
   // Thin: whatever it needs, the public face or the lane offers.
   cli: [...BASE, 'keyturn.ts', 'lane'],
   http: [...BASE, 'keyturn.ts', 'lane'],

@@ -23,7 +23,7 @@ export function preScreen({ id, script }: { id: string; script: string }, parame
 
 /** What was seen at the terminal without what it shows beyond 001: programs, digests, folder and sandbox. */
 export function withoutConfinement(seen: string): string {
-  return seen.replace(/^Executable: {2,}[\s\S]*?\nSandbox: [^\n]*\n(!!!.*!!!\n)?\n/gm, '');
+  return seen.replace(/^Runs: +[\s\S]*?\n\n/gm, '');
 }
 
 export interface Told {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/canonical/json.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
-import { type Arguments, buildArguments, parseArgument } from '../../src/tool/arguments.ts';
+import { type Arguments, buildArguments, type Element, parseArgument } from '../../src/tool/arguments.ts';
 import { toolNamed } from '../../src/tool/select.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -11,7 +11,8 @@ import { ENTRY, registryOf } from './fixture.ts';
 const toolWith = (args: unknown[], parameters: object) =>
   toolNamed(registryOf(scratch(), { ...ENTRY, args, parameters }), 'say');
 const build = (args: unknown[], parameters: object, given: Arguments) =>
-  buildArguments(toolWith(args, parameters), given);
+  textsOf(buildArguments(toolWith(args, parameters), given));
+const textsOf = (elements: readonly Element[]) => elements.map(({ text }) => text);
 /** One parameter `v` that becomes one element. */
 const one = (parameter: object, value: Json) =>
   build(
@@ -152,7 +153,7 @@ describe('values that pass', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (v) => {
         try {
-          expect(buildArguments(tool, { v })).toEqual(['first', v, 'last']);
+          expect(textsOf(buildArguments(tool, { v }))).toEqual(['first', v, 'last']);
           expect(v.startsWith('-')).toBe(false);
         } catch (error) {
           if (!('code' in (error as object))) throw error;
@@ -193,5 +194,33 @@ describe('parseArgument', () => {
     for (const text of ['a,b', '{"a":1}', '["a"', '']) {
       await expectRefusal('ARGUMENT_INVALID', () => parseArgument(list(), text));
     }
+  });
+});
+
+describe('what the caller chose of the arguments', () => {
+  const parameters = {
+    name: { type: 'string' },
+    level: { type: 'string', default: 'low' },
+    force: { type: 'boolean', default: false },
+    files: { type: 'list', required: false },
+  };
+  const args = ['--name={name}!', '--level={level}', { when: 'force', args: ['--force'] }, '{files...}'];
+  const chosen = (given: Arguments) => buildArguments(toolWith(args, parameters), given);
+
+  it('is marked in each element, and what the registry says is not', () => {
+    expect(chosen({ name: 'Ada', files: ['a', 'b'] })).toEqual([
+      { text: '--name=Ada!', chosen: [{ parameter: 'name', start: 7, end: 10 }] },
+      { text: '--level=low', chosen: [] },
+      { text: 'a', chosen: [{ parameter: 'files', start: 0, end: 1 }] },
+      { text: 'b', chosen: [{ parameter: 'files', start: 0, end: 1 }] },
+    ]);
+  });
+
+  it('includes what is there only because it was asked for, and an empty value', () => {
+    expect(chosen({ name: '', level: 'low', force: true })).toEqual([
+      { text: '--name=!', chosen: [{ parameter: 'name', start: 7, end: 7 }] },
+      { text: '--level=low', chosen: [{ parameter: 'level', start: 8, end: 11 }] },
+      { text: '--force', chosen: [{ parameter: 'force', start: 0, end: 7 }] },
+    ]);
   });
 });

@@ -43,6 +43,7 @@ describe('deriveEffect', () => {
       action: 'announce',
       category: 'speech',
       argv: [path, '-n', 'hello'],
+      chosen: [{ parameter: 'w', element: 2, start: 0, end: 5 }],
       executables: [
         { called: path, path, sha256: sha256('#!/bin/sh\necho hi\n') },
         { called: '/bin/sh', path: realpathSync('/bin/sh'), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },

@@ -5,6 +5,7 @@ import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { unlock, whoActs } from '../human.ts';
 import { requireId } from '../operand.ts';
+import { showAll } from '../pager.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -19,10 +20,10 @@ export function approve(call: Call): Promise<Answer> {
   const ttl_s = ttl === undefined ? undefined : parseDuration(ttl);
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
-    const seen = await keyturn.review(intent_id, !process.env.NO_COLOR);
+    const seen = await keyturn.review(intent_id);
     if (hash !== undefined && hash !== seen.state.hash) refuse('HASH_MISMATCH');
     const result = await atTerminal(async (terminal) => {
-      showReview(terminal, seen);
+      await showReview(terminal, seen);
       const typed = await terminal.ask('Type the exact id to approve it: ');
       if (typed !== intent_id) refuse('CONFIRMATION_WRONG');
       return sign(keyturn, terminal, { seen, name, ttl_s });
@@ -32,9 +33,20 @@ export function approve(call: Call): Promise<Answer> {
 }
 
 /** On the terminal itself: whoever types there must have seen it, wherever standard output goes. */
-export function showReview(terminal: Terminal, seen: Review): void {
+export async function showReview(
+  terminal: Terminal,
+  seen: Review,
+  more: readonly string[] = [],
+): Promise<void> {
   const { columns } = terminal;
-  terminal.write(`${reviewScreen(seen, { paint: painter(true), now: new Date(), columns }).join('\n')}\n`);
+  const screen = reviewScreen(seen, { paint: painter(true), now: new Date(), columns });
+  await showAll(terminal, [...screen, ...more]);
+  if (isIncomplete(seen.shown)) refuse('SHOWN_IN_PART', 'A change of this plan is too long to be shown.');
+}
+
+/** Whether something of it could not be shown at all. */
+function isIncomplete({ blocks, parts }: Review['shown']): boolean {
+  return blocks.some(({ left_out }) => left_out > 0) || parts.some(isIncomplete);
 }
 
 export interface Signing {

@@ -16,13 +16,16 @@ export function breakGlass(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const seen = await keyturn.review(intent_id, !process.env.NO_COLOR);
+    const seen = await keyturn.review(intent_id);
     const { hash } = seen.state;
     const { body } = await atTerminal(async (terminal) => {
-      showReview(terminal, seen);
       const shout = glassBanner(`${name} for ${intent_id}: ${visible(reason)}`);
       const paint = painter(true);
-      terminal.write(`${shout.map((line) => paint('alarm', line)).join('\n')}\n`);
+      await showReview(
+        terminal,
+        seen,
+        shout.map((line) => paint('alarm', line)),
+      );
       const signer = await unlock(keyturn, terminal, name);
       return keyturn.breakGlass({ intent_id, hash, reason, signer });
     });

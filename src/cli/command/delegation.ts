@@ -62,7 +62,7 @@ function screen(name: string, { action = [], ttl, approves }: Options, columns: 
     ['For', ttl!],
     ['Approves', approves ? [['alarm', 'YES: nobody looks at what it submits']] : 'no, a human still does'],
   ];
-  return fieldLines(found, { paint, columns, whole: 'shorten it' });
+  return fieldLines(found, { paint, columns });
 }
 
 function addedLines({

@@ -1,10 +1,10 @@
 import { visible } from '../../canonical/visible.ts';
 import { type IntentState, Keyturn, type Offer, parseDuration, type Signer } from '../../keyturn.ts';
-import { argument } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { conditionFields, conditionWords, GLASS_LINE, plainScope, scopeWords } from '../capability-lines.ts';
+import { drawAlarms, fieldOf } from '../draw.ts';
 import { type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { writeSecret } from '../input.ts';
@@ -124,12 +124,12 @@ async function kept(out: string | undefined, issue: () => Promise<Granted>): Pro
 /** On the terminal, before the passphrase: what exactly is about to be allowed. */
 function grantScreen(offer: Offer, terms: Terms, options: Options, columns: number): string[] {
   const { state, needs, audience, ttl_s } = offer;
-  const sheet = { paint: painter(true), columns, whole: `keyturn show --json ${state.intent_id} shows all` };
+  const sheet = { paint: painter(true), columns };
   const found: Field[] = [
     ['Grant', [['bold', terms.action ?? state.actions.join(' or ')]]],
     ['Intent', state.intent_id],
     ['Hash', state.hash],
-    ['Runs', [['bold', effectWords(offer)]]],
+    fieldOf(offer.shown.headline),
     ['Scope', scopeWords(terms.scope ?? needs)],
     ...conditionFields(terms.conditions),
     ...(terms.tool_category === undefined ? [] : ([['Category', visible(terms.tool_category)]] as const)),
@@ -138,12 +138,7 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
     ['Holder', terms.holder === undefined ? 'whoever has it' : visible(options.holder ?? terms.holder)],
   ];
   const loud = new Set(state.glass.map(({ by }) => by)).size > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
-  return [...loud, ...fieldLines(found, sheet)];
-}
-
-function effectWords({ effect }: Pick<Offer, 'effect'>): string {
-  if (effect.kind === 'tool') return effect.argv.map(argument).join(' ');
-  return visible(`plan ${effect.plan_id}, ${effect.actions.length} action(s)`);
+  return [...loud, ...drawAlarms(offer.shown.alarms, sheet), ...fieldLines(found, sheet)];
 }
 
 export function grantedLines(result: Result<'grant'>): string[] {

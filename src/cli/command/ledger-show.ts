@@ -6,7 +6,7 @@ import type { Answer, Call } from '../answer.ts';
 import { readInput } from '../input.ts';
 import { reading } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { entryLines, type Printed, storyLines, storyResult } from '../story.ts';
+import { entryLines, type Printed, shownFromFile, storyLines, storyResult } from '../story.ts';
 import { readText } from './ledger.ts';
 import { countOf } from './list.ts';
 import { objectCount, proofOptions, type VerifiedAnswer, verifiedAs } from './verify.ts';
@@ -88,7 +88,7 @@ async function told(
   }
   const story = await Keyturn.tellIntent(entries, read, before);
   const printed = options.output ? await lastPrinted(story, read) : null;
-  const view = { now: new Date(), preview: null, printed };
+  const view = { now: new Date(), shown: shownFromFile(story), alternates: [], printed };
   return {
     result: resultOf(entries, verified.result, storyResult(story, view)),
     lines: [...verified.lines, '', ...storyLines(story, view)],

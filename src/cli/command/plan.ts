@@ -2,11 +2,13 @@ import { visible } from '../../canonical/visible.ts';
 import { type Keyturn, type PlanSpec, planBytesMax } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
+import { drawShown } from '../draw.ts';
 import { unlock, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
+import { stdoutLook } from '../screen.ts';
 import { atTerminal } from '../terminal.ts';
 
 /** Says everything that is wrong with a plan, each with its place. */
@@ -49,10 +51,9 @@ function problemsOf(file: string, { config = '' }: Options, problems: Problems):
 export function preview(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const colour = process.stdout.isTTY === true && !process.env.NO_COLOR && call.options.json !== true;
-    const { effect, text } = await keyturn.previewPlan(await planFrom(keyturn, file, call.options), colour);
-    const result: Result<'plan preview'> = { plan_id: effect.plan_id, effect: { ...effect }, preview: text };
-    return { result, lines: text.trimEnd().split('\n') };
+    const { effect, shown } = await keyturn.previewPlan(await planFrom(keyturn, file, call.options));
+    const result: Result<'plan preview'> = { plan_id: effect.plan_id, effect: { ...effect }, shown };
+    return { result, lines: drawShown(shown, stdoutLook(new Date())) };
   });
 }
 

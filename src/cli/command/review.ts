@@ -65,7 +65,7 @@ async function walk(
     }
     const seen = await keyturn.review(intent_id);
     terminal.write(`\n[${i + 1} of ${pending.length}]\n`);
-    showReview(terminal, seen);
+    await showReview(terminal, seen);
     const typed = await terminal.ask(QUESTION);
     if (typed === 'q') return;
     if (typed === 's') passed.add(sourceOf(state));

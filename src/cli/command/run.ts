@@ -12,7 +12,7 @@ import { present } from '../present.ts';
 import { presentedBy } from '../presented.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { capabilityLines, confinementLines } from '../screen.ts';
+import { confinementLines } from '../screen.ts';
 import { refusalOf } from '../tell.ts';
 import { atTerminal } from '../terminal.ts';
 
@@ -61,11 +61,11 @@ export function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
 }
 
 async function dryRun(keyturn: Keyturn, intent_id: string, hash: string, call: Call): Promise<Answer> {
-  const { effect, capability } = await keyturn.preview(intent_id, hash, presentedBy(call.options));
+  const { effect, shown, capability } = await keyturn.preview(intent_id, hash, presentedBy(call.options));
   const { capability_id } = capability.recorded;
   const told =
     effect.kind === 'tool' ? { tool: effect.tool, argv: effect.argv } : { tool: effect.plan_id, argv: [] };
-  const result: Result<'run'> = { dry_run: true, intent_id, hash, capability_id, ...told };
+  const result: Result<'run'> = { dry_run: true, intent_id, hash, capability_id, ...told, shown };
   return {
     result,
     lines: [...screenOf(intent_id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
@@ -121,15 +121,14 @@ export function progressOf({ options }: Call): { onProgress?: (progress: PlanPro
 
 /** Only `y` is yes. */
 function confirmed(
-  { state, effect, capability }: Preview,
+  { state, effect, shown, capability }: Preview,
   json: boolean,
   abort: AbortSignal,
 ): Promise<boolean> {
   return atTerminal(async (terminal) => {
     const look = { paint: painter(true), columns: terminal.columns };
-    const more =
-      effect.kind === 'tool' ? confinementLines(effect, look, capability) : capabilityLines(capability, look);
-    present(terminal, [...screenOf(state.intent_id, effect), ''], { json, more });
+    const more = confinementLines(shown, look, capability);
+    await present(terminal, [...screenOf(state.intent_id, effect), ''], { json, more, abort });
     return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
   });
 }

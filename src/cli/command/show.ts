@@ -10,7 +10,8 @@ export function show(call: Call): Promise<Answer> {
     const story = await keyturn.tell(intent_id);
     const printed = call.options.output ? await lastPrinted(keyturn, story) : null;
     const asked = typeof story.asked === 'string' ? null : await keyturn.review(intent_id);
-    const view = { now: new Date(), preview: asked?.preview ?? null, printed };
+    const { shown = null, alternates = [] } = asked ?? {};
+    const view = { now: new Date(), shown, alternates, printed };
     return { result: storyResult(story, view), lines: storyLines(story, view) };
   });
 }

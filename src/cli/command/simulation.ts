@@ -2,11 +2,17 @@ import { basename, join, resolve } from 'node:path';
 import { isDigest } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import { parseYaml } from '../../canonical/yaml.ts';
-import { type Keyturn, type ListedSimulation, parseDuration, type Signer } from '../../keyturn.ts';
+import {
+  type BoundSection,
+  type Keyturn,
+  type ListedSimulation,
+  parseDuration,
+  type Signer,
+} from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { type BoundSection, boundFields } from '../bound-fields.ts';
+import { drawShown } from '../draw.ts';
 import { COLUMNS, type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
@@ -40,9 +46,9 @@ export function activate(call: Call): Promise<Answer> {
       if (found.registered === null) refuse('SIMULATION_NOT_REGISTERED');
       if (found.has_changed)
         refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
-      const { value, digest } = await keyturn.simulations.bound(id);
+      const { shown, digest } = await keyturn.simulations.bound(id);
       const more = [...consentFields(found.definition, ttl), ['Binds', digest] as const];
-      return lookAt(found, more, boundFields(value), { bound: digest });
+      return lookAt(found, more, shown, { bound: digest });
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.activate({ ...request, ...seen, ttl_s }),
     next: ({ standing_delegation, expires_at }) =>
@@ -137,20 +143,18 @@ async function listed(keyturn: Keyturn, id: string): Promise<ListedSimulation> {
   return found ?? refuse('SIMULATION_NOT_REGISTERED', `There is no simulation "${id.slice(0, 64)}".`);
 }
 
-const SHORTEN = 'the file has all of it';
-
 function lookAt(
   found: ListedSimulation,
   more: readonly Field[],
   parts: readonly BoundSection[] = [],
   seen: Look['seen'] = {},
 ): Look {
-  const sheet = { paint: painter(true), whole: SHORTEN };
+  const sheet = { paint: painter(true) };
   const all = [...definitionFields(found), ...more];
   return {
     screen: (columns) => [
       ...fieldLines(all, { ...sheet, columns }),
-      ...parts.flatMap(({ title, fields }) => [title, ...fieldLines(fields, { ...sheet, columns }, '  ')]),
+      ...parts.flatMap(({ title, shown }) => [title, ...drawShown(shown, { ...sheet, columns }, '  ')]),
     ],
     seen: { ...seen, digest: found.digest },
   };
@@ -172,7 +176,7 @@ export function show(call: Call): Promise<Answer> {
       ...(found.has_changed ? [['File', 'is not what was registered, or is gone'] as const] : []),
     ];
     const columns = process.stdout.columns ?? COLUMNS;
-    const sheet = { paint: stdoutPainter(), columns, whole: 'keyturn simulation show --json shows all' };
+    const sheet = { paint: stdoutPainter(), columns };
     return { result, lines: fieldLines([...definitionFields(found), ...standing], sheet) };
   });
 }

@@ -31,7 +31,7 @@ export function turn(call: Call): Promise<Answer> {
   const intent_id = requireId(call);
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const seen = await keyturn.review(intent_id, !process.env.NO_COLOR);
+    const seen = await keyturn.review(intent_id);
     await requireTurnable(keyturn, seen.state);
     const signer = await atTerminal(async (terminal) => {
       await showTurn(keyturn, terminal, seen, name);
@@ -67,7 +67,6 @@ const TURNABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 ]);
 
 async function showTurn(keyturn: Keyturn, terminal: Terminal, seen: Review, name: string): Promise<void> {
-  showReview(terminal, seen);
   const { state } = seen;
   const { policy } = await keyturn.system();
   const approved = state.approvals.map(({ by }) => by);
@@ -81,8 +80,8 @@ async function showTurn(keyturn: Keyturn, terminal: Terminal, seen: Review, name
   ];
   const paint = painter(true);
   const loud = new Set(state.glass.map(({ by }) => by)).size > 1 ? [paint('alarm', GLASS_LINE)] : [];
-  const lines = fieldLines(found, { paint, columns: terminal.columns, whole: 'see keyturn show' });
-  terminal.write(`\n${[...loud, ...lines].join('\n')}\n`);
+  const lines = fieldLines(found, { paint, columns: terminal.columns });
+  await showReview(terminal, seen, ['', ...loud, ...lines]);
 }
 
 function hasApproved({ approvals }: IntentState, name: string): boolean {

@@ -18,6 +18,9 @@ export type RunnableKind = (typeof RUNNABLE_KINDS)[number];
 
 export const DEFAULT_KINDS: readonly RunnableKind[] = RUNNABLE_KINDS.filter((kind) => kind !== 'MERGE_INTO');
 
+/** `delete` and `update` where no WHERE limits the rows, or one that names no column and so is true of all or none. */
+export type Danger = 'drop' | 'truncate' | 'delete' | 'update' | 'replace';
+
 export interface Statement {
   /** Counted from 1, as a human counts. */
   readonly number: number;
@@ -25,6 +28,8 @@ export interface Statement {
   readonly kind: string;
   /** What CREATE, ALTER and DROP act on: TABLE, VIEW, INDEX …; null for other kinds. */
   readonly object: string | null;
+  /** What it takes away without being asked which rows; null for other statements. */
+  readonly danger: Danger | null;
   /** The names of its `$name` parameters, each once, in the order of their first use. */
   readonly parameters: readonly string[];
   /** The bytes that run: from the first token to the last, without comments around it. */
@@ -73,10 +78,40 @@ function describe(text: string, tokens: Token[], number: number, kinds: readonly
     number,
     kind,
     object,
+    danger: dangerOf(tokens, kind),
     parameters: [...new Set(tokens.filter((t) => t.kind === 'parameter').map((t) => t.text))],
     text: text.slice(tokens[0]!.start, tokens.at(-1)!.end),
     forbidden: whyForbidden(tokens, kind, object, kinds),
   };
+}
+
+function dangerOf(tokens: readonly Token[], kind: string): Danger | null {
+  const words = tokens.map(wordOf);
+  if (kind === 'DROP' || (kind === 'ALTER' && words.includes('DROP'))) return 'drop';
+  if (kind === 'CREATE' && words[1] === 'OR' && words[2] === 'REPLACE') return 'replace';
+  if (words[0] === 'TRUNCATE') return 'truncate';
+  if (kind === 'DELETE' || kind === 'UPDATE')
+    return isLimited(tokens) ? null : kind === 'DELETE' ? 'delete' : 'update';
+  return null;
+}
+
+const CONSTANTS = ['TRUE', 'FALSE', 'NULL', 'NOT', 'AND', 'OR', 'IS', 'IN', 'LIKE', 'BETWEEN', 'RETURNING'];
+
+/** Whether a WHERE of the statement itself, not of a subquery, names something that can differ from row to row. */
+function isLimited(tokens: readonly Token[]): boolean {
+  let depth = 0;
+  for (const [i, token] of tokens.entries()) {
+    if (token.kind === 'symbol' && token.text === '(') depth++;
+    if (token.kind === 'symbol' && token.text === ')') depth--;
+    if (depth > 0 || wordOf(token) !== 'WHERE') continue;
+    const after = tokens.slice(i + 1);
+    const end = after.findIndex((one) => wordOf(one) === 'RETURNING');
+    const condition = end < 0 ? after : after.slice(0, end);
+    return condition.some(
+      (one) => one.kind === 'quoted' || (one.kind === 'word' && !CONSTANTS.includes(wordOf(one))),
+    );
+  }
+  return false;
 }
 
 const FIRST_WORDS: Readonly<Record<string, string>> = {

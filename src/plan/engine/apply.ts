@@ -11,7 +11,8 @@ import {
 import { refuse } from '../../refusal.ts';
 import type { FileState, PathChange } from '../model.ts';
 import type { JournalLine } from '../rollback/journal.ts';
-import { identityOf, readAt, type Seen, sameState, seeAt } from '../state/see.ts';
+import { sameState } from '../state/pin.ts';
+import { identityOf, readAt, type Seen, seeAt } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
 
 /** What preparing a change needs. */

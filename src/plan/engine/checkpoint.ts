@@ -8,7 +8,8 @@ import { planLimits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
 import { type Checkpoint, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { makeFolder, makeFolders, missingFolders } from '../state/folders.ts';
-import { isPin, type Seen, sameState, see, seeIn } from '../state/see.ts';
+import { isPin, sameState } from '../state/pin.ts';
+import { type Seen, see, seeIn } from '../state/see.ts';
 import { stageCopy } from '../state/stage.ts';
 import { eachAtMost } from './concurrent.ts';
 

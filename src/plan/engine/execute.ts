@@ -5,7 +5,7 @@ import type { ActionType } from '../operation.ts';
 import { inspectRun } from '../rollback/inspect.ts';
 import { openJournal } from '../rollback/journal.ts';
 import { rollBack } from '../rollback/roll-back.ts';
-import { isPin } from '../state/see.ts';
+import { isPin } from '../state/pin.ts';
 import type { Hands, Stager } from './apply.ts';
 import { checkpointAll } from './checkpoint.ts';
 import type { ErrorRecord, RecoveryAction } from './failure.ts';

@@ -4,7 +4,8 @@ import { Refusal, refuse } from '../../refusal.ts';
 import { formatOf } from '../edit/format.ts';
 import { syntaxProblem } from '../input/syntax.ts';
 import type { FileState, ValidationRule } from '../model.ts';
-import { read, sameState, seeIn } from '../state/see.ts';
+import { sameState } from '../state/pin.ts';
+import { read, seeIn } from '../state/see.ts';
 
 /** After the actions: every path that was changed is as it must be. */
 export async function requireStates(

@@ -1,18 +1,18 @@
 import type { Visited } from '../derive.ts';
 import { contentFindings, type FileContent, type Finding } from '../input/content.ts';
 import type { FileState } from '../model.ts';
-import { type Diff, diffOf, type Hunk } from '../report/diff.ts';
-import { isPin } from '../state/see.ts';
+import { type Diff, diffOf } from '../report/diff.ts';
+import { isPin } from '../state/pin.ts';
 
-/** What a preview keeps of a change. The contents are gone again: a plan may touch half a gigabyte. */
+/** What a preview keeps of a change. */
 export interface SeenChange {
   readonly diff: Diff;
   /** Lines that the diff has and that are not kept. */
   readonly lines_left_out: number;
 }
 
-/** Lines of one diff that are kept: more than anybody reads, little enough to hold. */
-const LINES = 5000;
+/** All the diffs of one plan: far more than a person reads, little enough to hold in memory. */
+const KEPT_CHARS = 64 * 1024 * 1024;
 
 /**
  * Looks at each change while a plan is derived: `derivePlan({ ..., visit: collector.visit })`. Nothing here is part of what is approved;
@@ -21,6 +21,7 @@ const LINES = 5000;
 export class Collector {
   readonly findings: Finding[] = [];
   private readonly seen = new Map<string, SeenChange>();
+  private room = KEPT_CHARS;
 
   readonly visit = async ({ action, change, before, after }: Visited): Promise<void> => {
     if (isPin(change)) return;
@@ -28,11 +29,25 @@ export class Collector {
     const from = contentOf(change.before, await before());
     const to = contentOf(change.after, await after());
     if (isUnknown(change.before, from) || isUnknown(change.after, to)) return;
-    this.seen.set(keyOf(action_id, change.path), shortened(diffOf(from?.bytes ?? null, to?.bytes ?? null)));
+    this.seen.set(
+      keyOf(action_id, change.path),
+      this.kept(diffOf(from?.bytes ?? null, to?.bytes ?? null), to === null),
+    );
     // A renamed file brings its content along; it is not new.
     const was = action_type === 'FILE_RENAME' ? to : from;
     this.findings.push(...contentFindings({ action_id, path: change.path, before: was, after: to }));
   };
+
+  /** A diff that does not fit is left out whole. Of a file that goes away, its size and hash are enough. */
+  private kept(diff: Diff, goes_away: boolean): SeenChange {
+    if (diff.kind === 'binary') return { diff, lines_left_out: 0 };
+    const chars = (diff.hunks ?? []).reduce((sum, { lines }) => sum + lines.join('').length, 0);
+    const { lines_added, lines_removed } = diff;
+    if (diff.hunks === null || chars > this.room)
+      return { diff: { ...diff, hunks: null }, lines_left_out: goes_away ? 0 : lines_added + lines_removed };
+    this.room -= chars;
+    return { diff, lines_left_out: 0 };
+  }
 
   changeOf(action_id: string, path: string): SeenChange | null {
     return this.seen.get(keyOf(action_id, path)) ?? null;
@@ -49,17 +64,4 @@ function contentOf(state: FileState | null | 'unknown', bytes: Uint8Array | null
 
 function isUnknown(state: FileState | null | 'unknown', content: FileContent | null): boolean {
   return state === 'unknown' || (state !== null && content === null);
-}
-
-function shortened(diff: Diff): SeenChange {
-  if (diff.kind === 'binary' || diff.hunks === null) return { diff, lines_left_out: 0 };
-  let room = LINES;
-  let lines_left_out = 0;
-  const hunks = diff.hunks.flatMap((hunk): Hunk[] => {
-    const lines = hunk.lines.slice(0, room);
-    room -= lines.length;
-    lines_left_out += hunk.lines.length - lines.length;
-    return lines.length === 0 ? [] : [{ ...hunk, lines }];
-  });
-  return { diff: { ...diff, hunks }, lines_left_out };
 }

@@ -1,5 +1,6 @@
 import { findSecrets } from '../input/credential.ts';
-import { type Diff, hunkLines } from './diff.ts';
+import type { Diff } from './diff.ts';
+import { hunkLines } from './hunk.ts';
 
 /** 004 section 4.2: how much of a file changed, and the beginning of how. */
 export interface DiffSummary {
@@ -15,7 +16,8 @@ const SEARCHED_CHARS = 4096;
 export function summaryOf(path: string, diff: Diff): DiffSummary {
   if (diff.kind === 'binary') return unshown('The file is binary.');
   const { lines_added, lines_removed, hunks } = diff;
-  if (hunks === null) return { lines_added, lines_removed, preview: 'The difference took too long to find.' };
+  if (hunks === null)
+    return { lines_added, lines_removed, preview: 'The difference is too large to be shown.' };
   return {
     lines_added,
     lines_removed,

@@ -1,40 +1,27 @@
 import { isUtf8 } from 'node:buffer';
-import { structuredPatch } from 'diff';
 import { equalHead, equalTail, NEWLINE, newlinesIn } from '../input/equal-ends.ts';
+import type { Hunk } from './hunk.ts';
+import { type Edit, lineEdits } from './line-edits.ts';
 
-/** The difference between two contents, as lines. Pure, but for the clock that stops it. */
+/** The difference between two contents, as lines. Pure: it depends on the two contents alone. */
 export type Diff =
   | { readonly kind: 'binary' }
   | {
       readonly kind: 'text';
       readonly lines_added: number;
       readonly lines_removed: number;
-      /** null where it would have taken too long; the counts are then those of the whole place that changed. */
+      /** null where the place that changed is too large; the counts are then those of the whole place. */
       readonly hunks: readonly Hunk[] | null;
     };
 
-export interface Hunk {
-  readonly old_start: number;
-  readonly old_lines: number;
-  readonly new_start: number;
-  readonly new_lines: number;
-  /** Each begins with a space, `-`, `+` or `\`. */
-  readonly lines: readonly string[];
-}
-
-export interface DiffOptions {
-  readonly timeout_ms?: number;
-}
-
 const CONTEXT_LINES = 3;
-const TIMEOUT_MS = 1000;
-/** What a person could look at. Beyond, only the counts are told. */
-const WINDOW_CHARS = 2 * 1024 * 1024;
+/** Old and new together: the lines of that much text fit in memory several times over. */
+const WINDOW_CHARS = 32 * 1024 * 1024;
 
-export function diffOf(before: Uint8Array | null, after: Uint8Array | null, options: DiffOptions = {}): Diff {
+export function diffOf(before: Uint8Array | null, after: Uint8Array | null): Diff {
   const from = before ?? NOTHING;
   const to = after ?? NOTHING;
-  return isText(from) && isText(to) ? diffText(from, to, options) : { kind: 'binary' };
+  return isText(from) && isText(to) ? diffText(from, to) : { kind: 'binary' };
 }
 
 const NOTHING = new Uint8Array();
@@ -43,32 +30,66 @@ function isText(bytes: Uint8Array): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-function diffText(from: Uint8Array, to: Uint8Array, { timeout_ms = TIMEOUT_MS }: DiffOptions): Diff {
+function diffText(from: Uint8Array, to: Uint8Array): Diff {
   const { start, from_end, to_end } = windowOf(from, to);
-  const old_part = textOf(from.subarray(start, from_end));
-  const new_part = textOf(to.subarray(start, to_end));
-  const small = old_part.length + new_part.length <= WINDOW_CHARS;
-  const options = { context: CONTEXT_LINES, timeout: timeout_ms };
-  // It gives nothing back when the time is up.
-  const patch = small
-    ? structuredPatch('', '', old_part, new_part, undefined, undefined, options)
-    : undefined;
-  if (patch === undefined)
-    return {
-      kind: 'text',
-      lines_added: countLines(new_part),
-      lines_removed: countLines(old_part),
-      hunks: null,
-    };
-  const skipped = newlinesIn(from.subarray(0, start));
-  const hunks = patch.hunks.map((hunk) => ({
-    old_start: hunk.oldStart + skipped,
-    old_lines: hunk.oldLines,
-    new_start: hunk.newStart + skipped,
-    new_lines: hunk.newLines,
-    lines: hunk.lines,
-  }));
+  const old_part = from.subarray(start, from_end);
+  const new_part = to.subarray(start, to_end);
+  if (old_part.length + new_part.length > WINDOW_CHARS)
+    return { kind: 'text', lines_added: linesIn(new_part), lines_removed: linesIn(old_part), hunks: null };
+  const hunks = hunksOf(lineEdits(linesOf(old_part), linesOf(new_part)), newlinesIn(from.subarray(0, start)));
   return { kind: 'text', lines_added: marked(hunks, '+'), lines_removed: marked(hunks, '-'), hunks };
+}
+
+/** Each with its line feed, so that a last line without one is another line. */
+function linesOf(bytes: Uint8Array): string[] {
+  const lines = textOf(bytes).split(/(?<=\n)/);
+  return lines[0] === '' ? [] : lines;
+}
+
+/** Groups edits with a few lines around them. `skipped` lines come before what was compared. */
+function hunksOf(edits: readonly Edit[], skipped: number): Hunk[] {
+  const rows = edits.flatMap(({ mark, lines }) => lines.map((text) => ({ mark, text })));
+  const shown = rowsNear(rows.map(({ mark }) => mark !== ' '));
+  const hunks: Hunk[] = [];
+  let [old_at, new_at] = [skipped + 1, skipped + 1];
+  let open: { -readonly [K in keyof Hunk]: Hunk[K] } & { lines: string[] } = emptyHunk(old_at, new_at);
+  for (const [i, { mark, text }] of rows.entries()) {
+    if (shown[i]) {
+      if (!shown[i - 1]) {
+        open = emptyHunk(old_at, new_at);
+        hunks.push(open);
+      }
+      open.lines.push(...unified(mark, text));
+      if (mark !== '+') open.old_lines += 1;
+      if (mark !== '-') open.new_lines += 1;
+    }
+    if (mark !== '+') old_at += 1;
+    if (mark !== '-') new_at += 1;
+  }
+  return hunks;
+}
+
+function emptyHunk(old_start: number, new_start: number) {
+  return { old_start, old_lines: 0, new_start, new_lines: 0, lines: [] as string[] };
+}
+
+function unified(mark: string, text: string): string[] {
+  return text.endsWith('\n')
+    ? [`${mark}${text.slice(0, -1)}`]
+    : [`${mark}${text}`, '\\ No newline at end of file'];
+}
+
+/** Which rows are changed, or at most a few rows away from one that is. */
+function rowsNear(changed: readonly boolean[]): boolean[] {
+  const near = changed.map(() => false);
+  for (const rows of [changed.keys(), [...changed.keys()].reverse()]) {
+    let left = 0;
+    for (const i of rows) {
+      left = changed[i] ? CONTEXT_LINES + 1 : Math.max(0, left - 1);
+      if (left > 0) near[i] = true;
+    }
+  }
+  return near;
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -108,23 +129,10 @@ function linesForward(bytes: Uint8Array, at: number, lines: number): number {
   return end;
 }
 
-function countLines(text: string): number {
-  return newlinesIn(Buffer.from(text)) + (text === '' || text.endsWith('\n') ? 0 : 1);
+function linesIn(bytes: Uint8Array): number {
+  return newlinesIn(bytes) + (bytes.length === 0 || bytes.at(-1) === NEWLINE ? 0 : 1);
 }
 
 function marked(hunks: readonly Hunk[], mark: string): number {
   return hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.startsWith(mark)).length, 0);
-}
-
-/** The lines of a unified diff, without the two that name the file. */
-export function hunkLines(hunks: readonly Hunk[]): string[] {
-  return hunks.flatMap(({ old_start, old_lines, new_start, new_lines, lines }) => [
-    `@@ -${range(old_start, old_lines)} +${range(new_start, new_lines)} @@`,
-    ...lines,
-  ]);
-}
-
-/** Of an empty range, unified diffs name the line before it. */
-function range(start: number, lines: number): string {
-  return lines === 1 ? String(start) : `${lines === 0 ? start - 1 : start},${lines}`;
 }

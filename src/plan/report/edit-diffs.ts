@@ -2,9 +2,6 @@ import type { FileState, PathChange } from '../model.ts';
 import { diffOf } from './diff.ts';
 import { type DiffSummary, summaryOf } from './diff-summary.ts';
 
-/** A run does not wait for its report. */
-const DURING_RUN_MS = 50;
-
 /** The differences that edits made, told while both contents are in memory, so that no file is read again for a report. */
 export class EditDiffs {
   readonly #found = new Map<string, { readonly change: PathChange; readonly summary: DiffSummary }>();
@@ -18,9 +15,7 @@ export class EditDiffs {
     const { path } = change;
     this.#found.delete(path);
     if (this.#hides(path)) return;
-    const diff = diffOf(before, after, { timeout_ms: DURING_RUN_MS });
-    if (diff.kind === 'text' && diff.hunks === null) return; // after the run there is more time
-    this.#found.set(path, { change, summary: summaryOf(path, diff) });
+    this.#found.set(path, { change, summary: summaryOf(path, diffOf(before, after)) });
   };
 
   /** Null where no single edit led from the one content to the other. */

@@ -1,7 +1,8 @@
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
-import { type SecondNames, type Seen, sameState, seeIn } from '../state/see.ts';
+import { sameState } from '../state/pin.ts';
+import { type SecondNames, type Seen, seeIn } from '../state/see.ts';
 import { announced, type JournalLine, readJournal } from './journal.ts';
 import { halfMoved } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';

@@ -6,7 +6,7 @@ import { closePlace, openPlace, putOver, syncFolderOf } from '../../durable/bene
 import { describeIssue } from '../../event/event.ts';
 import { refuse } from '../../refusal.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
-import { isPin, sameState } from '../state/see.ts';
+import { isPin, sameState } from '../state/pin.ts';
 import { stageBytes } from '../state/stage.ts';
 
 /**

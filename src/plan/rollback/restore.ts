@@ -11,7 +11,8 @@ import {
 } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
 import { makeFolders } from '../state/folders.ts';
-import { identityOf, type SecondNames, type Seen, sameState, see, seeAgainAt } from '../state/see.ts';
+import { sameState } from '../state/pin.ts';
+import { identityOf, type SecondNames, type Seen, see, seeAgainAt } from '../state/see.ts';
 import { type Attributes, stageCopy } from '../state/stage.ts';
 import type { InspectedPath } from './inspect.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';

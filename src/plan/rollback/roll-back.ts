@@ -4,7 +4,7 @@ import { type ReasonCode, Refusal } from '../../refusal.ts';
 import { eachAtMost } from '../engine/concurrent.ts';
 import { planLimits } from '../limits.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
-import { sameState } from '../state/see.ts';
+import { sameState } from '../state/pin.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
 import { type Journal, type JournalLine, openJournal, readJournal } from './journal.ts';
 import { removeLeftovers } from './leftovers.ts';

@@ -1,6 +1,7 @@
 import { refuse } from '../../refusal.ts';
 import type { PlanEffect } from '../model.ts';
-import { sameState, see } from '../state/see.ts';
+import { sameState } from '../state/pin.ts';
+import { see } from '../state/see.ts';
 import { readJournal } from './journal.ts';
 import { type Checkpoint, changesByPath, type RollbackManifest, requireManifestOf } from './manifest.ts';
 

@@ -5,7 +5,7 @@ import { attempt, openToRead, type Place, statAt, withPlace } from '../../durabl
 import type { OpenFolders } from '../../durable/open-folders.ts';
 import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
-import type { FileState, PathChange } from '../model.ts';
+import type { FileState } from '../model.ts';
 
 /** What was found at a path: its state, and what a restore must bring back besides. */
 export interface Seen {
@@ -179,14 +179,4 @@ export function readOpen(fd: number, shown: string, size: number): Uint8Array {
     length += n;
   }
   return buffer.subarray(0, length);
-}
-
-export function sameState(a: FileState | null, b: FileState | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.sha256 === b.sha256 && a.size === b.size && a.mode === b.mode;
-}
-
-/** An action may depend on a file that it does not change: then only its content is fixed. */
-export function isPin({ before, after }: PathChange): boolean {
-  return before !== 'unknown' && after !== 'unknown' && sameState(before, after);
 }

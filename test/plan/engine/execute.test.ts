@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/canonical/digest.ts';
 import type { TextReplace } from '../../../src/plan/edit/operation.ts';
-import type { Action, ActionEffect } from '../../../src/plan/model.ts';
+import type { Action, ActionEffect, PipelineStep } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
@@ -407,20 +407,26 @@ describe('time and Ctrl-C', () => {
 
 describe('a pipeline', () => {
   const made = plan([create('1', 'n'), action('p', 'PIPELINE_RUN', 'nightly', { pipeline: 'nightly' })]);
-  const digest = sha256('step');
+  const step: PipelineStep = {
+    kind: 'sql',
+    file: 'raise.sql',
+    sha256: sha256('step'),
+    text: 'select 1',
+    database: 'shop.duckdb',
+  };
 
-  it('carries the digests of its steps and is declared impossible to undo', async () => {
+  it('carries its steps and is declared impossible to undo', async () => {
     const runners = {
-      pipelines: { resolve: () => [digest], run: async () => ({ ok: true, output: 'ran' }) },
+      pipelines: { resolve: () => [step], run: async () => ({ ok: true, output: 'ran' }) },
     };
     const effect = await derive(scratch(), made, runners);
-    expect(effect.actions[1]).toMatchObject({ undo: 'none', steps: [digest], changes: [] });
+    expect(effect.actions[1]).toMatchObject({ undo: 'none', steps: [step], changes: [] });
   });
 
   it('that fails leaves a run that is only partly undone', async () => {
     const root = scratch();
     const runners = {
-      pipelines: { resolve: () => [digest], run: async () => ({ ok: false, output: 'broken' }) },
+      pipelines: { resolve: () => [step], run: async () => ({ ok: false, output: 'broken' }) },
     };
     const outcome = await deriveAndExecute(root, made, { runners });
     expect(outcome.errors[0]?.error_type).toBe('PIPELINE_FAILED');
@@ -434,7 +440,7 @@ describe('a pipeline', () => {
     async (rollback_on_failure) => {
       const run = async () => ({ ok: false, output: 'broken' });
       const alone = plan(made.actions.slice(1), { rollback_on_failure });
-      const runners = { pipelines: { resolve: () => [digest], run } };
+      const runners = { pipelines: { resolve: () => [step], run } };
       expect(await deriveAndExecute(scratch(), alone, { runners })).toMatchObject({
         changes: [],
         left_behind: true,
@@ -446,7 +452,7 @@ describe('a pipeline', () => {
     const root = scratch();
     const run = async () => JSON.parse('{');
     const outcome = await deriveAndExecute(root, made, {
-      runners: { pipelines: { resolve: () => [digest], run } },
+      runners: { pipelines: { resolve: () => [step], run } },
     });
     expect(outcome.errors[0]?.error_type).toBe('INTERNAL');
     expect(outcome.escalate).toBe(true);

@@ -1,5 +1,4 @@
-import type { Digest } from '../../../canonical/digest.ts';
-import type { Action, ActionEffect, FileState, PathChange, Undo } from '../../model.ts';
+import type { Action, ActionEffect, FileState, PathChange, PipelineStep, Undo } from '../../model.ts';
 import type { ActionType } from '../../operation.ts';
 import type { Hands, Prepared, Stager } from '../apply.ts';
 
@@ -17,7 +16,8 @@ export interface Handler<T extends ActionType> {
 export interface Simulated {
   readonly changes: readonly PathChange[];
   readonly statements?: readonly string[];
-  readonly steps?: readonly Digest[];
+  readonly query_text?: string | null;
+  readonly steps?: readonly PipelineStep[];
 }
 
 /** The project as it would be when the action begins. Changing it touches nothing real. */

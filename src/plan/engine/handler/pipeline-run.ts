@@ -1,12 +1,11 @@
-import type { Digest } from '../../../canonical/digest.ts';
 import { refuse } from '../../../refusal.ts';
-import type { Action, ActionEffect } from '../../model.ts';
+import type { Action, ActionEffect, PipelineStep } from '../../model.ts';
 import type { Handler } from './handler.ts';
 
 /** What knows the registered pipelines and runs their steps, under the sandbox of `tool/`. */
 export interface Pipelines {
-  /** The digests of the steps' effects, in order: part of what is approved. */
-  resolve(action: Action<'PIPELINE_RUN'>): Promise<readonly Digest[]> | readonly Digest[];
+  /** The steps in order, as the registry and the files are now: part of what is approved. */
+  resolve(action: Action<'PIPELINE_RUN'>): Promise<readonly PipelineStep[]> | readonly PipelineStep[];
   /** Must refuse steps that are not the approved ones, and end when the signal is aborted. */
   run(action: ActionEffect<'PIPELINE_RUN'>, options: PipelineOptions): Promise<PipelineResult>;
 }

@@ -9,7 +9,8 @@ import { requireRunnable, statementsOf } from '../../../effect/sql/statement.ts'
 import { refuse } from '../../../refusal.ts';
 import type { Action, ActionEffect, PathChange } from '../../model.ts';
 import type { OperationOf } from '../../operation.ts';
-import { read, type Seen, sameState, see, seeAt } from '../../state/see.ts';
+import { sameState } from '../../state/pin.ts';
+import { read, type Seen, see, seeAt } from '../../state/see.ts';
 import { stageCopy } from '../../state/stage.ts';
 import { type Hands, requireSame } from '../apply.ts';
 import type { Handler, World } from './handler.ts';
@@ -48,7 +49,8 @@ async function simulate({ target, operation }: Action<'SQL_EXECUTE'>, world: Wor
   if (!inMemory(operation)) changes.push(await databaseChange(target, reads, world));
   const saved = savedTo(operation);
   if (saved) changes.push(await unknownChange(saved.path, world));
-  return { changes, statements: statements.map(({ kind }) => kind) };
+  const query_text = operation.query_file === undefined ? null : text;
+  return { changes, statements: statements.map(({ kind }) => kind), query_text };
 }
 
 async function databaseChange(path: string, reads: boolean, world: World): Promise<PathChange> {

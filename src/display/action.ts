@@ -1,0 +1,198 @@
+import { visible } from '../canonical/visible.ts';
+import type { ActionEffect, FileState, PathChange } from '../plan/model.ts';
+import type { Collector, SeenChange } from '../plan/preview/collect.ts';
+import { hunkLines } from '../plan/report/hunk.ts';
+import { isPin } from '../plan/state/pin.ts';
+import {
+  type Alarm,
+  agent,
+  type Block,
+  block,
+  derived,
+  type Line,
+  lifted,
+  line,
+  ordered,
+  type Piece,
+  type Shown,
+  spaced,
+  valued,
+  worded,
+  words,
+} from './shown.ts';
+import { showSqlStep, sqlAlarms } from './sql.ts';
+import { alarm, showTool } from './tool.ts';
+
+/** What was seen of the files while a plan was derived: diffs, and what is odd about their contents. */
+export type Seen = Pick<Collector, 'changeOf' | 'findings'>;
+
+/** One action of a plan. A pipeline has its steps as parts, each a tool call or SQL. */
+export function showAction(action: ActionEffect, seen: Seen | null): Shown {
+  const steps = action.steps.map((step) => (step.kind === 'tool' ? showTool(step) : showSqlStep(step)));
+  const parts = steps.map((shown, i) => ({ at: [derived(`step ${i + 1}`)], shown }));
+  const blocks = blocksOf(action, seen);
+  return {
+    kind: 'action',
+    headline: line('Action', headline(action)),
+    alarms: ordered([...actionAlarms(action), ...lifted(parts), ...unseenAlarms(blocks)]),
+    fields: Object.values(FIELDS).flatMap((fieldsOf) => fieldsOf(action)),
+    blocks,
+    parts: steps,
+  };
+}
+
+/** `FILE_RENAME a.txt to b.txt (move-it)`. */
+function headline(action: ActionEffect): Piece[] {
+  const { action_id, action_type, target } = action;
+  const to = action.action_type === 'FILE_RENAME' ? action.operation.destination : null;
+  return [
+    agent(action_type),
+    derived(' '),
+    worded(target, 'agent'),
+    ...(to === null ? [] : [derived(' to '), worded(to, 'agent')]),
+    derived(' ('),
+    agent(action_id),
+    derived(')'),
+  ];
+}
+
+function actionAlarms(action: ActionEffect): Alarm[] {
+  const { action_type, target, undo, steps } = action;
+  const found: Alarm[] = [];
+  if (action_type === 'FILE_DELETE') found.push(alarm('delete', 'DELETES', [worded(target, 'agent')]));
+  const sql = sqlOf(action);
+  if (sql !== null) found.push(...sqlAlarms(sql));
+  // A step says it itself.
+  if (undo === 'none' && steps.length === 0) found.push(alarm('no-undo', 'NO UNDO: what it does stays done'));
+  return found;
+}
+
+function unseenAlarms(blocks: readonly Block[]): Alarm[] {
+  const cut = blocks.filter(({ left_out }) => left_out > 0);
+  return cut.map(({ title, left_out }) =>
+    alarm('unseen', 'NOT ALL IS SHOWN', [...title, derived(`, ${left_out} more lines`)]),
+  );
+}
+
+function sqlOf(action: ActionEffect): string | null {
+  return (action.action_type === 'SQL_EXECUTE' ? action.operation.query : null) ?? action.query_text;
+}
+
+/** Every field of an action has its lines here, or in its headline, blocks and parts. */
+const FIELDS: { readonly [K in keyof ActionEffect]: (action: ActionEffect) => Line[] } = {
+  action_id: () => [],
+  action_type: () => [],
+  target: () => [],
+  depends_on: ({ depends_on }) =>
+    depends_on.length === 0
+      ? []
+      : [
+          line(
+            'After',
+            spaced(
+              depends_on.map((id) => [agent(id)]),
+              ', ',
+            ),
+          ),
+        ],
+  operation: operationLines,
+  changes: ({ changes }) => changes.map(changeLine),
+  statements: ({ statements }) =>
+    statements.length === 0 ? [] : [line('Statements', [derived(statements.join(', '))])],
+  query_text: () => [],
+  steps: ({ steps }) => (steps.length === 0 ? [] : [line('Steps', [derived(String(steps.length))], 'warn')]),
+  undo: ({ undo }) => [line('Undo', [derived(undo)], undo === 'none' ? 'alarm' : 'dim')],
+  timeout_ms: ({ timeout_ms }) => [line('Time', [agent(`at most ${timeout_ms / 1000} s`)], 'dim')],
+};
+
+/** Shown as a block or in the headline, not as a line. */
+const IN_BLOCKS: { readonly [T in ActionEffect['action_type']]?: readonly string[] } = {
+  FILE_CREATE: ['content'],
+  FILE_RENAME: ['destination'],
+  SQL_EXECUTE: ['query'],
+};
+
+const LABELS: Readonly<Record<string, string>> = {
+  type: 'Operation',
+  readable: 'Reads',
+  query_file: 'Query file',
+  save_results_to: 'Saves to',
+  mode: 'Mode',
+};
+
+function operationLines({ action_type, operation }: ActionEffect): Line[] {
+  return Object.entries(operation)
+    .filter(([key]) => !IN_BLOCKS[action_type]?.includes(key))
+    .filter(([, value]) => !isEmpty(value))
+    .map(([key, value]) => line(LABELS[key] ?? 'With', operationPieces(key, value), weightOf(key)));
+}
+
+/** An empty list or record says nothing: the default of the schema. */
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function weightOf(key: string): Line['weight'] {
+  return key === 'readable' || key === 'save_results_to' ? 'warn' : 'plain';
+}
+
+function operationPieces(key: string, value: unknown): Piece[] {
+  if (key === 'mode' && typeof value === 'number') return [agent(octal(value))];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
+    const list = words(value, 'agent');
+    return key in LABELS ? list : [agent(key), derived(' = '), ...list];
+  }
+  return key in LABELS ? [valued(value, 'agent')] : [agent(key), derived(' = '), valued(value, 'agent')];
+}
+
+function changeLine({ path, before, after }: PathChange): Line {
+  const pin = isPin({ path, before, after });
+  return line(pin ? 'Reads' : 'Changes', [
+    worded(path, 'agent'),
+    derived(pin ? `, ${stateWords(before)}` : `, ${stateWords(before)} → ${stateWords(after)}`),
+  ]);
+}
+
+function stateWords(state: PathChange['before']): string {
+  if (state === null) return 'nothing';
+  if (state === 'unknown') return 'known only after the run';
+  return `${state.size} bytes, mode ${octal(state.mode)}, ${state.sha256.slice(0, 12)}`;
+}
+
+function octal(mode: FileState['mode']): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+function blocksOf(action: ActionEffect, seen: Seen | null): Block[] {
+  const { action_id, changes, query_text } = action;
+  const sql = sqlOf(action);
+  const diffs = changes
+    .filter((change) => !isPin(change))
+    .map((change) => [change, seen?.changeOf(action_id, change.path) ?? null] as const);
+  const found = diffs.flatMap(([change, one]) => (one === null ? [] : [diffBlock(change, one)]));
+  return [
+    ...(sql === null ? [] : [block('sql', [derived('SQL')], sql, query_text === null ? 'agent' : 'derived')]),
+    // A diff of a new file is its content, so that it is not shown twice.
+    ...(action.action_type === 'FILE_CREATE' && found.length === 0
+      ? [block('text', [derived('Content')], action.operation.content, 'agent')]
+      : []),
+    // A file that is only renamed brings nothing new.
+    ...(action.action_type === 'FILE_RENAME' ? [] : found),
+  ];
+}
+
+function diffBlock({ path, before, after }: PathChange, { diff, lines_left_out }: SeenChange): Block {
+  const named = (side: 'a' | 'b', state: PathChange['before']) =>
+    state === null ? '/dev/null' : visible(`${side}/${path}`);
+  const body =
+    diff.kind === 'binary'
+      ? ['The file is binary. Its size and its hash are part of what is approved.']
+      : hunkLines(diff.hunks ?? []).map(visible);
+  return {
+    kind: 'diff',
+    title: [worded(path, 'agent')],
+    from: 'agent',
+    lines: [`--- ${named('a', before)}`, `+++ ${named('b', after)}`, ...body],
+    left_out: lines_left_out,
+  };
+}

@@ -1,0 +1,13 @@
+import { drawShown } from '../../src/cli/draw.ts';
+import { type Paint, painter } from '../../src/cli/paint.ts';
+import type { Shown } from '../../src/display/shown.ts';
+
+/** What a person reads at a wide terminal, without colours. */
+export function drawn(shown: Shown, paint: Paint = painter(false)): string {
+  return `${drawShown(shown, { paint, columns: 400 }).join('\n')}\n`;
+}
+
+/** The same with the colours written out. */
+export function drawnInColour(shown: Shown): string {
+  return drawn(shown, (style, text) => `<${style}>${text}</>`);
+}
