@@ -36,6 +36,7 @@ import { type AcceptHeadRequest, acceptHead } from './journey/head.ts';
 import * as looking from './journey/look.ts';
 import { observeDoors } from './journey/observe.ts';
 import { type OfferRequest, offer } from './journey/offer.ts';
+import type { ActivateRequest } from './journey/policy.ts';
 import { policyFilesStanding } from './journey/policy-files.ts';
 import type { Presented } from './journey/present.ts';
 import { propose } from './journey/propose.ts';
@@ -64,7 +65,6 @@ import {
 import { type Layout, layoutOf, requireProject } from './project/layout.ts';
 import { pinnedOf, writeLedgerFile } from './project/ledger-file.ts';
 import { createHeadFiles, headPlaces, longestKept, openLedger } from './project/open.ts';
-import { readPolicyTable } from './project/policies.ts';
 import type { RepairRequest } from './project/repair.ts';
 import { writeStarterFiles } from './project/starter.ts';
 import type { CopyRequest } from './project/store.ts';
@@ -180,9 +180,8 @@ export class Keyturn {
       await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
       const { public_key } = createControlKey(layout);
       await addControlKey(context, { public_key, reason: 'The first one.', signer });
-      const table = readPolicyTable(layout);
       const { activatePolicies } = await import('./journey/policy.ts');
-      await activatePolicies(context, { reason: 'The first ones.', signer, table });
+      await activatePolicies(context, { reason: 'The first ones.', signer });
       writeLedgerFile(layout, pinnedOf(await auditing.genesisOf(store)));
       createHeadFiles(headPlaces(layout, config), origin, await store.tip());
     } finally {
@@ -331,16 +330,13 @@ export class Keyturn {
   // The rules. Decisions are made by the ones that a human activated, not by the files.
   // Cedar is large, so it is loaded by whoever needs it.
   checkPolicies = async () => (await import('./journey/policy.ts')).checkPolicies(this.#context);
-  testPolicies = async () =>
-    (await import('./journey/policy.ts')).testPolicies(this.#context, readPolicyTable(this.layout));
+  testPolicies = async () => (await import('./journey/policy.ts')).testPolicies(this.#context);
   /** Whether the files in policies/ are the ones that decide. */
   policyFiles = () => policyFilesStanding(this.#context);
   diffPolicies = async (recent = 1000) =>
     (await import('./journey/policy.ts')).diffPolicies(this.#context, recent);
-  activatePolicies = async (request: { reason: string; signer: Signer; snapshot?: string }) => {
-    const { activatePolicies } = await import('./journey/policy.ts');
-    return activatePolicies(this.#context, { ...request, table: readPolicyTable(this.layout) });
-  };
+  activatePolicies = async (request: ActivateRequest) =>
+    (await import('./journey/policy.ts')).activatePolicies(this.#context, request);
   /** A new key signs capabilities from now on. */
   rotateControlKey = ({ reason, signer }: { reason: string; signer: Signer }) =>
     addControlKey(this.#context, { public_key: createControlKey(this.layout).public_key, reason, signer });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { approval, digest, id, kind, name, report, time } from './schema-parts.ts';
+import { shown } from './schema-shown.ts';
 
 /** What the commands about authority answer: who, by which right, until when. */
 
@@ -82,6 +83,8 @@ const changes = {
   added: z.array(z.string()),
   removed: z.array(z.string()),
   changed: z.array(z.string()),
+  /** Every text that differs: policies, quorums and tests. */
+  shown,
   asked: z.int(),
   decisions: z.array(
     z.strictObject({

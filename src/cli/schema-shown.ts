@@ -36,7 +36,7 @@ const block = z
 
 export const shown: z.ZodType<Shown> = z
   .strictObject({
-    kind: z.enum(['tool', 'plan', 'action', 'sql']),
+    kind: z.enum(['tool', 'plan', 'action', 'sql', 'policies']),
     headline: line,
     alarms: z.array(alarm).readonly(),
     fields: z.array(line).readonly(),

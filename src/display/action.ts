@@ -1,8 +1,7 @@
-import { visible } from '../canonical/visible.ts';
 import type { ActionEffect, FileState, PathChange } from '../plan/model.ts';
 import type { Collector, SeenChange } from '../plan/preview/collect.ts';
-import { hunkLines } from '../plan/report/hunk.ts';
 import { isPin } from '../plan/state/pin.ts';
+import { diffBlock } from './diff.ts';
 import {
   type Alarm,
   agent,
@@ -169,7 +168,7 @@ function blocksOf(action: ActionEffect, seen: Seen | null): Block[] {
   const diffs = changes
     .filter((change) => !isPin(change))
     .map((change) => [change, seen?.changeOf(action_id, change.path) ?? null] as const);
-  const found = diffs.flatMap(([change, one]) => (one === null ? [] : [diffBlock(change, one)]));
+  const found = diffs.flatMap(([change, one]) => (one === null ? [] : [changeBlock(change, one)]));
   return [
     ...(sql === null ? [] : [block('sql', [derived('SQL')], sql, query_text === null ? 'agent' : 'derived')]),
     // A diff of a new file is its content, so that it is not shown twice.
@@ -181,18 +180,10 @@ function blocksOf(action: ActionEffect, seen: Seen | null): Block[] {
   ];
 }
 
-function diffBlock({ path, before, after }: PathChange, { diff, lines_left_out }: SeenChange): Block {
-  const named = (side: 'a' | 'b', state: PathChange['before']) =>
-    state === null ? '/dev/null' : visible(`${side}/${path}`);
-  const body =
-    diff.kind === 'binary'
-      ? ['The file is binary. Its size and its hash are part of what is approved.']
-      : hunkLines(diff.hunks ?? []).map(visible);
-  return {
-    kind: 'diff',
-    title: [worded(path, 'agent')],
-    from: 'agent',
-    lines: [`--- ${named('a', before)}`, `+++ ${named('b', after)}`, ...body],
-    left_out: lines_left_out,
-  };
+function changeBlock({ path, before, after }: PathChange, { diff, lines_left_out }: SeenChange): Block {
+  return diffBlock(
+    { path, from: 'agent', was: before !== null, will_be: after !== null },
+    diff,
+    lines_left_out,
+  );
 }

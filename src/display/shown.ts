@@ -6,7 +6,7 @@ import { argument, isPlainWord, quotedPart, visible } from '../canonical/visible
  * is harmless already (`canonical/visible.ts`), and none is cut.
  */
 export interface Shown {
-  readonly kind: 'tool' | 'plan' | 'action' | 'sql';
+  readonly kind: 'tool' | 'plan' | 'action' | 'sql' | 'policies';
   /** What it does. It comes from the effect and never from the goal. */
   readonly headline: Line;
   /** To be read before anything else. Those of the parts are here as well, with their place. */
@@ -51,6 +51,11 @@ export const ALARMS = [
   'update-all',
   'replace',
   'protected',
+  'policy-removed',
+  'quorum-lowered',
+  'quorum-changed',
+  'test-removed',
+  'test-changed',
   'content',
   'unseen',
 ] as const;

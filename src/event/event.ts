@@ -73,6 +73,8 @@ const bodies = {
   'control_key.added': z.strictObject({ public_key: key, reason: prose, ...signed }),
   'policy.activated': z.strictObject({
     snapshot: digest,
+    /** What was active until then, as the human who signs it knows it; null for the first one. */
+    replaces: digest.nullable(),
     policies: z.int().min(0).max(limits.policies),
     reason: prose,
     ...signed,

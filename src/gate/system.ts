@@ -28,6 +28,7 @@ export function nextSystem(state: System, event: SystemEvent, at: string): Syste
       if (state.control_keys.includes(event.body.public_key)) refuse('KEY_ENROLLED_TWICE');
       return { ...state, control_keys: [...state.control_keys, event.body.public_key] };
     case 'policy.activated':
+      if (event.body.replaces !== state.policy) refuse('POLICY_REPLACED');
       return { ...state, policy: event.body.snapshot };
     default:
       return { ...state, freezes: nextFreezes(state.freezes, event, at) };

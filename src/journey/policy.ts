@@ -1,4 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
+import { changedIds, showPolicies } from '../display/policies.ts';
+import type { Shown } from '../display/shown.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -12,7 +14,7 @@ import {
   type DecisionRecord,
   openDecision,
 } from '../policy/replay.ts';
-import { openPolicySet, type PolicySet, parsePolicySet } from '../policy/set.ts';
+import { openPolicySet, parsePolicySet } from '../policy/set.ts';
 import { runTable, type TableResult } from '../policy/table.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -24,8 +26,9 @@ export function checkPolicies({ policy_files }: Context): Promise<Problem[]> {
 }
 
 /** Asks the files in policies/ every question of the table beside them. */
-export async function testPolicies({ policy_files }: Context, table: string | null): Promise<TableResult[]> {
-  return table === null ? [] : runTable(await parsePolicySet(policy_files()), table);
+export async function testPolicies({ policy_files }: Context): Promise<TableResult[]> {
+  const files = policy_files();
+  return files.tests === null ? [] : runTable(await parsePolicySet(files), files.tests);
 }
 
 export interface ActivateRequest {
@@ -33,25 +36,33 @@ export interface ActivateRequest {
   readonly signer: Signer;
   /** What the human was shown: other files than these are not activated. */
   readonly snapshot?: Digest;
-  /** The table of expected decisions. A set that fails it is not activated. */
-  readonly table: string | null;
+  /** What was active when the human was shown the difference: if it no longer is, nothing is activated. */
+  readonly replaces?: Digest | null;
 }
 
 /** Makes the files in policies/ the rules from now on. What was decided before stays judged by what was active then. */
 export async function activatePolicies(
   context: Context,
-  { reason, signer, snapshot, table }: ActivateRequest,
+  { reason, signer, snapshot, replaces }: ActivateRequest,
 ): Promise<Event<'policy.activated'>> {
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   const set = await parsePolicySet(context.policy_files());
   if (snapshot !== undefined && snapshot !== set.digest)
     refuse('POLICY_FILES_DIFFER', 'The files changed after they were shown.');
-  const wrong = table === null ? undefined : (await runTable(set, table)).find(({ passed }) => !passed);
+  const { tests } = set.source;
+  // A set that fails its own table is not activated.
+  const wrong = tests === null ? undefined : (await runTable(set, tests)).find(({ passed }) => !passed);
   if (wrong) {
     const expected = wrong.expected.allowed ? 'allow' : 'deny';
     refuse('POLICY_TEST_FAILED', `"${wrong.name}" expects ${expected}. ${wrong.got.words}`);
   }
-  const facts = { snapshot: set.digest, policies: set.policies.length, reason };
+  const facts = {
+    snapshot: set.digest,
+    // Compared again inside the transaction: another human may activate at the same moment.
+    replaces: replaces === undefined ? (await context.store.system()).policy : replaces,
+    policies: set.policies.length,
+    reason,
+  };
   const activated = signAct(context.origin, 'policy.activated', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [activated], objects: [set.bytes] });
   return activated;
@@ -63,6 +74,8 @@ export interface PolicyDiff {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
+  /** Every text that differs, as a person reads it. */
+  readonly shown: Shown;
   /** How many recent decisions were asked again, and which would be others. */
   readonly asked: number;
   readonly decisions: readonly (ChangedDecision & { readonly subject: string; readonly at: string })[];
@@ -78,16 +91,13 @@ export async function diffPolicies(context: Context, recent: number): Promise<Po
   const decisions = decided.flatMap(({ record, ...where }) =>
     changedDecisions([record], engine).map((changed) => ({ ...changed, ...where })),
   );
-  return { active: policy, files: next.digest, ...changesOf(before, next), asked: decided.length, decisions };
-}
-
-function changesOf(before: PolicySet | null, next: PolicySet) {
-  const old = new Map((before?.policies ?? []).map(({ id, text }) => [id, text]));
-  const now = new Map(next.policies.map(({ id, text }) => [id, text]));
   return {
-    added: [...now.keys()].filter((id) => !old.has(id)).sort(),
-    removed: [...old.keys()].filter((id) => !now.has(id)).sort(),
-    changed: [...now].flatMap(([id, text]) => (old.has(id) && old.get(id) !== text ? [id] : [])).sort(),
+    active: policy,
+    files: next.digest,
+    ...changedIds(before, next),
+    shown: showPolicies(before, next),
+    asked: decided.length,
+    decisions,
   };
 }
 

@@ -13,6 +13,8 @@ export interface PolicySource {
   readonly files: readonly PolicyFile[];
   /** The text of quorums.yaml, null when there is none. */
   readonly quorums: string | null;
+  /** The text of tests.yaml, null when there is none. It decides nothing, and whoever activates sees what it loses. */
+  readonly tests: string | null;
 }
 
 export interface PolicyFile {

@@ -16,16 +16,18 @@ export interface PolicySet {
   /** Of the bytes: the snapshot that a decision names. */
   readonly digest: Digest;
   readonly bytes: Uint8Array;
+  readonly source: PolicySource;
   readonly policies: readonly Policy[];
   readonly quorums: readonly Quorum[];
 }
 
-const FORMAT = 'keyturn-policies/1';
+const FORMAT = 'keyturn-policies/2';
 
 const storedSchema = z.strictObject({
   format: z.literal(FORMAT),
   files: z.array(z.strictObject({ name: z.string(), text: z.string() })),
   quorums: z.string().nullable(),
+  tests: z.string().nullable(),
 });
 
 /** Reads the texts of a policy set, or refuses at the first error. `lint` tells all of them. */
@@ -37,12 +39,19 @@ export async function parsePolicySet(source: PolicySource): Promise<PolicySet> {
     refuse('POLICY_INVALID', sentenceOf(error), { file, line, ...(policy === null ? {} : { policy }) });
   }
   const bytes = bytesOf(source);
-  return { digest: sha256(bytes), bytes, policies, quorums };
+  const { files, tests } = source;
+  return {
+    digest: sha256(bytes),
+    bytes,
+    source: { files, quorums: source.quorums, tests },
+    policies,
+    quorums,
+  };
 }
 
-export function bytesOf({ files, quorums }: PolicySource): Uint8Array {
+export function bytesOf({ files, quorums, tests }: PolicySource): Uint8Array {
   const sorted = files.map(({ name, text }) => ({ name, text })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const bytes = canonicalBytes({ format: FORMAT, files: sorted, quorums });
+  const bytes = canonicalBytes({ format: FORMAT, files: sorted, quorums, tests });
   if (bytes.length > policyLimits.set_bytes)
     refuse(
       'POLICY_INVALID',

@@ -57,6 +57,11 @@ const table = z
 
 type Row = z.infer<typeof row>;
 
+/** The rows of a table, or a refusal with the place of what is wrong. */
+export function rowsOf(tests_yaml: string): Row[] {
+  return readDocument(TABLE_FILE, tests_yaml, table);
+}
+
 export interface TableResult {
   readonly name: string;
   readonly expected: { readonly allowed: boolean; readonly by: string | null };
@@ -66,7 +71,7 @@ export interface TableResult {
 
 /** Asks the policies every question of the table. Refuses a table that cannot be read. */
 export async function runTable(set: PolicySet, tests_yaml: string): Promise<TableResult[]> {
-  const rows = readDocument(TABLE_FILE, tests_yaml, table);
+  const rows = rowsOf(tests_yaml);
   const engine = await openEngine(set);
   return rows.map((row) => {
     const got = engine.decide(requestOf(row, set.quorums));

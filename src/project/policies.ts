@@ -10,7 +10,7 @@ import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
 
 export interface PolicyFiles extends PolicySource {
-  /** Of the policies and quorums together: the snapshot that they would be. */
+  /** Of policies, quorums and tests together: the snapshot that they would be. */
   readonly digest: Digest;
 }
 
@@ -18,13 +18,12 @@ export interface PolicyFiles extends PolicySource {
 export function readPolicyFiles({ policies }: Layout): PolicyFiles {
   const names = namesIn(policies).filter((name) => name.endsWith('.cedar'));
   const files = names.map((name) => ({ name, text: textOf(join(policies, name)) }));
-  const source = { files, quorums: optional(join(policies, QUORUM_FILE)) };
+  const source = {
+    files,
+    quorums: optional(join(policies, QUORUM_FILE)),
+    tests: optional(join(policies, TABLE_FILE)),
+  };
   return { ...source, digest: sha256(bytesOf(source)) };
-}
-
-/** The table of expected decisions, if there is one. */
-export function readPolicyTable({ policies }: Layout): string | null {
-  return optional(join(policies, TABLE_FILE));
 }
 
 function namesIn(folder: string): string[] {

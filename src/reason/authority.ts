@@ -37,6 +37,11 @@ export const authorityReasons = {
     'Something that this decision rests on changed while it was made.',
     'Nothing was done. Ask again.',
   ],
+  POLICY_REPLACED: [
+    3307,
+    'Other policies were activated after these were compared with the active ones.',
+    'Look at `keyturn policy diff` again, then activate.',
+  ],
   CAPABILITY_MISSING: [
     3320,
     'There is no capability for this run.',

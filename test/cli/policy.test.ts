@@ -105,11 +105,11 @@ describe('policy diff and policy activate', () => {
   it('diff shows which policies and which recent decisions would change', async () => {
     const { code, stdout } = await scene.run('policy', 'diff');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\+ no-greetings$/m);
+    expect(stdout).toMatch(/^Added: +no-greetings$/m);
     expect(stdout).toMatch(/^\S+Z {2}\S+: grant by alice$/m);
     expect(stdout).toMatch(/^ {2}was: Allowed by "humans-grant"/m);
     expect(stdout).toMatch(/^ {2}now: Denied by "no-greetings" \(version 1\): Greetings are over\.$/m);
-    expect(stdout).toMatch(/^\[OK\] 2 of \d+ recent decision\(s\) would be another$/m);
+    expect(stdout).toMatch(/^\[OK\] 2 of the last \d+ decisions would change$/m);
     const few = answerOf(await scene.run('policy', 'diff', '--recent', '1', '--json'));
     expect(few).toMatchObject({ result: { added: ['no-greetings'], decisions: [] } });
     for (const wrong of ['0', 'all', '-1'])
@@ -146,7 +146,7 @@ describe('policy diff and policy activate', () => {
   it('activation shows the diff, takes a passphrase, is recorded with author and reason, and holds', async () => {
     const activated = await activate('no more greetings');
     expect(activated).toMatchObject({ code: 0, stderr: '' });
-    expect(activated.screen).toMatch(/^\+ no-greetings$/m);
+    expect(activated.screen).toMatch(/^Added: +no-greetings$/m);
     expect(activated.stdout).toMatch(/^\[OK\] alice activated \d+ policies\nSnapshot: [0-9a-f]{64}\n$/);
     const [entry] = await scene.inside((keyturn) => keyturn.newest(1));
     expect(entry).toMatchObject({

@@ -94,8 +94,8 @@ async function readShipped(): Promise<Map<string, string>> {
   const examples = { files: [{ name: 'a.cedar', text: read('docs/policies/examples.cedar') }] };
   const starter = { files: [{ name: 'b.cedar', text: STARTER_POLICIES }] };
   const sets = [
-    await parsePolicySet({ ...examples, quorums: read('docs/policies/examples-quorums.yaml') }),
-    await parsePolicySet({ ...starter, quorums: STARTER_QUORUMS }),
+    await parsePolicySet({ ...examples, quorums: read('docs/policies/examples-quorums.yaml'), tests: null }),
+    await parsePolicySet({ ...starter, quorums: STARTER_QUORUMS, tests: null }),
   ];
   return new Map(sets.flatMap(({ policies }) => policies.map(({ id, text }) => [id, text])));
 }

@@ -53,7 +53,7 @@ describe('a decision', () => {
   });
 
   it.each(ACTIONS)('of an empty policy set denies %s', async (action) => {
-    const engine = await openEngine(await parsePolicySet({ files: [], quorums: null }));
+    const engine = await openEngine(await parsePolicySet({ files: [], quorums: null, tests: null }));
     expect(engine.decide(asking(action))).toMatchObject({ allowed: false, code: 'POLICY_NO_PERMIT' });
   });
 
@@ -76,8 +76,8 @@ describe('a decision', () => {
       { name: 'b.cedar', text: PERMITS[0]! },
       { name: 'a.cedar', text: PERMITS[1]! },
     ];
-    const set = await parsePolicySet({ files, quorums: null });
-    const turned = await parsePolicySet({ files: files.toReversed(), quorums: null });
+    const set = await parsePolicySet({ files, quorums: null, tests: null });
+    const turned = await parsePolicySet({ files: files.toReversed(), quorums: null, tests: null });
     expect(turned.digest).toBe(set.digest);
     const engine = await openEngine(await openPolicySet(set.bytes));
     expect(engine.decide(QUESTION)).toEqual((await openEngine(set)).decide(QUESTION));

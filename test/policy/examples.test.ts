@@ -11,7 +11,11 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const SETS: [string, PolicySource, string][] = [
   [
     'the starter set',
-    { files: [{ name: 'keyturn.cedar', text: STARTER_POLICIES }], quorums: STARTER_QUORUMS },
+    {
+      files: [{ name: 'keyturn.cedar', text: STARTER_POLICIES }],
+      quorums: STARTER_QUORUMS,
+      tests: STARTER_TESTS,
+    },
     STARTER_TESTS,
   ],
   [
@@ -19,6 +23,7 @@ const SETS: [string, PolicySource, string][] = [
     {
       files: [{ name: 'examples.cedar', text: read('docs/policies/examples.cedar') }],
       quorums: read('docs/policies/examples-quorums.yaml'),
+      tests: read('docs/policies/examples-tests.yaml'),
     },
     read('docs/policies/examples-tests.yaml'),
   ],
@@ -58,7 +63,11 @@ describe('the comments of the starter set', () => {
   it('hold policies that work once they are uncommented', async () => {
     const [before, emergency] = STARTER_POLICIES.split('// Nothing yet. Two examples:\n');
     const text = before + emergency!.replaceAll(/^\/\/ ?/gm, '');
-    const source = { files: [{ name: 'keyturn.cedar', text }], quorums: STARTER_QUORUMS };
+    const source = {
+      files: [{ name: 'keyturn.cedar', text }],
+      quorums: STARTER_QUORUMS,
+      tests: STARTER_TESTS,
+    };
     expect(await lint(source)).toEqual([]);
     const set = await parsePolicySet(source);
     expect(set.policies.filter(({ scope }) => scope === 'emergency')).toHaveLength(2);

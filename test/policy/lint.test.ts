@@ -24,7 +24,7 @@ describe('lint', () => {
       { name: 'b.cedar', text: 'permit (;' },
       { name: 'c.txt', text: '' },
     ];
-    const found = await lint({ files, quorums: 'two: { any: 0 }' });
+    const found = await lint({ files, quorums: 'two: { any: 0 }', tests: null });
     const at = (file: string) => found.filter((one) => one.file === file);
     expect(at('a.cedar').map(({ line, policy, severity }) => [line, policy, severity])).toEqual([
       [3, null, 'error'],
@@ -42,7 +42,7 @@ describe('lint', () => {
   });
 
   it('warns that an empty set denies everything', async () => {
-    expect(await lint({ files: [], quorums: null })).toEqual([
+    expect(await lint({ files: [], quorums: null, tests: null })).toEqual([
       {
         file: 'policies',
         line: 1,

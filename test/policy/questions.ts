@@ -93,7 +93,7 @@ export function rule(id: string, scope: string, body: string, version = '1'): st
 export const ANY = '(principal, action, resource)';
 
 export function source(...texts: string[]): PolicySource {
-  return { files: [{ name: 'rules.cedar', text: texts.join('\n') }], quorums: null };
+  return { files: [{ name: 'rules.cedar', text: texts.join('\n') }], quorums: null, tests: null };
 }
 
 export async function engineOf(...texts: string[]): Promise<Engine> {

@@ -18,15 +18,16 @@ describe('a policy set', () => {
     const set = await parsePolicySet({ ...source(FINE), quorums: 'two: { any: 2 }' });
     expect(set.digest).toBe(sha256(set.bytes));
     expect(JSON.parse(Buffer.from(set.bytes).toString())).toEqual({
-      format: 'keyturn-policies/1',
+      format: 'keyturn-policies/2',
       files: [{ name: 'rules.cedar', text: FINE }],
       quorums: 'two: { any: 2 }',
+      tests: null,
     });
     expect(await openPolicySet(set.bytes)).toEqual(set);
   });
 
   it('may be empty, and may hold files of comments', async () => {
-    expect((await parsePolicySet({ files: [], quorums: null })).policies).toEqual([]);
+    expect((await parsePolicySet({ files: [], quorums: null, tests: null })).policies).toEqual([]);
     expect((await parsePolicySet({ ...source('// nothing yet'), quorums: '# none' })).policies).toEqual([]);
   });
 
@@ -149,7 +150,7 @@ describe('a policy is refused', () => {
       { name: 'b.cedar', text: `\n${FINE}` },
     ];
     await expectInvalid(
-      { files, quorums: null },
+      { files, quorums: null, tests: null },
       /^b\.cedar, line 2: the policy "fine" has the same @id .+ a\.cedar, line 1\.$/,
     );
   });
@@ -197,7 +198,7 @@ describe('the files of a policy set', () => {
     'cannot have the name %j',
     async (name) => {
       await expectInvalid(
-        { files: [{ name, text: FINE }], quorums: null },
+        { files: [{ name, text: FINE }], quorums: null, tests: null },
         /is not the name of a policy file/,
       );
     },
@@ -205,7 +206,10 @@ describe('the files of a policy set', () => {
 
   it('have different names', async () => {
     const file = { name: 'a.cedar', text: '' };
-    await expectInvalid({ files: [file, file], quorums: null }, /^a\.cedar, line 1: is there twice/);
+    await expectInvalid(
+      { files: [file, file], quorums: null, tests: null },
+      /^a\.cedar, line 1: is there twice/,
+    );
   });
 
   it('are bounded in size, by the byte', async () => {
@@ -218,7 +222,7 @@ describe('the files of a policy set', () => {
   it('are bounded together', async () => {
     const text = `//${'x'.repeat(policyLimits.file_bytes - 2)}`;
     const files = Array.from({ length: 8 }, (_, i) => ({ name: `f${i}.cedar`, text }));
-    await expectInvalid({ files, quorums: null }, /^The policies have \d+ bytes/);
+    await expectInvalid({ files, quorums: null, tests: null }, /^The policies have \d+ bytes/);
   });
 
   it('are bounded in number, and so are the policies', async () => {
@@ -226,8 +230,10 @@ describe('the files of a policy set', () => {
       name: `f${i}.cedar`,
       text: '',
     }));
-    expect((await parsePolicySet({ files: files.slice(1), quorums: null })).policies).toEqual([]);
-    await expectInvalid({ files, quorums: null }, /has 65 files/);
+    expect((await parsePolicySet({ files: files.slice(1), quorums: null, tests: null })).policies).toEqual(
+      [],
+    );
+    await expectInvalid({ files, quorums: null, tests: null }, /has 65 files/);
     const texts = Array.from({ length: policyLimits.policies + 1 }, (_, i) =>
       rule(`p${i}`, 'intent', `forbid ${ANY};`),
     );
@@ -238,17 +244,20 @@ describe('the files of a policy set', () => {
 
 describe('stored policies', () => {
   const stored = (value: object) =>
-    canonicalBytes({ format: 'keyturn-policies/1', files: [], quorums: null, ...value });
+    canonicalBytes({ format: 'keyturn-policies/2', files: [], quorums: null, tests: null, ...value });
 
   it.each([
-    ['of another format', stored({ format: 'keyturn-policies/2' })],
+    ['of another format', stored({ format: 'keyturn-policies/1' })],
     ['with a field too many', stored({ author: 'x' })],
     [
       'with files that are out of order',
       stored({ files: ['b', 'a'].map((n) => ({ name: `${n}.cedar`, text: '' })) }),
     ],
     ['with a policy that is not valid', stored({ files: [{ name: 'a.cedar', text: `permit ${ANY};` }] })],
-    ['with spaces in between', Buffer.from('{"files":[], "format":"keyturn-policies/1","quorums":null}')],
+    [
+      'with spaces in between',
+      Buffer.from('{"files":[], "format":"keyturn-policies/2","quorums":null,"tests":null}'),
+    ],
   ])('are refused %s', async (_, bytes) => {
     await expectRefusal('POLICY_INVALID', () => openPolicySet(bytes));
   });

@@ -62,8 +62,12 @@ export function controlled(name: string, by: string): Event<'control_key.added'>
   return act('control_key.added', 'system', { public_key: keyOf(name), reason: 'rotated' }, by);
 }
 
-export function activated(by: string, snapshot = POLICY): Event<'policy.activated'> {
-  return act('policy.activated', 'system', { snapshot, policies: 1, reason: 'better' }, by);
+export function activated(
+  by: string,
+  snapshot = POLICY,
+  replaces: string | null = snapshot === POLICY ? null : POLICY,
+): Event<'policy.activated'> {
+  return act('policy.activated', 'system', { snapshot, replaces, policies: 1, reason: 'better' }, by);
 }
 
 type Target = Pick<Body<'system.frozen'>, 'scope' | 'name'>;

@@ -2,11 +2,13 @@ import { visible } from '../../canonical/visible.ts';
 import type { Keyturn, PolicyDiff, PolicyProblem, TableResult } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { folded } from '../fold.ts';
+import { drawShown } from '../draw.ts';
+import { folded, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
-import { type Paint, stdoutPainter } from '../paint.ts';
+import { type Paint, painter, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
+import { stdoutLook } from '../screen.ts';
 import { countOf } from './list.ts';
 
 /** Everything that is wrong with the files in policies/, and everything that is odd about them. */
@@ -73,12 +75,12 @@ function failure(failed: readonly TableResult[]): Refusal {
 
 const RECENT = 1000;
 
-/** Which policies and which recent decisions would change. */
+/** What would change: every text, and which recent decisions. */
 export function diff(call: Call): Promise<Answer> {
   const recent = countOf(call.options.recent, RECENT, '--recent');
   return reading(call, async (keyturn) => {
     const found = await keyturn.diffPolicies(recent);
-    return { result: diffOf(found), lines: diffLines(found, stdoutPainter()) };
+    return { result: diffOf(found), lines: diffLines(found, stdoutLook(new Date())) };
   });
 }
 
@@ -99,23 +101,26 @@ function diffOf({ decisions, added, removed, changed, ...rest }: PolicyDiff): Re
   };
 }
 
-function diffLines(found: PolicyDiff, paint: Paint): string[] {
-  const { active, files, added, removed, changed, asked, decisions } = found;
+function diffLines(found: PolicyDiff, sheet: Sheet): string[] {
+  const { active, files, shown, asked, decisions } = found;
   if (active === files) return ['[OK] The files in policies/ are the active policies'];
   return [
-    ...added.map((id) => paint('green', `+ ${visible(id)}`)),
-    ...removed.map((id) => paint('red', `- ${visible(id)}`)),
-    ...changed.map((id) => paint('yellow', `~ ${visible(id)}`)),
+    ...drawShown(shown, sheet),
     ...decisions.flatMap(({ record, after, subject, at }) => {
       const { action, principal } = record.request;
       return [
         `${at}  ${visible(subject)}: ${action} by ${visible(principal.name)}`,
         `  was: ${visible(record.decision.words)}`,
         `  now: ${visible(after.words)}`,
-      ];
+      ].flatMap((line) => folded(line, sheet.columns));
     }),
-    `[OK] ${decisions.length} of ${asked} recent decision(s) would be another`,
+    decisionsLine(decisions.length, asked),
   ];
+}
+
+function decisionsLine(changed: number, asked: number): string {
+  if (changed === 0) return `[OK] None of the last ${asked} decisions would change`;
+  return `[OK] ${changed} of the last ${asked} decisions would change`;
 }
 
 /** Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. */
@@ -132,8 +137,8 @@ export function activate(call: Call): Promise<Answer> {
       keyturn,
       name,
       // Whoever edits the files while the passphrase is typed would have others activated than were shown.
-      (signer) => keyturn.activatePolicies({ reason, signer, snapshot: found.files }),
-      (columns) => diffLines(found, (_style, text) => text).flatMap((line) => folded(line, columns)),
+      (signer) => keyturn.activatePolicies({ reason, signer, snapshot: found.files, replaces: found.active }),
+      (columns) => diffLines(found, { paint: painter(true), columns }),
     );
     const result: Result<'policy activate'> = {
       snapshot: body.snapshot,
