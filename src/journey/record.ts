@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sha256 } from '../canonical/digest.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -43,7 +44,7 @@ export async function recordEnd(
 ): Promise<Report> {
   const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
   const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
-  const reports = Object.entries(ended.reports).map(([name, bytes]) => [name, seal(bytes)] as const);
+  const reports = Object.entries(ended.reports);
   const [stdout, stderr] = [capturedOf(ended.stdout), capturedOf(ended.stderr)];
   const finished: Event<'execution.finished'> = {
     kind: 'execution.finished',
@@ -61,10 +62,11 @@ export async function recordEnd(
       finished_at,
       stdout: stdout.fact,
       stderr: stderr.fact,
-      reports: Object.fromEntries(reports.map(([name, { digest }]) => [name, digest])),
+      // Not sealed: the digest is that of the file beside the backups, and its ids are in no other report.
+      reports: Object.fromEntries(reports.map(([name, bytes]) => [name, sha256(bytes)])),
     },
   };
-  const objects = [...stdout.objects, ...stderr.objects, ...reports.map(([, { bytes }]) => bytes)];
+  const objects = [...stdout.objects, ...stderr.objects, ...reports.map(([, bytes]) => bytes)];
   try {
     const found = violation && (await foundNow(context, claimed, state, violation));
     await context.store.commit({
