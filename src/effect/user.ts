@@ -14,9 +14,9 @@ export interface RunUser {
 const NOBODY = { name: 'nobody', uid: 65534, gid: 65534 };
 
 /** Keyturn's own user. */
-export function ownUser(): RunUser {
+export function ownUser(known: readonly Account[] = accounts()): RunUser {
   const uid = process.geteuid!();
-  const name = accounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
+  const name = known.find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
   return { name, uid, gid: process.getegid!(), switched: false };
 }
 
@@ -29,9 +29,10 @@ export function isRoot(): boolean {
  * so a tool gets root only when its registry entry says so.
  */
 export function userFor(run_as: string | null): RunUser {
-  const own = ownUser();
+  const known = accounts();
+  const own = ownUser(known);
   if (run_as === null && !isRoot()) return own;
-  const user = userNamed(run_as ?? NOBODY.name);
+  const user = userNamed(run_as ?? NOBODY.name, known);
   // The alarm that the approver sees goes by the name.
   if (user.uid === 0 && user.name !== 'root') {
     refuse('RUN_AS_UNAVAILABLE', `${user.name} is root under another name: say run_as: root.`);
@@ -50,8 +51,8 @@ export function userFor(run_as: string | null): RunUser {
 
 type Account = Pick<RunUser, 'name' | 'uid' | 'gid'>;
 
-function userNamed(name: string): Account {
-  const found = accounts().find((account) => account.name === name);
+function userNamed(name: string, known: readonly Account[]): Account {
+  const found = known.find((account) => account.name === name);
   if (found) return found;
   if (name === NOBODY.name) return NOBODY;
   return refuse('RUN_AS_UNAVAILABLE', `/etc/passwd knows no user ${name}.`, { run_as: name });

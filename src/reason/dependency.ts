@@ -73,12 +73,12 @@ export const dependencyReasons = {
     'Set the clock, here or on the server. Without a server, if it is right: `keyturn clock accept`.',
   ],
   MADE_IN_FUTURE: [
-    4021,
+    4020,
     'It was made at a time that has not come yet: the clock was ahead then, and was set right since.',
     'Reject or revoke it, and make it again.',
   ],
   RUN_AS_UNAVAILABLE: [
-    4020,
+    4021,
     'Keyturn cannot run the tool as the user that it must run as.',
     'Run Keyturn as that user or as root, or correct run_as in the registry.',
   ],

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
+import { ownUser } from '../../src/effect/user.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { processesWith, until } from '../support/processes.ts';
@@ -406,7 +407,10 @@ describe('a run that does not end well', () => {
     'a store that is full when the tool has ended leaves the run in doubt',
     async () => {
       // The kernel refuses every write beyond the first 4 KiB of a file, as a full disk would.
-      const set = await stage({ body: 'echo ran >> "$LOG"; prlimit --pid "$PPID" --fsize=4096; echo done' });
+      const set = await stage({
+        body: 'echo ran >> "$LOG"; prlimit --pid "$PPID" --fsize=4096; echo done',
+        tool: { run_as: ownUser().name },
+      });
       const seen = await saysYes(set);
       expectRefused(seen, `${preScreen(set)}${RECORDING_FAILED}`, 'RECORDING_FAILED');
       await expectInDoubt(set);

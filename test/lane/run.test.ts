@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
+import { ownUser } from '../../src/effect/user.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { processesWith, until } from '../support/processes.ts';
 import { readRegistry, runs, TOOL, writeRegistry } from '../support/registry.ts';
@@ -696,7 +697,11 @@ describe('once', () => {
 
   it('a recording that fails prints the lines of 001, exits 1 and reports no success', async () => {
     for (const harm of ['printf half >> "$QUEUE/executed.jsonl"', 'rm -r "$QUEUE"']) {
-      const set = stage({ body: `echo ran >> "$LOG"; ${harm}; echo done` });
+      // The queue belongs to the user of Keyturn.
+      const set = stage({
+        body: `echo ran >> "$LOG"; ${harm}; echo done`,
+        tool: { run_as: ownUser().name },
+      });
       const seen = await at(set, YES);
       expect(seen.stdout).toBe(`${preScreen(set)}${RECORDING_FAILED}`);
       expect(seen).toMatchObject({ code: 1, stderr: expect.stringMatching(/^RECORDING_FAILED: /) });
