@@ -19,6 +19,7 @@ const ROADS = {
 const READS = [
   'src/journey/bound.ts',
   'src/journey/bound-effect.ts',
+  'src/journey/bound-shown.ts',
   'src/journey/context.ts',
   'src/journey/prove-agent.ts',
   'src/journey/reach.ts',
