@@ -1,21 +1,11 @@
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentAnswer } from '../../src/agent/answer.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
 import { PASSPHRASE, type Project } from '../support/project.ts';
+import { freshFolder, giveToTools } from '../support/scratch.ts';
 
 /** What a human activated is what a yes runs: the program, its interpreter, its sandbox, its steps, and what undoes it. */
 
@@ -157,10 +147,11 @@ const FILES: readonly (readonly [string, string, number])[] = [
 let p: Project;
 
 beforeAll(async () => {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-s2-'));
+  const root = freshFolder('keyturn-s2-');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
   mkdirSync(join(root, 'box'));
+  giveToTools(join(root, 'box'));
   mkdirSync(join(root, 'interpreter'));
   restore();
   for (const one of SIMULATIONS) writeSimulation(root, one);

@@ -1,15 +1,4 @@
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { askController } from '../../src/cli/controller.ts';
@@ -18,14 +7,14 @@ import { Keyturn } from '../../src/keyturn.ts';
 import { AUTHORITY_TOOLS, authority, granted, type Intent } from '../journey/authority.ts';
 import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { scratch } from '../support/scratch.ts';
+import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** A project of somebody else, with an intent that is approved and granted there. Made once: it is only copied from. */
 const THEIRS: { made?: Promise<Project & Intent> } = {};
 const foreign = () => (THEIRS.made ??= makeForeign());
 
 async function makeForeign(): Promise<Project & Intent> {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-theirs-'));
+  const root = freshFolder('keyturn-theirs-');
   process.once('exit', () => rmSync(root, { recursive: true, force: true }));
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   writeRegistry(root, AUTHORITY_TOOLS);

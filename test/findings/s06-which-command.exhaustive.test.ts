@@ -1,5 +1,4 @@
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +6,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 import { AUTHORITY_TOOLS, granted, yes } from '../journey/authority.ts';
 import { PASSPHRASE, writeRegistry } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
-import { scratch } from '../support/scratch.ts';
+import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** The table of SECURITY.md, "What is noticed, and by which command": each row done to a real project, each command run. */
 
@@ -53,7 +52,7 @@ const storeOf = (root: string) => join(root, '.keyturn', 'store.db');
 const keysOf = (root: string) => join(root, '.keyturn', 'keys');
 
 function folder(): string {
-  const made = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-noticed-'));
+  const made = freshFolder('keyturn-noticed-');
   process.once('exit', () => rmSync(made, { recursive: true, force: true }));
   return made;
 }

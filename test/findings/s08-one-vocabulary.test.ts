@@ -1,13 +1,4 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
@@ -17,7 +8,7 @@ import { STARTER_POLICIES, STARTER_QUORUMS } from '../../src/policy/starter.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { human, PERMITS, policy, rules } from '../journey/authority.ts';
 import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
-import { scratch } from '../support/scratch.ts';
+import { freshFolder, scratch } from '../support/scratch.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -108,7 +99,7 @@ let bob: Signer;
 /** One project for the file: each test activates its own policies. */
 beforeAll(async () => {
   shipped = await readShipped();
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-s08-'));
+  const root = freshFolder('keyturn-s08-');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
   bob = await human(p, 'bob');

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
@@ -7,6 +6,7 @@ import { PERMITS, policy, rules, yes } from '../journey/authority.ts';
 import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
 import { keyturn as command } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { freshFolder } from '../support/scratch.ts';
 
 const tool = (name: string, sandbox: string, executable = '/usr/bin/true', more = '') => `  - name: ${name}
     summary: A test.
@@ -57,7 +57,7 @@ const nightly = {
 let p: Project;
 
 beforeAll(async () => {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-s09-'));
+  const root = freshFolder('keyturn-s09-');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
   for (const folder of ['out/deep', 'data', 'old']) mkdirSync(join(root, folder), { recursive: true });
