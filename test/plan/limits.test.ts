@@ -56,7 +56,7 @@ describe('the times of 004 section 11.1', () => {
 
 describe('the limits of 004 section 11.2', () => {
   it('are 100 files, 50 MB a file, 500 MB of backups and 4 at a time', () => {
-    expect(planLimits).toEqual({
+    expect(planLimits).toMatchObject({
       files: 100,
       file_bytes: 50 * 1024 * 1024,
       backup_bytes: 500 * 1024 * 1024,
