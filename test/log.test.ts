@@ -20,7 +20,6 @@ import { loggerTo } from '../src/log.ts';
 import { granted, type Intent, type Project, project, ready, TOOLS, writeMark } from './support/project.ts';
 import { racer } from './support/racers.ts';
 import { expectRefusal } from './support/refusal.ts';
-import { giveToTools } from './support/scratch.ts';
 import { logged, logIn, readLog, registered } from './support/telemetry.ts';
 
 const RUN_CHILD = fileURLToPath(new URL('./support/run-child.mjs', import.meta.url));
@@ -199,7 +198,6 @@ tools:
       '{ level: silent }',
     );
     mkdirSync(join(p.root, 'box'));
-    giveToTools(join(p.root, 'box'));
     writeFileSync(join(p.root, 'forge.sh'), '#!/bin/sh\necho made > other\necho forged >> ops.log\n', {
       mode: 0o755,
     });

@@ -5,7 +5,7 @@ import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { PASSPHRASE, type Project, steady, writeRegistry } from '../support/project.ts';
-import { freshFolder, giveToTools } from '../support/scratch.ts';
+import { freshFolder } from '../support/scratch.ts';
 
 /** Tools in a real sandbox. What they may write is one folder; what they wrote can be counted. */
 const TOOLS = `version: 1
@@ -182,7 +182,6 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
 /** Tools, simulations, and the human who activates them. */
 export async function furnish({ root, keyturn, ada }: Project): Promise<void> {
   mkdirSync(join(root, 'box'));
-  giveToTools(join(root, 'box'));
   writeFileSync(join(root, 'note.sh'), '#!/bin/sh\necho "$1" >> lines\n', { mode: 0o755 });
   writeRegistry(root, TOOLS);
   for (const one of SIMULATIONS) writeSimulation(root, one);

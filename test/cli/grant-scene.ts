@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
-import { giveToTools } from '../support/scratch.ts';
 import { type Intent, makeProject, PASSPHRASE, type Project, TOOLS } from './project.ts';
 
 export type Turn = readonly [question: string, answer: string];
@@ -53,7 +52,6 @@ export interface Scene extends Project {
 export async function makeScene(folder: string): Promise<Scene> {
   mkdirSync(join(folder, 'out', 'a'), { recursive: true });
   mkdirSync(join(folder, 'out', 'b'), { recursive: true });
-  for (const name of ['a', 'b']) giveToTools(join(folder, 'out', name));
   const project = await makeProject(folder);
   const registry = join(folder, 'tools.yaml');
   chmodSync(registry, 0o644);

@@ -19,7 +19,7 @@ import { until } from '../support/processes.ts';
 import { steady } from '../support/project.ts';
 import { inTerminal, keyturn, type Session } from '../support/pty.ts';
 import { runs, TOOL, writeRegistry } from '../support/registry.ts';
-import { giveToTools, scratch } from '../support/scratch.ts';
+import { scratch } from '../support/scratch.ts';
 import { QUESTION } from '../support/transcript.ts';
 import { fileFolder, PASSPHRASE, type Talk } from './project.ts';
 
@@ -82,7 +82,6 @@ async function stage(model: string, signer: Signer, play: Play): Promise<Stage> 
     join(folder, 'out', 'log'),
   ];
   mkdirSync(join(folder, 'out'));
-  giveToTools(join(folder, 'out'));
   const body = play.body ?? 'echo ran >> "$LOG"; echo Backup created';
   writeFileSync(script, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   const env = { LOG: log, OWN: join(folder, '.keyturn') };

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CALLS, DENIED } from '../../src/effect/seccomp/calls.ts';
 import { isRoot, ownUser, userFor } from '../../src/effect/user.ts';
-import { giveToTools, scratch } from '../support/scratch.ts';
+import { scratch } from '../support/scratch.ts';
 
 type Kind = 'tool' | 'pipeline' | 'sql' | 'verifier';
 
@@ -75,7 +75,6 @@ const CHILD = fileURLToPath(new URL('../support/inventory-child.ts', import.meta
 async function inventory(one: Case, other: boolean): Promise<{ could: Could; folder: string }> {
   const folder = scratch();
   for (const name of ['read', 'write', 'private']) mkdirSync(join(folder, name), { mode: 0o755 });
-  if (other) for (const name of ['', 'read', 'write', 'private']) giveToTools(join(folder, name));
   const owner =
     one.run_as === 'root' || (!other && ['sql', 'verifier'].includes(one.kind)) ? ownUser() : userFor(null);
   chownSync(join(folder, 'write'), owner.uid, owner.gid);

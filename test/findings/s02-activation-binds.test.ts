@@ -5,7 +5,7 @@ import type { AgentAnswer } from '../../src/agent/answer.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
 import { PASSPHRASE, type Project } from '../support/project.ts';
-import { freshFolder, giveToTools } from '../support/scratch.ts';
+import { freshFolder } from '../support/scratch.ts';
 
 /** What a human activated is what a yes runs: the program, its interpreter, its sandbox, its steps, and what undoes it. */
 
@@ -151,7 +151,6 @@ beforeAll(async () => {
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
   mkdirSync(join(root, 'box'));
-  giveToTools(join(root, 'box'));
   mkdirSync(join(root, 'interpreter'));
   restore();
   for (const one of SIMULATIONS) writeSimulation(root, one);

@@ -7,7 +7,6 @@ import { Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { giveToTools } from '../support/scratch.ts';
 import {
   agent,
   authority,
@@ -168,7 +167,6 @@ describe('an attenuated capability', () => {
     const scout = await agent(p, 'scout');
     const helper = await agent(p, 'helper');
     for (const folder of ['in', 'out']) mkdirSync(join(p.root, folder));
-    giveToTools(join(p.root, 'out'));
     writeFileSync(join(p.root, 'in/a.txt'), 'content');
     const intent = await granted(p, call('copy'), { holder: scout.public_key });
     const read_only = { unconfined: false, network: false, read: [p.root], write: [], pipelines: [] };

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
-import { giveToTools } from '../support/scratch.ts';
 import {
   agent,
   authority,
@@ -418,7 +417,6 @@ describe('scope', () => {
   it('the sandbox is made from the scope of the capability: what it does not name cannot be reached', async () => {
     const p = await authority();
     for (const folder of ['in', 'out']) mkdirSync(join(p.root, folder));
-    giveToTools(join(p.root, 'out'));
     writeFileSync(join(p.root, 'in/a.txt'), 'content');
     const full = await granted(p, call('copy'));
     expect((await p.keyturn.run({ ...full, confirm: yes })).result).toBe('success');

@@ -1,8 +1,8 @@
-import { chmodSync, chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { userFor } from '../../src/effect/user.ts';
+import { isRoot } from '../../src/effect/user.ts';
 
 /** A fresh folder that is gone when the test is. */
 export function scratch(): string {
@@ -11,16 +11,13 @@ export function scratch(): string {
   return folder;
 }
 
-/** The caller removes it. It belongs to the user that tools run as: also where the tests run as root they can write in it. */
+/**
+ * The caller removes it. Where the tests run as root, tools run as nobody: then whatever a test makes from here on can be
+ * written by everyone, unless the test names a mode.
+ */
 export function freshFolder(prefix: string): string {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), prefix));
-  chmodSync(folder, 0o755);
-  giveToTools(folder);
+  if (isRoot()) process.umask(0);
+  chmodSync(folder, isRoot() ? 0o777 : 0o755);
   return folder;
-}
-
-/** Lets tools write this file or folder, if it is there. */
-export function giveToTools(path: string): void {
-  const { uid, gid, switched } = userFor(null);
-  if (switched && existsSync(path)) chownSync(path, uid, gid);
 }

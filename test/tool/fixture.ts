@@ -1,10 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Arguments } from '../../src/tool/arguments.ts';
 import { deriveEffect, type Effect } from '../../src/tool/effect.ts';
 import { loadRegistry, type Registry } from '../../src/tool/registry.ts';
 import { toolNamed } from '../../src/tool/select.ts';
-import { giveToTools } from '../support/scratch.ts';
 
 /** An entry that is right; a test changes what it is about. */
 export const ENTRY = {
@@ -31,15 +30,8 @@ export function registryOf(folder: string, ...tools: object[]): Registry {
 
 /** Registers one tool and derives what calling it would do. */
 export function effectOf(folder: string, entry: object, given: Arguments = {}): Effect {
-  for (const path of writtenBy(entry)) giveToTools(resolve(folder, path));
   const registry = registryOf(folder, { ...ENTRY, args: [], parameters: {}, ...entry });
   return deriveEffect({ registry, tool: toolNamed(registry, 'say'), arguments: given, root: folder });
-}
-
-/** What the profile lets the tool write, as far as it is there. */
-function writtenBy(entry: { sandbox?: 'none' | { write?: string[] } }): string[] {
-  const { sandbox } = entry;
-  return sandbox === undefined || sandbox === 'none' ? [] : (sandbox.write ?? []);
 }
 
 /** An executable shell script that does this. */
