@@ -22,6 +22,8 @@ export function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
       return fc.integer({ min: 1, max: 100_000 });
     case 'array':
       return fc.array(valuesOf(def.element), { minLength: 1, maxLength: 3 });
+    case 'tuple':
+      return fc.tuple(...def.items.map(valuesOf));
     case 'record':
       return fc.dictionary(fc.stringMatching(/^[a-z_]{1,6}$/), valuesOf(def.valueType), {
         minKeys: 1,
@@ -54,6 +56,7 @@ interface Def {
   readonly values: readonly (string | number)[];
   readonly entries: Readonly<Record<string, string>>;
   readonly element: z.core.$ZodType;
+  readonly items: readonly z.core.$ZodType[];
   readonly valueType: z.core.$ZodType;
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
   readonly options: readonly z.core.$ZodType[];

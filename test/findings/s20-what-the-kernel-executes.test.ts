@@ -2,6 +2,7 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createDigests, describePrograms } from '../../src/effect/program.ts';
+import { ownUser } from '../../src/effect/user.ts';
 import { runVerifier } from '../../src/effect/verifier.ts';
 import { checkEligibility } from '../../src/lane/check.ts';
 import { queueFolder } from '../../src/lane/folder.ts';
@@ -76,7 +77,8 @@ function withLoader(binary: Buffer, loader: string): Buffer {
 }
 
 function run(play: Play) {
-  const { queue, registry } = stage(play);
+  // The queue belongs to the user of Keyturn.
+  const { queue, registry } = stage({ tool: { run_as: ownUser().name }, ...play });
   const request = {
     id: ID,
     hash: HASH,

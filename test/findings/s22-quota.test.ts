@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { agent, authority, human, PERMITS, policy, proposeSay, rules } from '../journey/authority.ts';
-import { type Project, TOOLS, writeRegistry } from '../support/project.ts';
+import { type Project, steady, TOOLS, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -76,7 +76,12 @@ describe('S22: a proposer has a quota', () => {
     let now = new Date('2026-03-01T10:00:00.000Z');
     const root = scratch();
     const clock = () => now;
-    const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: 'correct horse battery', clock });
+    const keyturn = await Keyturn.init({
+      at: root,
+      name: 'ada',
+      passphrase: 'correct horse battery',
+      ...steady(clock),
+    });
     onTestFinished(() => keyturn.close());
     writeRegistry(root, TOOLS);
     expect(await flood(keyturn, 110)).toBe(100);
@@ -88,13 +93,18 @@ describe('S22: a proposer has a quota', () => {
     let now = new Date('2026-03-01T10:00:30.000Z');
     const root = scratch();
     const clock = () => now;
-    const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: 'correct horse battery', clock });
+    const keyturn = await Keyturn.init({
+      at: root,
+      name: 'ada',
+      passphrase: 'correct horse battery',
+      ...steady(clock),
+    });
     onTestFinished(() => keyturn.close());
     writeRegistry(root, TOOLS);
     const ada = keyturn.unlock('ada', 'correct horse battery');
     const p = await limited({ root, keyturn, ada }, 100, 3);
     await p.keyturn.close();
-    const slow = await Keyturn.open({ at: root, clock });
+    const slow = await Keyturn.open({ at: root, ...steady(clock) });
     onTestFinished(() => slow.close());
     expect(await flood(slow, 5)).toBe(3);
     const refusal = await expectRefusal(LIMITED, () => slow.propose(DRAFT as never));

@@ -39,7 +39,7 @@ async function approveSaying(p: Project, intent: Intent, claimed: Claimed): Prom
   const state = await p.keyturn.intent(intent.intent_id);
   const { origin } = await p.keyturn.system();
   const { hash, effect_digest } = state;
-  const facts = { hash, effect_digest, expires_at: state.expires_at, ...claimed };
+  const facts = { hash, effect_digest, expires_at: state.expires_at, account: null, ...claimed };
   const act = signAct(origin, 'approval.granted', intent.intent_id, facts as never, p.ada, new Date());
   const store = await openSqliteStore({
     path: p.keyturn.layout.store,
