@@ -96,7 +96,7 @@ export async function deriveAndExecute(
 /** Writes files with a time of long ago, so that a restored time is seen to be restored. */
 export function lay(root: string, files: Readonly<Record<string, string>>, mode = 0o640): void {
   for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
+    mkdirSync(dirname(join(root, path)), { recursive: true, mode: 0o755 });
     writeFileSync(join(root, path), content);
     chmodSync(join(root, path), mode);
     utimesSync(join(root, path), 1_600_000_000.25, 1_600_000_001.5);
