@@ -1,4 +1,5 @@
 import { it } from 'vitest';
+import { ownUser } from '../../src/effect/user.ts';
 import { preScreen, RECORDING_FAILED } from '../support/transcript.ts';
 import { expectRefused } from './refused.ts';
 import { inTurn, saysYes, stages } from './stage.ts';
@@ -14,7 +15,11 @@ it('a store that the tool removes or replaces leaves the run in doubt, and says 
       'cp "$OWN/store.db-wal" "$OWN/x"; mv "$OWN/x" "$OWN/store.db-wal"',
     ],
     async (body) => {
-      const set = await stage({ body: `echo ran >> "$LOG"; ${body}` });
+      // Only the user of Keyturn reaches its store.
+      const set = await stage({
+        body: `echo ran >> "$LOG"; ${body}`,
+        tool: { run_as: ownUser().name },
+      });
       expectRefused(await saysYes(set), `${preScreen(set)}${RECORDING_FAILED}`, 'RECORDING_FAILED');
     },
   );
