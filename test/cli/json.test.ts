@@ -190,9 +190,8 @@ describe('--json', () => {
     rmSync(policies('tests.yaml'));
     appendFileSync(policies('keyturn.cedar'), GLASS);
     expect(await ok(['policy', 'diff'])).toMatchObject({ added: ['break-the-glass'] });
-    expect(await ok(['policy', 'activate', '--reason', 'for emergencies'], ASKED)).toMatchObject({
-      by: 'alice',
-    });
+    const activate = ['policy', 'activate', '--reason', 'for emergencies'];
+    expect(await ok(activate, ['Enter: next page', 'a'], ASKED)).toMatchObject({ by: 'alice' });
     const { id } = await project.propose('greet', { name: 'Eve' });
     await ok(['break-glass', id, '--reason', 'the site is down'], ASKED);
   });
