@@ -64,11 +64,6 @@ function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
   return actions.flatMap(({ steps }) => steps.filter((step) => step.kind === 'tool'));
 }
 
-/** Whether a path is one of these, or below one. */
-export function reaches(paths: readonly string[], path: string): boolean {
-  return paths.some((one) => one === '.' || path === one || path.startsWith(`${one}/`));
-}
-
 /** What its steps reach is what a plan reaches. */
 function planScope(effect: PlanEffect): ResourceScope {
   const steps = toolStepsOf(effect).map(toolScope);

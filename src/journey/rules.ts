@@ -11,6 +11,7 @@ import { IDLE, rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import { pendingAt, quotaKey, UNUSED } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
+import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
 import { quorumsMet } from '../policy/quorum.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
@@ -27,7 +28,7 @@ import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { knownIn } from './extent.ts';
-import { actionOf, pathsIn, reaches, resourceOf, writesOf } from './reach.ts';
+import { actionOf, pathsIn, resourceOf, writesOf } from './reach.ts';
 
 /** A decision of the active policies, sealed with everything that it was made from. */
 export interface Ruling {
@@ -202,7 +203,9 @@ function grantOf(
   const { network, write, unconfined } = grant?.scope ?? NOTHING;
   const planned = grant !== undefined && effect.kind === 'plan';
   // A token names folders where it cannot name every path; a policy is asked about every path.
-  const writes = planned ? writesOf(effect).filter((path) => reaches(write, path)) : write;
+  const writes = planned
+    ? writesOf(effect).filter((path) => write.some((one) => isWithin(path, one)))
+    : write;
   return {
     action: grant?.action ?? actionOf(effect),
     ttl_s: grant?.ttl_s ?? 0,

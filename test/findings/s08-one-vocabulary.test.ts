@@ -210,6 +210,19 @@ describe('S8: the paths that a policy sees', () => {
     expect(await denier(call('plain'))).toBe('seen');
   });
 
+  it('are all there when a plan has more places than a token names', async () => {
+    const outside = scratch();
+    const places = Array.from({ length: 70 }, (_, i) => join(outside, String(i), 'a'));
+    for (const place of places) mkdirSync(place, { recursive: true });
+    const reaching = 'pipelines:\n  - { name: away, summary: Away., steps: [{ tool: plain }] }\n';
+    writeRegistry(
+      p.root,
+      `version: 1\ntools:\n${tool('plain', `{ write: [${places.join(', ')}] }`)}${reaching}`,
+    );
+    await rules(p, about(`context.scope_writes.contains("${places[7]}")`));
+    expect(await denier(running('away'))).toBe('seen');
+  });
+
   it('are the same when the project is opened through a link', async () => {
     await rules(p, about('context.scope_writes.contains("out")'));
     const link = join(scratch(), 'link');
