@@ -23,6 +23,8 @@ tools:
     executable: /usr/bin/printf
     args: ["%s", "{word}"]
     parameters: { word: { type: string, max_length: 100 } }
+    # The same on every host: what an activation binds has the folder in it.
+    cwd: /usr
     sandbox: {}
     undo: none
   - name: fail
