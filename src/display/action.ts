@@ -9,7 +9,6 @@ import {
   block,
   derived,
   type Line,
-  lifted,
   line,
   ordered,
   type Piece,
@@ -28,12 +27,11 @@ export type Seen = Pick<Collector, 'changeOf' | 'findings'>;
 /** One action of a plan. A pipeline has its steps as parts, each a tool call or SQL. */
 export function showAction(action: ActionEffect, seen: Seen | null): Shown {
   const steps = action.steps.map((step) => (step.kind === 'tool' ? showTool(step) : showSqlStep(step)));
-  const parts = steps.map((shown, i) => ({ at: [derived(`step ${i + 1}`)], shown }));
   const blocks = blocksOf(action, seen);
   return {
     kind: 'action',
     headline: line('Action', headline(action)),
-    alarms: ordered([...actionAlarms(action), ...lifted(parts), ...unseenAlarms(blocks)]),
+    alarms: ordered([...actionAlarms(action), ...unseenAlarms(blocks)]),
     fields: Object.values(FIELDS).flatMap((fieldsOf) => fieldsOf(action)),
     blocks,
     parts: steps,
@@ -56,13 +54,12 @@ function headline(action: ActionEffect): Piece[] {
 }
 
 function actionAlarms(action: ActionEffect): Alarm[] {
-  const { action_type, target, undo, steps } = action;
+  const { action_type, target, undo } = action;
   const found: Alarm[] = [];
   if (action_type === 'FILE_DELETE') found.push(alarm('delete', 'DELETES', [worded(target, 'agent')]));
   const sql = sqlOf(action);
   if (sql !== null) found.push(...sqlAlarms(sql));
-  // A step says it itself.
-  if (undo === 'none' && steps.length === 0) found.push(alarm('no-undo', 'NO UNDO: what it does stays done'));
+  if (undo === 'none') found.push(alarm('no-undo', 'NO UNDO: what it does stays done'));
   return found;
 }
 

@@ -27,7 +27,10 @@ import { alarm } from './tool.ts';
 /** A plan with all its actions. Without `seen` the contents are those that the plan itself gives. */
 export function showPlan(effect: PlanEffect, seen: Seen | null = null): Shown {
   const actions = effect.actions.map((action) => showAction(action, seen));
-  const parts = effect.actions.map(({ action_id }, i) => ({ at: [agent(action_id)], shown: actions[i]! }));
+  const parts = effect.actions.flatMap(({ action_id }, i) => [
+    { at: [agent(action_id)], shown: actions[i]! },
+    ...actions[i]!.parts.map((shown, j) => ({ at: [agent(action_id), derived(`: step ${j + 1}`)], shown })),
+  ]);
   return {
     kind: 'plan',
     headline: line('Plan', [agent(effect.plan_id), derived(`: ${summary(effect)}`)]),

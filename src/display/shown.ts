@@ -9,7 +9,7 @@ export interface Shown {
   readonly kind: 'tool' | 'plan' | 'action' | 'sql' | 'policies';
   /** What it does. It comes from the effect and never from the goal. */
   readonly headline: Line;
-  /** To be read before anything else. Those of the parts are here as well, with their place. */
+  /** To be read before anything else. A plan has those of its actions and steps as well, with their place. */
   readonly alarms: readonly Alarm[];
   readonly fields: readonly Line[];
   readonly blocks: readonly Block[];

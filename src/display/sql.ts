@@ -60,11 +60,8 @@ export function showSqlStep({ file, text, database, sha256 }: SqlStep): Shown {
       derived(' on '),
       worded(database, 'registry'),
     ]),
-    alarms: [...sqlAlarms(text), alarm('no-undo', 'NO UNDO: what it does stays done')],
-    fields: [
-      line('Database', [worded(database, 'registry'), derived(', written')], 'warn'),
-      line('SHA-256', [derived(sha256)], 'dim'),
-    ],
+    alarms: sqlAlarms(text),
+    fields: [line('SHA-256', [derived(sha256)], 'dim')],
     blocks: [block('sql', [registry(file)], text, 'registry')],
     parts: [],
   };

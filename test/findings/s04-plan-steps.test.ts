@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { create, planOf, planProjects, proposed, remove } from '../journey/plan-story.ts';
@@ -68,7 +68,12 @@ async function scopeOf(p: Project, intent: Intent) {
 
 describe('S4: what a plan would run is shown, and its scope follows from its steps', () => {
   const projects = planProjects();
-  const plant = () => projects(FILES, REGISTRY);
+  const plant = async () => {
+    const p = await projects(FILES, REGISTRY);
+    // Where Keyturn is root, the tools of the pipelines run as nobody.
+    chmodSync(join(p.root, 'out'), 0o777);
+    return p;
+  };
 
   it('a step that is a tool is shown as a tool call, with its alarms first', async () => {
     const p = await plant();
