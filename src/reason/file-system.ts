@@ -191,13 +191,18 @@ export const fileSystemReasons = {
   ],
   MANIFEST_CORRUPT: [
     2104,
-    'The rollback manifest or its journal cannot be trusted.',
+    'The rollback manifest cannot be trusted.',
     'Restore the files by hand from the backups folder.',
   ],
   CHANGED_SINCE_RUN: [
     2105,
     'The file was changed by somebody else after the run, so it is not rolled back.',
     'Keep that change, or undo it by hand and roll back again.',
+  ],
+  JOURNAL_CORRUPT: [
+    2106,
+    'The journal of a run (journal.jsonl) is damaged, so what the run did cannot be told from it.',
+    'Nothing was touched. Restore the files by hand from the backups folder, or put the journal back from a copy.',
   ],
   SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
   SQL_DATABASE_CORRUPT: [

@@ -10,7 +10,7 @@ interface Row {
 }
 
 function rowsOf(page: Source): Row[] {
-  const lines = page.text.split('\n').filter((line) => /^\| [SU]\d+ \|/.test(line));
+  const lines = page.text.split('\n').filter((line) => /^\| [SPU]\d+ \|/.test(line));
   return lines.map((line) => {
     const [id = '', , , tests = '', status = ''] = line
       .split('|')
@@ -35,7 +35,12 @@ const ofRow = ({ id }: Row) => {
 describe('docs/findings.md', () => {
   it('has one row for each finding', () => {
     const ids = [...Array.from({ length: 24 }, (_, i) => `S${i + 1}`), 'U6'];
-    expect(rows.map(({ id }) => id)).toEqual(ids);
+    expect(rows.map(({ id }) => id).filter((id) => !id.startsWith('P'))).toEqual(ids);
+  });
+
+  it('has the findings about plans once each, in order', () => {
+    const ids = rows.flatMap(({ id }) => (id.startsWith('P') ? [Number(id.slice(1))] : []));
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
   });
 
   it('names test files and tests that exist', () => {

@@ -1,8 +1,8 @@
-import { closeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync } from 'node:fs';
 import { z } from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
-import { closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
+import { attempt, closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
 import { appendDurably } from '../../durable/file.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
@@ -13,6 +13,8 @@ import type { FileState } from '../model.ts';
 
 const JOURNAL_NAME = 'journal.jsonl';
 const JOURNAL_BYTES = 16 * 1024 * 1024;
+/** The longest line names each path of a plan once, and stays far below. So no write of ours leaves a longer torn line. */
+const LINE_BYTES = 1024 * 1024;
 
 const digest = z.string().refine(isDigest, 'is not a SHA-256 digest');
 const state = z.strictObject({ sha256: digest, size: z.int(), mode: z.int() }).nullable();
@@ -37,35 +39,67 @@ export interface Journal {
   close(): void;
 }
 
+/**
+ * Opens the journal to append. The caller holds the claim of the run or of its rollback, so no other process appends. A
+ * torn last line is cut first: a line that was written after it would be part of it, and the journal could not be read again.
+ */
 export async function openJournal(root: string, reports_folder: string): Promise<Journal> {
-  const place = openPlace(root, `${reports_folder}/${JOURNAL_NAME}`);
+  const path = `${reports_folder}/${JOURNAL_NAME}`;
+  const place = openPlace(root, path);
   try {
     const fd = openToAppend(place);
-    await syncFolderOf(place);
-    return {
-      append: (line) => appendDurably(fd, Buffer.from(`${JSON.stringify(line)}\n`)),
-      close: () => closeSync(fd),
+    let torn = true;
+    const append = (line: JournalLine) => {
+      if (torn) cutTornLine(fd, root, path);
+      torn = true;
+      appendDurably(fd, Buffer.from(`${JSON.stringify(line)}\n`));
+      torn = false;
     };
+    await syncFolderOf(place);
+    return { append, close: () => closeSync(fd) };
   } finally {
     closePlace(place);
   }
 }
 
-/** A last line without an end was being written when the process died: what it announced has not happened. */
-export function readJournal(root: string, reports_folder: string): JournalLine[] {
-  const text = readWhole(root, `${reports_folder}/${JOURNAL_NAME}`);
-  const lines = text.split('\n').slice(0, -1);
-  return lines.map((line) => {
-    const parsed = lineSchema.safeParse(safeParse(line));
-    return parsed.success ? parsed.data : refuse('MANIFEST_CORRUPT', 'The journal has a line that is none.');
+function cutTornLine(fd: number, root: string, path: string): void {
+  const bytes = readWhole(root, path);
+  const { end } = wholeLines(bytes);
+  if (end === bytes.length) return;
+  attempt(path, () => {
+    ftruncateSync(fd, end);
+    fdatasyncSync(fd);
   });
 }
 
-function readWhole(root: string, path: string): string {
+export function readJournal(root: string, reports_folder: string): JournalLine[] {
+  return wholeLines(readWhole(root, `${reports_folder}/${JOURNAL_NAME}`)).lines;
+}
+
+/**
+ * The lines of a journal, and where the last one ends. What follows is a line that was being written when the process or
+ * the machine died, whatever bytes it has: what it announced has not happened. More than one write can leave is damage.
+ */
+function wholeLines(bytes: Buffer): { lines: JournalLine[]; end: number } {
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  const texts = bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1);
+  if (bytes.length - end > LINE_BYTES || texts.some((text) => text.length > LINE_BYTES))
+    refuse('JOURNAL_CORRUPT', 'It has a line that is longer than any that a run writes.');
+  return { lines: texts.map(parseLine), end };
+}
+
+const NEWLINE = 0x0a;
+
+function parseLine(text: string, index: number): JournalLine {
+  const parsed = lineSchema.safeParse(safeParse(text));
+  return parsed.success ? parsed.data : refuse('JOURNAL_CORRUPT', `Line ${index + 1} cannot be read.`);
+}
+
+function readWhole(root: string, path: string): Buffer {
   try {
-    return Buffer.from(readFileBeneath(root, path, JOURNAL_BYTES).bytes).toString('utf8');
+    return Buffer.from(readFileBeneath(root, path, JOURNAL_BYTES).bytes);
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return '';
+    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return Buffer.alloc(0);
     throw error;
   }
 }

@@ -300,6 +300,6 @@ describe('an inspection', () => {
     writeFileSync(journal, `${whole}{"kind":"fin`);
     expect((await inspectRun(manifest, root)).finished).toBe('SUCCESS');
     writeFileSync(journal, `{"kind":"fin\n${whole}`);
-    await expectRefusal('MANIFEST_CORRUPT', () => inspectRun(manifest, root));
+    await expectRefusal('JOURNAL_CORRUPT', () => inspectRun(manifest, root));
   });
 });
