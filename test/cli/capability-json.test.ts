@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AUTHORITY } from '../../src/cli/commands/authority.ts';
-import { ALICE, BOB, makeScene, type Scene, TURN, type Turn, typing, YES } from './grant-scene.ts';
+import { ALICE, ALL, BOB, makeScene, type Scene, TURN, type Turn, typing, YES } from './grant-scene.ts';
 import { answerOf, fileFolder } from './project.ts';
 
 /** What each command about authority says with --json, checked against schemas/cli.json. */
@@ -97,7 +97,10 @@ describe('--json of the commands about authority', () => {
     scene.writePolicy('glass.cedar', permit);
     scene.writePolicy('tests.yaml', '[]\n');
     expect(await ok(['policy', 'diff'])).toMatchObject({ added: ['glass'] });
-    expect(await ok(['policy', 'activate', ...why], ALICE)).toMatchObject({ activated: true, by: 'alice' });
+    expect(await ok(['policy', 'activate', ...why], ALL, ALICE)).toMatchObject({
+      activated: true,
+      by: 'alice',
+    });
     expect(await ok(['control', 'rotate', ...why], ALICE)).toMatchObject({ keys: 2 });
   });
 

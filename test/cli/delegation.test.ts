@@ -73,7 +73,7 @@ describe('an agent with a key', () => {
   it('signs what it proposes: the name is then proven, and the approver sees it', async () => {
     const intent = await proposedByScout('fail');
     expect((await scene.run('show', intent.id)).stdout).toContain(
-      'Asked by:    scout (agent, signed with its key)\n',
+      'Asked by:    scout (agent, signed with its key), from the account ',
     );
     expect((await scene.stateOf(intent)).proposer_verified).toBe(true);
     const other = ['propose', '--tool', 'fail', '--by', 'bot', '--agent-key', scene.scout];

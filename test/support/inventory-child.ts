@@ -32,7 +32,7 @@ switch (kind) {
   }
   case 'pipeline': {
     const pipelines = registeredPipelines({ root: folder, registry, surroundings: around });
-    const action = { target: 'probe', operation: {} };
+    const action = { target: 'probe', operation: { type: 'pipeline_run', pipeline: 'probe', arguments: {} } };
     const steps = await pipelines.resolve(action as never);
     const options = { signal: new AbortController().signal, timeout_ms: 120_000 };
     console.error(await pipelines.run({ ...action, steps } as never, options as never));
