@@ -22,10 +22,10 @@ export interface PathTerm {
 }
 
 export interface Known {
-  /** Whether a word is an action: one of the registry, or one that the intent requests. */
+  /** Whether a word is an action of the registry. What an intent requests makes no word: its proposer writes that too. */
   readonly isAction: (word: string) => boolean;
-  /** An absolute path in the vocabulary of `path.ts`. */
-  readonly place: (path: string) => readonly string[];
+  /** A path in the vocabulary of `path.ts`; null where a link is on its way. */
+  readonly place: (path: string) => readonly string[] | null;
 }
 
 const RUNS = /^(?:(?:tool|pipeline):(?:\*|[a-z0-9][a-z0-9._-]{0,63})|plan)$/;
@@ -59,7 +59,8 @@ function pathTerms(text: string, { place }: Known): Term[] {
   // A sentence is not a path: without a verb before it, a path has a slash or begins with a dot, and no space.
   if (verb === undefined && (/\s/.test(text) || !/^\.|\//.test(text))) unclear(text);
   const path = plainPath(written!) ?? unclear(text);
-  return place(path).map((one) => ({
+  const places = place(path) ?? unclear(text, 'leads through a link: name the place where it leads');
+  return places.map((one) => ({
     kind: 'path',
     text: verb === undefined ? one : `${verb}:${one}`,
     verb: (verb as Verb | undefined) ?? null,
@@ -76,12 +77,9 @@ function plainPath(written: string): string | null {
   return names.every((name) => name !== '' && name !== '.' && name !== '..') ? path : null;
 }
 
-function unclear(text: string): never {
-  return refuse(
-    'CLARIFICATION_NEEDED',
-    `"${visible(text.slice(0, 200))}" is not a word that a scope or a prohibition can have.`,
-    { term: visible(text.slice(0, 200)) },
-  );
+function unclear(text: string, why = 'is not a word that a scope or a prohibition can have'): never {
+  const term = visible(text.slice(0, 200));
+  return refuse('CLARIFICATION_NEEDED', `"${term}" ${why}.`, { term });
 }
 
 /** The words as policies see them. */

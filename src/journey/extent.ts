@@ -6,25 +6,23 @@ import { isPin } from '../plan/state/pin.ts';
 import type { Effect as ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import { pathsIn, programsOf, readsOf, resourceOf, stepWrites } from './reach.ts';
+import { pathsIn, placeIn, programsOf, readsOf, resourceOf, stepWrites, toolStepsOf } from './reach.ts';
 
 /** Refuses an effect that the intent itself rules out, and an intent whose bounds are not clear. */
 export function requireBounds(
   context: Context,
-  { constraints, requested_actions }: Pick<Envelope, 'constraints' | 'requested_actions'>,
+  { constraints }: Pick<Envelope, 'constraints'>,
   effect: Effect,
 ): void {
   const { scope, prohibitions, limits } = constraints;
   if (scope.length === 0 && prohibitions.length === 0 && Object.keys(limits).length === 0) return;
-  requireConstraints(constraints, extentOf(context, effect), knownIn(context, requested_actions));
+  requireConstraints(constraints, extentOf(context, effect), knownIn(context));
 }
 
-export function knownIn(context: Context, requested_actions: readonly string[]): Known {
-  const isRegistered = (word: string) =>
-    [...context.registry().tools.values()].some(({ action }) => action === word);
+export function knownIn(context: Context): Known {
   return {
-    isAction: (word) => requested_actions.includes(word) || isRegistered(word),
-    place: (path) => pathsIn(context, [path]),
+    isAction: (word) => [...context.registry().tools.values()].some(({ action }) => action === word),
+    place: (path) => placeIn(context, path),
   };
 }
 
@@ -66,8 +64,12 @@ function planExtent(context: Context, effect: PlanEffect): Part {
     // What a step may write it may also remove.
     deletes: [...paths(changes.filter(({ after }) => after === null)), ...written],
     runtime_s: effect.instructions.timeout_ms / 1000,
-    files: new Set(paths(changes)).size,
+    files: toolStepsOf(effect).some(mayTouchFiles) ? null : new Set(paths(changes)).size,
   };
+}
+
+function mayTouchFiles({ sandbox }: ToolEffect): boolean {
+  return sandbox === 'none' || sandbox.write.length > 0;
 }
 
 type Action = PlanEffect['actions'][number];

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
 import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
@@ -60,7 +60,7 @@ function distinct(paths: readonly string[]): string[] {
 }
 
 /** The tool calls that the pipelines of a plan make. */
-function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
+export function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
   return actions.flatMap(({ steps }) => steps.filter((step) => step.kind === 'tool'));
 }
 
@@ -108,6 +108,28 @@ export function pathsIn({ root }: Pick<Context, 'root'>, paths: readonly string[
   const real = realpathSync.native(root);
   const named = (path: string) => projectPaths(isWithin(path, root) ? root : real, path);
   return [...new Set(paths.flatMap(named))].sort();
+}
+
+/**
+ * The same of one path that somebody wrote; null where a link is on its way. Effects name real paths, so such a path would be
+ * compared with none of them. What does not exist yet has no link.
+ */
+export function placeIn(context: Pick<Context, 'root'>, path: string): string[] | null {
+  const { root } = context;
+  const real = realpathSync.native(root);
+  const within =
+    path.startsWith('/') && !isWithin(path, root) ? path : join(real, relative(root, resolve(root, path)));
+  return isReal(within) ? pathsIn(context, [path]) : null;
+}
+
+function isReal(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return realpathSync.native(at) === at;
+    } catch {
+      if (at === '/') return true;
+    }
+  }
 }
 
 const PROTECTION = protectionWith();

@@ -145,7 +145,7 @@ function askedOf(
   | 'attempt'
 > {
   const { constraints, requested_actions } = envelope;
-  const known = knownIn(context, requested_actions);
+  const known = knownIn(context);
   return {
     goal: envelope.declared_goal,
     requested_actions,

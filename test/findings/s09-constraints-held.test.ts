@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
@@ -27,6 +27,7 @@ ${tool('copy', '{ read: [data], write: [out] }', '/usr/bin/true', '    action: c
 ${tool('fail', '{}', '/usr/bin/false')}
 pipelines:
   - { name: nightly, summary: One step., steps: [{ tool: plain }] }
+  - { name: filling, summary: One step., steps: [{ tool: out }] }
 `;
 
 interface Call {
@@ -48,11 +49,12 @@ const create = (target: string) => ({
   operation: { type: 'create', content: 'x\n' },
 });
 const remove = { action_type: 'FILE_DELETE', target: 'old/a.txt', operation: { type: 'delete' } };
-const nightly = {
+const running = (pipeline: string) => ({
   action_type: 'PIPELINE_RUN',
-  target: 'nightly',
-  operation: { type: 'pipeline_run', pipeline: 'nightly' },
-};
+  target: pipeline,
+  operation: { type: 'pipeline_run', pipeline },
+});
+const nightly = running('nightly');
 
 let p: Project;
 
@@ -62,6 +64,7 @@ beforeAll(async () => {
   p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
   for (const folder of ['out/deep', 'data', 'old']) mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, 'old', 'a.txt'), 'old\n');
+  symlinkSync('out', join(root, 'mirror'));
   writeRegistry(root, REGISTRY);
 });
 
@@ -199,6 +202,33 @@ describe('S9: what an intent says about its own bounds is held, or asked about',
       journey(call('out'), { prohibitions: [join(p.root, '..')] }),
     );
     await journey(call('out'), { scope: [`write:${out}`] });
+  });
+
+  it('a word stays what it is when the intent also requests an action of that name', async () => {
+    const asking = (prohibition: string) =>
+      proposing(
+        call('out'),
+        { prohibitions: [prohibition] },
+        { requested_actions: ['tool:out', 'write:out', 'deploys'] },
+      );
+    await expectRefusal('ACTION_PROHIBITED', () => asking('write:out'));
+    await expectRefusal('CLARIFICATION_NEEDED', () => asking('deploys'));
+  });
+
+  it.each(['write:mirror', './mirror', 'mirror/deep'])(
+    'a path that leads through a link needs clarification: %s',
+    async (word) => {
+      await expectRefusal('CLARIFICATION_NEEDED', () => journey(call('out'), { prohibitions: [word] }));
+      await expectRefusal('CLARIFICATION_NEEDED', () => journey(call('plain'), { scope: [word] }));
+      const absolute = join(p.root, word.replace('write:', ''));
+      await expectRefusal('CLARIFICATION_NEEDED', () => journey(call('out'), { prohibitions: [absolute] }));
+    },
+  );
+
+  it('how many files a step of a pipeline touches cannot be told', async () => {
+    const limits = { max_files: 0 };
+    await expectRefusal('CLARIFICATION_NEEDED', () => journey(planOf(running('filling')), { limits }));
+    await journey(pipeline, { limits });
   });
 
   it('binds an alternate like the rest', async () => {
