@@ -78,24 +78,40 @@ function requireTruth({ id, side_effecting }: Simulation, why: string): void {
     });
 }
 
-/** A value of a user must not choose which program runs: then the human who activates could not see it. */
+/**
+ * A value of a user must not choose which program runs: then the human who activates could not see it. Text in a query is a
+ * program, too, and so is what the plan writes before a file of SQL is read; values go into the parameters of a query.
+ */
 function requireFixed(id: string, plan: Readonly<Record<string, Json>>): void {
-  const actions = Array.isArray(plan.action_plan) ? plan.action_plan : [];
-  const names = actions.flatMap((action: Json) => programNames(action));
-  if (placeholdersIn(names).length > 0)
-    refuse('SIMULATION_INVALID', `"${id}" lets a field choose an action, a pipeline or a file of SQL.`, {
+  const actions = (Array.isArray(plan.action_plan) ? plan.action_plan : []).filter(isObject);
+  const isRead = actions.some((action) =>
+    operationsOf(action).some(({ query_file }) => query_file !== undefined),
+  );
+  const fixed = actions.map((action) =>
+    isRead && action.action_type !== 'SQL_EXECUTE' ? action : programNames(action),
+  );
+  if (placeholdersIn(fixed).length > 0)
+    refuse('SIMULATION_INVALID', `"${id}" lets a field choose an action, a pipeline or SQL.`, {
       simulation: id,
     });
 }
 
-function programNames(action: Json): Json[] {
-  if (typeof action !== 'object' || action === null || Array.isArray(action)) return [];
-  const { action_type = null, target = null, operation = {} } = action as Record<string, Json>;
-  const given =
-    typeof operation === 'object' && operation !== null ? (operation as Record<string, Json>) : {};
-  const details = (given.details ?? {}) as Record<string, Json>;
+type Fields = Readonly<Record<string, Json>>;
+
+function isObject(value: Json | undefined): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What an action is told may stand under `details`. */
+function operationsOf({ operation }: Fields): Fields[] {
+  return isObject(operation) ? [operation, operation.details].filter(isObject) : [];
+}
+
+function programNames(action: Fields): (Json | undefined)[] {
+  const { action_type, target } = action;
   const runs = action_type === 'PIPELINE_RUN' ? [target] : [];
-  return [action_type, ...runs, given.query_file ?? null, details.query_file ?? null];
+  const sql = operationsOf(action).flatMap(({ query, query_file }) => [query, query_file]);
+  return [action_type, ...runs, ...sql];
 }
 
 /** A chain is made of links that hold: each step can be dispatched by itself. */

@@ -5,6 +5,7 @@ import type { AgentAnswer } from '../../src/agent/answer.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
 import { PASSPHRASE, type Project } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { freshFolder } from '../support/scratch.ts';
 
 /** What a human activated is what a yes runs: the program, its interpreter, its sandbox, its steps, and what undoes it. */
@@ -284,6 +285,41 @@ describe('S2: an activation binds what runs', () => {
     refusedFor(await yes(keyturn, prompt), what);
     refusedFor(await keyturn.agent.ask({ user_id: 'ada', utterance }), what);
     await keyturn.agent.replay(prompt.correlation_id);
+  });
+
+  const sql = (operation: object) => ({
+    action_id: 'run',
+    action_type: 'SQL_EXECUTE',
+    target: 'shop.duckdb',
+    operation: { type: 'sql_execute', ...operation },
+  });
+  const written = (action_type: string, target: string, operation: object) => ({
+    action_id: 'write',
+    action_type,
+    target,
+    operation: { type: 'create', ...operation },
+  });
+  it.each([
+    ['a query', [sql({ query: "insert into apples values ('{text}')" })]],
+    ['a query in its details', [sql({ details: { query: "delete from apples where kind = '{text}'" } })]],
+    [
+      'a file of SQL that the plan makes',
+      [written('FILE_CREATE', 'new.sql', { content: '{text}' }), sql({ query_file: 'new.sql' })],
+    ],
+    [
+      'which file is written before a file of SQL is read',
+      [written('FILE_MODIFY', '{text}', { content: 'x' }), sql({ details: { query_file: 'count.sql' } })],
+    ],
+  ])('what a user says is never part of %s', async (what, action_plan) => {
+    const id = `shop.${what.replaceAll(' ', '').toLowerCase()}`;
+    const effect = { plan: { plan_id: 'told', action_plan } };
+    writeSimulation(
+      p.root,
+      simulation(id, 'tell the shop a secret', { ...careful, impactful: false, effect }),
+    );
+    const change = { id, reason: 'A test.', signer: p.ada };
+    await p.keyturn.simulations.register(change);
+    await expectRefusal('SIMULATION_INVALID', () => p.keyturn.simulations.activate(change));
   });
 
   it('a human who looks again and activates it makes it run', async () => {
