@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { relative } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import { showPlan } from '../display/plan.ts';
@@ -156,10 +157,22 @@ export function readPlan(context: Context, source: Pick<PlanSource, 'plan' | 'co
   return readPlanSpec({ ...source, registries: registriesOf(context), now: context.clock() });
 }
 
-/** The registry, as a plan would name it: no plan may change it. */
-function registriesOf({ root, registry_path }: Context): string[] {
-  const path = relative(root, registry_path);
-  return path.startsWith('..') ? [] : [path];
+/** The registry and its like, as a plan would name them: no plan may change them, by whichever name it calls them. */
+function registriesOf({ root, protected_paths }: Context): string[] {
+  const named = protected_paths.flatMap((path) => [
+    relative(root, path),
+    relative(realOf(root), realOf(path)),
+  ]);
+  return [...new Set(named.filter((path) => path !== '..' && !path.startsWith('../')))];
+}
+
+/** Also of what does not exist yet. */
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path === '/' ? path : join(realOf(dirname(path)), basename(path));
+  }
 }
 
 function runnersOf(context: Context): Runners {

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { type Config, readConfig } from '../project/config.ts';
+import { type Config, guardedPaths, readConfig } from '../project/config.ts';
 import { findProject, type Layout, layoutOf } from '../project/layout.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
@@ -21,8 +21,7 @@ export function requireLaneAllowed(folders: readonly string[]): readonly LanePro
 function openedProject(layout: Layout): LaneProject {
   const config = configOf(layout);
   if (!config?.lane_allowed) refuse('LANE_FORBIDDEN', `The lane is closed in the project ${layout.root}.`);
-  const { own, policies, simulations } = layout;
-  return { hidden: own, protected: [layout.config, config.registry_path, policies, simulations] };
+  return { hidden: layout.own, protected: guardedPaths(layout, config) };
 }
 
 /** As it was named and where it really is: a link must not lead around the answer. */

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
@@ -80,6 +80,20 @@ export function readConfig(layout: Layout): Config {
   const parsed = configSchema.safeParse(parseYaml(bytes).value);
   if (!parsed.success) refuse('SHAPE_INVALID', `keyturn.yaml: ${describeIssue(parsed.error)}`);
   return configOf(parsed.data, layout);
+}
+
+/** What decides about runs, or tells of them: a tool may see it, and neither a tool nor a plan writes it. */
+export function guardedPaths(layout: Layout, { registry_path, log, heads }: Config): string[] {
+  const logged = log?.file && join(layout.root, log.file);
+  return [
+    layout.config,
+    registry_path,
+    layout.policies,
+    layout.simulations,
+    // What is in Keyturn's own folder is hidden already.
+    ...(logged && !logged.startsWith(`${layout.own}/`) ? [logged] : []),
+    ...(heads === null ? [] : [heads]),
+  ];
 }
 
 function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {

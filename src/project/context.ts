@@ -15,7 +15,7 @@ import type { Engine } from '../policy/engine.ts';
 import type { Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
-import type { Config } from './config.ts';
+import { type Config, guardedPaths } from './config.ts';
 import { agentSignerIn, createAgentKey, readControlKey } from './keys.ts';
 import type { Layout } from './layout.ts';
 import type { OpenedLedger } from './open.ts';
@@ -80,14 +80,7 @@ export function contextOf(
     account,
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
-    protected_paths: [
-      layout.config,
-      config.registry_path,
-      layout.policies,
-      layout.simulations,
-      ...logIn(layout, config),
-      ...(config.heads === null ? [] : [config.heads]),
-    ],
+    protected_paths: guardedPaths(layout, config),
     intent_ttl_s: config.intent_ttl_s,
     approval_ttl_s: config.approval_ttl_s,
     capability_ttl_s: config.capability_ttl_s,
@@ -98,12 +91,6 @@ export function contextOf(
     policy_files: () => readPolicyFiles(layout),
     rules: rulesOf(store, telemetry),
   };
-}
-
-/** No tool writes into the log. What is in Keyturn's own folder is hidden already. */
-function logIn({ root, own }: Layout, { log }: Config): string[] {
-  const path = log?.file && join(root, log.file);
-  return path && !path.startsWith(`${own}/`) ? [path] : [];
 }
 
 function importedOnce(): Context['public_key'] {

@@ -1,9 +1,18 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import { askController } from '../../src/cli/controller.ts';
 import { Keyturn } from '../../src/keyturn.ts';
+import { requireLaneAllowed } from '../../src/lane/project.ts';
 import { authority, granted, type Intent, yes } from '../journey/authority.ts';
 import { PASSPHRASE, type Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -184,6 +193,31 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     for (const name of ['store.db', 'head']) copyFileSync(join(backup, name), join(p.root, '.keyturn', name));
     const { message } = await expectRefusal('LEDGER_TRUNCATED', () => opens(p.root));
     expect(message).toContain(elsewhere);
+  });
+
+  it('a second head beneath the project, and the log, are open to no plan and to no tool of the lane', async () => {
+    const p = await authority();
+    await p.keyturn.close();
+    const settings =
+      'heads: kept/by/link/head\nlog: { level: info, file: kept/ops.log }\nlane: { allow: true }\n';
+    mkdirSync(join(p.root, 'kept', 'place'), { recursive: true });
+    mkdirSync(join(p.root, 'kept', 'by'));
+    symlinkSync('../place', join(p.root, 'kept', 'by', 'link'));
+    writeFileSync(join(p.root, 'keyturn.yaml'), `version: 1\n${settings}`);
+    const keyturn = await Keyturn.open({ at: p.root, head: 'accept' });
+    await keyturn.acceptHead({ reason: 'a second place for heads', signer: p.ada });
+    for (const target of ['kept/place/head', 'kept/ops.log']) {
+      const action = { action_type: 'FILE_DELETE', operation: { type: 'delete' }, action_id: 'a', target };
+      const plan = { plan_id: 'PLAN-1', action_plan: [action] };
+      const effect = { kind: 'plan', task_id: 'T', config: null, plan } as const;
+      await expectRefusal('PLAN_PATH_OWN', () =>
+        keyturn.propose({ declared_goal: 'A test', issuer: 'ada', effect }),
+      );
+    }
+    await keyturn.close();
+    const [project] = requireLaneAllowed([p.root]);
+    expect(project!.protected).toContain(join(p.root, 'kept', 'by', 'link', 'head'));
+    expect(project!.protected).toContain(join(p.root, 'kept', 'ops.log'));
   });
 
   it.fails('S6: rows of the index that are put back do not let an intent run twice', async () => {
