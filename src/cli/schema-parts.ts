@@ -116,6 +116,7 @@ export const intent = z
             result: z.enum(['success', 'failure', 'partial', 'rolled_back']).nullable(),
             exit_code: z.int().nullable(),
             reports: z.string().nullable(),
+            manifest: digest.nullable(),
           })
           .readonly(),
       )

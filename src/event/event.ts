@@ -204,6 +204,12 @@ const bodies = {
     reports: z.string().min(1).max(512).nullable(),
     executor,
   }),
+  /** Everything that a plan will change was backed up. From here on it may be changed. */
+  'execution.checkpointed': z.strictObject({
+    execution_id: uuid,
+    /** Of the rollback manifest, without what its later status says. */
+    manifest: digest,
+  }),
   'execution.refused': z.strictObject({
     hash: digest,
     capability_id: uuid.nullable(),

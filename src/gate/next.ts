@@ -14,6 +14,7 @@ export type IntentEvent = Event<
   | 'capability.revoked'
   | 'glass.broken'
   | 'execution.claimed'
+  | 'execution.checkpointed'
   | 'violation.detected'
   | 'execution.finished'
   | 'execution.resolved'
@@ -31,6 +32,7 @@ const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
   'capability.revoked',
   'glass.broken',
   'execution.claimed',
+  'execution.checkpointed',
   'violation.detected',
   'execution.finished',
   'execution.resolved',
@@ -100,6 +102,9 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       if (event.body.attempt !== state.attempt || event.body.effect_digest !== state.effect_digest)
         refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
       return { ...spent(state, event, at), status: 'claimed', runs: [...state.runs, runOf(event, at)] };
+    case 'execution.checkpointed':
+      from(state, ['claimed']);
+      return checkpointed(state, event);
     case 'violation.detected':
       from(state, ['claimed']);
       sameRun(state, event.body.execution_id);
@@ -217,6 +222,13 @@ function rolledBack(state: IntentState, event: Event<'rollback.finished'>): Inte
   return { ...state, status: status[result], rollback: { ...rollback, result } };
 }
 
+function checkpointed(state: IntentState, { body }: Event<'execution.checkpointed'>): IntentState {
+  const run = sameRun(state, body.execution_id);
+  if (run.reports === null || run.manifest !== null)
+    refuse('TRANSITION_ILLEGAL', 'A run of a plan has one checkpoint.');
+  return { ...state, runs: [...state.runs.slice(0, -1), { ...run, manifest: body.manifest }] };
+}
+
 function finished(state: IntentState, event: Event<'execution.finished'>, at: string): IntentState {
   const { execution_id, result, exit_code } = event.body;
   const run = sameRun(state, execution_id);
@@ -261,6 +273,7 @@ function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
     result: null,
     exit_code: null,
     reports,
+    manifest: null,
   };
 }
 

@@ -65,6 +65,8 @@ export interface Run {
   readonly exit_code: number | null;
   /** Where the backups and reports of a plan are; `null` for a tool. */
   readonly reports: string | null;
+  /** The digest of the rollback manifest; `null` for a tool, and while nothing was changed. */
+  readonly manifest: Digest | null;
 }
 
 /** The latest rollback of the latest run. */

@@ -36,6 +36,8 @@ export interface Prepared {
 
 export interface RunOptions {
   readonly execution_id: string;
+  /** Records the manifest of a plan, durably, before anything is changed. */
+  readonly checkpointed: (manifest: Digest) => Promise<void>;
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }

@@ -26,7 +26,7 @@ import { buildExecutionReport } from '../plan/report/execution-report.ts';
 import { CHANGE_LOG_NAME, expiryOf, REPORT_NAME, reportsFolder } from '../plan/report/folder.ts';
 import { appendLog, logOf } from '../plan/report/log.ts';
 import { writeReports, writeRollbackScript } from '../plan/report/write.ts';
-import { MANIFEST_NAME } from '../plan/rollback/manifest.ts';
+import { MANIFEST_NAME, manifestDigest } from '../plan/rollback/manifest.ts';
 import {
   actionsIn,
   openPlanSpec,
@@ -203,7 +203,7 @@ async function execute(
   context: Context,
   effect: PlanEffect,
   reports: string,
-  { execution_id, abort, onProgress }: RunOptions,
+  { execution_id, checkpointed, abort, onProgress }: RunOptions,
 ): Promise<Ended> {
   const { root, clock } = context;
   const script = await writeRollbackScript(root, reports, execution_id);
@@ -218,6 +218,7 @@ async function execute(
     expires_at: expiryOf(clock()),
     auto_rollback_script: script,
     onEdit: edits.see,
+    onCheckpoint: (manifest) => checkpointed(manifestDigest(manifest)),
     ...(abort && { abort }),
     ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
   });

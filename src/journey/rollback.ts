@@ -1,10 +1,11 @@
+import type { Digest } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
-import { loadManifest, type RollbackManifest } from '../plan/rollback/manifest.ts';
+import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -97,20 +98,22 @@ async function undoable(context: Context, execution_id: string): Promise<Undoabl
     refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback: its undo is declared in the registry.');
   const effect = openEffect(await context.store.object(state.effect_digest));
   if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
-  const manifest = manifestOf(context, reports);
-  if (manifest === null && state.status !== 'rolled_back') await requireNothingDone(context, run, effect);
+  const manifest = run.manifest === null ? null : boundManifest(context, reports, run.manifest);
+  // Its digest is recorded before the first change, so a run without one has changed nothing. The files must say so too.
+  if (manifest === null && state.status !== 'rolled_back') await requireUntouched(effect, context.root);
   return { state, run: { ...run, reports }, effect, manifest };
 }
 
-/** A run that did something had a manifest. Where it is gone, nobody may call the run undone. */
-async function requireNothingDone({ root }: Context, { result }: Run, effect: PlanEffect): Promise<void> {
-  if (result === 'success' || result === 'partial')
-    refuse('MANIFEST_CORRUPT', 'The manifest of this run is gone.');
-  await requireUntouched(effect, root);
+/** The attacker can write the reports folder and not the ledger: any other manifest than the recorded one is refused. */
+function boundManifest({ root }: Context, reports: string, digest: Digest): RollbackManifest {
+  const manifest =
+    manifestIn(root, reports) ?? refuse('MANIFEST_CORRUPT', 'The manifest of this run is gone.');
+  if (manifestDigest(manifest) !== digest)
+    refuse('MANIFEST_CORRUPT', 'It is not the one that the run wrote.', { path: reports });
+  return manifest;
 }
 
-/** The manifest is durable before the first change, so a run that never had one has changed nothing. */
-function manifestOf({ root }: Context, reports: string): RollbackManifest | null {
+function manifestIn(root: string, reports: string): RollbackManifest | null {
   try {
     return loadManifest(root, reports);
   } catch (error) {

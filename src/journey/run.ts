@@ -216,7 +216,7 @@ async function take(
 async function effectOf(
   context: Context,
   { matter, capability, prepared }: Ready,
-  { body }: Event<'execution.claimed'>,
+  { body, subject }: Event<'execution.claimed'>,
   { abort, onProgress }: RunRequest,
 ): Promise<WatchedEnd> {
   const { execution_id } = body;
@@ -224,6 +224,7 @@ async function effectOf(
   try {
     const ended = await prepared.run({
       execution_id,
+      checkpointed: (manifest) => bind(context, subject, { execution_id, manifest }),
       abort: watch.signal,
       ...(onProgress && { onProgress }),
     });
@@ -233,6 +234,15 @@ async function effectOf(
   } finally {
     watch.stop();
   }
+}
+
+/** A rollback trusts a manifest by this digest: a manifest that was changed later is refused. */
+async function bind(
+  { store }: Context,
+  subject: string,
+  body: Event<'execution.checkpointed'>['body'],
+): Promise<void> {
+  await store.commit({ events: [{ kind: 'execution.checkpointed', subject, body }] });
 }
 
 /** F3 of 002: the refused attempt is recorded, with the capability that was presented if it can be named. */

@@ -54,6 +54,8 @@ const WORDS: Words = {
   'execution.claimed': ({ execution_id, attempt, capability_id, tool, executor }) =>
     `the execution ${execution_id} of ${tool} began, attempt ${attempt}, ` +
     `with the capability ${capability_id}, on ${executor.host}`,
+  'execution.checkpointed': ({ execution_id, manifest }) =>
+    `the execution ${execution_id} backed up what it changes; the digest of its manifest is ${manifest}`,
   'execution.refused': ({ reason_code, capability_id }) =>
     `a run was refused${capability_id === null ? '' : ` with the capability ${capability_id}`}: ${because(reason_code)}`,
   'violation.detected': ({ execution_id, reason_code, revoked }) =>

@@ -108,7 +108,8 @@ describe('turn', () => {
     expect(turned.screen.match(/\(y\/n\)/g)).toHaveLength(1);
     expect(turned.stdout).toContain('[OK] Execution completed: thirty\n');
     for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe('new\n');
-    expect(await scene.kindsOf(intent)).toEqual(ROAD);
+    const checkpointed = ROAD.toSpliced(-1, 0, 'execution.checkpointed');
+    expect(await scene.kindsOf(intent)).toEqual(checkpointed);
   });
 
   it('a run that fails is reported as run reports it, and blocks', async () => {

@@ -7,6 +7,7 @@ import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
+  checkpointed,
   claimed,
   denied,
   finished,
@@ -34,6 +35,19 @@ const verdict = (
   const answer = eligible(state, HASH, { now: NOW, ledger_at: AT, tenant: 'default', freezes: [], isLive });
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };
+
+describe('a checkpoint', () => {
+  it('is recorded once, for the run of a plan that is at work', async () => {
+    expect(having(checkpointed()).runs.at(-1)).toMatchObject({ manifest: 'cd'.repeat(32), result: null });
+    expect(having(checkpointed(), finished('success')).runs.at(-1)?.manifest).toBe('cd'.repeat(32));
+    await expectRefusal('TRANSITION_ILLEGAL', () => having(checkpointed(), checkpointed()));
+    await expectRefusal('EXECUTION_NOT_FOUND', () => having(checkpointed(RUN_2)));
+    await expectRefusal('ALREADY_EXECUTED', () => having(finished('success'), checkpointed()));
+    await expectRefusal('TRANSITION_ILLEGAL', () =>
+      fold(proposed(), granted(), issued(), claimed(), checkpointed()),
+    );
+  });
+});
 
 describe('a rollback', () => {
   it('takes back a success for good', () => {

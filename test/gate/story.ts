@@ -167,6 +167,10 @@ export function retried(
   };
 }
 
+export function checkpointed(execution_id = RUN): IntentEvent {
+  return { kind: 'execution.checkpointed', subject: ID, body: { execution_id, manifest: 'cd'.repeat(32) } };
+}
+
 export function undoing(round = 1): IntentEvent {
   const body = {
     execution_id: RUN,

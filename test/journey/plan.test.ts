@@ -64,6 +64,7 @@ describe('a plan on the whole road', () => {
       'approval.granted',
       'capability.issued',
       'execution.claimed',
+      'execution.checkpointed',
       'execution.finished',
       'rollback.claimed',
       'rollback.finished',

@@ -4,6 +4,7 @@ import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import { inspectRun } from '../rollback/inspect.ts';
 import { openJournal } from '../rollback/journal.ts';
+import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { isPin } from '../state/pin.ts';
 import type { Hands, Stager } from './apply.ts';
@@ -28,6 +29,8 @@ export interface ExecuteOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Sees both contents of each edit, perhaps more than once: for reports. */
   readonly onEdit?: Stager['edited'];
+  /** Records the manifest, durably. Nothing is changed before it returns, and nothing at all when it throws. */
+  readonly onCheckpoint?: (manifest: RollbackManifest) => Promise<void>;
   readonly expires_at?: string;
   readonly auto_rollback_script?: string;
 }
@@ -62,6 +65,7 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
   try {
     const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock });
     run.journal = await openJournal(root, options.reports_folder);
+    await options.onCheckpoint?.(manifest);
     run.manifest = manifest;
     run.originals = originals;
   } catch (error) {

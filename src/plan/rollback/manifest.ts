@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isDigest } from '../../canonical/digest.ts';
-import { canonicalText, parseJson } from '../../canonical/json.ts';
+import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
+import { canonicalBytes, canonicalText, parseJson } from '../../canonical/json.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { closePlace, openPlace, putOver, syncFolderOf } from '../../durable/beneath-write.ts';
 import { describeIssue } from '../../event/event.ts';
@@ -80,6 +80,11 @@ export function loadManifest(root: string, reports_folder: string): RollbackMani
   if (manifest.reports_folder !== reports_folder)
     refuse('MANIFEST_CORRUPT', `It belongs to ${manifest.reports_folder}.`);
   return manifest;
+}
+
+/** What the ledger keeps of a manifest. Its status is written again later, so it is not part of it. */
+export function manifestDigest(manifest: RollbackManifest): Digest {
+  return sha256(canonicalBytes({ ...manifest, status: 'ACTIVE', rolled_back_at: null }));
 }
 
 /** Writes the manifest whole and durably, over the one that was there. */

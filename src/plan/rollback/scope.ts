@@ -1,9 +1,17 @@
-import { refuse } from '../../refusal.ts';
+import { statAt } from '../../durable/beneath-write.ts';
+import { OpenFolders } from '../../durable/open-folders.ts';
+import { Refusal, refuse } from '../../refusal.ts';
 import type { PlanEffect } from '../model.ts';
 import { sameState } from '../state/pin.ts';
-import { see } from '../state/see.ts';
+import { see, seeIn } from '../state/see.ts';
 import { readJournal } from './journal.ts';
-import { type Checkpoint, changesByPath, type RollbackManifest, requireManifestOf } from './manifest.ts';
+import {
+  type Checkpoint,
+  changesByPath,
+  originalOf,
+  type RollbackManifest,
+  requireManifestOf,
+} from './manifest.ts';
 
 export interface ScopeOptions {
   readonly root: string;
@@ -15,7 +23,7 @@ export interface ScopeOptions {
 
 /**
  * Everything that refuses a rollback before it touches anything: a manifest of another plan, a checkpoint that is none, a
- * journal that cannot be read. Returns what would be restored, the last change first.
+ * journal that cannot be read, a backup that is gone. Returns what would be restored, the last change first.
  */
 export function requireRollBack(
   manifest: RollbackManifest,
@@ -23,7 +31,44 @@ export function requireRollBack(
 ): Checkpoint[] {
   if (effect) requireManifestOf(manifest, effect);
   readJournal(root, manifest.reports_folder);
-  return scopeOf(manifest, checkpoints);
+  const scope = scopeOf(manifest, checkpoints);
+  requireBackups(root, scope);
+  return scope;
+}
+
+/** By size only: each backup is hashed when it is copied, before it replaces anything. */
+function requireBackups(root: string, scope: readonly Checkpoint[]): void {
+  const folders = new OpenFolders(root);
+  try {
+    for (const checkpoint of scope) {
+      if (hasBackup(folders, checkpoint) || isAsBefore(folders, checkpoint)) continue;
+      const path = checkpoint.backup_location ?? checkpoint.file_path;
+      refuse('BACKUP_CORRUPT', `${path} is gone, or is not the original.`, { path });
+    }
+  } finally {
+    folders.close();
+  }
+}
+
+function hasBackup(folders: OpenFolders, { backup_location, original_size }: Checkpoint): boolean {
+  if (original_size === null) return true;
+  if (backup_location === null) return false;
+  try {
+    const stats = statAt(folders.at(backup_location));
+    return stats?.isFile() === true && stats.size === BigInt(original_size);
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+function isAsBefore(folders: OpenFolders, checkpoint: Checkpoint): boolean {
+  try {
+    return sameState(seeIn(folders, checkpoint.file_path)?.state ?? null, originalOf(checkpoint));
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
 }
 
 /**

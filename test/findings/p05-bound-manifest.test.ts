@@ -1,0 +1,99 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Checkpoint, RollbackManifest } from '../../src/plan/rollback/manifest.ts';
+import {
+  expectProvable,
+  planOf,
+  planProjects,
+  ran,
+  remove,
+  replace,
+  reportsOf,
+  statusOf,
+  undo,
+} from '../journey/plan-story.ts';
+import { picture } from '../plan/engine/story.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const project = planProjects();
+
+async function done() {
+  const p = await project({ a: 'one', b: 'bee', 'sub/other': 'o' });
+  const { report, ...intent } = await ran(p, planOf([replace('1', 'a', 'one', 'two'), remove('2', 'b')]));
+  const { rollback_manifest } = reportsOf(p, report);
+  return { p, report, intent, manifest: rollback_manifest, after: picture(p.root) };
+}
+
+type Done = Awaited<ReturnType<typeof done>>;
+
+async function expectRefused(
+  { p, report, intent, after }: Done,
+  code: 'MANIFEST_CORRUPT' | 'BACKUP_CORRUPT',
+) {
+  await expectRefusal(code, () => p.keyturn.previewRollback(report.execution_id));
+  await expectRefusal(code, () => undo(p, report));
+  expect(picture(p.root)).toEqual(after);
+  expect(await statusOf(p, intent), 'a refusal claims nothing').toBe('succeeded');
+}
+
+const first = (edit: (one: Checkpoint) => object) => (manifest: RollbackManifest) => {
+  const [one, ...rest] = manifest.checkpoints;
+  return { ...manifest, checkpoints: [{ ...one!, ...edit(one!) }, ...rest] };
+};
+
+describe('P5: the manifest of a claimed run', () => {
+  it.each([
+    ['owner', first(() => ({ original_owner: { uid: 1, gid: 1 } }))],
+    ['time', first(() => ({ original_mtime_ns: '1' }))],
+    ['access time', first(() => ({ original_atime_ns: '1' }))],
+    ['mode', first(() => ({ original_mode: 0o777 }))],
+    ['backup location', first(() => ({ backup_location: 'sub/other' }))],
+    ['missing backup location', first(() => ({ backup_location: null }))],
+    ['chain', first(() => ({ chain: 7 }))],
+    ['expiry', (manifest: RollbackManifest) => ({ ...manifest, expires_at: '2020-01-01T00:00:00.000Z' })],
+    [
+      'order',
+      (manifest: RollbackManifest) => ({
+        ...manifest,
+        rollback_order: [...manifest.rollback_order].reverse(),
+      }),
+    ],
+    [
+      'prefix of temporary files',
+      (manifest: RollbackManifest) => ({ ...manifest, temporary_prefix: `.kt-${'0'.repeat(32)}-` }),
+    ],
+  ])('with another %s is refused, and nothing is touched', async (_, edit) => {
+    const run = await done();
+    const { p, report, manifest, intent } = run;
+    const path = join(p.root, report.folder!, 'rollback_manifest.json');
+    const kept = readFileSync(path);
+    writeFileSync(path, JSON.stringify(edit(manifest)));
+    await expectRefused(run, 'MANIFEST_CORRUPT');
+    writeFileSync(path, kept);
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    expect(await statusOf(p, intent)).toBe('undone');
+    await expectProvable(p);
+  });
+
+  it('with the right digest and a missing backup is refused, and nothing is touched', async () => {
+    const run = await done();
+    rmSync(join(run.p.root, run.manifest.checkpoints[0]!.backup_location!));
+    await expectRefused(run, 'BACKUP_CORRUPT');
+  });
+
+  it('with the right digest and a shorter backup is refused, and nothing is touched', async () => {
+    const run = await done();
+    writeFileSync(join(run.p.root, run.manifest.checkpoints[1]!.backup_location!), '');
+    await expectRefused(run, 'BACKUP_CORRUPT');
+  });
+
+  it('needs no backup of what is as it was before the run', async () => {
+    const run = await done();
+    const { p, report } = run;
+    const path = join(p.root, run.manifest.checkpoints[1]!.backup_location!);
+    writeFileSync(join(p.root, 'b'), 'bee', { mode: 0o640 });
+    rmSync(path);
+    expect((await undo(p, report)).status).toBe('rolled_back');
+  });
+});
