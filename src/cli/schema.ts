@@ -92,6 +92,8 @@ const results = {
   approve: approval,
   reject: rejection,
   status: z.strictObject({
+    /** What is wrong with the clock of this machine; null when it fits the ledger. */
+    clock: z.strictObject({ code, words: z.string() }).nullable(),
     frozen: z.array(freeze),
     in_doubt: z.array(
       z.strictObject({

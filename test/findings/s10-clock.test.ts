@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doctor } from '../../src/cli/command/doctor.ts';
+import { status } from '../../src/cli/command/status.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
@@ -87,10 +88,16 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     await keyturn.close();
   });
 
-  it('doctor names a ledger whose newest entry is in the future', async () => {
+  it('doctor and status name a ledger whose newest entry is in the future', async () => {
     const p = await wedged(DAY_MS);
     await p.keyturn.close();
-    const answer = await doctor({ command: 'doctor', operands: [], options: { project: p.root } });
+    const call = { operands: [], options: { project: p.root } };
+    const told = await status({ ...call, command: 'status' });
+    expect(told.result).toMatchObject({ clock: { code: 'CLOCK_BEHIND' } });
+    expect(told.lines?.slice(0, 2).join('\n')).toMatch(
+      /THE CLOCK IS WRONG \(CLOCK_BEHIND\).*keyturn clock accept/s,
+    );
+    const answer = await doctor({ ...call, command: 'doctor' });
     const { checks } = answer.result as { checks: { name: string; ok: boolean; code: string }[] };
     expect(checks.find(({ name }) => name === 'clock')).toMatchObject({ ok: false, code: 'CLOCK_BEHIND' });
   });

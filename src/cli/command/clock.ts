@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Keyturn } from '../../keyturn.ts';
-import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
+import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { wrongClock } from '../clock.ts';
 import { actAs, whoActs } from '../human.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
@@ -11,7 +11,9 @@ import type { Result } from '../schema.ts';
 export function accept(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
-    const { message } = await refusalOf(keyturn);
+    const { message } =
+      (await wrongClock(keyturn)) ??
+      refuse('USAGE', 'The clock fits the ledger. There is nothing to accept.');
     const name = await whoActs(keyturn, call.options.as);
     const { body } = await actAs(
       keyturn,
@@ -30,16 +32,3 @@ const QUESTION = [
   'If it is right, the passphrase signs that it is this time now.',
 ];
 const LATER = 'What was made at a later time stays refused; make it again';
-
-/** What is wrong with the clock. If nothing is, there is nothing to accept. */
-async function refusalOf(keyturn: Keyturn): Promise<Refusal> {
-  try {
-    await keyturn.checkClock();
-  } catch (error) {
-    if (error instanceof Refusal && ABOUT_CLOCKS.has(error.code)) return error;
-    throw error;
-  }
-  return refuse('USAGE', 'The clock fits the ledger. There is nothing to accept.');
-}
-
-const ABOUT_CLOCKS: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['CLOCK_AHEAD', 'CLOCK_BEHIND']);

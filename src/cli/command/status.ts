@@ -1,6 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, type InDoubt, type IntentState, type Keyturn } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
+import { wrongClock } from '../clock.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
@@ -10,18 +11,20 @@ import { standingOf } from '../standing.ts';
 const MOST = 1000;
 
 /**
- * What needs a human. What is frozen and what is in doubt come first and loudly: nothing goes on, or something may have
- * happened that nobody knows of.
+ * What needs a human. A wrong clock, what is frozen and what is in doubt come first and loudly: nothing goes on, or something
+ * may have happened that nobody knows of. With a wrong clock the rest is judged by it.
  */
 export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const now = new Date();
+    const clock = await wrongClock(keyturn);
     const doubts = await keyturn.inDoubt();
     const approved = await intents(keyturn, 'approved');
     const proposed = await intents(keyturn, 'proposed');
     const standing = (wanted: string) => (state: IntentState) => standingOf(state, now) === wanted;
     const ready = approved.filter(standing('approved'));
     const result: Result<'status'> = {
+      clock: clock && { code: clock.code, words: clock.message },
       frozen: (await keyturn.system()).freezes.map((freeze) => ({ ...freeze })),
       in_doubt: doubts.map(doubtOf),
       stuck: [...(await intents(keyturn, 'stuck')), ...(await intents(keyturn, 'rolling_back'))].map(
@@ -75,8 +78,9 @@ function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][nu
 const RESUME = resumeCommand('');
 
 function told(result: Result<'status'>, ungranted: readonly string[], paint: Paint): string[] {
-  const { frozen, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } = result;
+  const { clock, frozen, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } = result;
   const lines = [
+    ...(clock === null ? [] : clockLines(clock, paint)),
     ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
     ...section(
@@ -103,6 +107,13 @@ function told(result: Result<'status'>, ungranted: readonly string[], paint: Pai
       : [paint('yellow', policies.words), '  keyturn policy diff, then keyturn policy activate --reason …']),
   ];
   return lines.length === 0 ? ['[OK] Nothing needs a human'] : lines;
+}
+
+function clockLines({ code, words }: NonNullable<Result<'status'>['clock']>, paint: Paint): string[] {
+  return [
+    paint('alarm', visible(`!!! THE CLOCK IS WRONG (${code}): ${words} !!!`)),
+    '  Set the clock. If it is right, a human says so: keyturn clock accept --reason …',
+  ];
 }
 
 function frozenLines(freeze: Freeze, paint: Paint): string[] {
