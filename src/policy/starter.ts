@@ -26,13 +26,6 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"submit", resour
 permit (principal is Keyturn::Agent, action == Keyturn::Action::"submit", resource)
 when { context.delegated };
 
-@id("longest-intent")
-@version("1")
-@scope("intent")
-@rationale("An intent lives 30 days at most.")
-forbid (principal, action == Keyturn::Action::"submit", resource)
-when { context.life_s > 2592000 };
-
 @id("humans-approve")
 @version("1")
 @scope("intent")
@@ -74,13 +67,6 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"grant", resourc
 @rationale("An agent may have a capability for what a human has delegated to it.")
 permit (principal is Keyturn::Agent, action == Keyturn::Action::"grant", resource)
 when { context.delegated };
-
-@id("longest-capability")
-@version("1")
-@scope("capability")
-@rationale("A capability lives one hour at most.")
-forbid (principal, action == Keyturn::Action::"grant", resource)
-when { context.ttl_s > 3600 };
 
 @id("short-without-undo")
 @version("1")
@@ -148,13 +134,6 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   action: submit
   principal: { kind: agent, name: robot }
   expect: deny
-
-- name: an intent for 31 days
-  action: submit
-  principal: { kind: human, name: alice }
-  context: { life_s: 2678400 }
-  expect: deny
-  by: longest-intent
 
 - name: a human approves
   action: approve
@@ -226,13 +205,6 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   action: grant
   principal: { kind: agent, name: robot }
   expect: deny
-
-- name: a capability for two hours
-  action: grant
-  principal: { kind: human, name: alice }
-  context: { ttl_s: 7200 }
-  expect: deny
-  by: longest-capability
 
 - name: half an hour for what cannot be undone
   action: grant

@@ -145,6 +145,10 @@ async function activate(id: string): Promise<void> {
   await rules(p, PERMITS + text, QUORUMS);
 }
 
+/** What no policy is about but those that ask for an undo: a pipeline has none. */
+const PLAIN_PIPELINE = running('plain');
+const PLAIN = [call('plain'), creating('src/a.txt'), PLAIN_PIPELINE];
+
 /** What a policy is about, done by a tool, by a plan and by a step of a pipeline. */
 const ROWS: [string, Partial<Record<Kind, Effect[]>>, { goal?: string; ttl_s?: number }?][] = [
   [
@@ -152,26 +156,37 @@ const ROWS: [string, Partial<Record<Kind, Effect[]>>, { goal?: string; ttl_s?: n
     {
       tool: [call('ci'), call('root'), call('env'), call('secret'), call('bare')],
       plan: [creating('.github/workflows/x.yml'), creating('secrets/new.txt'), creating('sub/.env')],
-      pipeline: [running('bare')],
+      pipeline: [running('bare'), running('ci'), running('root')],
     },
   ],
-  ['no-wide-scope', { tool: [call('root'), call('bare')], pipeline: [running('bare')] }],
-  ['dev-and-ops-for-elevated', { tool: [call('root'), call('ci')], plan: [creating('package.json')] }],
-  ['assurance-for-no-undo', { tool: [call('final')], pipeline: [running('plain')] }],
+  ['no-wide-scope', { tool: [call('root'), call('bare')], pipeline: [running('root'), running('bare')] }],
+  [
+    'dev-and-ops-for-elevated',
+    { tool: [call('root'), call('ci')], plan: [creating('package.json')], pipeline: [running('ci')] },
+  ],
+  ['assurance-for-no-undo', { tool: [call('final')], pipeline: [PLAIN_PIPELINE] }],
   ['prohibited-goals', { tool: [call('export')], pipeline: [running('export')] }],
   ['deploy-needs-a-release', { tool: [call('deploy')], pipeline: [running('deploy')] }],
   ['kill-switch-scraper', { tool: [call('scraper')], pipeline: [running('scraper')] }],
   ['ttl-network', { tool: [call('wired')], pipeline: [running('wired')] }, { ttl_s: 601 }],
-  ['short-without-undo', { tool: [call('final')], pipeline: [running('plain')] }, { ttl_s: 901 }],
+  ['short-without-undo', { tool: [call('final')], pipeline: [PLAIN_PIPELINE] }, { ttl_s: 901 }],
 ];
 
 describe('S8: a shipped policy does what its words say, for a tool, a plan and a pipeline', () => {
   it.each(ROWS)('%s', async (id, effects, over) => {
     await activate(id);
-    for (const effect of Object.values(effects).flat())
-      expect(await denier(effect, over), JSON.stringify(effect)).toBe(id);
-    for (const effect of [call('plain'), creating('src/a.txt')])
+    const about = Object.values(effects).flat();
+    for (const effect of about) expect(await denier(effect, over), JSON.stringify(effect)).toBe(id);
+    for (const effect of PLAIN.filter((one) => !about.includes(one)))
       expect(await denier(effect, over), JSON.stringify(effect)).toBeNull();
+  });
+
+  it('ttl-general bounds the life of a capability, whatever it is for', async () => {
+    await activate('ttl-general');
+    for (const effect of PLAIN) {
+      expect(await denier(effect, { ttl_s: 1801 }), JSON.stringify(effect)).toBe('ttl-general');
+      expect(await denier(effect, { ttl_s: 1800 }), JSON.stringify(effect)).toBeNull();
+    }
   });
 
   it('two-for-elevated asks for a second human for a tool that can write a protected file', async () => {

@@ -69,6 +69,8 @@ describe('a table of expected decisions', () => {
     ],
     ['a fact of another kind', row('context: { approvals: "1" }, expect: allow'), /0\.context\.approvals/],
     ['an hour that does not exist', row('context: { hour: 24 }, expect: allow'), /0\.context\.hour/],
+    ['a capability longer than any', row('context: { ttl_s: 3601 }, expect: deny'), /0\.context\.ttl_s/],
+    ['an intent longer than any', row('context: { life_s: 2592001 }, expect: deny'), /0\.context\.life_s/],
     ['no expectation', `- { name: a, action: grant, ${WHO} }`, /0\.expect/],
     ['an expectation of neither', row('expect: maybe'), /0\.expect/],
     ['an unknown action', `- { name: a, action: delete, ${WHO}, expect: deny }`, /0\.action/],
