@@ -147,6 +147,7 @@ async function change(
   { entry, proof, bound, known, granted = null, expires_at, snapshot }: Change,
 ): Promise<Changed> {
   const { simulation, digest } = entry;
+  const before = known?.standing_delegation ?? null;
   const facts: Omit<Body<'simulation.changed'>, 'by' | 'key' | 'signed_at' | 'signature'> = {
     simulation: id,
     version: simulation.version,
@@ -155,12 +156,12 @@ async function change(
     proof: proof.digest,
     bound: bound?.digest ?? null,
     standing_delegation: granted?.subject ?? null,
+    replaces: before,
     expires_at: expires_at ?? null,
     reason,
   };
   const now = journey.clock();
   const changed = signAct(journey.origin, 'simulation.changed', `simulation:${id}`, facts, signer, now);
-  const before = known?.standing_delegation ?? null;
   const held = before === null ? null : await journey.store.delegation(before);
   const ended =
     held?.status === 'active'

@@ -110,6 +110,8 @@ export const agentBodies = {
      * signature rests on, and this act is signed by a human and by nobody else.
      */
     standing_delegation: uuid.nullable(),
+    /** The delegation of the activation before this act, which ends with it, as the human who signs knows it. */
+    replaces: uuid.nullable(),
     expires_at: time.nullable(),
     reason: prose,
     ...signed,

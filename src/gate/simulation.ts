@@ -53,6 +53,9 @@ export function nextSimulation(state: Simulation | null, event: SimulationEvent,
   if (standing_delegation !== null && expires_at === null)
     refuse('SIMULATION_CHANGE_ILLEGAL', 'What is delegated ends.');
   requireMove(state, event.body);
+  // Otherwise, of two activations at once, the delegation of the first would outlive every later change.
+  if (event.body.replaces !== (state?.standing_delegation ?? null))
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'Another human changed it meanwhile. Look at it again.');
   return {
     simulation,
     version,

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentAnswer } from '../../src/agent/answer.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
+import { human } from '../journey/authority.ts';
 import { PASSPHRASE, type Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { freshFolder } from '../support/scratch.ts';
@@ -328,5 +329,25 @@ describe('S2: an activation binds what runs', () => {
     await keyturn.simulations.activate({ id: 'hello.show', reason: 'Seen.', signer: ada });
     const answer = await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     expect(answer.kind).toBe('OUTCOME');
+  });
+
+  it('of two humans who activate at once one is refused, and nothing stays delegated when it is disabled', async () => {
+    const { root, keyturn, ada } = p;
+    const bob = await human(p, 'bob');
+    const id = 'hello.again';
+    writeSimulation(root, simulation(id, 'salute the assembled crowd', { ...calm, effect: { tool: 'say' } }));
+    await keyturn.simulations.register({ id, reason: 'A test.', signer: ada });
+    const delegated = async () =>
+      (await keyturn.delegations()).filter(
+        ({ actions, status }) => status === 'active' && actions.includes(`simulation:${id}@1`),
+      );
+    const activating = [ada, bob].map((signer) =>
+      keyturn.simulations.activate({ id, reason: 'At once.', signer }),
+    );
+    const refused = (await Promise.allSettled(activating)).filter(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject([{ reason: { code: 'SIMULATION_CHANGE_ILLEGAL' } }]);
+    expect(await delegated()).toHaveLength(1);
+    await keyturn.simulations.disable({ id, reason: 'A test.', signer: ada });
+    expect(await delegated()).toEqual([]);
   });
 });

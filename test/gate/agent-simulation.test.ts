@@ -34,6 +34,7 @@ function changed(
     proof: sha256('proof'),
     bound: status === 'Active' ? sha256('bound') : null,
     standing_delegation: null,
+    replaces: null,
     expires_at: null,
     reason: 'wanted',
     ...signed,
@@ -93,6 +94,19 @@ describe('the status of a simulation', () => {
     );
     const active = changed('Active', { standing_delegation, expires_at: LATER });
     expect(nextSimulation(draft(), active, AT)).toMatchObject({ standing_delegation, by: 'ada' });
+  });
+
+  it('a change names the delegation that ends with it, so that no other one is left behind', async () => {
+    const replaces = '22222222-0000-4000-8000-000000000000';
+    const active = changed('Active', { standing_delegation: replaces, expires_at: LATER });
+    const state = nextSimulation(draft(), active, AT);
+    for (const status of ['Active', 'Deprecated', 'Disabled'] as const) {
+      await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => nextSimulation(state, changed(status), LATER));
+      expect(nextSimulation(state, changed(status, { replaces }), LATER).standing_delegation).toBeNull();
+    }
+    await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () =>
+      nextSimulation(draft(), changed('Active', { replaces }), LATER),
+    );
   });
 
   it('an activation, and no other act, binds what runs', async () => {

@@ -43,6 +43,7 @@ export function changed(
     proof: sha256('proof'),
     bound: status === 'Active' ? sha256('bound') : null,
     standing_delegation: null,
+    replaces: null,
     expires_at: null,
     reason: 'wanted',
   };
