@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { refuse } from '../refusal.ts';
 
@@ -41,7 +41,7 @@ export function findProject(from: string): string | null {
   let folder = resolve(from);
   while (true) {
     const own = join(folder, '.keyturn');
-    const found = lstatSync(own, { throwIfNoEntry: false });
+    const found = statsOf(own);
     if (found?.isSymbolicLink()) refuseLink(own);
     if (found?.isDirectory()) return folder;
     const parent = dirname(folder);
@@ -54,9 +54,19 @@ export function requireProject(from: string): Layout {
   const layout = layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
   const { own, store, keys, ledger_key, ledger_file, head } = layout;
   for (const path of [own, store, keys, ledger_key, ledger_file, head]) {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) refuseLink(path);
+    if (statsOf(path)?.isSymbolicLink()) refuseLink(path);
   }
   return layout;
+}
+
+/** Undefined where nothing is. What may not be looked at could be a link. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    const errno = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return refuse('FILE_UNREADABLE', `${path} cannot be looked at (${errno}).`, { path, errno });
+  }
 }
 
 function refuseLink(path: string): never {

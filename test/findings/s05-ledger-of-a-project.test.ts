@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -89,6 +90,7 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
       'cannot be used',
     ],
     ['a folder', asFolder, 'cannot be used'],
+    ['a pipe', (path) => (rmSync(path), execFileSync('mkfifo', [path])), 'cannot be used'],
     ['very large', (path) => rewrite(path, (text) => text + ' '.repeat(1 << 20)), 'cannot be used'],
   ])('a file that is %s is refused with a line that says so', async (_, damage, words) => {
     const ours = await closed();
@@ -98,6 +100,21 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
       expect(message).toContain(pinOf(ours.root));
       expect(message).toContain(words);
     }
+  });
+
+  it('a file that this user may not read is refused with a line that says so', async () => {
+    const ours = await closed();
+    for (const path of [ours.root, join(ours.root, '.keyturn')]) chmodSync(path, 0o755);
+    const closed_keys = await notAsRoot(() =>
+      expectRefusal('FILE_UNREADABLE', () => opens(ours.root, 'read')),
+    );
+    expect(closed_keys.message).toContain(join(ours.root, '.keyturn/keys'));
+    chmodSync(join(ours.root, '.keyturn/keys'), 0o755);
+    chmodSync(pinOf(ours.root), 0o000);
+    const { message } = await notAsRoot(() =>
+      expectRefusal('LEDGER_UNPINNED', () => opens(ours.root, 'read')),
+    );
+    expect(message).toContain(`${pinOf(ours.root)} cannot be used`);
   });
 
   it('the file of another project refuses the ledger of this one', async () => {
@@ -153,6 +170,17 @@ function rewrite(path: string, change: (text: string) => string): void {
   const text = readFileSync(path, 'utf8');
   chmodSync(path, 0o600);
   writeFileSync(path, change(text));
+}
+
+/** Root may read every file. */
+async function notAsRoot<T>(act: () => Promise<T>): Promise<T> {
+  const was = process.geteuid!();
+  if (was === 0) process.seteuid!('nobody');
+  try {
+    return await act();
+  } finally {
+    if (was === 0) process.seteuid!(0);
+  }
 }
 
 function asFolder(path: string): void {
