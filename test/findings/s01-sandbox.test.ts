@@ -6,14 +6,30 @@ import { effectOf, script } from '../tool/fixture.ts';
 /** Opens for writing, and does not write. Prints what could be opened. */
 const SETTINGS = `for path in $(find /proc/sys -type f 2>/dev/null); do (: >> "$path") 2>/dev/null && echo "$path"; done; echo end`;
 
+async function outputOf(body: string, entry: object = {}): Promise<string> {
+  const folder = scratch();
+  script(folder, body);
+  const effect = effectOf(folder, { executable: 'tool.sh', sandbox: { read: [], write: [] }, ...entry });
+  const prepared = prepareRun(effect, { hidden: [], protected: [] });
+  const { stdout } = await prepared.run();
+  prepared.close();
+  return Buffer.from(stdout.bytes).toString();
+}
+
 describe('S1: what a confined program can do to the machine', () => {
   it('a tool opens no setting of the kernel for writing', async () => {
-    const folder = scratch();
-    script(folder, SETTINGS);
-    const effect = effectOf(folder, { executable: 'tool.sh', sandbox: { read: [], write: [] } });
-    const prepared = prepareRun(effect, { hidden: [], protected: [] });
-    const { stdout } = await prepared.run();
-    prepared.close();
-    expect(Buffer.from(stdout.bytes).toString()).toBe('end\n');
+    expect(await outputOf(SETTINGS)).toBe('end\n');
+  });
+
+  it('a tool has limits on memory, processes and its own /tmp, also where the registry names none', async () => {
+    const seen = `sed -nE 's/^Max (data size|processes) +([0-9]+).*/\\2/p' /proc/self/limits
+      for at in /tmp /dev/shm; do df --block-size=1 --output=size $at | sed 1d; done`;
+    const MiB = 1024 * 1024;
+    const numbers = async (entry: object) => (await outputOf(seen, entry)).trim().split(/\s+/).map(Number);
+    const limited = { memory_mb: 64, processes: 9, tmp_mb: 3 };
+    expect(await numbers({})).toEqual([4096 * MiB, 256, 256 * MiB, 256 * MiB]);
+    expect(await numbers({ limits: limited })).toEqual([64 * MiB, 9, 3 * MiB, 3 * MiB]);
+    const full = 'head -c 9000000 /dev/zero > /tmp/f 2>/dev/null; wc -c < /tmp/f';
+    expect(Number(await outputOf(full, { limits: limited }))).toBe(3 * MiB);
   });
 });

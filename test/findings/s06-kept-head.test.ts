@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
 import { askController } from '../../src/cli/controller.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { requireLaneAllowed } from '../../src/lane/project.ts';
@@ -41,6 +42,13 @@ async function ranAfterBackup(): Promise<Project & Intent & { backup: string }> 
   await again.run({ ...intent, confirm: yes });
   await again.close();
   return { ...p, ...intent, backup };
+}
+
+/** A head in its one form, with other lines. */
+function writeHead(root: string, change: (lines: string[]) => string[]): void {
+  const lines = readFileSync(headOf(root), 'utf8').split('\n').slice(0, 5);
+  const text = `${change(lines).join('\n')}\n`;
+  writeFileSync(headOf(root), `${text}${sha256(text).slice(0, 16)}\n`);
 }
 
 const FREE = 'DROP TRIGGER entry_no_delete; DROP TRIGGER entry_no_update;';
@@ -139,6 +147,26 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     else writeFileSync(headOf(p.root), text);
     for (const mode of ['read', 'write'] as const)
       await expectRefusal('KEPT_HEAD_INVALID', () => opens(p.root, mode));
+  });
+
+  it.each([1, Number.MAX_SAFE_INTEGER])('a head file from the future is refused: size + %i', async (more) => {
+    const p = await authority();
+    await p.keyturn.close();
+    const size = Math.min(sizeIn(headOf(p.root)) + more, Number.MAX_SAFE_INTEGER);
+    writeHead(p.root, (lines) => lines.with(2, String(size)));
+    for (const mode of ['read', 'write'] as const) {
+      const { message } = await expectRefusal('LEDGER_TRUNCATED', () => opens(p.root, mode));
+      expect(message).toContain(`knows ${size}`);
+    }
+  });
+
+  it('a head file whose clock is in the future stops nothing', async () => {
+    const p = await authority();
+    await p.keyturn.close();
+    writeHead(p.root, (lines) => lines.with(4, lines[4]!.replace(/^\d{4}/, '2999')));
+    const keyturn = await opens(p.root);
+    await granted({ ...p, keyturn });
+    await keyturn.close();
   });
 
   it('a human accepts what is there with a reason, the ledger says so for good, and then it goes on', async () => {
