@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
+import { leafHash } from '../../src/ledger/entry.ts';
 import { AUTHORITY_TOOLS, granted, yes } from '../journey/authority.ts';
 import { PASSPHRASE, writeRegistry } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
@@ -88,6 +89,17 @@ function sql(root: string, text: string): void {
 
 const FREE = 'DROP TRIGGER entry_no_delete; DROP TRIGGER entry_no_update;';
 
+/** Another time in an entry, of the same length, with the hash that its bytes have now. */
+function rewriteEntry(root: string, id: string): void {
+  const db = new DatabaseSync(storeOf(root));
+  db.exec(FREE);
+  const { bytes } = db.prepare(`SELECT bytes FROM entry WHERE id = ${id}`).get() as { bytes: Uint8Array };
+  const text = Buffer.from(bytes).toString('utf8');
+  const other = Buffer.from(text.replace(/(?<="at":"[^"]*)\dZ/, (end) => `${9 - Number(end[0])}Z`));
+  db.prepare(`UPDATE entry SET bytes = ?, hash = ? WHERE id = ${id}`).run(other, leafHash(other));
+  db.close();
+}
+
 /** Asks about the intent that waits: whether it may run must not depend on what was done to the other one. */
 const CASES: readonly (readonly [string, (root: string) => void, Says])[] = [
   [
@@ -104,6 +116,22 @@ const CASES: readonly (readonly [string, (root: string) => void, Says])[] = [
     'a tail that was cut off',
     (root) => sql(root, `${FREE} DELETE FROM entry WHERE id > (SELECT max(id) - 2 FROM entry);`),
     all('LEDGER_TRUNCATED'),
+  ],
+  [
+    'another entry in the place of the last one',
+    (root) => rewriteEntry(root, '(SELECT max(id) FROM entry)'),
+    all('LEDGER_FORKED'),
+  ],
+  [
+    'an earlier entry that was changed in place, its stored hash with it',
+    (root) => rewriteEntry(root, '(SELECT max(id) - 1 FROM entry)'),
+    {
+      ...NOTHING,
+      doctor: 'LEDGER_BROKEN',
+      verify: 'LEDGER_BROKEN',
+      rebuild: 'LEDGER_BROKEN',
+      store_verify: 'LEDGER_BROKEN',
+    },
   ],
   [
     'rows of the index that were removed',
