@@ -207,8 +207,8 @@ export const fileSystemReasons = {
   SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
   SQL_DATABASE_CORRUPT: [
     2201,
-    'The file is not a DuckDB database, or it is damaged.',
-    'Check the path, or restore a backup.',
+    'The database is damaged.',
+    'Open it with DuckDB to see what is left of it, or restore a backup.',
   ],
   SQL_DATABASE_VERSION: [
     2202,
@@ -229,5 +229,20 @@ export const fileSystemReasons = {
     2205,
     'The database or the result would be larger than is allowed.',
     'Nothing was changed. Do less at once, or raise the limit.',
+  ],
+  SQL_DATABASE_FOREIGN: [
+    2206,
+    'The file is not a DuckDB database: it is empty, or something else, or of another engine.',
+    'Check the path. A new database needs a path where no file is.',
+  ],
+  SQL_DATABASE_ENCRYPTED: [
+    2207,
+    'The database is encrypted, and Keyturn takes no keys.',
+    'Copy it into a database without encryption, and propose again.',
+  ],
+  SQL_LOCK_LOST: [
+    2208,
+    'The process that held the lock on the database ended before the action did.',
+    'Look whether another program wrote to the database meanwhile, then propose again.',
   ],
 } as const satisfies Record<string, Reason>;

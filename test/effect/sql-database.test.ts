@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -36,14 +37,14 @@ describe('the database file', () => {
   it('one that is no database, or is damaged, is refused', async () => {
     const root = await prepared();
     const good = bytesOf(root);
-    for (const bad of [
-      '',
-      'hello'.repeat(5000),
-      good.subarray(0, 9000),
-      Buffer.concat([good.subarray(0, 4096), Buffer.alloc(good.length - 4096, 7)]),
-    ]) {
+    for (const [bad, code] of [
+      ['', 'SQL_DATABASE_FOREIGN'],
+      ['hello'.repeat(5000), 'SQL_DATABASE_FOREIGN'],
+      [good.subarray(0, 9000), 'SQL_DATABASE_CORRUPT'],
+      [Buffer.concat([good.subarray(0, 4096), Buffer.alloc(good.length - 4096, 7)]), 'SQL_DATABASE_CORRUPT'],
+    ] as const) {
       writeFileSync(join(root, FILE), bad);
-      await expectRefusal('SQL_DATABASE_CORRUPT', () => ask(root, 'SELECT 1'));
+      await expectRefusal(code, () => ask(root, 'SELECT 1'));
       expect(bytesOf(root)).toEqual(Buffer.from(bad));
     }
   });
@@ -52,6 +53,19 @@ describe('the database file', () => {
     const root = await prepared();
     writeFileSync(join(root, FILE), withVersion(bytesOf(root), 999n));
     await expectRefusal('SQL_DATABASE_VERSION', () => ask(root, 'SELECT 1'));
+  });
+
+  it('one that is encrypted is refused', async () => {
+    const root = scratch();
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    // Safe or not, what it writes is marked as encrypted.
+    await connection.run("SET force_mbedtls_unsafe = 'true'");
+    await connection.run(`ATTACH '${join(root, FILE)}' AS e (ENCRYPTION_KEY 'k'); CREATE TABLE e.t (i INT)`);
+    await connection.run('DETACH e');
+    connection.closeSync();
+    instance.closeSync();
+    await expectRefusal('SQL_DATABASE_ENCRYPTED', () => ask(root, 'SELECT 1'));
   });
 
   it('one with a log beside it is refused, because the file is not the whole database', async () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { STAGE_PREFIX } from '../../src/effect/sql/place.ts';
 import type { SqlRequest } from '../../src/effect/sql/request.ts';
 import { runSql } from '../../src/effect/sql/run.ts';
+import { STAGE_PREFIX } from '../../src/effect/sql/stage.ts';
 import { scratch } from '../support/scratch.ts';
 
 export const FILE = 'my.duckdb';

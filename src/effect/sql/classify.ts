@@ -20,7 +20,7 @@ export async function classifySql(text: string, options: ClassifyOptions = {}): 
   if (statements.some((statement) => statement.forbidden)) return statements;
   const machine = options.sandbox === 'none' ? null : (options.machine ?? inspectMachine());
   const command = confineRunner(machine, { read: [], write: [], cwd: '/' }, { memory_mb: 128, file_mb: 1 });
-  const { release } = await askRunner(
+  await askRunner(
     { command, cwd: '/', timeout_ms: sqlLimits.timeout_ms_default, abort: options.abort },
     {
       task: 'classify',
@@ -28,6 +28,5 @@ export async function classifySql(text: string, options: ClassifyOptions = {}): 
       statements: statements.map(({ number, kind, text }) => ({ number, kind, text })),
     },
   );
-  await release();
   return statements;
 }

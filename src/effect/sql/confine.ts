@@ -8,13 +8,15 @@ import { type Confined, openConfined } from '../confine.ts';
 import { guardsOf } from '../guards.ts';
 import type { Machine } from '../machine.ts';
 import { requireSandbox } from '../sandbox.ts';
-import { SANDBOX_FD } from './job.ts';
+import { GUARD_FD } from './job.ts';
 
 /** What the runner may see of the disk besides the system and itself. All paths are absolute and real. */
 export interface Reach {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly cwd: string;
+  /** How many open databases it is given. */
+  readonly guards?: number;
 }
 
 export interface KernelLimits {
@@ -44,7 +46,7 @@ export function confineRunner(
 ): RunnerCommand {
   const argv = [process.execPath, ...runner.options, runner.path];
   if (machine === null) return { argv, fds: [], filter: undefined, close: () => {} };
-  const { cwd, read, write } = reach;
+  const { cwd, read, write, guards = 0 } = reach;
   const profile = { network: false, read: [...runner.needs, ...read], write };
   const bounds = {
     cpu_s: null, // it has a timeout
@@ -57,7 +59,7 @@ export function confineRunner(
   requireSandbox(profile, bounds, machine);
   const { hidden } = guardsOf({ hidden: [], protected: [], read, write }, machine.findProjects);
   const confinement = { profile, limits: bounds, cwd, argv, programs: [], hidden, protected: [] };
-  return openConfined({ ...confinement, first_fd: SANDBOX_FD }, machine);
+  return openConfined({ ...confinement, first_fd: GUARD_FD + guards }, machine);
 }
 
 export interface Runner {

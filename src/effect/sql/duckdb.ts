@@ -46,7 +46,7 @@ export async function openLocked(duckdb: DuckDB, options: OpenOptions): Promise<
   };
 }
 
-/** Holds DuckDB's own lock on the real file, so that no other process can write to it while we work on the copy. */
+/** Holds DuckDB's own lock on a file: while it is open here, no other process can open it for writing. */
 export function holdLock(duckdb: DuckDB, path: string): Promise<DuckDBInstance> {
   return openFile(duckdb, path, {
     access_mode: 'READ_ONLY',
@@ -90,6 +90,7 @@ function whyNotOpened(message: string): ReasonCode {
   if (/Could not set lock/i.test(message)) return 'SQL_DATABASE_BUSY';
   if (/database file with version number|newer version of DuckDB/i.test(message))
     return 'SQL_DATABASE_VERSION';
+  if (/encrypted database/i.test(message)) return 'SQL_DATABASE_ENCRYPTED';
   if (/No space left/i.test(message)) return 'DISK_FULL';
   return 'SQL_DATABASE_CORRUPT';
 }

@@ -6,7 +6,9 @@ import {
   type Done,
   type ExecuteJob,
   type JobStatement,
+  NOTHING_DONE,
   type ResultFormat,
+  type Save,
   type Scalar,
   sqlLimits,
 } from './job.ts';
@@ -14,8 +16,6 @@ import { prepareAsListed } from './verify.ts';
 
 type Counted = Done['statements'][number];
 type Rows = Omit<Done, 'statements'>;
-
-const NO_ROWS: Rows = { columns: [], rows: [], row_count: 0, truncated: false };
 
 /** Runs all statements in one transaction: all of them happen, or none. */
 export async function execute(duckdb: DuckDB, job: ExecuteJob): Promise<Done> {
@@ -48,7 +48,7 @@ async function seal(connection: DuckDBConnection, job: ExecuteJob): Promise<void
 
 async function runAll(duckdb: DuckDB, connection: DuckDBConnection, job: ExecuteJob): Promise<Done> {
   const statements: Counted[] = [];
-  let result = NO_ROWS;
+  let result: Rows = NOTHING_DONE;
   for (const [index, statement] of job.statements.entries()) {
     const last = index === job.statements.length - 1;
     try {
@@ -63,7 +63,7 @@ async function runAll(duckdb: DuckDB, connection: DuckDBConnection, job: Execute
   if (job.expect_results && result.rows.length === 0 && !result.truncated) {
     refuse('SQL_NO_RESULT', 'Results were expected, and the last statement gave none.');
   }
-  return { statements, ...result };
+  return { ...result, statements };
 }
 
 interface Turn {
@@ -87,7 +87,7 @@ async function runOne(
   const outcome = last ? await prepared.stream() : await prepared.run();
   const rows_changed = outcome.rowsChanged;
   if (!last || outcome.returnType !== duckdb.ResultReturnType.QUERY_RESULT)
-    return { rows_changed, result: NO_ROWS };
+    return { rows_changed, result: NOTHING_DONE };
   return { rows_changed, result: await readRows(outcome, job.max_rows) };
 }
 
@@ -99,7 +99,7 @@ async function saveResult(
   connection: DuckDBConnection,
   job: ExecuteJob,
   { text }: JobStatement,
-  save: { readonly path: string; readonly format: ResultFormat },
+  save: Save,
 ): Promise<Rows> {
   const table = `"keyturn_result_${randomBytes(12).toString('hex')}"`;
   const prepared = await connection.prepare(`CREATE TEMP TABLE ${table} AS\n${text}`);
@@ -108,7 +108,10 @@ async function saveResult(
   const counted = await connection.runAndReadAll(`SELECT count(*)::INTEGER FROM temp.main.${table}`);
   const row_count = Number(counted.getRows()[0]?.[0]);
   const rows = await readRows(await connection.stream(`FROM temp.main.${table}`), job.max_rows);
-  await connection.run(`COPY temp.main.${table} TO ${literal(save.path)} (${COPY_OPTIONS[save.format]})`);
+  const copyTo = (path: string, format: ResultFormat) =>
+    connection.run(`COPY temp.main.${table} TO ${literal(path)} (${COPY_OPTIONS[format]})`);
+  await copyTo(save.path, save.format);
+  if (save.text_path !== null) await copyTo(save.text_path, 'csv');
   await connection.run(`DROP TABLE temp.main.${table}`);
   return { ...rows, row_count };
 }

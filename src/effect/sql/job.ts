@@ -17,6 +17,8 @@ export const sqlLimits = {
   rows_bytes: 4 * 1024 * 1024,
   /** Files and folders in a readable folder: each is looked at before a run. */
   readable_entries: 10_000,
+  /** The child that holds a lock does nothing else: one that does not answer in this time is as good as dead. */
+  lock_answer_ms: 20_000,
   file_mb: 1024,
   file_mb_default: 50,
 } as const;
@@ -25,12 +27,22 @@ export type Scalar = string | number | boolean | null;
 export type ResultFormat = 'parquet' | 'csv' | 'json';
 
 /** What the parent asks of the runner: one line of JSON on its standard input. */
-export type Job = ClassifyJob | ExecuteJob;
+export type Job = ClassifyJob | HoldJob | ExecuteJob;
 
 export interface ClassifyJob {
   readonly task: 'classify';
   readonly text: string;
   readonly statements: readonly JobStatement[];
+}
+
+/**
+ * Opens real databases, by descriptor, and keeps DuckDB's lock on them while the child lives. A child that holds does nothing else:
+ * POSIX locks go with the first descriptor of a file that its process closes, and SQL can open any file that it may read. Without
+ * databases it only answers, which shows that the locks are still held.
+ */
+export interface HoldJob {
+  readonly task: 'hold';
+  readonly databases: readonly string[];
 }
 
 export interface JobStatement {
@@ -43,16 +55,21 @@ export interface ExecuteJob {
   readonly task: 'execute';
   /** The staged copy; null for a database in memory. */
   readonly database: { readonly path: string; readonly read_only: boolean } | null;
-  /** The real database, opened only to hold DuckDB's lock on it. */
-  readonly guard: string | null;
   readonly statements: readonly JobStatement[];
   readonly parameters: Readonly<Record<string, Scalar>>;
   readonly expect_results: boolean;
-  readonly save: { readonly path: string; readonly format: ResultFormat } | null;
+  readonly save: Save | null;
   readonly allowed_directories: readonly string[];
   readonly memory_mb: number;
   readonly threads: number;
   readonly max_rows: number;
+}
+
+export interface Save {
+  readonly path: string;
+  readonly format: ResultFormat;
+  /** The same rows as text go here too, for a format whose bytes cannot be searched. */
+  readonly text_path: string | null;
 }
 
 /** What the runner answers: one line of JSON on descriptor 3. Standard output is DuckDB's to write on. */
@@ -79,6 +96,7 @@ export interface Done {
 }
 
 export const ANSWER_FD = 3;
+/** The databases that are held; then come the descriptors of the sandbox, which keeps none of its own open. */
 export const GUARD_FD = 4;
-/** The first descriptor of the sandbox; it keeps none of its own open. */
-export const SANDBOX_FD = 5;
+
+export const NOTHING_DONE: Done = { statements: [], columns: [], rows: [], row_count: 0, truncated: false };

@@ -1,61 +1,76 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { isReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { Capture } from '../capture.ts';
 import { giveBytes, type Stdio, withoutInherited } from '../child.ts';
 import type { RunnerCommand } from './confine.ts';
-import { ANSWER_FD, type Answer, type Done, type Job, SANDBOX_FD, sqlLimits } from './job.ts';
+import { ANSWER_FD, type Answer, type Done, GUARD_FD, type Job, sqlLimits } from './job.ts';
 
 export interface RunnerOptions {
   /** It is closed as soon as the runner has been started. */
   readonly command: RunnerCommand;
   readonly cwd: string;
-  readonly timeout_ms: number;
-  readonly abort?: AbortSignal | undefined;
-  /** The open real database: the runner holds DuckDB's lock on it. */
-  readonly guard_fd?: number | undefined;
+  /** Open databases; the runner gets them from GUARD_FD on. */
+  readonly guard_fds?: readonly number[];
 }
 
-/** A runner that has answered. It holds its lock until it is released. */
-export interface Answered {
-  readonly done: Done;
-  release(): Promise<void>;
+export interface Patience {
+  readonly timeout_ms: number;
+  /** With a refusal as its reason, that is why the runner is given up; otherwise SQL_ABORTED. */
+  readonly abort?: AbortSignal | undefined;
+}
+
+/** A child that answers one job after the other, until it is ended. */
+export interface Runner {
+  ask(job: Job, patience: Patience): Promise<Done>;
+  /** Settles when the child is dead, with the reason that a question gets then. */
+  readonly ended: Promise<Refusal>;
+  end(): Promise<void>;
 }
 
 const STDERR_BYTES = 4096;
 /** Escaped twice over, the rows still fit. */
 const ANSWER_BYTES = 4 * sqlLimits.rows_bytes;
 
-/** Gives the job to a fresh runner and waits for its answer. Whatever goes wrong, the runner is dead afterwards. */
-export async function askRunner(options: RunnerOptions, job: Job): Promise<Answered> {
+/** Gives one job to a fresh runner. Whatever comes of it, the runner is dead afterwards. */
+export async function askRunner(options: RunnerOptions & Patience, job: Job): Promise<Done> {
   if (options.abort?.aborted) {
     options.command.close();
-    refuse('SQL_ABORTED');
+    throw whyAborted(options.abort);
   }
-  const child = start(options);
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
-    child.once('error', () => resolve());
-  });
-  // It has closed its copy and has nothing left to say: killed at once it cannot be late.
-  const release = () => {
-    kill(child);
-    return ended;
-  };
+  const runner = startRunner(options);
   try {
-    return { done: doneOf(await answerOf(child, options, job)), release };
-  } catch (error) {
-    kill(child);
-    await ended;
-    throw error;
+    return await runner.ask(job, options);
+  } finally {
+    await runner.end();
   }
 }
 
-function start({ command, cwd, guard_fd }: RunnerOptions): ChildProcess {
+export function startRunner(options: RunnerOptions): Runner {
+  const child = start(options);
+  const ended = endOf(child);
+  const lines = new Lines(child.stdio[ANSWER_FD] as Readable);
+  child.stdin?.on('error', () => {}); // it died before it read: its end says so
+  return {
+    ended,
+    async ask(job, patience) {
+      const answered = lines.next();
+      child.stdin?.write(`${JSON.stringify(job)}\n`);
+      return doneOf(await soonest(answered, ended, patience));
+    },
+    // It has closed its copy and has nothing left to say: killed at once it cannot be late.
+    async end() {
+      kill(child);
+      await ended;
+    },
+  };
+}
+
+function start({ command, cwd, guard_fds = [] }: RunnerOptions): ChildProcess {
   const [program, ...args] = command.argv;
   const nothing = openSync('/dev/null', 'r');
-  const given: Stdio[] = ['pipe', 'ignore', 'pipe', 'pipe', guard_fd ?? nothing, ...command.fds];
+  const given: Stdio[] = ['pipe', 'ignore', 'pipe', 'pipe', ...guard_fds, ...command.fds];
   if (command.filter) given.push('pipe', 'pipe');
   try {
     const child = spawn(program!, args, {
@@ -68,8 +83,9 @@ function start({ command, cwd, guard_fd }: RunnerOptions): ChildProcess {
       stdio: withoutInherited(given, nothing),
     });
     if (command.filter) {
-      giveBytes(child, SANDBOX_FD + command.fds.length, command.filter);
-      (child.stdio[SANDBOX_FD + command.fds.length + 1] as Readable | null)?.resume(); // bubblewrap's own status
+      const filter_fd = GUARD_FD + guard_fds.length + command.fds.length;
+      giveBytes(child, filter_fd, command.filter);
+      (child.stdio[filter_fd + 1] as Readable | null)?.resume(); // bubblewrap's own status
     }
     return child;
   } finally {
@@ -78,44 +94,69 @@ function start({ command, cwd, guard_fd }: RunnerOptions): ChildProcess {
   }
 }
 
-function answerOf(child: ChildProcess, options: RunnerOptions, job: Job): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const stderr = new Capture(STDERR_BYTES);
-    child.stderr?.on('data', (chunk: Uint8Array) => stderr.take(chunk));
-    const timer = setTimeout(() => settle(() => reject(timedOut(options.timeout_ms))), options.timeout_ms);
-    const onAbort = () => settle(() => reject(new Refusal('SQL_ABORTED')));
-    const settle = (act: () => void) => {
-      clearTimeout(timer);
-      options.abort?.removeEventListener('abort', onAbort);
-      act();
-    };
-    options.abort?.addEventListener('abort', onAbort, { once: true });
-    const failed = (why: string) => settle(() => reject(new Refusal('SQL_RUNNER_FAILED', why)));
-
-    readLine(child.stdio[ANSWER_FD] as Readable, (line) => settle(() => resolve(line)), failed);
+function endOf(child: ChildProcess): Promise<Refusal> {
+  const stderr = new Capture(STDERR_BYTES);
+  child.stderr?.on('data', (chunk: Uint8Array) => stderr.take(chunk));
+  return new Promise((resolve) => {
+    const failed = (why: string) => resolve(new Refusal('SQL_RUNNER_FAILED', why));
     child.once('error', (error) =>
       failed(`The SQL runner cannot be started: ${(error as NodeJS.ErrnoException).code}`),
     );
     child.once('close', (code, signal) =>
       failed(`The SQL runner died (${signal ?? code}). ${errorLine(stderr)}`),
     );
-    send(child.stdin, job);
   });
 }
 
-function send(stdin: Writable | null, job: Job): void {
-  stdin?.on('error', () => {}); // it died before it read: its end says so
-  stdin?.write(`${JSON.stringify(job)}\n`);
+/** The answer, unless the end of the runner, the time or an abort comes first. */
+function soonest(answered: Promise<string>, ended: Promise<Refusal>, patience: Patience): Promise<string> {
+  const { timeout_ms, abort } = patience;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => settle(() => reject(timedOut(timeout_ms))), timeout_ms);
+    const onAbort = () => settle(() => reject(whyAborted(abort!)));
+    const settle = (act: () => void) => {
+      clearTimeout(timer);
+      abort?.removeEventListener('abort', onAbort);
+      act();
+    };
+    abort?.addEventListener('abort', onAbort, { once: true });
+    answered.then(
+      (line) => settle(() => resolve(line)),
+      (error) => settle(() => reject(error)),
+    );
+    ended.then((refusal) => settle(() => reject(refusal)));
+    if (abort?.aborted) onAbort();
+  });
 }
 
-function readLine(stream: Readable, onLine: (line: string) => void, onFailure: (why: string) => void): void {
-  const capture = new Capture(ANSWER_BYTES);
-  stream.on('error', () => {});
-  stream.on('data', (chunk: Uint8Array) => {
-    capture.take(chunk);
-    if (capture.total > ANSWER_BYTES) onFailure('The SQL runner answered more than it may.');
-    else if (chunk.includes(0x0a)) onLine(Buffer.from(capture.result().bytes).toString('utf8'));
-  });
+function whyAborted({ reason }: AbortSignal): Refusal {
+  return reason instanceof Refusal ? reason : new Refusal('SQL_ABORTED');
+}
+
+/** The lines of a stream, one for each question. */
+class Lines {
+  #capture = new Capture(ANSWER_BYTES);
+  #waiting: { resolve(line: string): void; reject(error: Refusal): void } | null = null;
+
+  constructor(stream: Readable) {
+    stream.on('error', () => {});
+    stream.on('data', (chunk: Uint8Array) => this.#take(chunk));
+  }
+
+  next(): Promise<string> {
+    this.#capture = new Capture(ANSWER_BYTES);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  #take(chunk: Uint8Array): void {
+    this.#capture.take(chunk);
+    if (this.#capture.total > ANSWER_BYTES)
+      this.#waiting?.reject(new Refusal('SQL_RUNNER_FAILED', 'The SQL runner answered more than it may.'));
+    else if (chunk.includes(0x0a))
+      this.#waiting?.resolve(Buffer.from(this.#capture.result().bytes).toString('utf8'));
+  }
 }
 
 /** The runner reads hostile files, so its answer is looked at before it is believed. */

@@ -1,7 +1,9 @@
 import { isAbsolute } from 'node:path';
 import type { Digest } from '../../canonical/digest.ts';
+import type { Place } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
 import type { Machine } from '../machine.ts';
+import type { Hold } from './hold.ts';
 import { type ResultFormat, type Scalar, sqlLimits } from './job.ts';
 import type { RunnableKind, Statement } from './statement.ts';
 
@@ -32,6 +34,25 @@ export interface SqlRequest {
   readonly sandbox?: 'required' | 'none';
   readonly machine?: Machine;
   readonly abort?: AbortSignal;
+  /** A lock that the caller holds already. Left out, or without this database, the run takes its own. */
+  readonly hold?: Hold | undefined;
+  /** The name of the private folder beside a file that is worked on. */
+  readonly stageName?: (path: string) => string;
+  /** Refuses a file of a readable folder that this SQL may not see. */
+  readonly requireReadable?: (path: string) => void;
+  /** Sees the saved result as text before it is in its place, and may refuse it. */
+  readonly inspectResult?: (path: string, text: Uint8Array) => void;
+  /** Sees each file just before it is put in its place, and may refuse: after it there is no way back. */
+  readonly publishing?: (made: Made) => void;
+}
+
+/** A finished file, on the disk, that is about to be put in its place. */
+export interface Made {
+  readonly path: string;
+  readonly place: Place;
+  readonly sha256: Digest;
+  readonly size: number;
+  readonly mode: number;
 }
 
 export interface Bounds {

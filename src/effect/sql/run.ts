@@ -1,25 +1,28 @@
-import { closeSync, fstatSync, lstatSync, realpathSync } from 'node:fs';
+import { closeSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Digest } from '../../canonical/digest.ts';
+import { readRegularFile } from '../../durable/beneath.ts';
+import { type Place, pathThrough, statAt } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
 import { inspectMachine } from '../machine.ts';
 import { confineRunner } from './confine.ts';
-import { type Done, type ExecuteJob, GUARD_FD } from './job.ts';
+import { logBeside, type OpenFile, openFile, requireNoLog } from './database.ts';
+import { type Hold, holdDatabases } from './hold.ts';
+import type { Done, Save } from './job.ts';
+import { askRunner } from './process.ts';
+import { readableFiles } from './readable.ts';
+import { type Bounds, boundsOf, checkParameters, type SqlRequest } from './request.ts';
 import {
+  type Attributes,
   copyToStage,
   digestOf,
-  makeStage,
-  openFileAt,
-  openPlace,
-  type Place,
-  type Published,
   publish,
-  readableFolder,
+  type Settled,
   type Stage,
   settleStage,
-} from './place.ts';
-import { askRunner } from './process.ts';
-import { type Bounds, boundsOf, checkParameters, type SqlRequest } from './request.ts';
+} from './stage.ts';
 import { requireRunnable, type Statement, statementsOf } from './statement.ts';
+import { Workplace } from './workplace.ts';
 
 export interface SqlOutcome extends Done {
   /** The database file; null for one in memory. `before_sha256` is null where the file is new. */
@@ -28,16 +31,15 @@ export interface SqlOutcome extends Done {
     readonly after_sha256: Digest;
     readonly changed: boolean;
   } | null;
-  readonly saved: (Published & { readonly path: string }) | null;
+  readonly saved: (Settled & { readonly path: string }) | null;
 }
 
 /**
  * Runs SQL against DuckDB: all statements in one transaction, in a process that can be killed.
  *
- * The runner works on a copy of the database, in a private folder beside it. Only when everything succeeded is the copy,
- * checkpointed and on the disk, renamed over the original. So a failure, a kill or a power cut at any moment leaves the
- * original as it was, byte for byte. Meanwhile the runner holds DuckDB's lock on the original: no other process can
- * write to it.
+ * The database is locked at its real place, as DuckDB itself locks it, before a byte of it is copied, until the end. The runner works
+ * on a copy in a private folder beside it. Only when everything succeeded is the copy, checkpointed and on the disk, renamed over the
+ * original. So a failure, a kill or a power cut at any moment leaves the original as it was, byte for byte.
  */
 export async function runSql(request: SqlRequest): Promise<SqlOutcome> {
   const bounds = boundsOf(request);
@@ -48,7 +50,7 @@ export async function runSql(request: SqlRequest): Promise<SqlOutcome> {
   try {
     return await runStaged({ ...request, root: realRoot(request.root) }, bounds, statements, open);
   } finally {
-    open.close();
+    await open.close();
   }
 }
 
@@ -68,170 +70,201 @@ async function runStaged(
   open: Workplace,
 ): Promise<SqlOutcome> {
   const read_only = statements.every(({ kind }) => kind === 'SELECT' || kind === 'EXPLAIN');
-  const target = request.save_results_to
-    ? openTarget(request.root, request.save_results_to.path, open)
-    : null;
-  const database = request.database === null ? null : await openDatabase(request, bounds, open);
-  if (read_only && database?.fd === null) refuse('FILE_NOT_FOUND', `${request.database} does not exist.`);
-  const readable = (request.readable ?? []).map((folder) => readableFolder(request.root, folder));
-  const write = [target, database].flatMap((staged) => (staged ? [staged.stage.folder] : []));
-  const command = confineRunner(
-    request.sandbox === 'none' ? null : (request.machine ?? inspectMachine()),
-    { read: readable, write, cwd: request.root },
-    { memory_mb: bounds.memory_mb, file_mb: bounds.max_file_mb },
-  );
-  const job: ExecuteJob = {
-    task: 'execute',
-    database: database && { path: database.stage.path, read_only },
-    guard: database === null || database.fd === null ? null : guardPath(database.place),
-    statements: statements.map(({ number, kind, text }) => ({ number, kind, text })),
-    parameters: request.parameters ?? {},
-    expect_results: request.expect_results,
-    save: target && { path: target.stage.path, format: request.save_results_to!.format },
-    allowed_directories: [...(target ? [target.stage.folder] : []), ...readable],
-    memory_mb: bounds.memory_mb,
-    threads: bounds.threads,
-    max_rows: bounds.max_rows,
-  };
-  const runner = await askRunner(
+  const readable = readableFolders(request);
+  const database = request.database === null ? null : await openDatabase(request, bounds, open, read_only);
+  const target = request.save_results_to ? await openTarget(request, open) : null;
+  const save = target && saveOf(request, target);
+  const done = await askRunner(
     {
-      command,
+      command: confineRunner(
+        request.sandbox === 'none' ? null : (request.machine ?? inspectMachine()),
+        {
+          read: readable,
+          write: [target, database].flatMap((staged) => (staged ? [staged.stage.folder] : [])),
+          cwd: request.root,
+        },
+        { memory_mb: bounds.memory_mb, file_mb: bounds.max_file_mb },
+      ),
       cwd: request.root,
       timeout_ms: bounds.timeout_ms,
-      abort: request.abort,
-      guard_fd: database?.fd ?? undefined,
+      abort: eitherOf(request.abort, database?.hold.lost),
     },
-    job,
+    {
+      task: 'execute',
+      database: database && { path: database.stage.path, read_only },
+      statements: statements.map(({ number, kind, text }) => ({ number, kind, text })),
+      parameters: request.parameters ?? {},
+      expect_results: request.expect_results,
+      save,
+      allowed_directories: [...(target ? [target.stage.folder] : []), ...readable],
+      memory_mb: bounds.memory_mb,
+      threads: bounds.threads,
+      max_rows: bounds.max_rows,
+    },
   );
-  try {
-    return { ...runner.done, ...(await publishAll({ request, bounds, target, database, read_only })) };
-  } finally {
-    await runner.release();
-  }
+  return { ...done, ...(await publishAll({ request, bounds, target, save, database, read_only })) };
 }
 
-/** The same open file that was copied, so that the lock is on it whatever its name leads to by now. */
-function guardPath(place: Place): string {
-  return process.platform === 'linux' ? `/proc/self/fd/${GUARD_FD}` : `${place.folder}/${place.name}`;
+/** As the runner names them. Each file in them has been looked at. */
+function readableFolders({ root, readable = [], requireReadable }: SqlRequest): string[] {
+  return readable.map((folder) => {
+    for (const path of readableFiles(root, folder)) requireReadable?.(path);
+    return join(root, folder);
+  });
 }
 
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
+}
+
+/** A file that SQL makes or changes: where it is, what is there, and where the new one is made. */
 interface Staged {
+  readonly path: string;
   readonly place: Place;
+  readonly found: OpenFile | null;
+  readonly before_sha256: Digest | null;
   readonly stage: Stage;
-  readonly mode: number;
 }
 
 interface StagedDatabase extends Staged {
-  readonly fd: number | null;
-  readonly before_sha256: Digest | null;
+  readonly hold: Hold;
 }
 
-const NEW_FILE_MODE = 0o600;
+const NEW_FILE: Attributes = { mode: 0o600, owner: null };
 const MiB = 1024 * 1024;
 
-function openTarget(root: string, path: string, open: Workplace): Staged {
-  const place = open.place(root, path);
-  const fd = open.file(place);
-  return { place, stage: open.stage(place), mode: modeOf(fd) };
+async function openTarget(request: SqlRequest, open: Workplace): Promise<Staged> {
+  const { path } = request.save_results_to!;
+  const place = open.place(request.root, path);
+  const found = open.file(place);
+  const before_sha256 = found && (await digestOf(found.fd, path, Number.POSITIVE_INFINITY));
+  return { path, place, found, before_sha256, stage: open.stage(request, path) };
 }
 
-async function openDatabase(request: SqlRequest, bounds: Bounds, open: Workplace): Promise<StagedDatabase> {
-  const place = open.place(request.root, request.database!);
-  const fd = open.file(place);
-  refuseLog(place);
-  const stage = open.stage(place);
-  const before_sha256 = fd === null ? null : await copyToStage(fd, stage, bounds.max_file_mb * MiB);
+/** DuckDB reads parquet and writes it compressed, and escapes text in JSON: the rows are searched as they stand in a CSV file. */
+function saveOf({ save_results_to, inspectResult }: SqlRequest, { stage }: Staged): Save {
+  const { format } = save_results_to!;
+  const searched = inspectResult && format !== 'csv';
+  return { path: stage.path, format, text_path: searched ? `${stage.path}.csv` : null };
+}
+
+async function openDatabase(
+  request: SqlRequest,
+  bounds: Bounds,
+  open: Workplace,
+  read_only: boolean,
+): Promise<StagedDatabase> {
+  const path = request.database!;
+  const max_bytes = bounds.max_file_mb * MiB;
+  const place = open.place(request.root, path);
+  const hold = isHeld(request.hold, path, place)
+    ? request.hold!
+    : open.hold(await holdDatabases(request.root, [path], { ...request, max_bytes }));
+  const found = hold.databases.get(path) ?? null;
+  if (read_only && found === null) refuse('FILE_NOT_FOUND', `${path} does not exist.`, { path });
+  const stage = open.stage(request, path);
+  const before_sha256 = found && (await copyToStage(found.fd, stage, max_bytes));
   if (request.expected_sha256 !== undefined && request.expected_sha256 !== before_sha256) changed(place);
-  return { place, stage, mode: modeOf(fd), fd, before_sha256 };
+  return { path, place, found, before_sha256, stage, hold };
 }
 
-function modeOf(fd: number | null): number {
-  return fd === null ? NEW_FILE_MODE : fstatSync(fd).mode & 0o777;
+/** A lock is on a file and not on a name: once a new file has the name, it needs its own. */
+function isHeld(hold: Hold | undefined, path: string, place: Place): boolean {
+  const held = hold?.databases.get(path);
+  return held !== undefined && isSameFile(held, place);
 }
 
-/**
- * A log beside the file holds changes that the file does not: then the digest that a human approved is not the digest of
- * the database, and a copy of the file is no snapshot of it.
- */
-function refuseLog(place: Place): void {
-  const log = lstatSync(place.at(`${place.name}.wal`), { throwIfNoEntry: false });
-  if (log) refuse('SQL_DATABASE_HAS_LOG', `${place.shown}.wal exists.`, { path: `${place.shown}.wal` });
+function isSameFile({ stats }: OpenFile, place: Place): boolean {
+  const now = statAt(place);
+  return now !== null && now.ino === stats.ino && now.dev === stats.dev;
 }
 
 interface Finished {
   readonly request: SqlRequest;
   readonly bounds: Bounds;
   readonly target: Staged | null;
+  readonly save: Save | null;
   readonly database: StagedDatabase | null;
   readonly read_only: boolean;
 }
 
 /** Everything is checked and on the disk before the first rename. The result goes first: it changes nothing by itself. */
 async function publishAll(finished: Finished): Promise<Pick<SqlOutcome, 'database' | 'saved'>> {
-  const { request, bounds, target, database, read_only } = finished;
+  const { request, bounds, target, save, database, read_only } = finished;
   const max_bytes = bounds.max_file_mb * MiB;
-  const result = target && (await settleStage(target.stage, target.mode, max_bytes));
+  if (target) inspectResult(request, target, save!, max_bytes);
+  const result = target && (await settleStage(target.stage, attributesOf(target), max_bytes));
   const after = database && (await settleDatabase(database, read_only, max_bytes));
   if (request.abort?.aborted) refuse('SQL_ABORTED');
-  if (target) publish(target.stage, target.place, false);
-  if (database && after?.changed) publish(database.stage, database.place, database.fd === null);
-  return { database: after, saved: result && { ...result, path: target!.place.shown } };
+  await database?.hold.confirm();
+  if (target) await put(request, target, result!);
+  if (database && after?.changed) await putDatabase(request, database, after);
+  const saved = result && { ...result, path: target!.path };
+  if (!after) return { database: null, saved };
+  const { sha256: after_sha256, changed } = after;
+  return { database: { before_sha256: database!.before_sha256, after_sha256, changed }, saved };
+}
+
+function inspectResult(
+  { inspectResult: inspect }: SqlRequest,
+  { path, stage }: Staged,
+  { text_path }: Save,
+  max_bytes: number,
+): void {
+  if (!inspect) return;
+  const { place } = stage;
+  const name = text_path === null ? place.name : basename(text_path);
+  const { bytes } = readRegularFile(pathThrough(place, name), max_bytes);
+  inspect(path, bytes);
+}
+
+function attributesOf({ found }: Staged): Attributes {
+  if (!found) return NEW_FILE;
+  const { mode, uid, gid } = found.stats;
+  return { mode: Number(mode & 0o7777n), owner: { uid: Number(uid), gid: Number(gid) } };
 }
 
 async function settleDatabase(
   database: StagedDatabase,
   read_only: boolean,
   max_bytes: number,
-): Promise<SqlOutcome['database']> {
-  const { place, fd, before_sha256, stage, mode } = database;
-  if (lstatSync(`${stage.own}.wal`, { throwIfNoEntry: false }))
-    refuse('SQL_RUNNER_FAILED', 'The runner left a log behind.');
-  if ((await digestNow(place, fd, max_bytes)) !== before_sha256) changed(place);
-  if (read_only && before_sha256 !== null)
-    return { before_sha256, after_sha256: before_sha256, changed: false };
-  const { sha256 } = await settleStage(stage, mode, max_bytes);
-  return { before_sha256, after_sha256: sha256, changed: sha256 !== before_sha256 };
+): Promise<Settled & { readonly changed: boolean }> {
+  const { place, found, before_sha256, stage } = database;
+  if (logBeside(stage.place) !== null) refuse('SQL_RUNNER_FAILED', 'The runner left a log behind.');
+  if ((await digestNow(place, found, max_bytes)) !== before_sha256) changed(place);
+  if (read_only) return { sha256: before_sha256!, size_bytes: Number(found!.stats.size), changed: false };
+  const settled = await settleStage(stage, attributesOf(database), max_bytes);
+  return { ...settled, changed: settled.sha256 !== before_sha256 };
 }
 
-/** The digest of what has the name now. The lock stops DuckDB, but nobody else who may write. */
-async function digestNow(place: Place, fd: number | null, max_bytes: number): Promise<Digest | null> {
-  const again = openFileAt(place);
+/** The digest of what has the name now. The lock stops DuckDB, but no other program that may write. */
+async function digestNow(place: Place, found: OpenFile | null, max_bytes: number): Promise<Digest | null> {
+  const again = openFile(place);
   if (again === null) return null;
   try {
-    if (fd === null || fstatSync(fd).ino !== fstatSync(again).ino) changed(place);
-    return await digestOf(again, place.shown, max_bytes);
+    if (found === null || !isSameFile(found, place)) changed(place);
+    return await digestOf(again.fd, place.path, max_bytes);
   } finally {
-    closeSync(again);
+    closeSync(again.fd);
   }
+}
+
+async function put(request: SqlRequest, staged: Staged, made: Settled): Promise<void> {
+  const { path, place, stage, found, before_sha256 } = staged;
+  if (made.sha256 === before_sha256) return;
+  const { mode } = attributesOf(staged);
+  request.publishing?.({ path, place, sha256: made.sha256, size: made.size_bytes, mode });
+  await publish(stage, place, found === null);
+}
+
+/** The lock is asked for once more after the rename: one that was lost in between may have let a writer in. */
+async function putDatabase(request: SqlRequest, database: StagedDatabase, made: Settled): Promise<void> {
+  requireNoLog(database.place);
+  await put(request, database, made);
+  await database.hold.confirm();
+  requireNoLog(database.place);
 }
 
 function changed(place: Place): never {
-  return refuse('SQL_DATABASE_CHANGED', `${place.shown} is not what it was.`, { path: place.shown });
-}
-
-/** What is open during one run, closed in reverse. */
-class Workplace {
-  readonly #closers: (() => void)[] = [];
-
-  place(root: string, relative: string): Place {
-    const place = openPlace(root, relative);
-    this.#closers.push(() => place.close());
-    return place;
-  }
-
-  file(place: Place): number | null {
-    const fd = openFileAt(place);
-    if (fd !== null) this.#closers.push(() => closeSync(fd));
-    return fd;
-  }
-
-  stage(place: Place): Stage {
-    const stage = makeStage(place);
-    this.#closers.push(() => stage.remove());
-    return stage;
-  }
-
-  close(): void {
-    for (const close of this.#closers.reverse()) close();
-  }
+  return refuse('SQL_DATABASE_CHANGED', `${place.path} is not what it was.`, { path: place.path });
 }

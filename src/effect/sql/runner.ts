@@ -2,33 +2,32 @@
  * The child that touches DuckDB: native code that may spin, crash or eat memory, so it lives in a process that can be
  * killed. Started by `process.ts` of this folder; an entry of its own in the build (dist/sql-runner.js).
  *
- * It reads one line (the job) from standard input, writes one line (the answer) to descriptor 3, and then waits for the
- * end of its input: until then it holds the lock on the real database. When its parent dies the input ends too.
+ * For each line (a job) of its standard input it writes one line (the answer) to descriptor 3. When its parent dies the input
+ * ends, and it ends too, with the locks that it holds.
  */
 import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { DuckDBInstance } from '@duckdb/node-api';
 import { Refusal } from '../../refusal.ts';
-import { type DuckDB, holdLock, loadDuckDB, messageOf } from './duckdb.ts';
+import { holdLock, loadDuckDB, messageOf } from './duckdb.ts';
 import { execute } from './execute.ts';
-import { ANSWER_FD, type Answer, type Done, type ExecuteJob, type Job } from './job.ts';
+import { ANSWER_FD, type Answer, type Done, type Job, NOTHING_DONE } from './job.ts';
 import { verifyList } from './verify.ts';
 
-function firstLine(): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    process.stdin.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      if (chunk.includes(0x0a)) resolve(Buffer.concat(chunks).toString('utf8').split('\n', 1)[0]!);
-    });
-    process.stdin.once('end', () => process.exit(0));
-  });
+/** Kept reachable until the process ends: a collected instance would let go of its lock. */
+const held: DuckDBInstance[] = [];
+
+async function perform(job: Job): Promise<Done> {
+  const duckdb = await loadDuckDB();
+  if (job.task === 'execute') return execute(duckdb, job);
+  if (job.task === 'classify') await verifyList(duckdb, job);
+  else for (const path of job.databases) held.push(await holdLock(duckdb, path));
+  return NOTHING_DONE;
 }
 
-async function perform(job: Job): Promise<Answer> {
+async function answerTo(job: Job): Promise<Answer> {
   try {
-    const duckdb = await loadDuckDB();
-    if (job.task === 'execute') return { ok: true, done: await executeLocked(duckdb, job) };
-    await verifyList(duckdb, job);
-    return { ok: true, done: { statements: [], columns: [], rows: [], row_count: 0, truncated: false } };
+    return { ok: true, done: await perform(job) };
   } catch (error) {
     if (error instanceof Refusal)
       return { ok: false, code: error.code, message: error.message, details: error.details };
@@ -36,16 +35,11 @@ async function perform(job: Job): Promise<Answer> {
   }
 }
 
-async function executeLocked(duckdb: DuckDB, job: ExecuteJob): Promise<Done> {
-  const guard = job.guard === null ? null : await holdLock(duckdb, job.guard);
-  // Kept reachable until the process ends: a collected instance would let go of the lock.
-  process.once('exit', () => guard?.closeSync());
-  return execute(duckdb, job);
-}
-
-function answer(value: Answer): void {
+function say(value: Answer): void {
   const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
   for (let done = 0; done < bytes.length; ) done += writeSync(ANSWER_FD, bytes, done);
 }
 
-answer(await perform(JSON.parse(await firstLine()) as Job));
+for await (const line of createInterface({ input: process.stdin }))
+  say(await answerTo(JSON.parse(line) as Job));
+process.exit(0);

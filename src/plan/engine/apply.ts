@@ -8,6 +8,7 @@ import {
   statAt,
   withPlace,
 } from '../../durable/beneath-write.ts';
+import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
 import type { FileState, PathChange } from '../model.ts';
 import type { JournalLine } from '../rollback/journal.ts';
@@ -38,6 +39,8 @@ export interface Prepared extends Staged {
 export interface Hands extends Stager {
   readonly action_id: string;
   readonly timeout_ms: number;
+  /** The locks on the databases of the plan, as they were before it began. */
+  readonly hold: Hold | undefined;
   /** Aborted when the action is late or the run must stop. */
   readonly signal: AbortSignal;
   /** Refuses when the action is late or the run must stop. Called just before each change: after it there is no way back. */

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { holdDatabases } from '../../effect/sql/hold.ts';
+import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import { inspectRun } from '../rollback/inspect.ts';
@@ -54,15 +56,20 @@ export async function executePlan(effect: PlanEffect, options: ExecuteOptions): 
   } finally {
     halt.end();
     run.journal?.close();
+    await run.hold?.release();
   }
   return outcomeOf(run);
 }
 
-/** 004 section 5.1, steps 2 and 3. A failure here has touched nothing. */
+/** 004 section 5.1, steps 2 and 3. A failure here has touched nothing. Databases are locked first: a backup is a copy too. */
 async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
   const { root, clock } = run.options;
   run.options.onProgress({ phase: 'checkpoint', files: run.effect.actions.length });
   try {
+    run.hold = await holdDatabases(root, databasesOf(run.effect), {
+      ...options.runners?.sql,
+      max_bytes: planLimits.file_bytes,
+    });
     const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock });
     run.journal = await openJournal(root, options.reports_folder);
     await options.onCheckpoint?.(manifest);
@@ -72,6 +79,19 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
     run.fail(error);
     for (const action of run.effect.actions) skip(run, action, { reason: 'Nothing was begun' });
   }
+}
+
+/** The databases that are there before the run. One that the plan itself makes is locked when SQL works on it. */
+function databasesOf({ actions }: PlanEffect): string[] {
+  const mentioned = new Set<string>();
+  return actions.flatMap((action) => {
+    const first = action.changes.filter(({ path }) => !mentioned.has(path));
+    for (const { path } of first) mentioned.add(path);
+    if (action.action_type !== 'SQL_EXECUTE') return [];
+    return first
+      .filter(({ path, before }) => path === action.target && before !== null && before !== 'unknown')
+      .map(({ path }) => path);
+  });
 }
 
 /** Steps 4 and 5. */

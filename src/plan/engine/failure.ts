@@ -29,6 +29,7 @@ const STOPS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'DISK_FULL',
   'WRITE_FAILED',
   'PLAN_DRIFT',
+  'SQL_LOCK_LOST',
   'RESULT_MISMATCH',
   'PLAN_RULE_BROKEN',
   'PLAN_TIMED_OUT',

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix';
+import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { Journal, JournalLine } from '../rollback/journal.ts';
@@ -35,6 +36,8 @@ export class Run {
   readonly expected = new Map<string, FileState | null>();
   /** What waits beside its place for its turn. */
   readonly ahead = new Ahead();
+  /** The locks on the databases that the plan works on, until its end. */
+  hold: Hold | undefined;
   manifest: RollbackManifest | null = null;
   /** What the checkpoint found at each path that was not free. */
   originals: ReadonlyMap<string, Seen> = new Map();
@@ -103,6 +106,7 @@ export class Run {
       ahead: () => this.ahead.take(action),
       action_id: action.action_id,
       timeout_ms: action.timeout_ms,
+      hold: this.hold,
       get signal() {
         return watch.signal;
       },

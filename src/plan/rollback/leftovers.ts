@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path/posix';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
 import { listFolderOf, pathThrough, removeAt, statAt, withPlace } from '../../durable/beneath-write.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal } from '../../refusal.ts';
@@ -56,10 +56,16 @@ export async function halfMoved(
   await eachLeftover(root, manifest, (place, name) => {
     const stats = statAt(place, name);
     if (stats) ids.push(fileId(stats));
+    if (stats?.isDirectory()) ids.push(...idsIn(pathThrough(place, name)));
   });
   for (const { file_path } of manifest.checkpoints) ids.push(...idAt(folders, file_path));
   const once = new Set<string>();
   return new Set(ids.filter((id) => once.size === once.add(id).size));
+}
+
+/** SQL works in a private folder, and its files are moved from there. */
+function idsIn(folder: string): string[] {
+  return readdirSync(folder).map((name) => fileId(lstatSync(join(folder, name), { bigint: true })));
 }
 
 function idAt(folders: OpenFolders, path: string): string[] {

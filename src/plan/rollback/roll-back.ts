@@ -5,6 +5,7 @@ import { eachAtMost } from '../engine/concurrent.ts';
 import { planLimits } from '../limits.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
+import { whileLocked } from './database.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
 import { type Journal, type JournalLine, openJournal, readJournal } from './journal.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -166,9 +167,10 @@ async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
 
 const FOREIGN = 'The run never came to this path. Somebody else changed it, and it stays.';
 
-async function act(scene: Scene, { inspected, step, from }: Step): Promise<void> {
-  if (step === 'restore') await restoreFromBackup(scene, inspected);
-  if (step === 'remove') await removeMade(scene, inspected);
+async function act(scene: Scene, { checkpoint, inspected, step, from }: Step): Promise<void> {
+  if (step === 'restore')
+    await whileLocked(scene.root, checkpoint, () => restoreFromBackup(scene, inspected));
+  if (step === 'remove') await whileLocked(scene.root, checkpoint, () => removeMade(scene, inspected));
   if (step === 'move_back') await moveBack(scene, from!, inspected);
 }
 

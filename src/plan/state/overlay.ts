@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../../canonical/digest.ts';
-import { attempt } from '../../durable/beneath-write.ts';
+import { attempt, withPlace } from '../../durable/beneath-write.ts';
+import { requireDatabase } from '../../effect/sql/database.ts';
 import { refuse } from '../../refusal.ts';
 import type { World } from '../engine/handler/handler.ts';
 import { planLimits } from '../limits.ts';
@@ -97,6 +98,14 @@ export class Overlay implements World {
 
   leaveUnknown(path: string): void {
     this.#set(path, { state: 'unknown', source: null });
+  }
+
+  async requireDatabase(path: string): Promise<void> {
+    const { state, source } = await this.entry(path);
+    const disk = state === null ? path : source && 'disk' in source ? source.disk : null;
+    const { root } = this.#options;
+    if (disk === null || missingFolders(root, disk).length > 0) return; // an earlier action makes it, or this one
+    await withPlace(root, disk, (place) => requireDatabase(place, planLimits.file_bytes));
   }
 
   async entry(path: string): Promise<Entry> {

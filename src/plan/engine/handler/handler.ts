@@ -34,6 +34,8 @@ export interface World {
   /** What is there; an earlier action may have left something that nobody can tell yet. */
   look(path: string): Promise<FileState | null | 'unknown'>;
   leaveUnknown(path: string): void;
+  /** Refuses what is at the path on the disk and is no database that SQL can work on. Nothing there is a new one. */
+  requireDatabase(path: string): Promise<void>;
 }
 
 /** Files of a plan are readable by all and written by their owner, unless it says otherwise. */

@@ -1,17 +1,13 @@
-import { lchownSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path/posix';
-import { makeFolderAt, moveNew, moveOver, pathThrough, withPlace } from '../../../durable/beneath-write.ts';
 import type { Machine } from '../../../effect/machine.ts';
 import type { ResultFormat } from '../../../effect/sql/job.ts';
-import type { SqlRequest } from '../../../effect/sql/request.ts';
+import type { Made, SqlRequest } from '../../../effect/sql/request.ts';
 import { runSql } from '../../../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../../../effect/sql/statement.ts';
 import { refuse } from '../../../refusal.ts';
 import type { Action, ActionEffect, PathChange } from '../../model.ts';
 import type { OperationOf } from '../../operation.ts';
 import { sameState } from '../../state/pin.ts';
-import { read, type Seen, see, seeAt } from '../../state/see.ts';
-import { stageCopy } from '../../state/stage.ts';
+import { read, type Seen, see } from '../../state/see.ts';
 import { type Hands, requireSame } from '../apply.ts';
 import type { Handler, World } from './handler.ts';
 
@@ -46,7 +42,10 @@ async function simulate({ target, operation }: Action<'SQL_EXECUTE'>, world: Wor
   requireRunnable(statements);
   const changes = [...pins];
   const reads = statements.every(({ kind }) => kind === 'SELECT' || kind === 'EXPLAIN');
-  if (!inMemory(operation)) changes.push(await databaseChange(target, reads, world));
+  if (!inMemory(operation)) {
+    await world.requireDatabase(target);
+    changes.push(await databaseChange(target, reads, world));
+  }
   const saved = savedTo(operation);
   if (saved) changes.push(await unknownChange(saved.path, world));
   const query_text = operation.query_file === undefined ? null : text;
@@ -75,28 +74,25 @@ async function execute(
   const { action_id, operation } = action;
   const found = await requireInputs(action, hands);
   const text = await textOf(operation, async (path) => (await read(hands.root, path))!.bytes);
-  const desk = await openDesk(action, hands, found);
+  for (const { path } of action.changes) hands.makeFoldersOf(path);
   const say = (line: { kind: 'started' } | { kind: 'ended'; ok: boolean }) =>
     hands.journal({ ...line, at: hands.clock().toISOString(), action_id });
   hands.proceed();
   say({ kind: 'started' });
   let ok = false;
   try {
-    const done = await runSql(requestOf(action, hands, surroundings, text, desk));
-    for (const sheet of desk) await putInPlace(hands, sheet);
+    const done = await runSql(requestOf(action, hands, surroundings, text, found));
     ok = true;
     return `${done.statements.length} statement(s) executed, ${done.row_count ?? 'many'} row(s) returned`;
   } finally {
-    for (const sheet of desk) await clear(hands.root, sheet);
     say({ kind: 'ended', ok });
   }
 }
 
+type Found = ReadonlyMap<string, Seen | null>;
+
 /** Each path as it must be now; what an earlier action of this plan left counts as approved. */
-async function requireInputs(
-  action: ActionEffect<'SQL_EXECUTE'>,
-  hands: Hands,
-): Promise<Map<string, Seen | null>> {
+async function requireInputs(action: ActionEffect<'SQL_EXECUTE'>, hands: Hands): Promise<Found> {
   const found = new Map<string, Seen | null>();
   for (const { path, before } of action.changes) {
     const now = await see(hands.root, path);
@@ -108,93 +104,42 @@ async function requireInputs(
   return found;
 }
 
-/**
- * A file that SQL works on: in a private folder beside its real place, under its real name. The result is hashed there
- * and announced in the journal before it appears at its place, so that a crash at any moment can be told apart.
- */
-interface Sheet {
-  readonly path: string;
-  readonly folder: string;
-  readonly working: string;
-  readonly found: Seen | null;
-}
-
-async function openDesk(
-  action: ActionEffect<'SQL_EXECUTE'>,
-  hands: Hands,
-  found: ReadonlyMap<string, Seen | null>,
-): Promise<Sheet[]> {
-  const paths = [inMemory(action.operation) ? null : action.target, savedTo(action.operation)?.path ?? null];
-  const desk: Sheet[] = [];
-  for (const path of paths.filter((one) => one !== null)) {
-    hands.makeFoldersOf(path);
-    const folder = join(dirname(path), hands.temporary(path));
-    const sheet = { path, folder, working: `${folder}/${basename(path)}`, found: found.get(path) ?? null };
-    await withPlace(hands.root, folder, (place) => makeFolderAt(place, 0o700));
-    desk.push(sheet);
-    if (path === action.target && sheet.found) await copyToDesk(hands.root, sheet, sheet.found);
-  }
-  return desk;
-}
-
-function copyToDesk(root: string, { path, working }: Sheet, { state }: Seen): Promise<unknown> {
-  return withPlace(root, path, (source) =>
-    withPlace(root, working, (place) => stageCopy(place, place.name, source, () => ({ mode: state.mode }))),
-  );
-}
-
-/** The announcement is on the disk before the file is in its place. */
-async function putInPlace(hands: Hands, { path, working, found }: Sheet): Promise<void> {
-  await withPlace(hands.root, working, (source) =>
-    withPlace(hands.root, path, (place) => {
-      if (found) lchownSync(pathThrough(source), found.uid, found.gid);
-      const made = seeAt(source);
-      if (made === null || sameState(made.state, found?.state ?? null)) return;
-      hands.proceed();
-      if (found) requireSame(place, found);
-      const { state } = made;
-      hands.journal({
-        kind: 'leaves',
-        at: hands.clock().toISOString(),
-        action_id: hands.action_id,
-        path,
-        state,
-      });
-      hands.leaves(path, state);
-      hands.touching(path);
-      if (found) moveOver(source, place);
-      else moveNew(source, place);
-    }),
-  );
-}
-
-function clear(root: string, { folder }: Sheet): Promise<void> {
-  return withPlace(root, folder, (place) => rmSync(pathThrough(place), { recursive: true, force: true }));
-}
-
 function requestOf(
   { operation, target }: ActionEffect<'SQL_EXECUTE'>,
   hands: Hands,
   surroundings: SqlSurroundings,
   text: string,
-  desk: readonly Sheet[],
+  found: Found,
 ): SqlRequest {
   const save = savedTo(operation);
-  const database = inMemory(operation) ? null : desk.find(({ path }) => path === target)!;
-  const result = save && desk.find(({ path }) => path === save.path)!;
+  const database = inMemory(operation) ? null : target;
   return {
     ...surroundings,
     root: hands.root,
-    database: database?.working ?? null,
-    ...(database ? { expected_sha256: database.found?.state.sha256 ?? null } : {}),
+    database,
+    ...(database === null ? {} : { expected_sha256: found.get(database)?.state.sha256 ?? null }),
     text,
     parameters: operation.parameters,
     expect_results: operation.expect_results,
-    ...(result ? { save_results_to: { path: result.working, format: save.format } } : {}),
+    ...(save ? { save_results_to: save } : {}),
     readable: operation.readable,
     timeout_ms: hands.timeout_ms,
     abort: hands.signal,
+    hold: hands.hold,
+    stageName: hands.temporary,
+    publishing: (made) => announce(hands, made, found.get(made.path) ?? null),
   };
+}
+
+/** The announcement is on the disk before the file is in its place, so that a crash at any moment can be told apart. */
+function announce(hands: Hands, { path, place, sha256, size, mode }: Made, found: Seen | null): void {
+  hands.proceed();
+  if (found) requireSame(place, found);
+  const state = { sha256, size, mode };
+  const at = hands.clock().toISOString();
+  hands.journal({ kind: 'leaves', at, action_id: hands.action_id, path, state });
+  hands.leaves(path, state);
+  hands.touching(path);
 }
 
 /** The schema demands exactly one of the two. */

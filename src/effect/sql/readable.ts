@@ -1,0 +1,45 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { closePlace, openPlace, pathThrough } from '../../durable/beneath-write.ts';
+import { type ReasonCode, refuse } from '../../refusal.ts';
+import { sqlLimits } from './job.ts';
+
+/**
+ * The files in a folder beneath the root whose files SQL may scan, relative to the root. No link leads to it and none is in it: DuckDB
+ * would refuse one that leads out, but in the sandbox such a link leads nowhere, and a scan would silently find nothing.
+ */
+export function readableFiles(root: string, folder: string): string[] {
+  const place = openPlace(root, `${folder}/any`);
+  try {
+    return filesIn(pathThrough(place, '.'), folder);
+  } finally {
+    closePlace(place);
+  }
+}
+
+/** Goes down by hand: node's own recursive listing follows links. */
+function filesIn(top: string, shown: string): string[] {
+  const files: string[] = [];
+  const folders = [''];
+  for (let seen = 0; folders.length > 0; ) {
+    const folder = folders.pop()!;
+    for (const name of readdirSync(join(top, folder))) {
+      const entry = join(folder, name);
+      if (++seen > sqlLimits.readable_entries) refuse('INPUT_TOO_LARGE', `${shown} holds too many files.`);
+      if (isPlainFolder(join(top, entry), join(shown, entry))) folders.push(entry);
+      else files.push(join(shown, entry));
+    }
+  }
+  return files.sort();
+}
+
+/** True for a folder, false for a regular file with one name. Anything else is refused. */
+function isPlainFolder(path: string, shown: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isDirectory()) return stats !== undefined;
+  let why: ReasonCode | null = null;
+  if (stats.isSymbolicLink()) why = 'FILE_IS_SYMLINK';
+  else if (!stats.isFile()) why = 'FILE_NOT_REGULAR';
+  else if (stats.nlink > 1) why = 'FILE_HARD_LINKED';
+  return why !== null && refuse(why, `${shown} is not a regular file with one name.`, { path: shown });
+}
