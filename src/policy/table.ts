@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { visible } from '../canonical/visible.ts';
+import { limits } from '../limits.ts';
 import { readDocument } from './document.ts';
 import { openEngine } from './engine.ts';
 import { policyLimits } from './limits.ts';
@@ -22,6 +23,12 @@ export const TABLE_FILE = 'tests.yaml';
 const text = z.string().max(policyLimits.file_bytes);
 const person = z.strictObject({ name: text, roles: z.array(text).default([]) });
 
+/** A row that asks for more than anything lives would let a policy that can never deny look as if it did. */
+const LIVES = {
+  life_s: z.int().min(0).max(limits.intent_ttl_s),
+  ttl_s: z.int().min(0).max(limits.capability_ttl_s),
+};
+
 /** One expected decision. What a row does not say has the value that gives the least authority, see BASE. */
 const row = z
   .strictObject({
@@ -38,7 +45,10 @@ const row = z
       .default({}),
     /** Fills in approvals, approvers, approver_roles and quorums. */
     approvers: z.array(person).optional(),
-    context: z.strictObject(contextShape).partial().default({}),
+    context: z
+      .strictObject({ ...contextShape, ...LIVES })
+      .partial()
+      .default({}),
     expect: z.enum(['allow', 'deny']),
     /** One of the policies that must have decided. */
     by: z.string().optional(),
