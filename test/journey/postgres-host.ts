@@ -34,7 +34,11 @@ export interface Shared extends Project {
 }
 
 export function writeConfig(root: string, tenant: string, store: string): void {
-  writeFileSync(join(root, 'keyturn.yaml'), `version: 1\ntenant: ${tenant}\nstore: ${store}\n`);
+  const proposals = '{ pending: 1000, minute: 1000 }';
+  writeFileSync(
+    join(root, 'keyturn.yaml'),
+    `version: 1\ntenant: ${tenant}\nstore: ${store}\nproposals: ${proposals}\n`,
+  );
 }
 
 export async function shared({ server }: Postgres, tenant: string, registry = TOOLS): Promise<Shared> {
