@@ -25,12 +25,19 @@ const OWN = '.keyturn';
 
 /**
  * Every file beneath the root that one of the patterns matches, sorted by path. A link is followed as the tool would follow
- * it, as long as it stays beneath the root. Each pattern must match something: one that matches nothing is a mistake that
+ * it, as long as it stays beneath the root. A file that the tool may write is refused, by whichever name: it could rewrite its
+ * own code. Each pattern must match something: one that matches nothing is a mistake that
  * would leave the files uncovered which it was meant for.
  */
-export function coveredFiles(root: string, patterns: readonly string[], digests: Digests): CoveredFile[] {
+export function coveredFiles(
+  root: string,
+  patterns: readonly string[],
+  digests: Digests,
+  writable: readonly string[] = [],
+): CoveredFile[] {
   const walk: Walk = {
     root: realpathSync.native(root),
+    writable,
     globs: compileGlobs(patterns),
     digests,
     buffer: Buffer.allocUnsafe(SMALL_BYTES),
@@ -47,6 +54,8 @@ export function coveredFiles(root: string, patterns: readonly string[], digests:
 }
 
 interface Walk extends Hashing {
+  /** Real paths. */
+  readonly writable: readonly string[];
   readonly globs: Globs;
   readonly found: CoveredFile[];
   readonly matched: Set<number>;
@@ -102,12 +111,18 @@ function kindBehind(walk: Walk, path: string): Kind {
     refuse('FILE_IS_SYMLINK', `covers: ${path} is a link out of the project.`, { path });
   if (real.slice(root.length).split('/').includes(OWN))
     refuse('COVERED_WRITABLE', `covers: ${path} leads to Keyturn's own folder.`, { path });
+  if (walk.writable.some((folder) => contains(folder, real) || contains(real, folder))) mayWrite(path);
   return kindOf(opened(path, () => statSync(real)));
+}
+
+function mayWrite(path: string): never {
+  return refuse('COVERED_WRITABLE', `The tool may write ${path}, which covers names.`, { path });
 }
 
 function take(walk: Walk, path: string): void {
   if (walk.found.length >= limits.covered_files)
     refuse('INPUT_TOO_LARGE', `covers matches more than ${limits.covered_files} files.`);
+  if (walk.writable.some((folder) => contains(folder, join(walk.root, path)))) mayWrite(path);
   walk.found.push([path, hashAt(walk, path)]);
 }
 

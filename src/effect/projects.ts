@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { type BigIntStats, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -10,8 +10,8 @@ const OWN = '.keyturn';
 export type FindProjects = (binds: readonly string[]) => Guard[];
 
 interface Listing {
-  /** Holds a store and keys: Keyturn's own, whatever its name, as a backup is. */
-  readonly store: boolean;
+  /** Holds keys, beside a store or by themselves: Keyturn's own, whatever its name, as a backup is. */
+  readonly own: boolean;
   readonly folders: readonly string[];
 }
 
@@ -19,8 +19,9 @@ interface Listing {
  * Looks for projects: the keys of another one are no business of a tool. Remembers within one process what a folder
  * holds while its change time stays the same.
  *
- * Links are not followed: inside the sandbox they lead only where another bind leads. A folder that cannot be listed is
- * closed to the tool as well, which has at most the rights of Keyturn.
+ * Links are not followed: inside the sandbox they lead only where another bind leads. A folder that can be neither listed
+ * nor entered is closed to the tool as well, which has at most the rights of Keyturn. One that can only be entered is refused:
+ * a tool that knows or guesses a name in it gets there.
  */
 export function projectFinder(most: number = limits.sandbox_folders): FindProjects {
   const remembered = new Map<string, { readonly key: string; readonly listing: Listing }>();
@@ -40,9 +41,8 @@ export function projectFinder(most: number = limits.sandbox_folders): FindProjec
     for (let folder = ahead.pop(); folder !== undefined; folder = ahead.pop()) {
       if (seen.has(folder)) continue;
       if (seen.add(folder).size > most) tooWide(most);
-      const own = folder.endsWith(`/${OWN}`);
-      const { store, folders } = own ? { store: true, folders: [] } : listed(folder);
-      if (store) found.add(folder);
+      const { own, folders } = folder.endsWith(`/${OWN}`) ? { own: true, folders: [] } : listed(folder);
+      if (own) found.add(folder);
       else for (const name of folders) ahead.push(join(folder, name));
     }
     return [...found].sort().map((path) => ({ path, folder: true }));
@@ -59,21 +59,35 @@ function projectAround(bind: string): string | null {
 const SETTLED_MS = 2_000;
 
 function keyOf(folder: string): string | null {
-  const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  const stats = statsOf(folder);
   if (!stats || Date.now() - Number(stats.ctimeMs) < SETTLED_MS) return null;
   return [stats.dev, stats.ino, stats.mtimeNs, stats.ctimeNs].join(':');
+}
+
+/** Null also beneath a folder that can be listed and not entered. */
+function statsOf(folder: string): BigIntStats | null {
+  try {
+    return statSync(folder, { bigint: true });
+  } catch {
+    return null;
+  }
 }
 
 function listingOf(folder: string): Listing {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
     const names = new Set(entries.map(({ name }) => name));
+    const beside = names.has('store.db') || names.has('ledger.json');
     return {
-      store: names.has('store.db') && names.has('keys'),
+      own: names.has('ledger.seed') || (names.has('keys') && beside),
       folders: entries.filter((entry) => entry.isDirectory()).map(({ name }) => name),
     };
-  } catch {
-    return { store: false, folders: [] }; // a file, or gone, or closed
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES' && statsOf(`${folder}/.`))
+      refuse('FILE_UNREADABLE', `${folder} can be entered and not searched for the keys of other projects.`, {
+        path: folder,
+      });
+    return { own: false, folders: [] }; // a file, or gone, or closed
   }
 }
 

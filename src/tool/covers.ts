@@ -1,9 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { type CoveredFile, changedFile, coveredFiles } from '../effect/covered.ts';
 import { executableForm } from '../effect/executable-form.ts';
-import { contains } from '../effect/mounts.ts';
 import type { Digests, Program } from '../effect/program.ts';
 import type { Profile } from '../effect/sandbox.ts';
 import { limits } from '../limits.ts';
@@ -21,24 +20,15 @@ export const coversSchema = z
 
 export type Covers = z.infer<typeof coversSchema>;
 
-/** Finds and hashes what `covers` names. A file that the tool itself may write is refused: it could rewrite its own code. */
+/** Finds and hashes what `covers` names. */
 export function coversOf(tool: ToolEntry, root: string, sandbox: Profile, digests: Digests): Covers {
   if (!tool.covers || tool.covers.length === 0) return null;
-  const files = coveredFiles(root, tool.covers, digests) as [string, string][];
-  const writable =
-    sandbox === 'none' ? undefined : files.find(([path]) => isIn(sandbox.write, join(root, path)));
-  if (writable)
-    refuse('COVERED_WRITABLE', `The tool may write ${writable[0]}, which covers names.`, {
-      path: writable[0],
-    });
+  const writable = sandbox === 'none' ? [] : sandbox.write;
+  const files = coveredFiles(root, tool.covers, digests, writable) as [string, string][];
   // The effect is read again as one JSON document, and the files are most of it.
   if (Buffer.byteLength(JSON.stringify(files)) > 0.75 * limits.json_bytes)
     refuse('INPUT_TOO_LARGE', 'The names of the files that covers matches are too long to be kept together.');
   return { root, files };
-}
-
-function isIn(folders: readonly string[], path: string): boolean {
-  return folders.some((folder) => contains(folder, path));
 }
 
 /** Looked at once more just before the start. What was added since the derivation is not seen here. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../../src/refusal.ts';
@@ -48,6 +48,19 @@ describe('S15: files that a script loads can be part of what is approved', () =>
     change(folder);
     expect(digest()).toMatch(/^[0-9a-f]{64}$/);
     expect(digest()).not.toBe(before);
+  });
+
+  it.each([
+    ['a file', 'lib/more.sh', '../out/more.sh'],
+    ['a folder', 'lib/more', '../out'],
+    ['a folder around it', 'lib/more', '..'],
+  ])('a link to %s that the tool may write covers nothing', (_, link, target) => {
+    const { folder, digest } = interpreted({ covers: ['lib/**'], sandbox: { write: ['out'] } });
+    mkdirSync(join(folder, 'out'));
+    writeFileSync(join(folder, 'out/more.sh'), '');
+    expect(digest()).toMatch(/^[0-9a-f]{64}$/);
+    symlinkSync(target, join(folder, link));
+    expect(digest()).toBe('COVERED_WRITABLE');
   });
 
   it('lint warns about an interpreted tool that does not say what it loads', () => {
