@@ -63,7 +63,7 @@ describe.each(['x64', 'arm64'])('the filter of system calls on %s', (arch) => {
           ? ENOSYS
           : denied.has(nr)
             ? EPERM
-            : nr === numbers.socket
+            : nr === numbers.socket || nr === numbers.socketpair
               ? EPERM // AF_UNSPEC
               : ALLOW;
       expect([nr, ask(nr)]).toEqual([nr, expected]);
@@ -104,6 +104,8 @@ describe.each(['x64', 'arm64'])('the filter of system calls on %s', (arch) => {
     for (let family = 0; family < 64; family++) {
       expect(ask(numbers.socket, family, 1, 0)).toBe([1, 2, 10, 16].includes(family) ? ALLOW : EPERM);
     }
+    for (let family = 0; family < 64; family++)
+      expect(ask(numbers.socketpair, family, 1, 0)).toBe(family === 1 ? ALLOW : EPERM);
     for (let protocol = 1; protocol < 32; protocol++) {
       expect(ask(numbers.socket, 16, 3, protocol)).toBe(EPERM);
     }

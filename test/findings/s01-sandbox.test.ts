@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { prepareRun } from '../../src/tool/run.ts';
 import { scratch } from '../support/scratch.ts';
@@ -5,6 +6,9 @@ import { effectOf, script } from '../tool/fixture.ts';
 
 /** Opens for writing, and does not write. Prints what could be opened. */
 const SETTINGS = `for path in $(find /proc/sys -type f 2>/dev/null); do (: >> "$path") 2>/dev/null && echo "$path"; done; echo end`;
+
+/** A pair of sockets of the family TIPC, whose module the kernel would load for it. Prints the number of the error. */
+const PAIR = `exec perl -e 'my $pair = "\\0" x 8; syscall(${process.arch === 'x64' ? 53 : 199}, 30, 2, 0, $pair); print 0 + $!'`;
 
 async function outputOf(body: string, entry: object = {}): Promise<string> {
   const folder = scratch();
@@ -19,6 +23,10 @@ async function outputOf(body: string, entry: object = {}): Promise<string> {
 describe('S1: what a confined program can do to the machine', () => {
   it('a tool opens no setting of the kernel for writing', async () => {
     expect(await outputOf(SETTINGS)).toBe('end\n');
+  });
+
+  it('a tool has no pair of sockets of a family that it may have no socket of', async () => {
+    expect(await outputOf(PAIR)).toBe(String(constants.errno.EPERM));
   });
 
   it('a tool has limits on memory, processes and its own /tmp, also where the registry names none', async () => {

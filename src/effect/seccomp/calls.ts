@@ -68,7 +68,7 @@ export const DENIED = [
 ] as const;
 
 /** Calls that are judged by their arguments, or denied in another way. */
-type Judged = 'clone' | 'clone3' | 'ioctl' | 'personality' | 'socket';
+type Judged = 'clone' | 'clone3' | 'ioctl' | 'personality' | 'socket' | 'socketpair';
 type OnlyX64 = 'iopl' | 'ioperm' | 'modify_ldt';
 type Denied = (typeof DENIED)[number];
 
@@ -156,6 +156,7 @@ const X64: Calls = {
     ioctl: 16,
     personality: 135,
     socket: 41,
+    socketpair: 53,
   },
 };
 
@@ -206,6 +207,7 @@ const ARM64: Calls = {
     ioctl: 29,
     personality: 92,
     socket: 198,
+    socketpair: 199,
   },
 };
 

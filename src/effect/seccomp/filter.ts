@@ -89,6 +89,12 @@ function program({ audit, foreign, numbers }: Calls): Instruction[] {
       ...when(EQUAL, NETLINK_ROUTE, ALLOW),
       give(fail(EPERM)),
     ]),
+    ...only(numbers.socketpair, [
+      load(argument(0)),
+      // Only these have pairs that programs use; to ask for another one makes the kernel load its module.
+      ...when(EQUAL, AF_UNIX, ALLOW),
+      give(fail(EPERM)),
+    ]),
     give(ALLOW),
   ];
 }
@@ -99,8 +105,9 @@ const NAMESPACES = 0x7e02_0000;
 const PERSONALITIES = [0, 0xffff_ffff];
 /** TIOCSTI and TIOCLINUX put characters into a terminal, where a shell outside would read them. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
+const AF_UNIX = 1;
 /** AF_UNIX, AF_INET and AF_INET6. Others reach the host of a virtual machine (vsock) or little used parts of the kernel. */
-const FAMILIES = [1, 2, 10];
+const FAMILIES = [AF_UNIX, 2, 10];
 /** Only its routing protocol: libraries ask it for the addresses of this machine. */
 const AF_NETLINK = 16;
 const NETLINK_ROUTE = 0;
