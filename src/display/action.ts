@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { ActionEffect, FileState, PathChange } from '../plan/model.ts';
 import type { Collector, SeenChange } from '../plan/preview/collect.ts';
 import { isPin } from '../plan/state/pin.ts';
@@ -31,7 +32,7 @@ export function showAction(action: ActionEffect, seen: Seen | null): Shown {
   return {
     kind: 'action',
     headline: line('Action', headline(action)),
-    alarms: ordered([...actionAlarms(action), ...unseenAlarms(blocks)]),
+    alarms: ordered([...actionAlarms(action), ...binaryAlarms(action, seen), ...unseenAlarms(blocks)]),
     fields: Object.values(FIELDS).flatMap((fieldsOf) => fieldsOf(action)),
     blocks,
     parts: steps,
@@ -61,6 +62,21 @@ function actionAlarms(action: ActionEffect): Alarm[] {
   if (sql !== null) found.push(...sqlAlarms(sql));
   if (undo === 'none') found.push(alarm('no-undo', 'NO UNDO: what it does stays done'));
   return found;
+}
+
+/** The attacker is a plan that writes one odd byte behind a script, so that it is not shown as text. */
+function binaryAlarms(action: ActionEffect, seen: Seen | null): Alarm[] {
+  if (action.action_type === 'FILE_RENAME') return [];
+  const odd = action.changes.filter((change) => change.after !== null && isBinary(action, change, seen));
+  if (odd.length === 0) return [];
+  const paths = odd.map(({ path }) => path);
+  return [
+    alarm('binary', 'NOT TEXT: a program may read its bytes otherwise than you', words(paths, 'agent')),
+  ];
+}
+
+function isBinary({ action_id }: ActionEffect, { path }: PathChange, seen: Seen | null): boolean {
+  return seen?.changeOf(action_id, path)?.diff.kind === 'binary';
 }
 
 function unseenAlarms(blocks: readonly Block[]): Alarm[] {
@@ -168,14 +184,24 @@ function blocksOf(action: ActionEffect, seen: Seen | null): Block[] {
   const found = diffs.flatMap(([change, one]) => (one === null ? [] : [changeBlock(change, one)]));
   return [
     ...(sql === null ? [] : [block('sql', [derived('SQL')], sql, query_text === null ? 'agent' : 'derived')]),
-    // A diff of a new file is its content, so that it is not shown twice.
-    ...(action.action_type === 'FILE_CREATE' && found.length === 0
-      ? [block('text', [derived('Content')], action.operation.content, 'agent')]
+    // A diff of a new file is its content, so that it is not shown twice. Of what is no text there is no diff.
+    ...(action.action_type === 'FILE_CREATE' && diffs.every(([, one]) => one?.diff.kind !== 'text')
+      ? [block('text', [derived('Content')], textIn(action.operation), 'agent')]
       : []),
     // A file that is only renamed brings nothing new.
     ...(action.action_type === 'FILE_RENAME' ? [] : found),
   ];
 }
+
+/** Every byte can be told: those that are no text are escaped. Base64 in any other form than its one exact one decodes to less. */
+function textIn({ content, encoding }: CreateOperation): string {
+  const bytes = Buffer.from(content, 'base64');
+  if (encoding !== 'base64' || bytes.toString('base64') !== content) return content;
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  return bytes.toString('latin1').replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+}
+
+type CreateOperation = Extract<ActionEffect, { action_type: 'FILE_CREATE' }>['operation'];
 
 function changeBlock({ path, before, after }: PathChange, { diff, lines_left_out }: SeenChange): Block {
   return diffBlock(

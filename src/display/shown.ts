@@ -57,6 +57,7 @@ export const ALARMS = [
   'test-removed',
   'test-changed',
   'content',
+  'binary',
   'unseen',
 ] as const;
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { create, planOf, planProjects, proposed, remove } from '../journey/plan-story.ts';
 import type { Intent, Project } from '../support/project.ts';
 import { ready } from '../support/project.ts';
-import { keyturn } from '../support/pty.ts';
+import { inTerminal, keyturn } from '../support/pty.ts';
 
 const REGISTRY = `version: 1
 tools:
@@ -112,6 +112,30 @@ describe('S4: what a plan would run is shown, and its scope follows from its ste
     expect(text).toMatch(/^!!! DELETES.*old\.txt/m);
     expect(text.split('\n')[0]).toContain('plan-001');
     expect(text.split('\n')[0]).not.toContain('Tidy');
+  });
+
+  it.each([
+    ['a byte that is no text', Buffer.from('#!/bin/sh\nrm -rf precious\n# \xff\n', 'latin1'), '# \\xff'],
+    ['a NUL', Buffer.from('#!/bin/sh\nrm -rf precious\n# \0\n'), '# \\x00'],
+  ])('%s hides nothing of a new file, and is an alarm', async (_, bytes, odd) => {
+    const p = await plant();
+    const binary = { operation: { type: 'create', content: bytes.toString('base64'), encoding: 'base64' } };
+    const intent = await proposed(p, planOf([create('c', 'tidy.sh', '', binary)]));
+    const text = await shown(p, intent);
+    expect(text).toContain('rm -rf precious');
+    expect(text).toContain(odd);
+    expect(text).toMatch(/^!!! NOT TEXT.*tidy\.sh/m);
+  });
+
+  it('a plan whose changes cannot be shown is not asked about', async () => {
+    const p = await plant();
+    const { intent_id } = await proposed(p, planOf([remove('d', 'old.txt')]));
+    writeFileSync(join(p.root, 'old.txt'), 'other\n');
+    const session = inTerminal(['approve', intent_id], { cwd: p.root });
+    expect(await session.exited).toBe(1);
+    expect(session.text).toContain('THE CHANGES CANNOT BE SHOWN');
+    expect(session.text).toContain('SHOWN_IN_PART');
+    expect(session.text).not.toContain('Type the exact id');
   });
 
   it('the scope of a plan without a sandbox in one of its steps is everything', async () => {

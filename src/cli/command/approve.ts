@@ -32,8 +32,18 @@ export function approve(call: Call): Promise<Answer> {
   });
 }
 
-/** On the terminal itself: whoever types there must have seen it, wherever standard output goes. */
+/** Shows what a yes is asked for, and refuses what could not be shown. */
 export async function showReview(
+  terminal: Terminal,
+  seen: Review,
+  more: readonly string[] = [],
+): Promise<void> {
+  await drawReview(terminal, seen, more);
+  requireWhole(seen);
+}
+
+/** On the terminal itself: whoever types there must have seen it, wherever standard output goes. */
+export async function drawReview(
   terminal: Terminal,
   seen: Review,
   more: readonly string[] = [],
@@ -41,12 +51,12 @@ export async function showReview(
   const { columns } = terminal;
   const screen = reviewScreen(seen, { paint: painter(true), now: new Date(), columns });
   await showAll(terminal, [...screen, ...more]);
-  if (isIncomplete(seen.shown)) refuse('SHOWN_IN_PART', 'A change of this plan is too long to be shown.');
 }
 
-/** Whether something of it could not be shown at all. */
-function isIncomplete({ blocks, parts }: Review['shown']): boolean {
-  return blocks.some(({ left_out }) => left_out > 0) || parts.some(isIncomplete);
+/** A plan whose files changed is not shown as diffs. Who puts them back after the screen would have hidden what it does. */
+export function requireWhole({ shown }: Review): void {
+  if (shown.alarms.some(({ alarm }) => alarm === 'unseen'))
+    refuse('SHOWN_IN_PART', 'A change of this plan cannot be shown.');
 }
 
 export interface Signing {

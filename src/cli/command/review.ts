@@ -7,7 +7,7 @@ import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { standingOf } from '../standing.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
-import { approvedLines, rejectedLine, showReview, sign, signRejection } from './approve.ts';
+import { approvedLines, drawReview, rejectedLine, requireWhole, sign, signRejection } from './approve.ts';
 
 const QUESTION =
   'Type the exact id to approve, r and a reason to reject, Enter to skip, s to skip this proposer, q to stop: ';
@@ -65,12 +65,13 @@ async function walk(
     }
     const seen = await keyturn.review(intent_id);
     terminal.write(`\n[${i + 1} of ${pending.length}]\n`);
-    await showReview(terminal, seen);
+    await drawReview(terminal, seen);
     const typed = await terminal.ask(QUESTION);
     if (typed === 'q') return;
     if (typed === 's') passed.add(sourceOf(state));
     if (typed === '' || typed === 's') done.skipped.push(intent_id);
     else if (typed === intent_id) {
+      requireWhole(seen);
       const approval = await sign(keyturn, terminal, { seen, name });
       done.approved.push(approval);
       terminal.write(`${approvedLines(approval)[0]}\n`);
