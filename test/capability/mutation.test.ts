@@ -3,10 +3,10 @@ import { attack } from './mutate.ts';
 import { keys, stranger } from './sample.ts';
 
 describe('mutated capabilities', () => {
-  it('are refused, 20,000 of them, each for one of four reasons', { timeout: 120_000 }, async () => {
-    const { tried, accepted, refusals } = await attack(20_000, 1, keys);
+  it('are refused, 5,000 of them, each for one of four reasons', { timeout: 120_000 }, async () => {
+    const { tried, accepted, refusals } = await attack(5_000, 1, keys);
     expect(accepted).toEqual([]);
-    expect(tried).toBe(20_000);
+    expect(tried).toBe(5_000);
     expect(Object.keys(refusals).sort()).toEqual([
       'CAPABILITY_ALGORITHM',
       'CAPABILITY_FORGED',

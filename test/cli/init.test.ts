@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { inTerminal, keyturn } from '../support/pty.ts';
+import { describe, expect, it } from 'vitest';
+import { keyturn } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
-import { expectError, fileFolder, makeProject, PASSPHRASE, type Project, talkAt } from './project.ts';
+import { expectError, PASSPHRASE, talkAt } from './project.ts';
 
 const twice = (name: string, first = PASSPHRASE, second = first) =>
   [
@@ -28,113 +28,10 @@ describe('init', () => {
     expect(await keyturn(['list'], { cwd })).toEqual({ code: 0, stdout: 'No intents.\n', stderr: '' });
   });
 
-  it('two passphrases that differ, and one that is too short, leave no project behind', async () => {
-    const cwd = scratch();
-    const differ = await talkAt(
-      { cwd },
-      ['init', '--name', 'ada'],
-      ...twice('ada', PASSPHRASE, 'another one'),
-    );
-    expectError('PASSPHRASE_WRONG', differ);
-    const weak = await talkAt({ cwd }, ['init', '--name', 'ada'], ['New passphrase for ada: ', 'short']);
-    expectError('PASSPHRASE_WEAK', weak);
-    expect(existsSync(join(cwd, '.keyturn'))).toBe(false);
-  });
-
   it('without a terminal there is nobody to ask, whatever comes on standard input', async () => {
     const cwd = scratch();
     const stdin = `${PASSPHRASE}\n${PASSPHRASE}\n`;
     expectError('NO_TERMINAL', await keyturn(['init', '--name', 'ada'], { cwd, stdin }));
     expect(existsSync(join(cwd, '.keyturn'))).toBe(false);
-  });
-
-  it('a name that names may not have is refused before anything is asked', async () => {
-    const cwd = scratch();
-    for (const name of ['Ada', '../x', 'system']) {
-      expectError('NAME_MALFORMED', await keyturn(['init', '--name', name], { cwd }));
-    }
-  });
-
-  it('Ctrl-C and the end of input are no answers', async () => {
-    for (const key of ['\x03', '\x04']) {
-      const cwd = scratch();
-      const session = inTerminal(['init', '--name', 'ada'], { cwd });
-      await session.expect('New passphrase for ada: ');
-      session.press(key);
-      expect(await session.exited).toBe(1);
-      expect(session.text).toContain('(CONFIRMATION_DECLINED 3012)');
-      expect(existsSync(join(cwd, '.keyturn'))).toBe(false);
-    }
-  });
-});
-
-describe('identity', () => {
-  const folder = fileFolder();
-  let project: Project;
-  beforeAll(async () => {
-    project = await makeProject(folder);
-  });
-
-  it('an agent is enrolled with the signature of a human and gets no key', async () => {
-    const added = await project.talk(
-      ['identity', 'add', 'scout', '--agent'],
-      ['Passphrase of alice: ', PASSPHRASE],
-    );
-    expect(added).toMatchObject({ code: 0, stdout: '[OK] scout is enrolled as an agent\n', stderr: '' });
-    expect(existsSync(join(folder, '.keyturn', 'keys', 'scout.json'))).toBe(false);
-  });
-
-  it('a wrong passphrase enrols nobody and leaves no key file', async () => {
-    const added = await project.talk(
-      ['identity', 'add', 'carol'],
-      ['Passphrase of alice: ', 'not the passphrase'],
-    );
-    expectError('PASSPHRASE_WRONG', added);
-    expect(existsSync(join(folder, '.keyturn', 'keys', 'carol.json'))).toBe(false);
-  });
-
-  it('the last human cannot be revoked', async () => {
-    const words = ['identity', 'revoke', 'alice', '--reason', 'leaves'];
-    expectError('LAST_HUMAN', await project.talk(words, ['Passphrase of alice: ', PASSPHRASE]));
-  });
-
-  it('a second human has a key of their own, and then it must be said who acts', async () => {
-    const added = await project.talk(
-      ['identity', 'add', 'bob'],
-      ['Passphrase of alice: ', PASSPHRASE],
-      ...twice('bob', 'another passphrase'),
-    );
-    expect(added).toMatchObject({ code: 0, stdout: '[OK] bob is enrolled as a human\n' });
-
-    expectError('USAGE', await project.talk(['identity', 'add', 'dora', '--agent']));
-    const revoked = await project.talk(
-      ['identity', 'revoke', 'scout', '--reason', 'no longer used', '--as', 'bob'],
-      ['Passphrase of bob: ', 'another passphrase'],
-    );
-    expect(revoked).toMatchObject({ code: 0, stdout: '[OK] scout is revoked\n' });
-    const { stdout } = await project.run('identity', 'list');
-    expect(stdout).toMatch(/^NAME +KIND +STATUS +KEY +ROLES +ENROLLED +BY\n/);
-    expect(stdout).toMatch(/^alice +human +active +yes +- +\S+ +alice$/m);
-    expect(stdout).toMatch(/^bob +human +active +yes +- +\S+ +alice$/m);
-    expect(stdout).toMatch(/^scout +agent +revoked +none +- +\S+ +alice$/m);
-  });
-
-  it('a name that is taken, an unknown name and an agent as signer are refused', async () => {
-    expectError(
-      'PRINCIPAL_EXISTS',
-      await project.talk(['identity', 'add', 'bot', '--agent', '--as', 'alice']),
-    );
-    const revoke = ['identity', 'revoke', 'nobody', '--reason', 'x', '--as', 'alice'];
-    expectError('PRINCIPAL_UNKNOWN', await project.talk(revoke, ['Passphrase of alice: ', PASSPHRASE]));
-    expectError('NOT_HUMAN', await project.talk(['identity', 'add', 'eve', '--agent', '--as', 'bot']));
-    expectError('PRINCIPAL_UNKNOWN', await project.talk(['identity', 'add', 'eve', '--as', 'nobody']));
-  });
-
-  it('outside a project every command says so', async () => {
-    const cwd = join(scratch(), 'elsewhere');
-    mkdirSync(cwd);
-    expectError('PROJECT_MISSING', await keyturn(['identity', 'list'], { cwd }));
-    const named = await keyturn(['identity', 'list', '--project', folder], { cwd });
-    expect(named).toMatchObject({ code: 0, stderr: '' });
   });
 });

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { authority, granted, proposeSay, yes } from '../journey/authority.ts';
+import { granted, yes } from '../journey/authority.ts';
 import { type Project, project } from '../support/project.ts';
-import { keyturn as command } from '../support/pty.ts';
-import { expectRefusal } from '../support/refusal.ts';
 
 const FORBID = `
 @id("nothing-runs") @version("1") @scope("emergency") @rationale("Everything stands still.")
@@ -25,44 +23,7 @@ tools:
 
 const starter = ({ root }: Project) => join(root, 'policies', 'keyturn.cedar');
 
-async function decideEverything(p: Project): Promise<string> {
-  const intent = await granted(p);
-  return (await p.keyturn.run({ ...intent, confirm: yes })).result;
-}
-
 describe('S11: a policy file that was saved changes nothing until a human activates it', () => {
-  it.each<[string, (p: Project) => void]>([
-    ['a comment', (p) => appendFileSync(starter(p), '// later\n')],
-    ['a new rule', (p) => appendFileSync(starter(p), FORBID)],
-    ['half a rule', (p) => appendFileSync(starter(p), 'forbid (principal,')],
-    ['an empty file', (p) => writeFileSync(starter(p), '')],
-    ['bytes that are no text', (p) => writeFileSync(starter(p), Buffer.from([0xff, 0xfe]))],
-    ['another quorum', (p) => writeFileSync(join(p.root, 'policies', 'quorums.yaml'), 'x: { any: 1 }\n')],
-    ['no folder', (p) => rmSync(join(p.root, 'policies'), { recursive: true })],
-    [
-      'a file for a folder',
-      (p) => {
-        renameSync(join(p.root, 'policies'), join(p.root, 'policies.old'));
-        writeFileSync(join(p.root, 'policies'), '');
-      },
-    ],
-  ])('%s: approval, grant and run are decided by the activated snapshot', async (_, save) => {
-    const p = await authority();
-    save(p);
-    expect(await decideEverything(p)).toBe('success');
-  });
-
-  it('decides by what was saved once it is activated', async () => {
-    const p = await authority();
-    const intent = await granted(p);
-    appendFileSync(starter(p), FORBID);
-    writeFileSync(join(p.root, 'policies', 'tests.yaml'), '[]\n');
-    await p.keyturn.activatePolicies({ reason: 'an incident', signer: p.ada });
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...intent, confirm: yes }));
-    const next = await proposeSay(p);
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.approve({ ...next, signer: p.ada }));
-  });
-
   it('does not stop what is running', async () => {
     let looks = 0;
     const p = await project(CAT, () => {
@@ -83,24 +44,5 @@ describe('S11: a policy file that was saved changes nothing until a human activa
     while (looks < seen && !ended) await new Promise(setImmediate);
     if (!ended) writeFileSync(hold, 'go\n');
     expect((await running).result).toBe('success');
-  });
-
-  it('status and doctor say that the files differ, and what decides', async () => {
-    const p = await authority();
-    const where = { cwd: p.root };
-    expect((await command(['status'], where)).stdout).toBe('[OK] Nothing needs a human\n');
-    expect((await command(['doctor'], where)).stdout).toMatch(
-      /^ok {3}policies: active, snapshot [0-9a-f]{12}$/m,
-    );
-    appendFileSync(starter(p), '// later\n');
-    const differs = /The files in policies\/ are not the active policies/;
-    expect((await command(['status'], where)).stdout).toMatch(differs);
-    expect((await command(['doctor'], where)).stdout).toMatch(
-      /^BAD {2}policies: The files in policies\/ are not the active policies/m,
-    );
-    rmSync(join(p.root, 'policies'), { recursive: true });
-    expect((await command(['status'], where)).stdout).toMatch(/The files in policies\/ cannot be read/);
-    const json = JSON.parse((await command(['status', '--json'], where)).stdout);
-    expect(json).toMatchObject({ ok: true, result: { policies: { same: false, files: null } } });
   });
 });

@@ -1,0 +1,189 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { canonicalBytes } from '../../src/canonical/json.ts';
+import { signAct } from '../../src/identity/act.ts';
+import { Inspector } from '../../src/journey/inspect.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import type { Entry } from '../../src/ledger/entry.ts';
+import { PASSPHRASE, type Project, project, ready, TOOLS } from '../support/project.ts';
+import { racer } from '../support/racers.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const yes = async () => true;
+const say = (word: string) => ({
+  declared_goal: 'Say a word',
+  effect: { kind: 'tool', tool: 'say', arguments: { word } },
+});
+
+/** Proposed, approved and granted. */
+async function runnable(p: Project) {
+  const { intent_id, hash } = await p.keyturn.propose(say('x'));
+  await ready(p, { intent_id, hash });
+  return { intent_id, hash };
+}
+
+describe('an attacker who can call the library', () => {
+  it('brings a signature from another project, and is refused', async () => {
+    const one = await project(TOOLS);
+    const other = await project(TOOLS);
+    const { intent_id, hash } = await one.keyturn.propose(say('x'));
+    await expectRefusal('KEY_FILE_INVALID', () =>
+      one.keyturn.approve({ intent_id, hash, signer: other.ada }),
+    );
+  });
+});
+
+describe('a revoked key', () => {
+  it('takes its approvals with it', async () => {
+    const p = await project(TOOLS);
+    const { keyturn, ada } = p;
+    const bob = keyturn.createKey('bob', PASSPHRASE);
+    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
+    await ready(p, { intent_id, hash }, bob);
+    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
+    await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
+    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: false, code: 'APPROVER_REVOKED' });
+    await expectRefusal('APPROVER_REVOKED', () => keyturn.run({ intent_id, hash, confirm: yes }));
+  });
+
+  it('is noticed even when it is revoked after the y', async () => {
+    const p = await project(TOOLS);
+    const { keyturn, ada } = p;
+    const bob = keyturn.createKey('bob', PASSPHRASE);
+    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
+    await ready(p, { intent_id, hash }, bob);
+    const confirm = async () => {
+      await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
+      return true;
+    };
+    await expectRefusal('APPROVER_REVOKED', () => keyturn.run({ intent_id, hash, confirm }));
+  });
+});
+
+describe('a proof', () => {
+  it('from which an entry was taken is refused', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await runnable(p);
+    await p.keyturn.reject({ intent_id, hash, reason: 'no', signer: p.ada });
+    const { fingerprint: key } = await p.keyturn.head();
+    const bundle = JSON.parse(Buffer.from(await p.keyturn.prove(intent_id)).toString());
+    const kept = bundle.entries.filter(
+      ({ entry }: { entry: { kind: string } }) => entry.kind !== 'approval.denied',
+    );
+    const bytes = Buffer.concat([canonicalBytes({ ...bundle, entries: kept }), Buffer.from('\n')]);
+    await expectRefusal('PROOF_INVALID', () => Keyturn.verifyProof(bytes, { key }));
+  });
+
+  it('in which a later key vouches for itself is refused', async () => {
+    const p = await project(TOOLS);
+    const { intent_id } = await runnable(p);
+    const { entries } = Keyturn.verifyProof(await p.keyturn.prove(intent_id), {
+      key: (await p.keyturn.head()).fingerprint,
+    });
+    const inspector = new Inspector();
+    inspector.inspect(entries[0]!);
+    const { kind, subject, body } = signAct(
+      inspector.origin,
+      'key.enrolled',
+      'ada',
+      { principal: 'human', public_key: p.ada.public_key, roles: [] },
+      p.ada,
+      new Date(),
+    );
+    await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+      inspector.inspect({ ...entries[1]!, seq: 9, kind, subject, body }),
+    );
+  });
+});
+
+describe('a deep verification', () => {
+  it('refuses a run that nobody approved or granted, and one that did not take both of its claims', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await runnable(p);
+    await p.keyturn.run({ intent_id, hash, confirm: yes });
+    const story = await p.keyturn.story(intent_id);
+    const system = await p.keyturn.story('system');
+    const ada = await p.keyturn.story('ada');
+    const [proposed, submitted, approved, issued, claimed] = story;
+    const before = [...system, ...ada].sort((a, b) => a.seq - b.seq);
+    const having = (...entries: (Entry | undefined)[]) => {
+      const inspector = new Inspector();
+      for (const entry of [...before, ...entries]) inspector.inspect(entry!);
+      return inspector;
+    };
+    await expectRefusal('APPROVAL_MISSING', () => having(proposed).inspect(issued!));
+    await expectRefusal('APPROVAL_MISSING', () => having(proposed).inspect(claimed!));
+    await expectRefusal('CAPABILITY_UNKNOWN', () => having(proposed, submitted, approved).inspect(claimed!));
+    const whole = () => having(proposed, submitted, approved, issued);
+    whole().inspect(claimed!);
+    for (const claims of [[], claimed!.claims.slice(0, 1), claimed!.claims.slice(1)])
+      await expectRefusal('LEDGER_BROKEN', () => whole().inspect({ ...claimed!, claims }));
+  });
+});
+
+describe('an erased argument', () => {
+  it('is gone from the envelope and from the effect, and its digest cannot be guessed', async () => {
+    const p = await project(TOOLS);
+    const { intent_id, hash } = await p.keyturn.propose(say('Xyz'));
+    const { effect } = await p.keyturn.review(intent_id);
+    const { effect_digest } = await p.keyturn.intent(intent_id);
+    await p.keyturn.erase({ digest: hash, reason: 'secret', signer: p.ada });
+    await expectRefusal('OBJECT_MISSING', () => p.keyturn.object(effect_digest));
+    const { sha256 } = await import('../../src/canonical/digest.ts');
+    expect(sha256(canonicalBytes(effect))).not.toBe(effect_digest);
+    expect(sha256(canonicalBytes({ effect, nonce: '' }))).not.toBe(effect_digest);
+    await p.keyturn.verify({ deep: true });
+  });
+});
+
+describe('a tool without a sandbox that outlives its executor', () => {
+  it('blocks the settling of its run for as long as it lives', async () => {
+    const p = await project(`${TOOLS}  - name: linger
+    summary: Ignores signals and stays.
+    executable: ./linger.sh
+    sandbox: none
+    undo: none
+`);
+    writeFileSync(
+      join(p.root, 'linger.sh'),
+      '#!/bin/sh\nsetsid sh -c \'trap "" TERM HUP; echo $$ > pid; exec sleep 30\' &\nwait\n',
+      { mode: 0o755 },
+    );
+    const effect = { kind: 'tool', tool: 'linger', arguments: {} };
+    const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Stay', effect });
+    await ready(p, { intent_id, hash });
+    const executor = racer(p.root, intent_id, hash);
+    await executor.ready;
+    executor.go();
+    const pid = await until(() => readFileSync(join(p.root, 'pid'), 'utf8').trim());
+    executor.child.kill('SIGKILL');
+    await executor.answer;
+    const { runs } = await p.keyturn.intent(intent_id);
+    const settle = {
+      execution_id: runs[0]!.execution_id,
+      outcome: 'did_not_happen',
+      reason: 'it died',
+      signer: p.ada,
+    } as const;
+    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.resolve(settle));
+    process.kill(Number(pid), 'SIGKILL');
+    await until(() => p.keyturn.resolve(settle));
+    expect(await p.keyturn.intent(intent_id)).toMatchObject({ status: 'failed' });
+  });
+});
+
+/** Tries until it works: the other process needs a moment. */
+async function until<T>(act: () => T | Promise<T>): Promise<T> {
+  for (let left = 200; ; left--) {
+    try {
+      const found = await act();
+      if (found !== '') return found;
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
