@@ -68,7 +68,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
       const reports = reportsFolder(context.clock(), effect.task_id);
       return {
         reports,
-        run: (options) => execute(context, effect, reports, options),
+        run: (options) => execute(context, spec, effect, reports, options),
         close: () => {},
       };
     },
@@ -81,15 +81,20 @@ async function simulate(
   spec: PlanSpec,
   onlookers: Pick<DeriveOptions, 'visit' | 'sight' | 'onProblem'>,
 ): Promise<PlanEffect> {
-  const { plan, config, rules } = openPlanSpec(spec, registriesOf(context));
+  const { plan, config, protection } = opened(context, spec);
   return derivePlan({
     plan,
     root: context.root,
     config_digest: config?.digest ?? null,
-    protection: (path) => standingOf(path, rules),
+    protection,
     runners: runnersOf(context),
     ...onlookers,
   });
+}
+
+function opened(context: Context, spec: PlanSpec) {
+  const { plan, config, rules } = openPlanSpec(spec, registriesOf(context));
+  return { plan, config, protection: (path: string) => standingOf(path, rules) };
 }
 
 /** The same for a plan that was proposed: refuses when it would no longer do what was proposed. */
@@ -201,6 +206,7 @@ function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
 
 async function execute(
   context: Context,
+  spec: PlanSpec,
   effect: PlanEffect,
   reports: string,
   { execution_id, checkpointed, abort, onProgress }: RunOptions,
@@ -214,6 +220,7 @@ async function execute(
     root,
     reports_folder: reports,
     runners: runnersOf(context),
+    protection: opened(context, spec).protection,
     clock,
     expires_at: expiryOf(clock()),
     auto_rollback_script: script,

@@ -1,11 +1,13 @@
+import { realpathSync } from 'node:fs';
 import type { Digest } from '../canonical/digest.ts';
+import { projectPaths } from '../intent/path.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { createHandlers, type Handlers, type Runners } from './engine/handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
 import { listedPaths, pathsOf, requireListed, type Standing } from './input/rules.ts';
 import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
-import type { Action, ActionEffect, PathChange, Plan, PlanEffect } from './model.ts';
+import type { Action, ActionEffect, PathChange, PipelineStep, Plan, PlanEffect } from './model.ts';
 import type { ActionType } from './operation.ts';
 import { foldersAbove } from './state/folders.ts';
 import { Overlay } from './state/overlay.ts';
@@ -52,9 +54,11 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
   });
   try {
     const actions: ActionEffect[] = [];
+    const reads: string[] = [];
     for (const action of ordered) {
       const simulated = await simulateOrTell(action, overlay, options);
-      if (simulated) actions.push(simulated);
+      if (simulated) actions.push(simulated.effect);
+      if (simulated) reads.push(...simulated.reads);
       // Checked as it goes: a plan of a thousand files is refused after the first hundred.
       requireLimits(actions);
     }
@@ -70,7 +74,7 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
       actions,
       folders: overlay.folders(),
       validation: plan.validation,
-      elevated: elevatedPaths(actions, options),
+      elevated: elevatedPaths(actions, reads, options),
     };
   } finally {
     overlay.close();
@@ -81,7 +85,7 @@ async function simulateOrTell(
   action: Action,
   overlay: Overlay,
   options: DeriveOptions,
-): Promise<ActionEffect | null> {
+): Promise<Foreseen | null> {
   try {
     return await simulate(action, overlay, options);
   } catch (error) {
@@ -91,18 +95,25 @@ async function simulateOrTell(
   }
 }
 
-async function simulate(action: Action, overlay: Overlay, options: DeriveOptions): Promise<ActionEffect> {
+interface Foreseen {
+  readonly effect: ActionEffect;
+  readonly reads: readonly string[];
+}
+
+async function simulate(action: Action, overlay: Overlay, options: DeriveOptions): Promise<Foreseen> {
   const handlers = createHandlers(options.runners ?? {});
   overlay.begin();
   const {
     changes,
+    reads = [],
     statements = [],
     query_text = null,
     steps = [],
   } = await simulateBy(handlers, action, overlay);
   for (const change of changes) await options.visit?.(visited(action, change, overlay));
   const { reversible: _, risk_level: __, ...kept } = action;
-  return { ...kept, undo: handlers[action.action_type].undo, changes, statements, query_text, steps };
+  const { undo } = handlers[action.action_type];
+  return { effect: { ...kept, undo, changes, statements, query_text, steps }, reads };
 }
 
 function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: Overlay) {
@@ -188,13 +199,34 @@ function requireAllListed(plan: Plan, actions: readonly ActionEffect[]): void {
   for (const path of changedPaths(actions).keys()) requireListed(path, listed);
 }
 
-function elevatedPaths(actions: readonly ActionEffect[], { protection }: DeriveOptions): string[] {
+/** Protected paths that the plan changes, or whose contents it may put elsewhere. */
+function elevatedPaths(
+  actions: readonly ActionEffect[],
+  reads: readonly string[],
+  { protection, root }: DeriveOptions,
+): string[] {
   if (!protection) return [];
-  const standings = [...changedPaths(actions).keys()].sort().map((path) => [path, protection(path)] as const);
-  for (const [path, standing] of standings) {
-    if (standing === 'own')
-      refuse('PLAN_PATH_OWN', `No plan may change ${path}: it belongs to Keyturn.`, { path });
-    if (standing === 'forbidden') refuse('PLAN_PATH_FORBIDDEN', `No plan may change ${path}.`, { path });
-  }
-  return standings.filter(([, standing]) => standing === 'elevated').map(([path]) => path);
+  const changed = [...changedPaths(actions).keys()].sort();
+  for (const path of changed) requireOpen(path, protection(path), 'change');
+  for (const path of reads) requireOpen(path, protection(path), 'read');
+  // What the registry fixed is not refused here: a human wrote it, and a second one is asked.
+  const registered = actions.flatMap(({ steps }) => stepReads(steps, root));
+  const touched = new Set([...changed, ...reads, ...registered]);
+  return [...touched].filter((path) => protection(path) === 'elevated').sort();
+}
+
+function requireOpen(path: string, standing: Standing, verb: 'change' | 'read'): void {
+  if (standing === 'own')
+    refuse('PLAN_PATH_OWN', `No plan may ${verb} ${path}: it belongs to Keyturn.`, { path });
+  if (standing === 'forbidden') refuse('PLAN_PATH_FORBIDDEN', `No plan may ${verb} ${path}.`, { path });
+}
+
+/** What the steps of a pipeline name to read, as a plan would name it. */
+function stepReads(steps: readonly PipelineStep[], root: string): string[] {
+  if (steps.length === 0) return [];
+  const real = realpathSync.native(root);
+  return steps.flatMap((step) => {
+    if (step.kind === 'sql') return [step.file, step.database];
+    return step.sandbox === 'none' ? [] : step.sandbox.read.flatMap((path) => projectPaths(real, path));
+  });
 }

@@ -41,6 +41,8 @@ export interface Hands extends Stager {
   readonly timeout_ms: number;
   /** The locks on the databases of the plan, as they were before it began. */
   readonly hold: Hold | undefined;
+  /** Refuses a file that is protected and was not shown to the approvers as one that is read. */
+  requireReadable(path: string): void;
   /** Aborted when the action is late or the run must stop. */
   readonly signal: AbortSignal;
   /** Refuses when the action is late or the run must stop. Called just before each change: after it there is no way back. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { holdDatabases } from '../../effect/sql/hold.ts';
+import type { Standing } from '../input/rules.ts';
 import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
@@ -25,6 +26,8 @@ export interface ExecuteOptions {
   /** Relative to the root, new: `agent_outputs/reports/{timestamp}_{task_id}`. Holds backups, manifest and journal. */
   readonly reports_folder: string;
   readonly runners?: Runners;
+  /** Left out, no path is protected. */
+  readonly protection?: (path: string) => Standing;
   readonly clock?: () => Date;
   /** Ctrl-C, a freeze, a revocation: the run stops and is rolled back. */
   readonly abort?: AbortSignal;
@@ -43,7 +46,8 @@ export interface ExecuteOptions {
  */
 export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
   const { root, clock = () => new Date(), onProgress = () => {}, onEdit = () => {} } = options;
-  const run = new Run(effect, { root, clock, onProgress, onEdit });
+  const { protection = () => 'free' } = options;
+  const run = new Run(effect, { root, clock, onProgress, onEdit, protection });
   const halt = startHalt(options.abort, effect.instructions.timeout_ms);
   try {
     await checkpoint(run, options);

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path/posix';
 import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
+import type { Standing } from '../input/rules.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { Journal, JournalLine } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
@@ -18,6 +19,7 @@ export interface RunOptions {
   readonly clock: () => Date;
   readonly onProgress: (progress: Progress) => void;
   readonly onEdit: Stager['edited'];
+  readonly protection: (path: string) => Standing;
 }
 
 /** Everything that is known about a run while it goes on. */
@@ -107,6 +109,7 @@ export class Run {
       action_id: action.action_id,
       timeout_ms: action.timeout_ms,
       hold: this.hold,
+      requireReadable: (path) => this.#requireReadable(path),
       get signal() {
         return watch.signal;
       },
@@ -117,6 +120,13 @@ export class Run {
       leaves: (path, state) => this.expected.set(path, state),
       left: (path) => this.expected.get(path) ?? null,
     };
+  }
+
+  /** Other actions of this run may have temporary files in a folder that SQL reads. */
+  #requireReadable(path: string): void {
+    if (path.includes(this.manifest!.temporary_prefix) || this.effect.elevated.includes(path)) return;
+    if (this.options.protection(path) !== 'free')
+      refuse('PLAN_DRIFT', `${path} is protected, and was not there when the plan was approved.`, { path });
   }
 
   /** Only folders that were approved are made. One that somebody else made meanwhile is noted, so that it stays. */

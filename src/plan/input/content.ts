@@ -58,6 +58,13 @@ export function requireContent(findings: readonly Finding[]): void {
   refuse(code ?? 'CONTENT_CREDENTIAL', sentence, { action_id, path, line });
 }
 
+/** A result of SQL, as rows of CSV: what stands in quotes there is doubled. Only a credential counts, and all of it is new. */
+export function requireNoCredential(action_id: string, path: string, csv: Uint8Array): void {
+  const bytes = Buffer.from(textOf(csv).replaceAll('""', '"'));
+  const findings = contentFindings({ action_id, path, before: null, after: { bytes, mode: 0 } });
+  requireContent(findings.filter(({ check }) => check === 'credential'));
+}
+
 interface Added {
   readonly text: string;
   /** What stood in the same place before. */

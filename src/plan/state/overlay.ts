@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../canonical/digest.ts';
 import { attempt, withPlace } from '../../durable/beneath-write.ts';
 import { requireDatabase } from '../../effect/sql/database.ts';
+import { readableFiles } from '../../effect/sql/readable.ts';
 import { refuse } from '../../refusal.ts';
 import type { World } from '../engine/handler/handler.ts';
 import { planLimits } from '../limits.ts';
@@ -106,6 +107,11 @@ export class Overlay implements World {
     const { root } = this.#options;
     if (disk === null || missingFolders(root, disk).length > 0) return; // an earlier action makes it, or this one
     await withPlace(root, disk, (place) => requireDatabase(place, planLimits.file_bytes));
+  }
+
+  readableFiles(folder: string): readonly string[] {
+    // One that the plan makes holds only what the plan puts there.
+    return this.#folders.has(folder) ? [] : readableFiles(this.#options.root, folder);
   }
 
   async entry(path: string): Promise<Entry> {

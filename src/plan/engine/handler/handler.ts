@@ -15,6 +15,8 @@ export interface Handler<T extends ActionType> {
 
 export interface Simulated {
   readonly changes: readonly PathChange[];
+  /** Files whose contents it may read and put elsewhere. A protected one among them needs a second approver. */
+  readonly reads?: readonly string[];
   readonly statements?: readonly string[];
   readonly query_text?: string | null;
   readonly steps?: readonly PipelineStep[];
@@ -36,6 +38,8 @@ export interface World {
   leaveUnknown(path: string): void;
   /** Refuses what is at the path on the disk and is no database that SQL can work on. Nothing there is a new one. */
   requireDatabase(path: string): Promise<void>;
+  /** The files in a folder that SQL may scan. Refuses one that is missing, and one with a link or anything odd in it. */
+  readableFiles(folder: string): readonly string[];
 }
 
 /** Files of a plan are readable by all and written by their owner, unless it says otherwise. */

@@ -4,6 +4,7 @@ import type { Made, SqlRequest } from '../../../effect/sql/request.ts';
 import { runSql } from '../../../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../../../effect/sql/statement.ts';
 import { refuse } from '../../../refusal.ts';
+import { requireNoCredential } from '../../input/content.ts';
 import type { Action, ActionEffect, PathChange } from '../../model.ts';
 import type { OperationOf } from '../../operation.ts';
 import { sameState } from '../../state/pin.ts';
@@ -41,20 +42,24 @@ async function simulate({ target, operation }: Action<'SQL_EXECUTE'>, world: Wor
   const statements = statementsOf(text);
   requireRunnable(statements);
   const changes = [...pins];
-  const reads = statements.every(({ kind }) => kind === 'SELECT' || kind === 'EXPLAIN');
+  const only_reads = statements.every(({ kind }) => kind === 'SELECT' || kind === 'EXPLAIN');
   if (!inMemory(operation)) {
     await world.requireDatabase(target);
-    changes.push(await databaseChange(target, reads, world));
+    changes.push(await databaseChange(target, only_reads, world));
   }
+  const reads = [
+    ...changes.map(({ path }) => path),
+    ...operation.readable.flatMap((folder) => world.readableFiles(folder)),
+  ];
   const saved = savedTo(operation);
   if (saved) changes.push(await unknownChange(saved.path, world));
   const query_text = operation.query_file === undefined ? null : text;
-  return { changes, statements: statements.map(({ kind }) => kind), query_text };
+  return { changes, reads, statements: statements.map(({ kind }) => kind), query_text };
 }
 
-async function databaseChange(path: string, reads: boolean, world: World): Promise<PathChange> {
+async function databaseChange(path: string, only_reads: boolean, world: World): Promise<PathChange> {
   const before = await world.look(path);
-  if (reads && before !== null && before !== 'unknown') return { path, before, after: before };
+  if (only_reads && before !== null && before !== 'unknown') return { path, before, after: before };
   return unknownChange(path, world);
 }
 
@@ -127,6 +132,8 @@ function requestOf(
     abort: hands.signal,
     hold: hands.hold,
     stageName: hands.temporary,
+    requireReadable: hands.requireReadable,
+    inspectResult: (path, text) => requireNoCredential(hands.action_id, path, text),
     publishing: (made) => announce(hands, made, found.get(made.path) ?? null),
   };
 }
