@@ -7,6 +7,8 @@ const NEEDED = [
   { program: 'bwrap', package: 'bubblewrap', for: 'every test of a sandboxed tool' },
   { program: 'strace', package: 'strace', for: 'the crash and disk-failure tests' },
   { program: 'prlimit', package: 'util-linux', for: 'every test of a limited tool' },
+  { program: 'setfattr', package: 'attr', for: 'every test of extended attributes' },
+  { program: 'setfacl', package: 'acl', for: 'every test of access control lists' },
   { program: 'flock', package: 'util-linux', for: 'every test of the lane' },
 ];
 

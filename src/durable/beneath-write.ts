@@ -27,8 +27,18 @@ import { componentsBeneath } from './beneath.ts';
  * needs the right to write there anyway. Off Linux the folder is looked up by name again, and the promise is weaker.
  */
 
-const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } =
-  constants;
+const {
+  O_NOATIME = 0,
+  O_RDONLY,
+  O_WRONLY,
+  O_APPEND,
+  O_CREAT,
+  O_EXCL,
+  O_DIRECTORY,
+  O_NOFOLLOW,
+  O_NONBLOCK,
+  O_NOCTTY,
+} = constants;
 const FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 export interface Place {
@@ -108,11 +118,25 @@ function isLink(path: string): boolean {
 
 /** Opens what is at the place for reading; null when nothing is. What was opened must be looked at before it is used. */
 export function openToRead(place: Place, name = place.name): number | null {
+  const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   try {
-    return openEntry(entry(place, name), place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    // A look must not change the time of the last access. Only the owner may ask for that.
+    return openEntry(entry(place, name), place.path, flags | O_NOATIME);
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
+    if (!(error instanceof Refusal)) throw error;
+    if (error.code === 'FILE_NOT_FOUND') return null;
+    if (error.details?.errno === 'EPERM') return openEntry(entry(place, name), place.path, flags);
     throw error;
+  }
+}
+
+/** Whether the kernel lets nobody replace or remove what is at the place, whatever its mode says. */
+export function isImmutable(place: Place): boolean {
+  try {
+    closeSync(openSync(entry(place, place.name), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

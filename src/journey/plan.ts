@@ -35,6 +35,7 @@ import {
   type ReadSpec,
   readPlanSpec,
 } from '../plan/spec.ts';
+import { Attributes } from '../plan/state/attributes.ts';
 import { Sight } from '../plan/state/sight.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -48,7 +49,12 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   if (look) await expireManifests(context.root, context.clock());
   const collector = new Collector();
   const sight = new Sight(context.root);
-  const effect = await simulate(context, spec, { ...(look && { visit: collector.visit }), sight });
+  const attributes = new Attributes();
+  const effect = await simulate(context, spec, {
+    ...(look && { visit: collector.visit }),
+    sight,
+    attributes,
+  });
   requireContent(collector.findings);
   const registry = context.registry();
   return {
@@ -68,7 +74,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
       const reports = reportsFolder(context.clock(), effect.task_id);
       return {
         reports,
-        run: (options) => execute(context, spec, effect, reports, options),
+        run: (options) => execute(context, { spec, effect, reports, attributes }, options),
         close: () => {},
       };
     },
@@ -79,7 +85,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
 async function simulate(
   context: Context,
   spec: PlanSpec,
-  onlookers: Pick<DeriveOptions, 'visit' | 'sight' | 'onProblem'>,
+  onlookers: Pick<DeriveOptions, 'visit' | 'sight' | 'attributes' | 'onProblem'>,
 ): Promise<PlanEffect> {
   const { plan, config, protection } = opened(context, spec);
   return derivePlan({
@@ -204,11 +210,16 @@ function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
   refuse('EFFECT_CHANGED', 'The plan would do something else than what was approved.');
 }
 
+interface Simulated {
+  readonly spec: PlanSpec;
+  readonly effect: PlanEffect;
+  readonly reports: string;
+  readonly attributes: Attributes;
+}
+
 async function execute(
   context: Context,
-  spec: PlanSpec,
-  effect: PlanEffect,
-  reports: string,
+  { spec, effect, reports, attributes }: Simulated,
   { execution_id, checkpointed, abort, onProgress }: RunOptions,
 ): Promise<Ended> {
   const { root, clock } = context;
@@ -221,6 +232,7 @@ async function execute(
     reports_folder: reports,
     runners: runnersOf(context),
     protection: opened(context, spec).protection,
+    attributes,
     clock,
     expires_at: expiryOf(clock()),
     auto_rollback_script: script,

@@ -9,6 +9,7 @@ import { listedPaths, pathsOf, requireListed, type Standing } from './input/rule
 import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
 import type { Action, ActionEffect, PathChange, PipelineStep, Plan, PlanEffect } from './model.ts';
 import type { ActionType } from './operation.ts';
+import { Attributes } from './state/attributes.ts';
 import { foldersAbove } from './state/folders.ts';
 import { Overlay } from './state/overlay.ts';
 import { isPin } from './state/pin.ts';
@@ -25,6 +26,8 @@ export interface DeriveOptions {
   readonly visit?: (visited: Visited) => Promise<void> | void;
   /** Remembers what was seen of the project. */
   readonly sight?: Sight;
+  /** Remembers which attributes its files have. */
+  readonly attributes?: Attributes;
   /** With it, an action that cannot be simulated is told here and left out, and the others are looked at all the same. */
   readonly onProblem?: (action: Action, refusal: Refusal) => void;
 }
@@ -46,8 +49,11 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
   requireTimes(plan);
   const ordered = executionOrder(plan.actions);
   const again = pathsMentionedTwice(ordered);
+  const attributes = options.attributes ?? new Attributes();
+  await attributes.learnPaths(root, [...new Set(ordered.flatMap(pathsOf).map(({ path }) => path))]);
   const overlay = new Overlay({
     root,
+    attributes,
     preserve_permissions: plan.instructions.preserve_permissions,
     keep: (path) => options.visit !== undefined || again.has(path),
     sight: options.sight,
@@ -110,10 +116,20 @@ async function simulate(action: Action, overlay: Overlay, options: DeriveOptions
     query_text = null,
     steps = [],
   } = await simulateBy(handlers, action, overlay);
+  if (action.action_type === 'SQL_EXECUTE') requirePlain(changes);
   for (const change of changes) await options.visit?.(visited(action, change, overlay));
   const { reversible: _, risk_level: __, ...kept } = action;
   const { undo } = handlers[action.action_type];
   return { effect: { ...kept, undo, changes, statements, query_text, steps }, reads };
+}
+
+/** A database is written anew by the engine, which knows nothing of attributes. */
+function requirePlain(changes: readonly PathChange[]): void {
+  for (const change of changes) {
+    const { path, before } = change;
+    if (!isPin(change) && before !== null && before !== 'unknown' && before.attributes !== undefined)
+      refuse('ATTRIBUTES_NOT_KEPT', `${path} has attributes, and SQL would lose them.`, { path });
+  }
 }
 
 function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: Overlay) {

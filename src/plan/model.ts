@@ -54,6 +54,8 @@ export interface FileState {
   readonly sha256: Digest;
   readonly size: number;
   readonly mode: number;
+  /** Of its access control list and its extended attributes; left out when it has none. */
+  readonly attributes?: Digest | undefined;
 }
 
 export interface PathChange {

@@ -204,6 +204,21 @@ export const fileSystemReasons = {
     'The journal of a run (journal.jsonl) is damaged, so what the run did cannot be told from it.',
     'Nothing was touched. Restore the files by hand from the backups folder, or put the journal back from a copy.',
   ],
+  ATTRIBUTES_UNREADABLE: [
+    2107,
+    'The access control list or the extended attributes of a file cannot be read.',
+    'Install GNU tar. Check that the file can be read and is not being changed.',
+  ],
+  ATTRIBUTES_NOT_KEPT: [
+    2108,
+    'The access control list or the extended attributes of a file could not be kept or restored.',
+    'Nothing was changed. Remove them from the file, run as a user who may set them, or change the file by hand.',
+  ],
+  FILE_IMMUTABLE: [
+    2109,
+    'The file is marked immutable or append-only, so it can neither be replaced nor removed.',
+    'Remove the mark with `chattr -i -a`, or leave the file out of the plan.',
+  ],
   SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
   SQL_DATABASE_CORRUPT: [
     2201,

@@ -12,6 +12,7 @@ import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
 import type { FileState, PathChange } from '../model.ts';
 import type { JournalLine } from '../rollback/journal.ts';
+import { type Attributes, wearAs } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
 import { identityOf, readAt, type Seen, seeAt } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
@@ -21,6 +22,7 @@ export interface Stager {
   readonly root: string;
   /** Whether no other file is written at the same time. */
   readonly alone: boolean;
+  readonly attributes: Attributes;
   /** What the checkpoint saw at a path. */
   known(path: string): Seen | undefined;
   /** A temporary name for this path that nobody can guess and a rollback recognises. */
@@ -75,6 +77,7 @@ export async function applyCreate(hands: Hands, change: PathChange, bytes: Uint8
       alone: hands.alone || bytes.length > TOGETHER_BYTES,
     });
     commit(hands, place, temporary, () => putNew(place, temporary));
+    hands.attributes.noteNone(place);
   });
 }
 
@@ -91,7 +94,8 @@ export function stageReplace(
   compute: (bytes: Uint8Array) => Promise<Uint8Array>,
 ): Promise<Staged> {
   return withPlace(stager.root, change.path, async (place) => {
-    const { bytes: before, ...found } = readAt(place, stager.known(change.path)) ?? missing(place);
+    const looked = readAt(place, stager.known(change.path)) ?? missing(place);
+    const { bytes: before, ...found } = await stager.attributes.of(place, looked);
     requireApproved(change, found);
     const bytes = await compute(before);
     const after = requireResult(change, bytes);
@@ -100,6 +104,7 @@ export function stageReplace(
     await stageBytes(place, temporary, bytes, {
       mode: after.mode,
       owner: found,
+      wear: after.attributes === undefined ? undefined : (name) => wearAs(place, place, name),
       alone: stager.alone || bytes.length > TOGETHER_BYTES,
     });
     return { temporary, found };
@@ -130,12 +135,13 @@ function put(hands: Hands, place: Place, { temporary, found }: Staged): void {
     requireSame(place, found);
     putOver(place, temporary);
   });
+  if (found.state.attributes === undefined) hands.attributes.noteNone(place);
 }
 
 /** X → null. */
 export async function applyRemove(hands: Hands, change: PathChange): Promise<void> {
-  await withPlace(hands.root, change.path, (place) => {
-    const found = seeAt(place) ?? missing(place);
+  await withPlace(hands.root, change.path, async (place) => {
+    const found = await hands.attributes.of(place, seeAt(place) ?? missing(place));
     requireApproved(change, found);
     hands.proceed();
     requireSame(place, found);
@@ -148,8 +154,8 @@ export async function applyRemove(hands: Hands, change: PathChange): Promise<voi
 export async function applyMove(hands: Hands, from: PathChange, to: PathChange): Promise<void> {
   hands.makeFoldersOf(to.path);
   await withPlace(hands.root, from.path, (source) =>
-    withPlace(hands.root, to.path, (target) => {
-      const found = seeAt(source) ?? missing(source);
+    withPlace(hands.root, to.path, async (target) => {
+      const found = await hands.attributes.of(source, seeAt(source) ?? missing(source));
       requireApproved(from, found);
       if (!sameState(found.state, to.after as FileState))
         refuse('RESULT_MISMATCH', `${to.path} would differ.`);
@@ -159,6 +165,7 @@ export async function applyMove(hands: Hands, from: PathChange, to: PathChange):
       hands.touching(from.path);
       hands.touching(to.path);
       moveNew(source, target);
+      if (found.state.attributes === undefined) hands.attributes.noteNone(target);
     }),
   );
 }

@@ -7,9 +7,10 @@ import { Refusal, refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
 import { type Checkpoint, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
+import { type Attributes, wearAs } from '../state/attributes.ts';
 import { makeFolder, makeFolders, missingFolders } from '../state/folders.ts';
 import { isPin, sameState } from '../state/pin.ts';
-import { type Seen, see, seeIn } from '../state/see.ts';
+import { type Seen, seeIn } from '../state/see.ts';
 import { stageCopy } from '../state/stage.ts';
 import { eachAtMost } from './concurrent.ts';
 
@@ -18,6 +19,7 @@ export interface CheckpointOptions {
   /** Relative to the root: `agent_outputs/reports/{timestamp}_{task_id}`. */
   readonly reports_folder: string;
   readonly clock: () => Date;
+  readonly attributes: Attributes;
   readonly expires_at?: string | undefined;
   readonly auto_rollback_script?: string | undefined;
 }
@@ -48,9 +50,10 @@ export async function checkpointAll(effect: PlanEffect, options: CheckpointOptio
   if (!makeFolder(root, backups, 0o700)) refuse('FILE_EXISTS', `${backups} exists.`, { path: backups });
   try {
     const by_path = historiesOf(effect);
-    await requirePins(root, effect, by_path);
+    await options.attributes.learnPaths(root, [...by_path.keys()]);
+    await requirePins(options, effect, by_path);
     const histories = [...by_path.values()];
-    const originals = await backUpAll(root, backups, histories);
+    const originals = await backUpAll(options, backups, histories);
     const manifest = manifestOf(effect, options, histories, originals);
     await saveManifest(root, manifest);
     return { manifest, originals: foundAt(histories, originals) };
@@ -84,13 +87,14 @@ export function historiesOf(effect: PlanEffect): Map<string, PathHistory> {
 
 /** Files that an action reads. One that the plan itself makes is checked when the action runs. */
 async function requirePins(
-  root: string,
+  { root, attributes }: CheckpointOptions,
   effect: PlanEffect,
   histories: ReadonlyMap<string, PathHistory>,
 ): Promise<void> {
   const pins = effect.actions.flatMap((action) => action.changes).filter(isPin);
   for (const { path, before } of pins) {
-    if (!histories.has(path)) requireState(path, before as FileState | null, await see(root, path));
+    if (!histories.has(path))
+      requireState(path, before as FileState | null, await attributes.see(root, path));
   }
 }
 
@@ -116,7 +120,7 @@ function foundAt(histories: readonly PathHistory[], originals: readonly Original
 
 /** Each folder is walked to once, not for each file. */
 async function backUpAll(
-  root: string,
+  { root, attributes }: CheckpointOptions,
   backups: string,
   histories: readonly PathHistory[],
 ): Promise<Original[]> {
@@ -125,7 +129,7 @@ async function backUpAll(
   try {
     await eachAtMost(planLimits.concurrent_actions, histories, async ({ path, before }, index) => {
       const backup = before === null ? null : `${backups}/${backupName(path, index)}`;
-      const seen = backup === null ? seeIn(folders, path) : await backUp(folders, path, backup);
+      const seen = backup === null ? seeIn(folders, path) : await backUp(folders, path, backup, attributes);
       requireState(path, before, seen);
       originals[index] = { seen, backup };
     });
@@ -136,13 +140,22 @@ async function backUpAll(
   }
 }
 
-async function backUp(folders: OpenFolders, path: string, backup: string): Promise<Seen | null> {
+async function backUp(
+  folders: OpenFolders,
+  path: string,
+  backup: string,
+  attributes: Attributes,
+): Promise<Seen | null> {
   try {
-    const place = folders.at(backup);
-    return await stageCopy(place, place.name, folders.at(path), ({ state, atime_ns, mtime_ns }) => ({
+    const [from, place] = [folders.at(path), folders.at(backup)];
+    const dressed = ({ state, atime_ns, mtime_ns }: Seen) => ({
       mode: state.mode & 0o777,
       times: { atime_ns, mtime_ns },
-    }));
+    });
+    const seen = await stageCopy(place, place.name, from, dressed, async (source, name) => {
+      if ((await attributes.of(from, source)).state.attributes !== undefined) await wearAs(from, place, name);
+    });
+    return seen && (await attributes.of(from, seen));
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
     throw error;
@@ -205,6 +218,7 @@ function checkpointOf(history: PathHistory, { seen, backup }: Original, chain: n
     restore_command:
       backup === null ? `Remove ${path}` : `Copy ${backup} to ${path}, with its mode and times`,
     original_mode: seen?.state.mode ?? null,
+    original_attributes: seen?.state.attributes ?? null,
     original_owner: seen ? { uid: seen.uid, gid: seen.gid } : null,
     original_mtime_ns: seen?.mtime_ns.toString() ?? null,
     original_atime_ns: seen?.atime_ns.toString() ?? null,

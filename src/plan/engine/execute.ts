@@ -9,6 +9,7 @@ import { inspectRun } from '../rollback/inspect.ts';
 import { openJournal } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
+import { Attributes } from '../state/attributes.ts';
 import { isPin } from '../state/pin.ts';
 import type { Hands, Stager } from './apply.ts';
 import { checkpointAll } from './checkpoint.ts';
@@ -28,6 +29,8 @@ export interface ExecuteOptions {
   readonly runners?: Runners;
   /** Left out, no path is protected. */
   readonly protection?: (path: string) => Standing;
+  /** What was learnt when the plan was simulated, so that it need not be read again. */
+  readonly attributes?: Attributes;
   readonly clock?: () => Date;
   /** Ctrl-C, a freeze, a revocation: the run stops and is rolled back. */
   readonly abort?: AbortSignal;
@@ -46,8 +49,8 @@ export interface ExecuteOptions {
  */
 export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
   const { root, clock = () => new Date(), onProgress = () => {}, onEdit = () => {} } = options;
-  const { protection = () => 'free' } = options;
-  const run = new Run(effect, { root, clock, onProgress, onEdit, protection });
+  const { protection = () => 'free', attributes = new Attributes() } = options;
+  const run = new Run(effect, { root, clock, onProgress, onEdit, protection, attributes });
   const halt = startHalt(options.abort, effect.instructions.timeout_ms);
   try {
     await checkpoint(run, options);
@@ -67,14 +70,14 @@ export async function executePlan(effect: PlanEffect, options: ExecuteOptions): 
 
 /** 004 section 5.1, steps 2 and 3. A failure here has touched nothing. Databases are locked first: a backup is a copy too. */
 async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
-  const { root, clock } = run.options;
+  const { root, clock, attributes } = run.options;
   run.options.onProgress({ phase: 'checkpoint', files: run.effect.actions.length });
   try {
     run.hold = await holdDatabases(root, databasesOf(run.effect), {
       ...options.runners?.sql,
       max_bytes: planLimits.file_bytes,
     });
-    const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock });
+    const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock, attributes });
     run.journal = await openJournal(root, options.reports_folder);
     await options.onCheckpoint?.(manifest);
     run.manifest = manifest;
@@ -201,7 +204,7 @@ async function validate(run: Run, halt: Halt): Promise<void> {
   try {
     const reason = halt.reason();
     if (reason) throw reason;
-    await requireStates(run.options.root, run.expected, run.effect.instructions.verify_hashes);
+    await requireStates(run.options, run.expected, run.effect.instructions.verify_hashes);
     await requireRules(run.options.root, run.effect.validation);
     await syncFolders(run);
   } catch (error) {
@@ -219,11 +222,11 @@ async function syncFolders(run: Run): Promise<void> {
 
 async function undoIfNeeded(run: Run): Promise<void> {
   if (!run.must_roll_back) return;
-  const { root, clock } = run.options;
+  const { root, clock, attributes } = run.options;
   run.options.onProgress({ phase: 'rollback' });
   try {
     await disownUntouched(run);
-    run.rollback = await rollBack(run.manifest!, { root, clock });
+    run.rollback = await rollBack(run.manifest!, { root, clock, attributes });
     if (run.rollback.status === 'rolled_back')
       run.manifest = { ...run.manifest!, status: 'EXECUTED', rolled_back_at: run.now() };
   } catch (error) {
@@ -235,7 +238,7 @@ async function undoIfNeeded(run: Run): Promise<void> {
 
 /** A path that we never came to may have been changed by others: it is not ours to restore. */
 async function disownUntouched(run: Run): Promise<void> {
-  const { paths } = await inspectRun(run.manifest!, run.options.root);
+  const { paths } = await inspectRun(run.manifest!, run.options.root, run.options.attributes);
   for (const { checkpoint, standing } of paths) {
     if (standing !== 'untouched' && !run.touched.has(checkpoint.file_path))
       run.say({ kind: 'untouched', at: run.now(), path: checkpoint.file_path });

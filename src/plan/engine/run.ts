@@ -6,6 +6,7 @@ import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { Journal, JournalLine } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import type { RollBackOutcome } from '../rollback/roll-back.ts';
+import type { Attributes } from '../state/attributes.ts';
 import { foldersAbove, makeFolder } from '../state/folders.ts';
 import type { Seen } from '../state/see.ts';
 import { Ahead } from './ahead.ts';
@@ -20,6 +21,7 @@ export interface RunOptions {
   readonly onProgress: (progress: Progress) => void;
   readonly onEdit: Stager['edited'];
   readonly protection: (path: string) => Standing;
+  readonly attributes: Attributes;
 }
 
 /** Everything that is known about a run while it goes on. */
@@ -94,6 +96,7 @@ export class Run {
   stager(alone: boolean): Stager {
     return {
       root: this.options.root,
+      attributes: this.options.attributes,
       alone,
       known: (path) => this.originals.get(path),
       temporary: () => `${this.manifest!.temporary_prefix}${this.#temporaries++}`,

@@ -4,21 +4,27 @@ import { Refusal, refuse } from '../../refusal.ts';
 import { formatOf } from '../edit/format.ts';
 import { syntaxProblem } from '../input/syntax.ts';
 import type { FileState, ValidationRule } from '../model.ts';
+import type { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
 import { read, seeIn } from '../state/see.ts';
 
 /** After the actions: every path that was changed is as it must be. */
 export async function requireStates(
-  root: string,
+  { root, attributes }: { readonly root: string; readonly attributes: Attributes },
   expected: ReadonlyMap<string, FileState | null>,
   verify_hashes: boolean,
 ): Promise<void> {
   const folders = new OpenFolders(root);
-  const hasState = (path: string, state: FileState | null) =>
-    sameState(seeIn(folders, path)?.state ?? null, state);
+  const worn = [...expected].flatMap(([path, state]) => (state?.attributes === undefined ? [] : [path]));
+  const hasState = async (path: string, state: FileState | null) => {
+    const seen = seeIn(folders, path);
+    const whole = seen && worn.includes(path) ? await attributes.of(folders.at(path), seen) : seen;
+    return sameState(whole?.state ?? null, state);
+  };
   try {
+    if (worn.length > 0) await attributes.learnPaths(root, worn);
     for (const [path, state] of expected) {
-      if (!(verify_hashes ? hasState(path, state) : await looksLike(root, path, state)))
+      if (!(await (verify_hashes ? hasState(path, state) : looksLike(root, path, state))))
         refuse('RESULT_MISMATCH', `${path} is not what the plan made of it.`, { path });
     }
   } finally {

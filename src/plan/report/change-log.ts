@@ -93,6 +93,8 @@ function timeOf(ns: bigint): string | null {
 }
 
 function stateOf(state: FileState | null, last_modified: string | null): Change['before_state'] {
-  if (state === null) return { exists: false, hash: null, size_bytes: null, last_modified: null };
-  return { exists: true, hash: state.sha256, size_bytes: state.size, last_modified };
+  if (state === null)
+    return { exists: false, hash: null, size_bytes: null, last_modified: null, attributes: null };
+  const { sha256: hash, size: size_bytes, attributes = null } = state;
+  return { exists: true, hash, size_bytes, last_modified, attributes };
 }

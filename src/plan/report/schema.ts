@@ -81,6 +81,8 @@ const fileState = z.strictObject({
   hash: digest.nullable(),
   size_bytes: count.nullable(),
   last_modified: time.nullable(),
+  /** Of the access control list and the extended attributes; null when there are none. */
+  attributes: digest.nullable(),
 });
 
 const change = z.strictObject({

@@ -1,6 +1,7 @@
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
+import { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
 import { type SecondNames, type Seen, seeIn } from '../state/see.ts';
 import { announced, type JournalLine, readJournal } from './journal.ts';
@@ -39,30 +40,42 @@ export interface InspectedRun {
 }
 
 /** Says exactly what was done. Reads only. */
-export async function inspectRun(manifest: RollbackManifest, root: string): Promise<InspectedRun> {
+export async function inspectRun(
+  manifest: RollbackManifest,
+  root: string,
+  attributes: Attributes = new Attributes(),
+): Promise<InspectedRun> {
   const journal = readJournal(root, manifest.reports_folder);
   const folders = new OpenFolders(root);
   try {
     const second_names = await halfMoved(root, manifest, folders);
-    const paths = manifest.checkpoints.map((checkpoint) =>
-      inspectPath(checkpoint, folders, journal, second_names),
-    );
+    const looked = manifest.checkpoints.map(({ file_path }) => file_path);
+    await attributes.learnPaths(root, looked);
+    const look = { folders, journal, second_names, attributes };
+    const paths: InspectedPath[] = [];
+    for (const checkpoint of manifest.checkpoints) paths.push(await inspectPath(checkpoint, look));
     return { paths, actions: actionsOf(journal), second_names, finished: finishOf(journal) };
   } finally {
     folders.close();
   }
 }
 
-function inspectPath(
+interface Look {
+  readonly folders: OpenFolders;
+  readonly journal: readonly JournalLine[];
+  readonly second_names: SecondNames;
+  readonly attributes: Attributes;
+}
+
+async function inspectPath(
   checkpoint: Checkpoint,
-  folders: OpenFolders,
-  journal: readonly JournalLine[],
-  second_names: SecondNames,
-): InspectedPath {
+  { folders, journal, second_names, attributes }: Look,
+): Promise<InspectedPath> {
   const { file_path } = checkpoint;
   let seen: Seen | null;
   try {
     seen = seeIn(folders, file_path, second_names);
+    if (seen) seen = await attributes.of(folders.at(file_path), seen);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const problem = { code: error.code, message: error.message };

@@ -21,7 +21,12 @@ const MANIFEST_BYTES = 16 * 1024 * 1024;
 
 const digest = z.string().refine(isDigest, 'is not a SHA-256 digest');
 const nanoseconds = z.string().regex(/^-?\d{1,30}$/);
-const fileState = z.strictObject({ sha256: digest, size: z.int().min(0), mode: z.int().min(0).max(0o7777) });
+const fileState = z.strictObject({
+  sha256: digest,
+  size: z.int().min(0),
+  mode: z.int().min(0).max(0o7777),
+  attributes: digest.optional(),
+});
 
 const checkpointSchema = z.strictObject({
   checkpoint_id: z.uuid(),
@@ -33,6 +38,8 @@ const checkpointSchema = z.strictObject({
   operation_to_reverse: z.enum(['CREATE', 'MODIFY', 'DELETE', 'RENAME']),
   restore_command: z.string(),
   original_mode: z.int().min(0).max(0o7777).nullable(),
+  /** Of the access control list and the extended attributes; the backup has them too. */
+  original_attributes: digest.nullable(),
   original_owner: z.strictObject({ uid: z.int(), gid: z.int() }).nullable(),
   original_mtime_ns: nanoseconds.nullable(),
   original_atime_ns: nanoseconds.nullable(),
@@ -147,7 +154,8 @@ function sameOutcome(a: FileState | null | 'unknown', b: FileState | null | 'unk
 }
 
 /** The state before the run. */
-export function originalOf(checkpoint: Checkpoint) {
-  const { original_hash: sha256, original_size: size, original_mode: mode } = checkpoint;
-  return sha256 === null || size === null || mode === null ? null : { sha256, size, mode };
+export function originalOf(checkpoint: Checkpoint): FileState | null {
+  const { original_hash: sha256, original_size: size, original_mode: mode, original_attributes } = checkpoint;
+  if (sha256 === null || size === null || mode === null) return null;
+  return { sha256, size, mode, ...(original_attributes !== null && { attributes: original_attributes }) };
 }

@@ -10,9 +10,10 @@ import {
   withPlace,
 } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
+import { type Attributes as Worn, wearAs } from '../state/attributes.ts';
 import { makeFolders } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
-import { identityOf, type SecondNames, type Seen, see, seeAgainAt } from '../state/see.ts';
+import { identityOf, type SecondNames, type Seen, seeAgainAt } from '../state/see.ts';
 import { type Attributes, stageCopy } from '../state/stage.ts';
 import type { InspectedPath } from './inspect.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
@@ -24,6 +25,7 @@ const TIME_SLACK_NS = 1_000n;
 export interface Scene {
   readonly root: string;
   readonly manifest: RollbackManifest;
+  readonly attributes: Worn;
   /** Files that a cut move of this run left with two names: while it is taken back, that is no reason to refuse them. */
   readonly second_names: SecondNames;
 }
@@ -42,13 +44,22 @@ export async function restoreFromBackup(scene: Scene, { checkpoint, seen }: Insp
 async function copyBack(
   place: Place,
   backup: Place,
-  { manifest, second_names }: Scene,
+  { manifest, second_names, attributes }: Scene,
   checkpoint: Checkpoint,
   seen: Seen | null,
 ): Promise<void> {
-  const now = requireStill(place, seen, second_names);
+  const now = await requireStill(place, seen, { second_names, attributes });
   const temporary = `${manifest.temporary_prefix}r-${checkpoint.checkpoint_id}`;
-  const copied = await stageCopy(place, temporary, backup, () => attributesOf(checkpoint));
+  const worn = checkpoint.original_attributes !== null;
+  const copied = await stageCopy(
+    place,
+    temporary,
+    backup,
+    () => attributesOf(checkpoint),
+    async (_, name) => {
+      if (worn) await wearAs(backup, place, name);
+    },
+  );
   try {
     const original = originalOf(checkpoint);
     if (copied === null || copied.state.sha256 !== original?.sha256 || copied.state.size !== original.size)
@@ -56,6 +67,7 @@ async function copyBack(
     requireUnmoved(place, now);
     if (now === null) putNew(place, temporary);
     else putOver(place, temporary);
+    if (!worn) attributes.noteNone(place);
   } catch (error) {
     if (statAt(place, temporary) !== null) removeAt(place, temporary);
     throw error;
@@ -78,51 +90,45 @@ function attributesOf({
 }
 
 /** Removes a file that the plan made. */
-export function removeMade(
-  { root, second_names }: Scene,
-  { checkpoint, seen }: InspectedPath,
-): Promise<void> {
-  return withPlace(root, checkpoint.file_path, (place) => {
-    const now = requireStill(place, seen, second_names);
+export function removeMade(scene: Scene, { checkpoint, seen }: InspectedPath): Promise<void> {
+  return withPlace(scene.root, checkpoint.file_path, async (place) => {
+    const now = await requireStill(place, seen, scene);
     requireUnmoved(place, now);
     removeAt(place);
   });
 }
 
 /** Moves a file that the plan renamed back to where it was: the very same file, with all that belongs to it. */
-export function moveBack(
-  { root, second_names }: Scene,
-  from: InspectedPath,
-  to: InspectedPath,
-): Promise<void> {
-  return withPlace(root, from.checkpoint.file_path, (source) =>
-    withPlace(root, to.checkpoint.file_path, (target) => {
-      const moved = requireStill(source, from.seen, second_names);
-      const replaced = requireStill(target, to.seen, second_names);
+export function moveBack(scene: Scene, from: InspectedPath, to: InspectedPath): Promise<void> {
+  return withPlace(scene.root, from.checkpoint.file_path, (source) =>
+    withPlace(scene.root, to.checkpoint.file_path, async (target) => {
+      const moved = await requireStill(source, from.seen, scene);
+      const replaced = await requireStill(target, to.seen, scene);
       requireUnmoved(source, moved);
       requireUnmoved(target, replaced);
       if (replaced === null) moveNew(source, target);
       else moveOver(source, target);
+      if (moved?.state.attributes === undefined) scene.attributes.noteNone(target);
     }),
   );
 }
 
 /** Whether the file at a path is the one that was at the checkpoint's path, down to its times. */
 export async function isTheOriginal(
-  { root, second_names }: Scene,
+  { root, second_names, attributes }: Scene,
   path: string,
   checkpoint: Checkpoint,
 ): Promise<boolean> {
-  const found = await see(root, path, second_names);
+  const found = await attributes.see(root, path, second_names);
   return found !== null && sameState(found.state, originalOf(checkpoint)) && hasItsTimes(found, checkpoint);
 }
 
 /** After a restore everything must be as it was. */
 export async function verifyRestored(
-  { root, second_names }: Scene,
+  { root, second_names, attributes }: Scene,
   checkpoint: Checkpoint,
 ): Promise<boolean> {
-  const found = await see(root, checkpoint.file_path, second_names);
+  const found = await attributes.see(root, checkpoint.file_path, second_names);
   if (!sameState(found?.state ?? null, originalOf(checkpoint))) return false;
   return found === null || hasItsTimes(found, checkpoint);
 }
@@ -134,8 +140,13 @@ function hasItsTimes({ mtime_ns }: Seen, { original_mtime_ns }: Checkpoint): boo
 }
 
 /** Somebody may have changed the file since it was inspected. */
-function requireStill(place: Place, seen: Seen | null, second_names: SecondNames): Seen | null {
-  const now = seeAgainAt(place, seen, second_names);
+async function requireStill(
+  place: Place,
+  seen: Seen | null,
+  { second_names, attributes }: Pick<Scene, 'second_names' | 'attributes'>,
+): Promise<Seen | null> {
+  const again = seeAgainAt(place, seen, second_names);
+  const now = again && (await attributes.of(place, again));
   if (!sameState(now?.state ?? null, seen?.state ?? null)) changed(place);
   return now;
 }

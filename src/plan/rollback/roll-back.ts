@@ -3,6 +3,7 @@ import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 import { eachAtMost } from '../engine/concurrent.ts';
 import { planLimits } from '../limits.ts';
+import { Attributes } from '../state/attributes.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
 import { whileLocked } from './database.ts';
@@ -24,6 +25,8 @@ export interface RollBackOptions extends ScopeOptions {
   /** Only says what would be done. */
   readonly preview?: boolean;
   readonly clock?: () => Date;
+  /** What the run itself learnt about the files. */
+  readonly attributes?: Attributes;
 }
 
 export type RollBackStep = 'nothing' | 'restore' | 'remove' | 'move_back' | 'refuse';
@@ -56,10 +59,10 @@ export async function rollBack(
   manifest: RollbackManifest,
   options: RollBackOptions,
 ): Promise<RollBackOutcome> {
-  const { root, preview = false } = options;
+  const { root, preview = false, attributes = new Attributes() } = options;
   const scope = requireRollBack(manifest, options);
-  const run = await inspectRun(manifest, root);
-  const scene: Scene = { root, manifest, second_names: run.second_names };
+  const run = await inspectRun(manifest, root, attributes);
+  const scene: Scene = { root, manifest, attributes, second_names: run.second_names };
   const steps = await planSteps(scene, scope, run);
   if (preview) return summary('preview', steps.map(previewOf), [], run, manifest);
   const paths: RolledBackPath[] = [];

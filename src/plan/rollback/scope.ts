@@ -2,8 +2,9 @@ import { statAt } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { PlanEffect } from '../model.ts';
+import { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
-import { see, seeIn } from '../state/see.ts';
+import { seeIn } from '../state/see.ts';
 import { readJournal } from './journal.ts';
 import {
   type Checkpoint,
@@ -76,9 +77,12 @@ function isAsBefore(folders: OpenFolders, checkpoint: Checkpoint): boolean {
  * the files themselves tell which, and only when all of them are as they were is there nothing to undo.
  */
 export async function requireUntouched(effect: PlanEffect, root: string): Promise<void> {
-  for (const [path, [first]] of changesByPath(effect)) {
+  const attributes = new Attributes();
+  const changes = changesByPath(effect);
+  await attributes.learnPaths(root, [...changes.keys()]);
+  for (const [path, [first]] of changes) {
     const before = first!.before === 'unknown' ? null : first!.before;
-    if (!sameState(before, (await see(root, path))?.state ?? null))
+    if (!sameState(before, (await attributes.see(root, path))?.state ?? null))
       refuse('MANIFEST_CORRUPT', `There is no manifest, and ${path} is not as it was before the run.`, {
         path,
       });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sha256 } from '../../canonical/digest.ts';
+import { type Digest, sha256 } from '../../canonical/digest.ts';
 import { attempt, withPlace } from '../../durable/beneath-write.ts';
 import { requireDatabase } from '../../effect/sql/database.ts';
 import { readableFiles } from '../../effect/sql/readable.ts';
@@ -9,8 +9,9 @@ import { refuse } from '../../refusal.ts';
 import type { World } from '../engine/handler/handler.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
+import type { Attributes } from './attributes.ts';
 import { foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
-import { read, see } from './see.ts';
+import { read } from './see.ts';
 import type { Sight } from './sight.ts';
 
 /** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or nobody's need. */
@@ -24,6 +25,7 @@ export interface Entry {
 export interface OverlayOptions {
   readonly root: string;
   readonly preserve_permissions: boolean;
+  readonly attributes: Attributes;
   /** Whether the bytes at this path will be asked for again. The others are hashed and forgotten. */
   readonly keep: (path: string) => boolean;
   /** Remembers what the simulation saw. */
@@ -54,9 +56,13 @@ export class Overlay implements World {
   }
 
   async existing(path: string): Promise<FileState> {
-    const state = this.#known(path, await this.look(path));
+    const entry = await this.entry(path);
+    const state = this.#known(path, entry.state);
     if (state === null) refuse('FILE_NOT_FOUND', `${path} does not exist.`, { path });
-    this.#requireWritableFolder(path);
+    await this.#requireWritableFolder(path);
+    const { root, attributes } = this.#options;
+    if (entry.source && 'disk' in entry.source)
+      await withPlace(root, entry.source.disk, (place) => attributes.requireKeepable(place));
     return state;
   }
 
@@ -76,13 +82,14 @@ export class Overlay implements World {
     const missing = missingFolders(this.#options.root, path);
     this.#options.sight?.sawMissing(path, missing);
     for (const folder of missing) this.#folders.add(folder);
-    this.#requireWritableFolder(path);
+    await this.#requireWritableFolder(path);
   }
 
-  async put(path: string, bytes: Uint8Array, mode: number): Promise<FileState> {
+  async put(path: string, bytes: Uint8Array, mode: number, attributes?: Digest): Promise<FileState> {
     if (bytes.length > planLimits.file_bytes)
       refuse('PLAN_LIMIT_EXCEEDED', `${path} would have ${bytes.length} bytes.`, { path });
-    const state = { sha256: sha256(bytes), size: bytes.length, mode };
+    const kept = attributes === undefined ? {} : { attributes };
+    const state = { sha256: sha256(bytes), size: bytes.length, mode, ...kept };
     this.#set(path, { state, source: this.#options.keep(path) ? this.#stage(bytes) : null });
     return state;
   }
@@ -117,7 +124,7 @@ export class Overlay implements World {
   async entry(path: string): Promise<Entry> {
     const known = this.#entries.get(path);
     if (known) return known;
-    const found = await see(this.#options.root, path);
+    const found = await this.#options.attributes.see(this.#options.root, path);
     this.#options.sight?.saw(path, found);
     const entry: Entry = { state: found?.state ?? null, source: found ? { disk: path } : null };
     this.#entries.set(path, entry);
@@ -166,9 +173,13 @@ export class Overlay implements World {
   }
 
   /** The nearest folder that exists must let us change names in it. */
-  #requireWritableFolder(path: string): void {
+  async #requireWritableFolder(path: string): Promise<void> {
+    const { root, attributes, sight } = this.#options;
     const folder = foldersAbove(path).findLast((above) => !this.#folders.has(above)) ?? '';
-    requireWritableFolder(this.#options.root, folder);
-    this.#options.sight?.sawWritable(folder);
+    requireWritableFolder(root, folder);
+    sight?.sawWritable(folder);
+    await withPlace(root, folder === '' ? 'any' : `${folder}/any`, (place) =>
+      attributes.requireNoInheritance({ ...place, path }),
+    );
   }
 }

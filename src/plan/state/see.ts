@@ -74,7 +74,7 @@ export async function read(root: string, path: string): Promise<Content | null> 
   return withPlace(root, path, (place) => readAt(place)).catch(nothingIfMissing);
 }
 
-function nothingIfMissing(error: unknown): null {
+export function nothingIfMissing(error: unknown): null {
   if ((error as { code?: string }).code === 'FILE_NOT_FOUND') return null;
   throw error;
 }

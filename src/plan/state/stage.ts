@@ -21,6 +21,8 @@ export interface Attributes {
 }
 
 export interface Company {
+  /** Gives the file what only a child can give it, before it is on the disk. */
+  readonly wear?: ((name: string) => Promise<void>) | undefined;
   /** Nobody else works meanwhile, so a wait off the main thread would win nothing and cost a switch. */
   readonly alone?: boolean;
 }
@@ -33,12 +35,13 @@ export async function stageBytes(
   place: Place,
   temporary: string,
   bytes: Uint8Array,
-  { alone = false, ...attributes }: Attributes & Company,
+  { alone = false, wear, ...attributes }: Attributes & Company,
 ): Promise<void> {
-  await stage(place, temporary, alone, (fd) => {
+  const fill = (fd: number) => {
     writeAll(fd, bytes);
     dress(fd, place.path, attributes);
-  });
+  };
+  await stage(place, temporary, { alone, wear }, fill);
 }
 
 /** Copies an open file and hashes it on the way. The caller compares the hash before it puts the copy anywhere. */
@@ -47,12 +50,13 @@ export async function stageCopy(
   temporary: string,
   from: Place,
   attributes: (source: Seen) => Attributes,
+  wear?: (source: Seen, name: string) => Promise<void>,
 ): Promise<Seen | null> {
   const source_fd = openToRead(from);
   if (source_fd === null) return null;
   try {
     let source: Seen | undefined;
-    await stage(place, temporary, false, (fd) => {
+    await stage(place, temporary, { wear: async (name) => wear?.(source!, name) }, (fd) => {
       const look = beginLook(source_fd, from.path);
       source = endLook(look, copyOpen(look, fd));
       dress(fd, place.path, attributes(source));
@@ -81,12 +85,13 @@ function copyOpen({ fd: from, shown, size }: Look, to: number): string {
 async function stage(
   place: Place,
   temporary: string,
-  alone: boolean,
+  { alone = false, wear }: Company,
   fill: (fd: number) => void,
 ): Promise<void> {
   const fd = alone ? createAt(place, temporary) : await createLater(place, temporary);
   try {
     attempt(place.path, () => fill(fd));
+    await wear?.(temporary);
     if (alone) attempt(place.path, () => fsyncSync(fd));
     else await syncOpen(fd, place.path);
   } catch (error) {

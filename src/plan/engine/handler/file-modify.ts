@@ -23,7 +23,8 @@ export async function simulateEdit({ target }: Action, world: World, edit: Edit)
   const { bytes, state } = await world.read(target);
   requireWritable(target, state);
   const mode = world.preserve_permissions ? state.mode : DEFAULT_MODE;
-  const after = await world.put(target, (await edit(bytes)).bytes, mode);
+  requireKept(target, state, mode);
+  const after = await world.put(target, (await edit(bytes)).bytes, mode, state.attributes);
   return { changes: [{ path: target, before: state, after }] };
 }
 
@@ -44,6 +45,12 @@ export async function executeEdit(action: ActionEffect, hands: Hands, edit: Edit
   const prepared = await prepareEdit(action, hands, edit);
   await putStaged(hands, change, prepared);
   return prepared.output;
+}
+
+/** A change of the mode changes the mask of an access control list, and with it who may do what. */
+function requireKept(path: string, { mode, attributes }: FileState, after: number): void {
+  if (attributes !== undefined && mode !== after)
+    refuse('ATTRIBUTES_NOT_KEPT', `${path} has attributes, so its mode cannot change.`, { path });
 }
 
 /** A replaced file needs only its folder to be writable. Who took the write bits away meant the file, so we ask it. */

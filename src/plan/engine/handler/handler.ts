@@ -1,3 +1,4 @@
+import type { Digest } from '../../../canonical/digest.ts';
 import type { Action, ActionEffect, FileState, PathChange, PipelineStep, Undo } from '../../model.ts';
 import type { ActionType } from '../../operation.ts';
 import type { Hands, Prepared, Stager } from '../apply.ts';
@@ -30,7 +31,7 @@ export interface World {
   read(path: string): Promise<{ readonly bytes: Uint8Array; readonly state: FileState }>;
   /** Refuses a path that is not free, or whose folder cannot be written. */
   requireFree(path: string): Promise<void>;
-  put(path: string, bytes: Uint8Array, mode: number): Promise<FileState>;
+  put(path: string, bytes: Uint8Array, mode: number, attributes?: Digest): Promise<FileState>;
   remove(path: string): void;
   move(from: string, to: string): void;
   /** What is there; an earlier action may have left something that nobody can tell yet. */

@@ -8,7 +8,7 @@ import { requireNoCredential } from '../../input/content.ts';
 import type { Action, ActionEffect, PathChange } from '../../model.ts';
 import type { OperationOf } from '../../operation.ts';
 import { sameState } from '../../state/pin.ts';
-import { read, type Seen, see } from '../../state/see.ts';
+import { read, type Seen } from '../../state/see.ts';
 import { type Hands, requireSame } from '../apply.ts';
 import type { Handler, World } from './handler.ts';
 
@@ -100,7 +100,7 @@ type Found = ReadonlyMap<string, Seen | null>;
 async function requireInputs(action: ActionEffect<'SQL_EXECUTE'>, hands: Hands): Promise<Found> {
   const found = new Map<string, Seen | null>();
   for (const { path, before } of action.changes) {
-    const now = await see(hands.root, path);
+    const now = await hands.attributes.see(hands.root, path);
     const expected = before === 'unknown' ? hands.left(path) : before;
     if (!sameState(expected, now?.state ?? null))
       refuse('PLAN_DRIFT', `${path} is not what was approved.`, { path });

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { refuse } from '../refusal.ts';
+import { type Attribute, PaxReader } from './pax.ts';
+
+/**
+ * Extended attributes and access control lists. Node has no call for them, so GNU tar reads them and GNU cp copies them: two
+ * programs that every Linux system has. What they cannot do is refused with their own words, never dropped.
+ */
+
+/** The programs are those of the system, and their messages are in English. */
+const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+
+/** The label of SELinux follows from its policy, and is not a property that a plan keeps. */
+const READ = [
+  '--create',
+  '--file=-',
+  '--format=pax',
+  '--blocking-factor=64',
+  '--xattrs',
+  '--xattrs-include=*',
+  '--xattrs-exclude=security.selinux',
+  '--no-recursion',
+  '--absolute-names',
+  '--null',
+  '--files-from=-',
+];
+
+/** A look must not change the time of the last access. Only the owner and root may ask for that. */
+const AS_ROOT = ['--atime-preserve=system'];
+
+/** The attributes of each path, in order, by one child for all of them. Nothing is followed and nothing is changed. */
+export async function readAttributes(paths: readonly string[]): Promise<readonly (readonly Attribute[])[]> {
+  if (paths.length === 0) return [];
+  const reader = new PaxReader();
+  const argv = process.getuid?.() === 0 ? [...AS_ROOT, ...READ] : READ;
+  const said = await runTool('tar', argv, Buffer.from(paths.map((path) => `${path}\0`).join('')), (chunk) =>
+    reader.feed(chunk),
+  );
+  if (said !== null) refuse('ATTRIBUTES_UNREADABLE', said);
+  if (reader.members.length !== paths.length)
+    refuse('ATTRIBUTES_UNREADABLE', `tar answered for ${reader.members.length} of ${paths.length} files.`);
+  return reader.members;
+}
+
+/** Gives a file the mode, the access control list and all attributes of another one. Its content stays. */
+export async function copyAttributes(from: string, to: string): Promise<void> {
+  const argv = ['--attributes-only', '--no-dereference', '--preserve=mode,xattr', '-T', '--', from, to];
+  const said = await runTool('cp', argv, null, () => {});
+  if (said !== null) refuse('ATTRIBUTES_NOT_KEPT', said);
+}
+
+/** What the program said against it; null when it said nothing and ended well. */
+function runTool(
+  program: string,
+  argv: readonly string[],
+  input: Uint8Array | null,
+  take: (chunk: Buffer) => void,
+): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, argv, {
+      env: ENV,
+      cwd: '/',
+      stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    });
+    let errors = '';
+    let failed: unknown;
+    child.stdout!.on('data', (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        failed = error;
+        child.kill('SIGKILL');
+      }
+    });
+    child.stderr!.on('data', (chunk: Buffer) => {
+      errors = `${errors}${chunk}`.slice(0, 2000);
+    });
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(`GNU ${program} cannot be run: ${error.code}`),
+    );
+    child.on('close', (code, signal) => {
+      if (failed !== undefined) reject(failed);
+      else
+        resolve(
+          code === 0 && errors === '' ? null : errors.trim() || `${program} ended with ${code ?? signal}`,
+        );
+    });
+    child.stdin?.on('error', () => {}); // it ended before it read everything, and says why
+    child.stdin?.end(input);
+  });
+}

@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { copyAttributes, readAttributes } from '../../src/effect/attributes.ts';
+import { attributesAt, setAttribute, withTools } from '../support/attributes.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+
+describe('the attributes of files', () => {
+  it(
+    'are read for many files and folders at once, in order, whatever bytes they have',
+    withTools(async () => {
+      const root = scratch();
+      const names = ['plain', 'with\nnewline', '-dash', 'folder', 'large'].map((name) => join(root, name));
+      for (const name of names)
+        name.endsWith('folder') ? mkdirSync(name) : writeFileSync(name, 'x'.repeat(1000));
+      setAttribute(names[1]!, 'user.text', '0x0a3d00');
+      setAttribute(names[3]!, 'user.of folder', 'f');
+      expect(await readAttributes(names)).toEqual([
+        [],
+        [{ name: 'user.text', value: Buffer.from([10, 61, 0]).toString('base64') }],
+        [],
+        [{ name: 'user.of folder', value: Buffer.from('f').toString('base64') }],
+        [],
+      ]);
+    }),
+  );
+
+  it('of no file are none, and need no program', async () => {
+    expect(await readAttributes([])).toEqual([]);
+  });
+
+  it('of a file that is not there are refused, not taken as none', async () => {
+    await expectRefusal('ATTRIBUTES_UNREADABLE', () => readAttributes([join(scratch(), 'missing')]));
+  });
+
+  it(
+    'are copied to another file without its content, or it is refused',
+    withTools(async () => {
+      const root = scratch();
+      const [from, to] = [join(root, 'from'), join(root, 'to')];
+      writeFileSync(from, 'a');
+      writeFileSync(to, 'b');
+      setAttribute(from, 'user.k', 'v');
+      await copyAttributes(from, to);
+      expect(attributesAt([to])).toBe(attributesAt([from]).replace(from, to));
+      await expectRefusal('ATTRIBUTES_NOT_KEPT', () => copyAttributes(join(root, 'missing'), to));
+    }),
+  );
+});
