@@ -236,6 +236,11 @@ export function pathThrough(place: Place, name = place.name): string {
   return inside(place.folder_fd, place.folder, name);
 }
 
+/** The same for a child that gets no descriptor of ours: a link that is put on the way leads it nowhere. */
+export function pathForChild(place: Place, name = place.name): string {
+  return pathThrough(place, name).replace('/proc/self/', `/proc/${process.pid}/`);
+}
+
 const fsyncLater = promisify(fsync);
 
 /** Off the main thread, so that several files can reach the disk together. */

@@ -116,20 +116,10 @@ async function simulate(action: Action, overlay: Overlay, options: DeriveOptions
     query_text = null,
     steps = [],
   } = await simulateBy(handlers, action, overlay);
-  if (action.action_type === 'SQL_EXECUTE') requirePlain(changes);
   for (const change of changes) await options.visit?.(visited(action, change, overlay));
   const { reversible: _, risk_level: __, ...kept } = action;
   const { undo } = handlers[action.action_type];
   return { effect: { ...kept, undo, changes, statements, query_text, steps }, reads };
-}
-
-/** A database is written anew by the engine, which knows nothing of attributes. */
-function requirePlain(changes: readonly PathChange[]): void {
-  for (const change of changes) {
-    const { path, before } = change;
-    if (!isPin(change) && before !== null && before !== 'unknown' && before.attributes !== undefined)
-      refuse('ATTRIBUTES_NOT_KEPT', `${path} has attributes, and SQL would lose them.`, { path });
-  }
 }
 
 function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: Overlay) {

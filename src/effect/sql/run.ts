@@ -130,7 +130,7 @@ interface StagedDatabase extends Staged {
   readonly hold: Hold;
 }
 
-const NEW_FILE: Attributes = { mode: 0o600, owner: null };
+const NEW_FILE: Attributes = { mode: 0o600, of: null };
 const MiB = 1024 * 1024;
 
 async function openTarget(request: SqlRequest, open: Workplace): Promise<Staged> {
@@ -218,10 +218,10 @@ function inspectResult(
   inspect(path, bytes);
 }
 
-function attributesOf({ found }: Staged): Attributes {
+function attributesOf({ found, place }: Staged): Attributes {
   if (!found) return NEW_FILE;
   const { mode, uid, gid } = found.stats;
-  return { mode: Number(mode & 0o7777n), owner: { uid: Number(uid), gid: Number(gid) } };
+  return { mode: Number(mode & 0o7777n), of: { place, uid, gid } };
 }
 
 async function settleDatabase(

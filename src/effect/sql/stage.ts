@@ -12,10 +12,12 @@ import {
   moveOver,
   openPlace,
   type Place,
+  pathForChild,
   pathThrough,
   syncFolderOf,
 } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
+import { copyAttributes, readAttributes } from '../attributes.ts';
 import { openFile } from './database.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -104,10 +106,11 @@ async function readWhole(
   }
 }
 
-/** What a staged file gets before it is put in its place: those of the file that it replaces. */
+/** What a staged file gets before it is put in its place. */
 export interface Attributes {
   readonly mode: number;
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** The file that it replaces. Its owner, access control list and extended attributes are kept too. */
+  readonly of: { readonly place: Place; readonly uid: bigint; readonly gid: bigint } | null;
 }
 
 export interface Settled {
@@ -118,7 +121,7 @@ export interface Settled {
 /** What the runner left in the stage, ready to be published: one regular file, on the disk, with its attributes. */
 export async function settleStage(
   { place }: Stage,
-  { mode, owner }: Attributes,
+  { mode, of }: Attributes,
   max_bytes: number,
 ): Promise<Settled> {
   const { fd, stats } = openFile(place) ?? refuse('SQL_RUNNER_FAILED', 'The runner left no file.');
@@ -126,15 +129,22 @@ export async function settleStage(
     const sha256 = await digestOf(fd, place.path, max_bytes);
     attempt(place.path, () => {
       // The owner first: changing it clears bits of the mode.
-      if (owner && (stats.uid !== BigInt(owner.uid) || stats.gid !== BigInt(owner.gid)))
-        fchownSync(fd, owner.uid, owner.gid);
+      if (of && (stats.uid !== of.uid || stats.gid !== of.gid))
+        fchownSync(fd, Number(of.uid), Number(of.gid));
       fchmodSync(fd, mode);
-      fsyncSync(fd);
     });
+    if (of) await wear(place, of.place);
+    attempt(place.path, () => fsyncSync(fd));
     return { sha256, size_bytes: Number(stats.size) };
   } finally {
     closeSync(fd);
   }
+}
+
+/** A file system may know no attributes at all, so they are copied only where there are some. */
+async function wear(place: Place, from: Place): Promise<void> {
+  const [found = []] = await readAttributes([pathForChild(from)]);
+  if (found.length > 0) await copyAttributes(pathForChild(from), pathForChild(place));
 }
 
 /** Puts the staged file in its place, all or nothing. A file that must be new is never put over another. */

@@ -1,11 +1,11 @@
 import { closeSync, fdatasyncSync, ftruncateSync } from 'node:fs';
 import { z } from 'zod';
-import { isDigest } from '../../canonical/digest.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { attempt, closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
 import { appendDurably } from '../../durable/file.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
+import { fileStateSchema } from './manifest.ts';
 
 /**
  * `journal.jsonl`: the facts that no path tells by its state. A line is on disk before what it announces happens.
@@ -16,8 +16,7 @@ const JOURNAL_BYTES = 16 * 1024 * 1024;
 /** The longest line names each path of a plan once, and stays far below. So no write of ours leaves a longer torn line. */
 const LINE_BYTES = 1024 * 1024;
 
-const digest = z.string().refine(isDigest, 'is not a SHA-256 digest');
-const state = z.strictObject({ sha256: digest, size: z.int(), mode: z.int() }).nullable();
+const state = fileStateSchema.nullable();
 const at = z.string();
 
 const lineSchema = z.discriminatedUnion('kind', [

@@ -21,7 +21,7 @@ const MANIFEST_BYTES = 16 * 1024 * 1024;
 
 const digest = z.string().refine(isDigest, 'is not a SHA-256 digest');
 const nanoseconds = z.string().regex(/^-?\d{1,30}$/);
-const fileState = z.strictObject({
+export const fileStateSchema = z.strictObject({
   sha256: digest,
   size: z.int().min(0),
   mode: z.int().min(0).max(0o7777),
@@ -44,7 +44,7 @@ const checkpointSchema = z.strictObject({
   original_mtime_ns: nanoseconds.nullable(),
   original_atime_ns: nanoseconds.nullable(),
   /** What the plan leaves at the path, after one action after the other. `unknown` is told by the journal. */
-  states: z.array(z.union([fileState.nullable(), z.literal('unknown')])),
+  states: z.array(z.union([fileStateSchema.nullable(), z.literal('unknown')])),
   action_ids: z.array(z.string()),
   /** Paths that one action changes together can only be restored together: they share this number. */
   chain: z.int().min(0),

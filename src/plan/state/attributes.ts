@@ -1,6 +1,6 @@
 import { sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
-import { isImmutable, type Place, pathThrough, statAt, withPlace } from '../../durable/beneath-write.ts';
+import { isImmutable, type Place, pathForChild, statAt, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { copyAttributes, readAttributes } from '../../effect/attributes.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -27,7 +27,7 @@ export class Attributes {
       if (stats && (stats.isFile() || stats.isDirectory()) && !this.#known.has(identityOf(stats)))
         unknown.set(identityOf(stats), place);
     }
-    const read = await readAttributes([...unknown.values()].map((place) => forChild(place)));
+    const read = await readAttributes([...unknown.values()].map((place) => pathForChild(place)));
     for (const [i, identity] of [...unknown.keys()].entries()) this.#known.set(identity, wornOf(read[i]!));
   }
 
@@ -117,10 +117,5 @@ function wornOf(attributes: readonly { readonly name: string; readonly value: st
 
 /** Gives a file that is not in its place yet what another one carries. */
 export function wearAs(from: Place, place: Place, name: string): Promise<void> {
-  return copyAttributes(forChild(from), forChild(place, name));
-}
-
-/** Through our own open folder, so that a link that is put on the way leads nowhere. */
-function forChild(place: Place, name = place.name): string {
-  return pathThrough(place, name).replace('/proc/self/', `/proc/${process.pid}/`);
+  return copyAttributes(pathForChild(from), pathForChild(place, name));
 }

@@ -142,7 +142,8 @@ function requestOf(
 function announce(hands: Hands, { path, place, sha256, size, mode }: Made, found: Seen | null): void {
   hands.proceed();
   if (found) requireSame(place, found);
-  const state = { sha256, size, mode };
+  const attributes = found?.state.attributes;
+  const state = { sha256, size, mode, ...(attributes === undefined ? {} : { attributes }) };
   const at = hands.clock().toISOString();
   hands.journal({ kind: 'leaves', at, action_id: hands.action_id, path, state });
   hands.leaves(path, state);
