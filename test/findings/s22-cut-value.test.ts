@@ -8,7 +8,18 @@ beforeAll(async () => {
   project = await makeProject(folder);
 });
 
+const LONG = `${'y'.repeat(2900)} and now rm`;
+
 describe('S22: what was cut off cannot be approved', () => {
+  it('show cuts nothing, as text and as JSON', async () => {
+    const { id } = await project.propose('greet', { name: LONG }, LONG);
+    const { stdout } = await project.run('show', id);
+    const text = stdout.replace(/\n *│ /g, '');
+    expect(text.split('and now rm').length).toBeGreaterThan(3);
+    expect(text).not.toContain('more characters');
+    expect((await project.run('show', '--json', id)).stdout).toContain(LONG);
+  });
+
   it('who stops before the last page is not asked, and nothing is approved', async () => {
     const intent = await project.propose('greet', { name: 'Ada\n'.repeat(1000).trimEnd() });
     const session = inTerminal(['approve', intent.id], { cwd: folder, columns: 60 });
