@@ -302,6 +302,16 @@ export class Keyturn {
     const { previewPlan } = await import('./journey/plan.ts');
     return previewPlan(this.#context, spec);
   };
+  /** Makes the missing reports of a recorded run again. */
+  reportPlan = async (execution_id: string) => {
+    const { reportPlan } = await import('./journey/plan-report.ts');
+    return reportPlan(this.#context, execution_id);
+  };
+  /** Which reports of a finished run, by the folder that its claim names, are not there. */
+  missingReports = async (folder: string) => {
+    const { missingReports } = await import('./journey/plan-report.ts');
+    return missingReports(this.layout.root, folder);
+  };
   previewRollback = async (execution_id: string, checkpoints: readonly string[] = []) => {
     const { previewRollback } = await import('./journey/rollback.ts');
     return previewRollback(this.#context, execution_id, checkpoints);
@@ -468,6 +478,7 @@ export type { Review } from './journey/review.ts';
 export type { Preview } from './journey/run.ts';
 export type { Problem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
+export { hunkLines } from './plan/report/hunk.ts';
 export type { Problem as PolicyProblem } from './policy/problem.ts';
 export type { TableResult } from './policy/table.ts';
 export { parseDuration } from './project/duration.ts';

@@ -87,6 +87,8 @@ export interface Answer {
   readonly refusal?: Refusal;
   /** No line on stdout says that this is an error, so stderr says it the way it says every other one. */
   readonly is_plain?: boolean;
+  /** It can be longer than a screen: at a terminal it is shown page by page. */
+  readonly is_long?: boolean;
 }
 
 export type Act = (call: Call) => Promise<Answer>;

@@ -1,4 +1,12 @@
-import type { Alarm, Block, Line, Piece, Shown, Weight } from '../keyturn.ts';
+import {
+  type Alarm,
+  type Block,
+  hunkLines,
+  type Line,
+  type Piece,
+  type Shown,
+  type Weight,
+} from '../keyturn.ts';
 import { type Field, fieldLines, fieldWidth, folded, type Sheet, type Span } from './fold.ts';
 
 /** Draws what `display/` says, line for line. What is shown, in which order and how loudly, is not decided here. */
@@ -58,14 +66,14 @@ const STYLES: Readonly<Record<Weight, 'alarm' | 'bold' | 'dim' | null>> = {
 
 /** Behind a mark in the margin: no line of a file or of SQL looks like a field. */
 function drawBlock(
-  { title, lines, kind, left_out }: Block,
+  { title, lines, hunks, kind, left_out }: Block,
   { paint, columns }: Sheet,
   indent: string,
 ): string[] {
   const margin = `${indent}│ `;
   return [
     ...folded(`${indent}${title.map(({ text }) => text).join('')}:`, columns),
-    ...lines.flatMap((text) => {
+    ...[...lines, ...hunkLines(hunks)].flatMap((text) => {
       const [first = '', ...more] = folded(`${margin}${text}`, columns, margin.length);
       return [first, ...more].map((row) => (kind === 'diff' ? painted(text, row, paint) : row));
     }),

@@ -43,6 +43,10 @@ async function serve(spec: Spec, call: Call): Promise<number> {
     if (isUnread(error)) throw error;
     return tellError(spec.name, error, json);
   }
+  if (answer.is_long && !json) {
+    const { pageThrough } = await import('./pager.ts');
+    if (await pageThrough(answer.lines)) return tell(spec.name, { ...answer, lines: [] }, json);
+  }
   return tell(spec.name, answer, json);
 }
 

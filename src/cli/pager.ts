@@ -1,5 +1,6 @@
-import { refuse } from '../refusal.ts';
-import type { Terminal } from './terminal.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { atTerminal, hasTerminal, type Terminal } from './terminal.ts';
+import { isControllingTerminal } from './tty.ts';
 
 /** Room for the question, and for its answer. */
 const QUESTION_ROWS = 2;
@@ -33,4 +34,22 @@ export async function showAll(
         .join(''),
     );
   }
+}
+
+/**
+ * An answer that is only read, page by page where the terminal shows it. A person who stops has read enough. False where standard
+ * output is no terminal of this person: then it is printed whole.
+ */
+export async function pageThrough(lines: readonly string[]): Promise<boolean> {
+  if (!isControllingTerminal(1) || !hasTerminal()) return false;
+  try {
+    await atTerminal((terminal) => showAll(terminal, lines));
+  } catch (error) {
+    if (
+      !(error instanceof Refusal) ||
+      (error.code !== 'SHOWN_IN_PART' && error.code !== 'CONFIRMATION_DECLINED')
+    )
+      throw error;
+  }
+  return true;
 }

@@ -27,7 +27,7 @@ interface ExecutionReport {
 }
 
 /** What became of each action, in one line each. */
-export function planOutcome({ stdout, folder }: Report): string[] {
+export function planOutcome({ stdout, folder, execution_id, reports_missing }: Report): string[] {
   const report = JSON.parse(Buffer.from(stdout.bytes).toString('utf8')) as ExecutionReport;
   return [
     ...report.actions_completed.map(({ action_id, output }) => `${action_id}: ${output}`),
@@ -38,5 +38,8 @@ export function planOutcome({ stdout, folder }: Report): string[] {
     ...report.instructions,
     `Plan status: ${report.status}`,
     `Reports: ${folder ?? 'none'}`,
+    ...(reports_missing === null
+      ? []
+      : [`Reports are missing (${reports_missing}). Make them again: keyturn plan report ${execution_id}`]),
   ].map((line) => `  ${visible(line)}`);
 }

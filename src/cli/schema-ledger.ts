@@ -47,6 +47,8 @@ const story = z.strictObject({
   outputs: z.array(
     z.strictObject({ execution_id: id, stdout: digest.nullable(), stderr: digest.nullable() }).readonly(),
   ),
+  /** Reports of finished runs that are not in the project; `plan report` makes them again. */
+  reports_missing: z.array(z.strictObject({ execution_id: id, names: z.array(z.string()) })),
   output: z.strictObject({ stdout: z.string().nullable(), stderr: z.string().nullable() }).nullable(),
 });
 

@@ -201,5 +201,7 @@ export const report = z
     stderr: z.string(),
     /** Where the reports of a plan are; `null` for a tool. */
     folder: z.string().nullable(),
+    /** Why not all of them are there; `plan report` makes them again. */
+    reports_missing: z.string().nullable(),
   })
   .meta({ id: 'report' });

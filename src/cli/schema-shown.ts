@@ -29,6 +29,20 @@ const block = z
     title: pieces,
     from: z.enum(['registry', 'agent', 'derived']),
     lines: z.array(z.string()).readonly(),
+    /** Of a diff. Each line begins with a space, `-`, `+` or `\`; lines count from 1. */
+    hunks: z
+      .array(
+        z
+          .strictObject({
+            old_start: z.int(),
+            old_lines: z.int(),
+            new_start: z.int(),
+            new_lines: z.int(),
+            lines: z.array(z.string()).readonly(),
+          })
+          .readonly(),
+      )
+      .readonly(),
     /** More than zero where a change is too long to be shown. */
     left_out: z.int(),
   })

@@ -67,6 +67,12 @@ const results = {
     effect: z.looseObject({ kind: z.literal('plan') }),
     shown,
   }),
+  'plan report': z.strictObject({
+    execution_id: id,
+    folder: z.string(),
+    /** The reports that were missing and are there now. */
+    written: z.array(z.string()),
+  }),
   rollback: z.strictObject({
     execution_id: id,
     status: z.enum(['rolled_back', 'stuck', 'preview']),

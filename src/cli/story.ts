@@ -29,6 +29,8 @@ export interface View {
   readonly shown: Shown | null;
   readonly alternates: readonly Shown[];
   readonly printed: Printed | null;
+  /** Reports of finished runs that are not in the project. */
+  readonly reports_missing: readonly { readonly execution_id: string; readonly names: readonly string[] }[];
 }
 
 export function storyResult({ intent, asked, told, outputs, changes }: Story, view: View): Result<'show'> {
@@ -42,6 +44,10 @@ export function storyResult({ intent, asked, told, outputs, changes }: Story, vi
     story: [...told],
     changes: changes && [...changes],
     outputs: [...outputs],
+    reports_missing: view.reports_missing.map(({ execution_id, names }) => ({
+      execution_id,
+      names: [...names],
+    })),
     output: printed && { stdout: textOf(printed.stdout), stderr: textOf(printed.stderr) },
   };
 }
@@ -51,6 +57,10 @@ export function storyLines(story: Story, view: View): string[] {
     ...intentLines(story, view),
     ...changeLines(story),
     ...historyLines(story),
+    ...view.reports_missing.map(
+      ({ execution_id, names }) =>
+        `Missing reports: ${names.join(', ')}. Make them again: keyturn plan report ${execution_id}`,
+    ),
     'Story:',
     ...story.told.flatMap(({ seq, at, words, decision }) => [
       `  ${seq}  ${at}  ${visible(words)}`,

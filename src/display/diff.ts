@@ -1,6 +1,5 @@
 import { visible } from '../canonical/visible.ts';
 import type { Diff } from '../plan/report/diff.ts';
-import { hunkLines } from '../plan/report/hunk.ts';
 import { type Block, type Origin, worded } from './shown.ts';
 
 export interface DiffOf {
@@ -14,10 +13,9 @@ export interface DiffOf {
 
 /** A diff as people know it, with the two lines that name the file. */
 export function diffBlock({ path, from, was, will_be }: DiffOf, diff: Diff, left_out = 0): Block {
-  const body =
-    diff.kind === 'binary'
-      ? ['The file is binary. Its size and its hash are part of what is approved.']
-      : hunkLines(diff.hunks ?? []).map(visible);
+  const said =
+    diff.kind === 'binary' ? ['The file is binary. Its size and its hash are part of what is approved.'] : [];
+  const hunks = diff.kind === 'binary' ? [] : (diff.hunks ?? []);
   return {
     kind: 'diff',
     title: [worded(path, from)],
@@ -25,8 +23,9 @@ export function diffBlock({ path, from, was, will_be }: DiffOf, diff: Diff, left
     lines: [
       `--- ${was ? visible(`a/${path}`) : '/dev/null'}`,
       `+++ ${will_be ? visible(`b/${path}`) : '/dev/null'}`,
-      ...body,
+      ...said,
     ],
+    hunks: hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(visible) })),
     left_out,
   };
 }

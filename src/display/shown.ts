@@ -1,4 +1,5 @@
 import { argument, isPlainWord, quotedPart, visible } from '../canonical/visible.ts';
+import type { Hunk } from '../plan/report/hunk.ts';
 
 /**
  * What a human must see of an effect, as data. A terminal, `--json` and any other surface draw exactly this and decide
@@ -76,6 +77,8 @@ export interface Block {
   readonly title: readonly Piece[];
   readonly from: Origin;
   readonly lines: readonly string[];
+  /** Of a diff: what changes, below its lines. */
+  readonly hunks: readonly Hunk[];
   /** Lines that are not here because there are too many. While there are any, it was not shown. */
   readonly left_out: number;
 }
@@ -116,7 +119,7 @@ export function line(label: string, value: readonly Piece[], weight: Weight = 'p
 export function block(kind: Block['kind'], title: readonly Piece[], text: string, from: Origin): Block {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  return { kind, title, from, lines: lines.map(visible), left_out: 0 };
+  return { kind, title, from, lines: lines.map(visible), hunks: [], left_out: 0 };
 }
 
 /** The alarms of the parts, gathered by what they say, each with its place. */

@@ -60,6 +60,8 @@ export interface Ended {
   readonly stdout: Captured;
   readonly stderr: Captured;
   readonly reports: Readonly<Record<string, Uint8Array>>;
+  /** What is left to do once the record is durable, such as reports for people. The record does not wait for it. */
+  readonly afterRecord?: () => Promise<void>;
 }
 
 export interface Captured {

@@ -1,32 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import { showPlan } from '../display/plan.ts';
 import type { Shown } from '../display/shown.ts';
-import { readFileBeneath } from '../durable/beneath.ts';
-import { limits } from '../limits.ts';
 import { type DeriveOptions, derivePlan } from '../plan/derive.ts';
-import { executePlan } from '../plan/engine/execute.ts';
 import type { Runners } from '../plan/engine/handler/handlers.ts';
-import type { PlanOutcome, Progress as PlanProgress } from '../plan/engine/outcome.ts';
 import { requireContent } from '../plan/input/content.ts';
 import { type Problem, Problems } from '../plan/input/problem.ts';
 import { standingOf } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { type PipelineSetting, registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
-import { archiveRecords, expireManifests } from '../plan/report/archive.ts';
-import { buildChangeLog } from '../plan/report/change-log.ts';
-import { compareChanges } from '../plan/report/compare.ts';
-import type { DiffSummary } from '../plan/report/diff-summary.ts';
-import { EditDiffs } from '../plan/report/edit-diffs.ts';
-import { buildExecutionReport } from '../plan/report/execution-report.ts';
-import { CHANGE_LOG_NAME, expiryOf, REPORT_NAME, reportsFolder } from '../plan/report/folder.ts';
-import { appendLog, logOf } from '../plan/report/log.ts';
-import { writeReports, writeRollbackScript } from '../plan/report/write.ts';
-import { MANIFEST_NAME, manifestDigest } from '../plan/rollback/manifest.ts';
+import { expireManifests } from '../plan/report/archive.ts';
+import { reportsFolder } from '../plan/report/folder.ts';
 import {
   actionsIn,
   openPlanSpec,
@@ -37,11 +24,10 @@ import {
 } from '../plan/spec.ts';
 import { Attributes } from '../plan/state/attributes.ts';
 import { Sight } from '../plan/state/sight.ts';
-import { isReasonCode, type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import type { Derived, Ended, RunOptions } from './derived.ts';
-
-const EXECUTOR_VERSION = '1.0.0';
+import type { Derived } from './derived.ts';
+import { executeRun } from './plan-run.ts';
 
 /** A plan: parsed, simulated over the files as they are now, and checked for what no plan may contain. */
 export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
@@ -74,7 +60,14 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
       const reports = reportsFolder(context.clock(), effect.task_id);
       return {
         reports,
-        run: (options) => execute(context, { spec, effect, reports, attributes }, options),
+        run: (options) =>
+          executeRun(context, effect, {
+            ...options,
+            reports,
+            attributes,
+            runners: runnersOf(context),
+            protection: opened(context, spec).protection,
+          }),
         close: () => {},
       };
     },
@@ -208,108 +201,4 @@ function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
   if (first)
     refuse('PLAN_DRIFT', `${first[0]} is not what it was when the plan was proposed.`, { path: first[0] });
   refuse('EFFECT_CHANGED', 'The plan would do something else than what was approved.');
-}
-
-interface Simulated {
-  readonly spec: PlanSpec;
-  readonly effect: PlanEffect;
-  readonly reports: string;
-  readonly attributes: Attributes;
-}
-
-async function execute(
-  context: Context,
-  { spec, effect, reports, attributes }: Simulated,
-  { execution_id, checkpointed, abort, onProgress }: RunOptions,
-): Promise<Ended> {
-  const { root, clock } = context;
-  const script = await writeRollbackScript(root, reports, execution_id);
-  // What is protected is shown in no report.
-  const hides = (path: string) => effect.elevated.includes(path);
-  const edits = new EditDiffs(hides);
-  const outcome = await executePlan(effect, {
-    root,
-    reports_folder: reports,
-    runners: runnersOf(context),
-    protection: opened(context, spec).protection,
-    attributes,
-    clock,
-    expires_at: expiryOf(clock()),
-    auto_rollback_script: script,
-    onEdit: edits.see,
-    onCheckpoint: (manifest) => checkpointed(manifestDigest(manifest)),
-    ...(abort && { abort }),
-    ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
-  });
-  const diffs = await compareChanges(outcome, { root, hides, edits });
-  await report(context, outcome, diffs, { reports, execution_id, task_id: effect.task_id });
-  return ended(root, outcome, reports);
-}
-
-function tell(
-  effect: PlanEffect,
-  progress: PlanProgress,
-  onProgress: NonNullable<RunOptions['onProgress']>,
-): void {
-  const of = effect.actions.length;
-  if (progress.phase === 'action') onProgress({ done: progress.number - 1, of, what: progress.action_id });
-  else if (progress.phase !== 'action_done')
-    onProgress({ done: progress.phase === 'done' ? of : 0, of, what: progress.phase });
-}
-
-async function report(
-  { root, clock }: Context,
-  outcome: PlanOutcome,
-  diffs: ReadonlyMap<string, DiffSummary>,
-  { reports, execution_id, task_id }: { reports: string; execution_id: string; task_id: string },
-): Promise<void> {
-  const report_id = randomUUID();
-  const identity = { report_id, execution_id, task_id, executor_version: EXECUTOR_VERSION };
-  const log = {
-    log_id: randomUUID(),
-    execution_report_id: report_id,
-    created_at: clock().toISOString(),
-    newId: randomUUID,
-  };
-  await writeReports(root, reports, {
-    report: buildExecutionReport(outcome, identity),
-    change_log: buildChangeLog(outcome, log, diffs),
-  });
-  await appendLog(root, clock(), logOf(outcome, execution_id));
-  if (outcome.status === 'SUCCESS') await archiveRecords(root, reports);
-}
-
-function ended(root: string, outcome: PlanOutcome, reports: string): Ended {
-  const read = (name: string) => readFileBeneath(root, `${reports}/${name}`, limits.output_bytes).bytes;
-  const report = read(REPORT_NAME);
-  const code = outcome.errors[0]?.error_type;
-  const errors = Buffer.from(
-    outcome.errors.map((error) => `${error.error_type}: ${error.message}\n`).join(''),
-  );
-  return {
-    result: resultOf(outcome),
-    reason_code: code && isReasonCode(code) ? code : null,
-    exit_code: null,
-    signal: null,
-    started_at: outcome.started_at,
-    finished_at: outcome.completed_at,
-    stdout: whole(report),
-    stderr: whole(errors.subarray(0, limits.output_bytes)),
-    reports: {
-      execution_report: report,
-      change_log: read(CHANGE_LOG_NAME),
-      ...(outcome.manifest && { rollback_manifest: read(MANIFEST_NAME) }),
-    },
-  };
-}
-
-function whole(bytes: Uint8Array) {
-  return { bytes, total: bytes.length, truncated: false };
-}
-
-/** What was done and not taken back is half done, whatever the plan calls it: that blocks like in doubt. */
-function resultOf({ status, left_behind }: PlanOutcome): Ended['result'] {
-  if (status === 'SUCCESS') return 'success';
-  if (status === 'ROLLED_BACK' || status === 'CANCELLED') return 'rolled_back';
-  return left_behind ? 'partial' : 'failure';
 }

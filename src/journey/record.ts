@@ -9,13 +9,15 @@ import type { Context } from './context.ts';
 import type { Captured, Ended } from './derived.ts';
 import { type Violation, violationEvent } from './watch.ts';
 
-export interface Report extends Ended {
+export interface Report extends Omit<Ended, 'afterRecord'> {
   readonly execution_id: string;
   readonly intent_id: string;
   readonly capability_id: string;
   readonly tool: string;
   /** Where the reports of a plan are. */
   readonly folder: string | null;
+  /** Why not all reports of a plan are there. They can be made again from the record: `plan report`. */
+  readonly reports_missing: ReasonCode | null;
 }
 
 /** How it ended, and what no longer held while it ran. */
@@ -78,7 +80,20 @@ export async function recordEnd(
   } catch (error) {
     inDoubt(execution_id, error, violation);
   }
-  return { ...ended, execution_id, intent_id: claimed.subject, capability_id, tool, folder };
+  const { afterRecord, ...told } = ended;
+  const reports_missing = await failureOf(afterRecord);
+  const intent_id = claimed.subject;
+  return { ...told, execution_id, intent_id, capability_id, tool, folder, reports_missing };
+}
+
+/** The record stands, whatever goes wrong after it: that is said, and is no failure of the run. */
+async function failureOf(act: Ended['afterRecord']): Promise<ReasonCode | null> {
+  try {
+    await act?.();
+    return null;
+  } catch (error) {
+    return error instanceof Refusal ? error.code : 'INTERNAL';
+  }
 }
 
 interface Found {

@@ -275,4 +275,9 @@ export const validationReasons = {
     'An action needs a file whose content only the run itself can tell, so nobody could approve it.',
     'Split the plan after the action that makes the file.',
   ],
+  REPORTS_NOT_RECORDED: [
+    1157,
+    'The ledger holds nothing that reports could be made of.',
+    'Only a finished run of a plan has reports. Run `keyturn show ID` to see what happened.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -155,6 +155,7 @@ describe('--json', () => {
     await ok(['approve', intent_id], ['exact id to approve it: ', intent_id], ASKED);
     await ok(['grant', intent_id], ASKED);
     const { execution_id = '' } = await ok(['run', intent_id, hash], YES);
+    await ok(['plan', 'report', execution_id]);
     await ok(['rollback', execution_id, '--preview']);
     await ok(['rollback', execution_id, '--reason', 'not wanted'], ASKED);
   });

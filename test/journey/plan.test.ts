@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -81,8 +82,12 @@ describe('a plan on the whole road', () => {
     const finished = (await p.keyturn.story(intent.intent_id)).at(-1)!.body as {
       reports: Record<string, string>;
     };
-    expect(Object.keys(finished.reports).sort()).toEqual([...NAMES].sort());
-    for (const name of NAMES) {
+    expect(Object.keys(finished.reports).sort()).toEqual([
+      'changes',
+      'execution_report',
+      'rollback_manifest',
+    ]);
+    for (const name of ['execution_report', 'rollback_manifest']) {
       const bytes = readFileSync(join(p.root, report.folder!, `${name}.json`));
       expect(finished.reports[name]).toBe(sha256(bytes));
       expect(Buffer.from(await p.keyturn.object(sha256(bytes)))).toEqual(bytes);
@@ -101,6 +106,16 @@ describe('a plan on the whole road', () => {
       `keyturn rollback ${report.execution_id}`,
     );
     expect(JSON.stringify(await p.keyturn.newest(100))).not.toContain('sauce');
+  });
+
+  it('nothing is reported again of a tool call, and of a run that is not there', async () => {
+    const p = await planProject({ a: 'x' });
+    const effect = { kind: 'tool', tool: 'say', arguments: { word: 'x' } };
+    const tool = await p.keyturn.propose({ declared_goal: 'Say it', effect });
+    await ready(p, tool);
+    const { execution_id } = await run(p, tool);
+    await expectRefusal('REPORTS_NOT_RECORDED', () => p.keyturn.reportPlan(execution_id));
+    await expectRefusal('EXECUTION_NOT_FOUND', () => p.keyturn.reportPlan(randomUUID()));
   });
 
   it('a success is archived, and everything that a rollback needs stays', async () => {

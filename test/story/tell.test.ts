@@ -21,7 +21,7 @@ function instead({ keyturn }: Project, digest: string, answer: unknown): ReadObj
   };
 }
 
-const VIEW = { now: new Date(), shown: null, alternates: [], printed: null };
+const VIEW = { now: new Date(), shown: null, alternates: [], printed: null, reports_missing: [] };
 
 describe('the story of an intent', () => {
   it('says which of its parts are not there, and why, and goes on without them', async () => {

@@ -88,7 +88,7 @@ async function told(
   }
   const story = await Keyturn.tellIntent(entries, read, before);
   const printed = options.output ? await lastPrinted(story, read) : null;
-  const view = { now: new Date(), shown: shownFromFile(story), alternates: [], printed };
+  const view = { now: new Date(), shown: shownFromFile(story), alternates: [], printed, reports_missing: [] };
   return {
     result: resultOf(entries, verified.result, storyResult(story, view)),
     lines: [...verified.lines, '', ...storyLines(story, view)],

@@ -53,7 +53,18 @@ export function preview(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const { effect, shown } = await keyturn.previewPlan(await planFrom(keyturn, file, call.options));
     const result: Result<'plan preview'> = { plan_id: effect.plan_id, effect: { ...effect }, shown };
-    return { result, lines: drawShown(shown, stdoutLook(new Date())) };
+    return { result, lines: drawShown(shown, stdoutLook(new Date())), is_long: true };
+  });
+}
+
+/** Makes the missing reports of a finished run again. What is there stays as it is. */
+export function report(call: Call): Promise<Answer> {
+  const execution_id = requireId(call);
+  return reading(call, async (keyturn) => {
+    const { folder, written } = await keyturn.reportPlan(execution_id);
+    const result: Result<'plan report'> = { execution_id, folder, written: [...written] };
+    const said = written.length === 0 ? 'No report is missing' : `Made again: ${written.join(', ')}`;
+    return { result, lines: [`[OK] ${said}`, `  Reports: ${visible(folder)}`] };
   });
 }
 

@@ -157,5 +157,6 @@ export function reportOf(report: Report) {
     stdout: Buffer.from(report.stdout.bytes).toString('utf8'),
     stderr: Buffer.from(report.stderr.bytes).toString('utf8'),
     folder,
+    reports_missing: report.reports_missing,
   };
 }

@@ -79,6 +79,13 @@ export const RUNNING: readonly Spec[] = [
     load: async () => (await import('../command/plan.ts')).preview,
   },
   {
+    name: 'plan report',
+    about: 'make the missing reports of a finished run again, from its record and its backups',
+    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    examples: [`keyturn plan report ${ID}`],
+    load: async () => (await import('../command/plan.ts')).report,
+  },
+  {
     name: 'rollback',
     about: 'undo a run of a plan; what somebody else changed since is left alone and said',
     operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],

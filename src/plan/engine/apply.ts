@@ -27,8 +27,6 @@ export interface Stager {
   known(path: string): Seen | undefined;
   /** A temporary name for this path that nobody can guess and a rollback recognises. */
   temporary(path: string): string;
-  /** Sees both contents of an edit, while they are in memory anyway. */
-  edited(change: PathChange, before: Uint8Array, after: Uint8Array): void;
 }
 
 /** An action of which only the last step is left to do. */
@@ -99,7 +97,6 @@ export function stageReplace(
     requireApproved(change, found);
     const bytes = await compute(before);
     const after = requireResult(change, bytes);
-    stager.edited(change, before, bytes);
     const temporary = stager.temporary(change.path);
     await stageBytes(place, temporary, bytes, {
       mode: after.mode,

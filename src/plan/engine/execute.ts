@@ -11,7 +11,7 @@ import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { Attributes } from '../state/attributes.ts';
 import { isPin } from '../state/pin.ts';
-import type { Hands, Stager } from './apply.ts';
+import type { Hands } from './apply.ts';
 import { checkpointAll } from './checkpoint.ts';
 import type { ErrorRecord, RecoveryAction } from './failure.ts';
 import { type Halt, startHalt, startWatch } from './halt.ts';
@@ -35,8 +35,6 @@ export interface ExecuteOptions {
   /** Ctrl-C, a freeze, a revocation: the run stops and is rolled back. */
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** Sees both contents of each edit, perhaps more than once: for reports. */
-  readonly onEdit?: Stager['edited'];
   /** Records the manifest, durably. Nothing is changed before it returns, and nothing at all when it throws. */
   readonly onCheckpoint?: (manifest: RollbackManifest) => Promise<void>;
   readonly expires_at?: string;
@@ -48,9 +46,9 @@ export interface ExecuteOptions {
  * outcome and never thrown. The caller holds the claim that makes this the one run.
  */
 export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
-  const { root, clock = () => new Date(), onProgress = () => {}, onEdit = () => {} } = options;
+  const { root, clock = () => new Date(), onProgress = () => {} } = options;
   const { protection = () => 'free', attributes = new Attributes() } = options;
-  const run = new Run(effect, { root, clock, onProgress, onEdit, protection, attributes });
+  const run = new Run(effect, { root, clock, onProgress, protection, attributes });
   const halt = startHalt(options.abort, effect.instructions.timeout_ms);
   try {
     await checkpoint(run, options);

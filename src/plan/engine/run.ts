@@ -19,7 +19,6 @@ export interface RunOptions {
   readonly root: string;
   readonly clock: () => Date;
   readonly onProgress: (progress: Progress) => void;
-  readonly onEdit: Stager['edited'];
   readonly protection: (path: string) => Standing;
   readonly attributes: Attributes;
 }
@@ -100,7 +99,6 @@ export class Run {
       alone,
       known: (path) => this.originals.get(path),
       temporary: () => `${this.manifest!.temporary_prefix}${this.#temporaries++}`,
-      edited: this.options.onEdit,
     };
   }
 

@@ -1,7 +1,7 @@
 import type { AppliedChange, PlanOutcome } from '../engine/outcome.ts';
 import type { FileState } from '../model.ts';
 import { type DiffSummary, unshown } from './diff-summary.ts';
-import type { Change, ChangeLog } from './schema.ts';
+import type { ChangeLog, RecordedChanges } from './schema.ts';
 
 export interface ChangeLogIdentity {
   readonly log_id: string;
@@ -11,49 +11,57 @@ export interface ChangeLogIdentity {
   readonly newId: () => string;
 }
 
-/**
- * `change_log.json`: 004 section 4.2. A file that several actions changed is compared once, from before the run to after it, and the
- * comparison stands with its last change: what was there in between is not kept.
- */
-export function buildChangeLog(
-  outcome: PlanOutcome,
-  identity: ChangeLogIdentity,
-  diffs: ReadonlyMap<string, DiffSummary>,
-): ChangeLog {
+/** What the record keeps of the changes of a run: all of `change_log.json` but the diffs. */
+export function recordChanges(outcome: PlanOutcome, identity: ChangeLogIdentity): RecordedChanges {
   const { log_id, execution_report_id, created_at } = identity;
   const modified = new Map(originalTimes(outcome));
-  const changes = withRenamesJoined(outcome.changes).map(({ change, new_path }, i, all): Change => {
-    const last = !all.slice(i + 1).some((later) => later.change.path === change.path);
-    const entry = {
-      change_id: identity.newId(),
-      action_id: change.action_id,
-      file_path: change.path,
-      ...(new_path === undefined ? {} : { new_path }),
-      operation: change.operation,
-      before_state: stateOf(change.before, modified.get(change.path) ?? null),
-      after_state: stateOf(
-        change.after,
-        change.operation === 'RENAME' ? (modified.get(change.path) ?? null) : change.at,
-      ),
-      diff_summary:
-        new_path === undefined ? diffFor(diffs, change.path, last) : unshown('The content is the same.'),
-      timestamp: change.at,
-    };
-    modified.set(new_path ?? change.path, entry.after_state.last_modified);
-    return entry;
-  });
   return {
     log_id,
     plan_id: outcome.plan_id,
     execution_report_id,
     created_at,
-    changes,
+    changes: withRenamesJoined(outcome.changes).map(({ change, new_path }) => {
+      const { action_id, path: file_path, operation, before, after, at } = change;
+      const was_modified = modified.get(file_path) ?? null;
+      const after_state = stateOf(after, operation === 'RENAME' ? was_modified : at);
+      modified.set(new_path ?? file_path, after_state.last_modified);
+      return {
+        change_id: identity.newId(),
+        action_id,
+        file_path,
+        ...(new_path === undefined ? {} : { new_path }),
+        operation,
+        before_state: stateOf(before, was_modified),
+        after_state,
+        timestamp: at,
+      };
+    }),
     files_affected_count: new Set(outcome.changes.map(({ path }) => path)).size,
-    total_lines_changed: changes.reduce(
-      (sum, { diff_summary: d }) => sum + d.lines_added + d.lines_removed,
-      0,
-    ),
+    rolled_back: outcome.rollback !== null,
   };
+}
+
+/**
+ * `change_log.json`: 004 section 4.2. A file that several actions changed is compared once, from before the run to after it, and the
+ * comparison stands with its last change: what was there in between is not kept.
+ */
+export function withDiffs(
+  { rolled_back: _, files_affected_count, changes: recorded, ...identity }: RecordedChanges,
+  diffs: ReadonlyMap<string, DiffSummary>,
+): ChangeLog {
+  const changes = recorded.map(({ timestamp, ...change }, i) => {
+    const last = !recorded.slice(i + 1).some((later) => later.file_path === change.file_path);
+    const diff_summary =
+      change.new_path === undefined
+        ? diffFor(diffs, change.file_path, last)
+        : unshown('The content is the same.');
+    return { ...change, diff_summary, timestamp };
+  });
+  const total_lines_changed = changes.reduce(
+    (sum, { diff_summary: d }) => sum + d.lines_added + d.lines_removed,
+    0,
+  );
+  return { ...identity, changes, files_affected_count, total_lines_changed };
 }
 
 function diffFor(diffs: ReadonlyMap<string, DiffSummary>, path: string, last: boolean): DiffSummary {
@@ -92,7 +100,9 @@ function timeOf(ns: bigint): string | null {
   return year >= 0 && year <= 9999 ? date.toISOString() : null;
 }
 
-function stateOf(state: FileState | null, last_modified: string | null): Change['before_state'] {
+type FileFacts = RecordedChanges['changes'][number]['before_state'];
+
+function stateOf(state: FileState | null, last_modified: string | null): FileFacts {
   if (state === null)
     return { exists: false, hash: null, size_bytes: null, last_modified: null, attributes: null };
   const { sha256: hash, size: size_bytes, attributes = null } = state;

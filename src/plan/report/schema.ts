@@ -85,7 +85,7 @@ const fileState = z.strictObject({
   attributes: digest.nullable(),
 });
 
-const change = z.strictObject({
+const recordedChange = z.strictObject({
   change_id: id,
   action_id: z.string(),
   file_path: z.string(),
@@ -94,6 +94,21 @@ const change = z.strictObject({
   operation: z.enum(['CREATE', 'MODIFY', 'DELETE', 'RENAME']),
   before_state: fileState,
   after_state: fileState,
+  timestamp: time,
+});
+
+const logIdentity = { log_id: id, plan_id: z.string(), execution_report_id: id, created_at: time };
+
+/** What the ledger keeps of a run: everything in its change log but the diffs, which are made from the backups. */
+export const recordedChangesSchema = z.strictObject({
+  ...logIdentity,
+  changes: z.array(recordedChange),
+  files_affected_count: count,
+  /** Whether the run rolled back by itself: then there is nothing to compare. */
+  rolled_back: z.boolean(),
+});
+
+const change = recordedChange.omit({ timestamp: true }).extend({
   diff_summary: z.strictObject({
     lines_added: count,
     lines_removed: count,
@@ -103,10 +118,7 @@ const change = z.strictObject({
 });
 
 export const changeLogSchema = z.strictObject({
-  log_id: id,
-  plan_id: z.string(),
-  execution_report_id: id,
-  created_at: time,
+  ...logIdentity,
   changes: z.array(change),
   files_affected_count: count,
   total_lines_changed: count,
@@ -115,4 +127,4 @@ export const changeLogSchema = z.strictObject({
 export type ErrorObject = z.infer<typeof errorSchema>;
 export type ExecutionReport = z.infer<typeof executionReportSchema>;
 export type ChangeLog = z.infer<typeof changeLogSchema>;
-export type Change = ChangeLog['changes'][number];
+export type RecordedChanges = z.infer<typeof recordedChangesSchema>;

@@ -7,8 +7,15 @@ import { eachAtMost } from '../engine/concurrent.ts';
 import { planLimits } from '../limits.ts';
 import { makeFolders } from '../state/folders.ts';
 import { stageBytes } from '../state/stage.ts';
-import { CHANGE_LOG_NAME, REPORT_NAME, SCRIPT_NAME } from './folder.ts';
-import { type ChangeLog, changeLogSchema, type ExecutionReport, executionReportSchema } from './schema.ts';
+import { SCRIPT_NAME } from './folder.ts';
+import {
+  type ChangeLog,
+  changeLogSchema,
+  type ExecutionReport,
+  executionReportSchema,
+  type RecordedChanges,
+  recordedChangesSchema,
+} from './schema.ts';
 import { rollbackScript } from './script.ts';
 
 /** Reports are private: they show parts of files. */
@@ -16,17 +23,22 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const SCRIPT_MODE = 0o700;
 
-/** Writes both reports, durably. Each is written once: a report is never replaced. */
+/** Writes the reports, durably. Each is written once: a report is never replaced. */
 export async function writeReports(
   root: string,
   folder: string,
-  reports: { readonly report: ExecutionReport; readonly change_log: ChangeLog },
+  reports: Readonly<Record<string, Uint8Array>>,
 ): Promise<void> {
-  await writeAll(root, folder, [
-    [REPORT_NAME, jsonBytes(executionReportSchema, reports.report), FILE_MODE],
-    [CHANGE_LOG_NAME, jsonBytes(changeLogSchema, reports.change_log), FILE_MODE],
-  ]);
+  await writeAll(
+    root,
+    folder,
+    Object.entries(reports).map(([name, bytes]) => [name, bytes, FILE_MODE] as const),
+  );
 }
+
+export const reportBytes = (report: ExecutionReport) => jsonBytes(executionReportSchema, report);
+export const changesBytes = (changes: RecordedChanges) => jsonBytes(recordedChangesSchema, changes);
+export const changeLogBytes = (log: ChangeLog) => jsonBytes(changeLogSchema, log);
 
 /** Written before the run, so that the manifest can name it. Returns its path beneath the root. */
 export async function writeRollbackScript(

@@ -61,6 +61,29 @@ describe('the difference between two contents', () => {
     });
   });
 
+  it('lines that repeat are found where they stay, also around many changes', () => {
+    const before = Array.from({ length: 6000 }, (_, i) => `${(i * i) % 7}${(i * 3) % 5}\n`);
+    const after = before.map((line, i) => (i % 20 === 0 ? `new ${line}` : line));
+    expect(diffOf(bytes(before.join('')), bytes(after.join('')))).toMatchObject({
+      lines_added: 300,
+      lines_removed: 300,
+    });
+  });
+
+  it('applying it gives the other text, also where blocks divide what cannot be searched', () => {
+    const line = fc.constantFrom('a\n', 'b\n', 'c\n', 'd\n');
+    const long = fc.array(line, { minLength: 150, maxLength: 400 });
+    fc.assert(
+      fc.property(long, long, long, (shared, one, other) => {
+        const before = [...one, ...shared, ...one].join('');
+        const after = [...other, ...shared, ...other].join('');
+        const patch = `--- a\n+++ b\n${linesOf(before, after).join('\n')}\n`;
+        expect(applyPatch(before, patch, { autoConvertLineEndings: false })).toBe(after);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it('applying it to the one gives the other, for all texts', () => {
     const text = fc
       .array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd', '\n', 'a\r\n'), { maxLength: 30 })

@@ -15,7 +15,7 @@ import { sha256 } from '../../../src/canonical/digest.ts';
 import { reportsFolder } from '../../../src/plan/report/folder.ts';
 import { appendLog, logOf } from '../../../src/plan/report/log.ts';
 import { rollbackScript } from '../../../src/plan/report/script.ts';
-import { writeReports } from '../../../src/plan/report/write.ts';
+import { changeLogBytes, reportBytes, writeReports } from '../../../src/plan/report/write.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { scratch } from '../../support/scratch.ts';
 import { create, EXECUTION_ID, projectWith, ran, readJson, remove, rename, replace } from './scene.ts';
@@ -168,15 +168,17 @@ describe('the reports of a run', () => {
     ]);
     expect(readJson(root, `${folder}/execution_report.json`)).toEqual(report);
     expect(statSync(join(root, folder, 'execution_report.json')).mode & 0o777).toBe(0o600);
-    await expectRefusal('FILE_EXISTS', () => writeReports(root, folder, { report, change_log }));
+    const again = {
+      'execution_report.json': reportBytes(report),
+      'change_log.json': changeLogBytes(change_log),
+    };
+    await expectRefusal('FILE_EXISTS', () => writeReports(root, folder, again));
   });
 
   it('a report that breaks its schema is not written', async () => {
-    const { root, report, change_log } = await ran(projectWith({}), [create('c', 'a.txt', 'x')]);
-    const wrong = { ...report, duration_ms: -1 };
-    await expectRefusal('SHAPE_INVALID', () =>
-      writeReports(root, 'agent_outputs/reports/x', { report: wrong, change_log }),
-    );
+    const { report, change_log } = await ran(projectWith({}), [create('c', 'a.txt', 'x')]);
+    await expectRefusal('SHAPE_INVALID', () => reportBytes({ ...report, duration_ms: -1 }));
+    await expectRefusal('SHAPE_INVALID', () => changeLogBytes({ ...change_log, total_lines_changed: -1 }));
     await expectRefusal('NAME_MALFORMED', () => reportsFolder(new Date(), '../x'));
   });
 });

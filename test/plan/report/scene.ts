@@ -8,12 +8,17 @@ import { requirePlan } from '../../../src/plan/input/parse.ts';
 import type { Standing } from '../../../src/plan/input/rules.ts';
 import type { PlanEffect } from '../../../src/plan/model.ts';
 import { Collector } from '../../../src/plan/preview/collect.ts';
-import { buildChangeLog } from '../../../src/plan/report/change-log.ts';
+import { recordChanges, withDiffs } from '../../../src/plan/report/change-log.ts';
 import { compareChanges } from '../../../src/plan/report/compare.ts';
 import { buildExecutionReport } from '../../../src/plan/report/execution-report.ts';
 import { expiryOf, reportsFolder } from '../../../src/plan/report/folder.ts';
 import type { ChangeLog, ExecutionReport } from '../../../src/plan/report/schema.ts';
-import { writeReports, writeRollbackScript } from '../../../src/plan/report/write.ts';
+import {
+  changeLogBytes,
+  reportBytes,
+  writeReports,
+  writeRollbackScript,
+} from '../../../src/plan/report/write.ts';
 import { scratch } from '../../support/scratch.ts';
 
 /** A project with these files. */
@@ -82,18 +87,19 @@ export async function ran(
     task_id: effect.task_id,
     executor_version: '1.0.0',
   });
-  const diffs = await compareChanges(outcome, { root, hides: (path) => path === '.env' });
-  const change_log = buildChangeLog(
-    outcome,
-    {
-      log_id: randomUUID(),
-      execution_report_id: report.report_id,
-      created_at: outcome.completed_at,
-      newId: randomUUID,
-    },
-    diffs,
-  );
-  await writeReports(root, folder, { report, change_log });
+  const changes = recordChanges(outcome, {
+    log_id: randomUUID(),
+    execution_report_id: report.report_id,
+    created_at: outcome.completed_at,
+    newId: randomUUID,
+  });
+  const checkpoints = outcome.manifest?.checkpoints ?? [];
+  const diffs = await compareChanges(changes, { root, checkpoints, hides: (path) => path === '.env' });
+  const change_log = withDiffs(changes, diffs);
+  await writeReports(root, folder, {
+    'execution_report.json': reportBytes(report),
+    'change_log.json': changeLogBytes(change_log),
+  });
   return { root, folder, outcome, report, change_log };
 }
 
