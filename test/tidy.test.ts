@@ -4,7 +4,9 @@ import {
   type Check,
   decidersReachNoEffect,
   gateIsPure,
+  INNER,
   importOrder,
+  innerOrder,
   LAYERS,
   longerThan,
   noCycles,
@@ -28,11 +30,16 @@ const files = sourcesIn(['src', 'test', 'bench']);
 describe('the tree', () => {
   it('holds files to check', () => {
     expect(files.filter((file) => file.path.startsWith('src/')).length).toBeGreaterThan(10);
-    expect(LAYERS.flat().length).toBe(new Set(LAYERS.flat()).size);
+    for (const rows of [LAYERS, ...Object.values(INNER)])
+      expect(rows.flat().length).toBe(new Set(rows.flat()).size);
   });
 
   it('each folder imports only from the rows above it', () => {
     expect(importOrder(files)).toEqual([]);
+  });
+
+  it('inside a folder, too, each row imports only from the rows above it', () => {
+    expect(innerOrder(files)).toEqual([]);
   });
 
   it('no file imports itself, however many steps away', () => {
@@ -118,6 +125,12 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
     importOrder,
     at('src/ledger/a.ts', "import { a } from '../event/event.ts';"),
   ],
+  [
+    'an import from a row below inside a folder',
+    innerOrder,
+    at('src/plan/state/a.ts', "import type { H } from '../handler/handler.ts';"),
+  ],
+  ['a folder inside that is not in the list', innerOrder, at('src/plan/misc/a.ts', 'export const a = 1;')],
   [
     'a cycle of two',
     noCycles,

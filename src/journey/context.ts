@@ -11,6 +11,7 @@ import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { limits } from '../limits.ts';
+import type { OpenedSpec } from '../plan/spec.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -80,8 +81,8 @@ export interface ControlKey {
 }
 
 /**
- * What this process has just read and verified, so that the look after the y need not read it again. Both hold while the
- * ledger ends with the same entry.
+ * What this process has just read and verified, so that the look after the y need not read it again. The first two hold while the
+ * ledger ends with the same entry; the plan that was parsed last is that of its own bytes for good.
  */
 export interface Memory {
   proven: { readonly intent_id: string; readonly last: Digest; readonly value: Proven } | null;
@@ -91,6 +92,7 @@ export interface Memory {
     readonly effect_digest: Digest;
     readonly value: Asked;
   } | null;
+  plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
 }
 
 /** An intent and what holds for all of them, from signed entries alone. */

@@ -1,14 +1,14 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { sha256 } from '../canonical/digest.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import { showPlan } from '../display/plan.ts';
 import type { Shown } from '../display/shown.ts';
 import { type DeriveOptions, derivePlan } from '../plan/derive.ts';
-import type { Runners } from '../plan/engine/handler/handlers.ts';
+import type { Runners } from '../plan/handler/handlers.ts';
 import { requireContent } from '../plan/input/content.ts';
 import { type Problem, Problems } from '../plan/input/problem.ts';
-import { standingOf } from '../plan/input/rules.ts';
+import { type Standing, standingOf } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { type PipelineSetting, registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
@@ -16,6 +16,7 @@ import { expireManifests } from '../plan/report/archive.ts';
 import { reportsFolder } from '../plan/report/folder.ts';
 import {
   actionsIn,
+  type OpenedSpec,
   openPlanSpec,
   type PlanSource,
   type PlanSpec,
@@ -66,7 +67,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
             reports,
             attributes,
             runners: runnersOf(context),
-            protection: opened(context, spec).protection,
+            protection: protectionBy(openedOf(context, spec)),
           }),
         close: () => {},
       };
@@ -80,20 +81,20 @@ async function simulate(
   spec: PlanSpec,
   onlookers: Pick<DeriveOptions, 'visit' | 'sight' | 'attributes' | 'onProblem'>,
 ): Promise<PlanEffect> {
-  const { plan, config, protection } = opened(context, spec);
+  const opened = openedOf(context, spec);
+  const { plan, config } = opened;
   return derivePlan({
     plan,
     root: context.root,
     config_digest: config?.digest ?? null,
-    protection,
+    protection: protectionBy(opened),
     runners: runnersOf(context),
     ...onlookers,
   });
 }
 
-function opened(context: Context, spec: PlanSpec) {
-  const { plan, config, rules } = openPlanSpec(spec, registriesOf(context));
-  return { plan, config, protection: (path: string) => standingOf(path, rules) };
+function protectionBy({ rules }: OpenedSpec): (path: string) => Standing {
+  return (path) => standingOf(path, rules);
 }
 
 /** The same for a plan that was proposed: refuses when it would no longer do what was proposed. */
@@ -128,7 +129,7 @@ export async function validatePlan(
 ): Promise<Validation> {
   const read = readPlan(context, source);
   if ('problems' in read) return { plan_id: null, actions: 0, problems: read.problems };
-  const { plan } = openPlanSpec(read.spec, registriesOf(context));
+  const { plan } = read.opened;
   const { file, base } = actionsIn(source.plan);
   const problems = new Problems();
   const tell = (action_id: string, code: ReasonCode, message: string) => {
@@ -158,7 +159,26 @@ export async function validatePlan(
 }
 
 export function readPlan(context: Context, source: Pick<PlanSource, 'plan' | 'config'>): ReadSpec {
-  return readPlanSpec({ ...source, registries: registriesOf(context), now: context.clock() });
+  const registries = registriesOf(context);
+  const read = readPlanSpec({ ...source, registries, now: context.clock() });
+  if ('spec' in read) context.memory.plan = { digest: digestOf(read.spec, registries), opened: read.opened };
+  return read;
+}
+
+/** A plan is parsed once: by what read it, or here, and then again only when another one was parsed in between. */
+function openedOf(context: Context, spec: PlanSpec): OpenedSpec {
+  const registries = registriesOf(context);
+  const digest = digestOf(spec, registries);
+  const known = context.memory.plan;
+  if (known?.digest === digest) return known.opened;
+  const parsed = openPlanSpec(spec, registries);
+  context.memory.plan = { digest, opened: parsed };
+  return parsed;
+}
+
+/** Of everything that the parsed plan follows from. */
+function digestOf({ plan, config, task_id }: PlanSpec, registries: readonly string[]): Digest {
+  return sha256(canonicalBytes({ plan, config, task_id, registries }));
 }
 
 /** The registry and its like, as a plan would name them: no plan may change them, by whichever name it calls them. */

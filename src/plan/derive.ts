@@ -3,7 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { projectPaths } from '../intent/path.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { createHandlers, type Handlers, type Runners } from './engine/handler/handlers.ts';
+import { createHandlers, type Handlers, type Runners } from './handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
 import { listedPaths, pathsOf, requireListed, type Standing } from './input/rules.ts';
 import { actionTimeouts, planLimits, planTimeout } from './limits.ts';

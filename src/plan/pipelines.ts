@@ -10,7 +10,7 @@ import type { Registry } from '../tool/registry.ts';
 import { prepareRun, type Surroundings } from '../tool/run.ts';
 import type { Pipeline } from '../tool/schema.ts';
 import { toolNamed } from '../tool/select.ts';
-import type { PipelineOptions, PipelineResult, Pipelines } from './engine/handler/pipeline-run.ts';
+import type { PipelineOptions, PipelineResult, Pipelines } from './handler/pipeline-run.ts';
 import type { PipelineStep, SqlStep } from './model.ts';
 import type { OperationOf } from './operation.ts';
 

@@ -29,7 +29,9 @@ export interface PlacedProblem extends Problem {
   readonly source: 'plan' | 'config';
 }
 
-export type ReadSpec = { readonly spec: PlanSpec } | { readonly problems: readonly PlacedProblem[] };
+export type ReadSpec =
+  | { readonly spec: PlanSpec; readonly opened: OpenedSpec }
+  | { readonly problems: readonly PlacedProblem[] };
 
 /** Reads what an agent hands over, or says everything that is wrong with it. */
 export function readPlanSpec(source: PlanSource): ReadSpec {
@@ -49,15 +51,16 @@ function fromPlan({ plan: bytes, config: yaml, registries }: PlanSource): ReadSp
   const config = yaml === null ? null : readSystemConfig(yaml);
   const broken = config !== null && 'problems' in config ? config.problems : [];
   // A broken config does not hide what is wrong with the plan, which is then read without it.
-  const parsed = parsePlan(bytes, {
-    config: config && 'config' in config ? config.config : null,
-    registries,
-  });
+  const narrowed = config && 'config' in config ? config.config : null;
+  const parsed = parsePlan(bytes, { config: narrowed, registries });
   const wrong = 'problems' in parsed ? parsed.problems : [];
   if (broken.length > 0 || 'problems' in parsed)
     return { problems: [...placed('config', broken), ...placed('plan', wrong)] };
   const value = yaml === null ? null : (parseYaml(yaml).value as JsonObject);
-  return { spec: { plan: parseJson(bytes) as JsonObject, config: value, task_id: parsed.plan.task_id } };
+  return {
+    spec: { plan: parseJson(bytes) as JsonObject, config: value, task_id: parsed.plan.task_id },
+    opened: openedWith(parsed.plan, narrowed, registries),
+  };
 }
 
 function placed(source: PlacedProblem['source'], problems: readonly Problem[]): PlacedProblem[] {
@@ -77,6 +80,7 @@ function fromEnvelope({ plan: bytes, registries, now }: PlanSource): ReadSpec {
       config: (config ?? null) as JsonObject | null,
       task_id: opened.task.task_id,
     },
+    opened: openedWith(opened.task.plan, opened.task.config, registries),
   };
 }
 
@@ -96,15 +100,16 @@ export interface OpenedSpec {
   readonly rules: PlanRules;
 }
 
-/** Parses a spec again from the bytes that its hash covers. */
+function openedWith(plan: Plan, config: SystemConfig | null, registries: readonly string[]): OpenedSpec {
+  return { plan, config, rules: rulesOf(config, registries) };
+}
+
+/** Parses a spec that came in an envelope. */
 export function openPlanSpec({ plan, config, task_id }: PlanSpec, registries: readonly string[]): OpenedSpec {
   // JSON is YAML, so one reader serves both.
   const read = config === null ? null : readSystemConfig(canonicalText(config));
   if (read !== null && 'problems' in read) refuseProblems(read.problems);
   const opened = read?.config ?? null;
-  return {
-    plan: requirePlan(canonicalText(plan), { config: opened, registries, task_id }),
-    config: opened,
-    rules: rulesOf(opened, registries),
-  };
+  const parsed = requirePlan(canonicalText(plan), { config: opened, registries, task_id });
+  return openedWith(parsed, opened, registries);
 }

@@ -74,7 +74,7 @@ export function contextOf(
     machine: machineInspector(),
     read_entry: entryReader(),
     verified: new Set(),
-    memory: { proven: null, asked: null },
+    memory: { proven: null, asked: null, plan: null },
     public_key: importedOnce(),
     process: thisProcess(),
     account,

@@ -36,6 +36,25 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['console'],
 ];
 
+/** The order inside a folder that has folders of its own, by the same rule. */
+export const INNER: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  plan: [
+    ['limits.ts', 'concurrent.ts'],
+    ['edit'],
+    ['operation.ts'],
+    ['model.ts'],
+    ['input'],
+    ['state'],
+    ['rollback'],
+    ['handler'],
+    ['engine'],
+    ['derive.ts'],
+    ['report'],
+    ['preview'],
+    ['pipelines.ts', 'spec.ts'],
+  ],
+};
+
 const BASE = ['limits.ts', 'refusal.ts', 'canonical'];
 
 /** Where a row may use less than all of what is above it. */
@@ -79,6 +98,11 @@ function rankOf(layer: string): number {
   return LAYERS.findIndex((row) => row.includes(layer));
 }
 
+/** `src/plan/edit/line.ts` is in `edit`, and `src/plan/spec.ts` is its own. */
+function innerOf(path: string): string {
+  return path.split('/')[2] ?? path;
+}
+
 function inSrc(files: readonly Source[]): Source[] {
   return files.filter((file) => file.path.startsWith('src/'));
 }
@@ -88,6 +112,23 @@ function inside(files: readonly Source[], specifier: string, from: string): Sour
     ? files.find((file) => file.path === resolved(from, specifier))
     : undefined;
 }
+
+export const innerOrder: Check = (files) =>
+  Object.entries(INNER).flatMap(([folder, rows]) => {
+    const rank = (name: string) => rows.findIndex((row) => row.includes(name));
+    const inside = files.filter(({ path }) => path.startsWith(`src/${folder}/`));
+    return inside.flatMap((file) => {
+      const own = innerOf(file.path);
+      if (rank(own) < 0) return [`${file.path}: "${own}" is not in INNER`];
+      return importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => resolved(file.path, specifier))
+        .filter((path) => path.startsWith(`src/${folder}/`))
+        .map(innerOf)
+        .filter((other) => other !== own && !(rank(other) >= 0 && rank(other) < rank(own)))
+        .map((other) => `${file.path}: "${own}" may not import "${other}"`);
+    });
+  });
 
 export const importOrder: Check = (files) =>
   inSrc(files).flatMap((file) => {

@@ -17,7 +17,8 @@ export interface JsonVisitor {
  * (with `comments`, also line and block comments and trailing commas), double keys, lone surrogates, deep nesting.
  *
  * Written by hand because no tree is needed: a parser that builds one takes ten times the time and forty times the
- * memory of a 5 MB file. It does not recurse, so no document can exhaust the stack.
+ * memory of a 5 MB file. Measured on 6.3 MB (CPU time, 12 rounds): `jsonc-parser.visit` with the same checks takes 3.4 times as long,
+ * and 2.7 times with no checks at all. It does not recurse, so no document can exhaust the stack.
  */
 export function scanJson(text: string, comments: boolean, visitor: JsonVisitor): void {
   new Scanner(text, comments, visitor).document();

@@ -1,9 +1,9 @@
+import { dropStaged, type Prepared, type Stager, TOGETHER_BYTES } from '../handler/apply.ts';
+import type { Handlers } from '../handler/handlers.ts';
 import { planLimits } from '../limits.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
-import { dropStaged, type Prepared, type Stager, TOGETHER_BYTES } from './apply.ts';
 import type { Halt } from './halt.ts';
-import type { Handlers } from './handler/handlers.ts';
 
 /** What waits for its turn takes room on the disk. */
 const AHEAD_BYTES = 64 * 1024 * 1024;

@@ -4,6 +4,7 @@ import { basename } from 'node:path/posix';
 import { pathThrough, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal, refuse } from '../../refusal.ts';
+import { eachAtMost } from '../concurrent.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
 import { type Checkpoint, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
@@ -12,7 +13,6 @@ import { makeFolder, makeFolders, missingFolders } from '../state/folders.ts';
 import { isPin, sameState } from '../state/pin.ts';
 import { type Seen, seeIn } from '../state/see.ts';
 import { stageCopy } from '../state/stage.ts';
-import { eachAtMost } from './concurrent.ts';
 
 export interface CheckpointOptions {
   readonly root: string;

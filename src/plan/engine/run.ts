@@ -1,6 +1,7 @@
 import { dirname } from 'node:path/posix';
 import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
+import type { Hands, Stager } from '../handler/apply.ts';
 import type { Standing } from '../input/rules.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { Journal, JournalLine } from '../rollback/journal.ts';
@@ -10,7 +11,6 @@ import type { Attributes } from '../state/attributes.ts';
 import { foldersAbove, makeFolder } from '../state/folders.ts';
 import type { Seen } from '../state/see.ts';
 import { Ahead } from './ahead.ts';
-import type { Hands, Stager } from './apply.ts';
 import { type ErrorRecord, errorRecord, type Recovery, recoveryOf } from './failure.ts';
 import type { Watch } from './halt.ts';
 import type { ActionOutcome, AppliedChange, Progress } from './outcome.ts';

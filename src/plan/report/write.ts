@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { putNew, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { describeIssue } from '../../event/event.ts';
 import { refuse } from '../../refusal.ts';
-import { eachAtMost } from '../engine/concurrent.ts';
+import { eachAtMost } from '../concurrent.ts';
 import { planLimits } from '../limits.ts';
 import { makeFolders } from '../state/folders.ts';
 import { stageBytes } from '../state/stage.ts';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path/posix';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
-import { eachAtMost } from '../engine/concurrent.ts';
+import { eachAtMost } from '../concurrent.ts';
 import { planLimits } from '../limits.ts';
 import { Attributes } from '../state/attributes.ts';
 import { removeEmptyFolder } from '../state/folders.ts';

@@ -6,13 +6,13 @@ import { attempt, withPlace } from '../../durable/beneath-write.ts';
 import { requireDatabase } from '../../effect/sql/database.ts';
 import { readableFiles } from '../../effect/sql/readable.ts';
 import { refuse } from '../../refusal.ts';
-import type { World } from '../engine/handler/handler.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import type { Attributes } from './attributes.ts';
 import { foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
 import { read } from './see.ts';
 import type { Sight } from './sight.ts';
+import type { World } from './world.ts';
 
 /** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or nobody's need. */
 type Source = { readonly disk: string } | { readonly staged: string } | null;

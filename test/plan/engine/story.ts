@@ -11,8 +11,8 @@ import { dirname, join } from 'node:path';
 import { sha256 } from '../../../src/canonical/digest.ts';
 import { derivePlan } from '../../../src/plan/derive.ts';
 import { type ExecuteOptions, executePlan } from '../../../src/plan/engine/execute.ts';
-import type { Runners } from '../../../src/plan/engine/handler/handlers.ts';
 import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
+import type { Runners } from '../../../src/plan/handler/handlers.ts';
 import type { Action, ExecutionInstructions, Plan, PlanEffect } from '../../../src/plan/model.ts';
 import { type ActionType, operationSchemas } from '../../../src/plan/operation.ts';
 

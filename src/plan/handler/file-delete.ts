@@ -1,4 +1,4 @@
-import { applyRemove } from '../apply.ts';
+import { applyRemove } from './apply.ts';
 import type { Handler } from './handler.ts';
 
 /** FILE_DELETE: removes a file. Undone by restoring its backup. */

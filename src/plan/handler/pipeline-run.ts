@@ -1,5 +1,5 @@
-import { refuse } from '../../../refusal.ts';
-import type { Action, ActionEffect, PipelineStep } from '../../model.ts';
+import { refuse } from '../../refusal.ts';
+import type { Action, ActionEffect, PipelineStep } from '../model.ts';
 import type { Handler } from './handler.ts';
 
 /** What knows the registered pipelines and runs their steps, under the sandbox of `tool/`. */

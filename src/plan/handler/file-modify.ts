@@ -1,8 +1,9 @@
-import { refuse } from '../../../refusal.ts';
-import { applyEdit, type EditResult } from '../../edit/apply.ts';
-import type { Action, ActionEffect, FileState } from '../../model.ts';
-import { type Hands, type Prepared, putAhead, putStaged, type Stager, stageReplace } from '../apply.ts';
-import { DEFAULT_MODE, type Handler, type Simulated, type World } from './handler.ts';
+import { refuse } from '../../refusal.ts';
+import { applyEdit, type EditResult } from '../edit/apply.ts';
+import type { Action, ActionEffect, FileState } from '../model.ts';
+import type { World } from '../state/world.ts';
+import { type Hands, type Prepared, putAhead, putStaged, type Stager, stageReplace } from './apply.ts';
+import { DEFAULT_MODE, type Handler, type Simulated } from './handler.ts';
 
 /** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
 export const fileModifyHandler: Handler<'FILE_MODIFY'> = {

@@ -1,16 +1,17 @@
-import type { Machine } from '../../../effect/machine.ts';
-import type { ResultFormat } from '../../../effect/sql/job.ts';
-import type { Made, SqlRequest } from '../../../effect/sql/request.ts';
-import { runSql } from '../../../effect/sql/run.ts';
-import { requireRunnable, statementsOf } from '../../../effect/sql/statement.ts';
-import { refuse } from '../../../refusal.ts';
-import { requireNoCredential } from '../../input/content.ts';
-import type { Action, ActionEffect, PathChange } from '../../model.ts';
-import type { OperationOf } from '../../operation.ts';
-import { sameState } from '../../state/pin.ts';
-import { read, type Seen } from '../../state/see.ts';
-import { type Hands, requireSame } from '../apply.ts';
-import type { Handler, World } from './handler.ts';
+import type { Machine } from '../../effect/machine.ts';
+import type { ResultFormat } from '../../effect/sql/job.ts';
+import type { Made, SqlRequest } from '../../effect/sql/request.ts';
+import { runSql } from '../../effect/sql/run.ts';
+import { requireRunnable, statementsOf } from '../../effect/sql/statement.ts';
+import { refuse } from '../../refusal.ts';
+import { requireNoCredential } from '../input/content.ts';
+import type { Action, ActionEffect, PathChange } from '../model.ts';
+import type { OperationOf } from '../operation.ts';
+import { sameState } from '../state/pin.ts';
+import { read, type Seen } from '../state/see.ts';
+import type { World } from '../state/world.ts';
+import { type Hands, requireSame } from './apply.ts';
+import type { Handler } from './handler.ts';
 
 type Sql = OperationOf<'SQL_EXECUTE'>;
 

@@ -1,5 +1,5 @@
-import type { OperationOf } from '../../operation.ts';
-import { applyCreate } from '../apply.ts';
+import type { OperationOf } from '../operation.ts';
+import { applyCreate } from './apply.ts';
 import { DEFAULT_MODE, type Handler } from './handler.ts';
 
 /** FILE_CREATE: writes a new file. Undone by removing it. */

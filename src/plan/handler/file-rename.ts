@@ -1,4 +1,4 @@
-import { applyMove } from '../apply.ts';
+import { applyMove } from './apply.ts';
 import type { Handler } from './handler.ts';
 
 /** FILE_RENAME: moves a file to a free path. Undone by moving it back. */

@@ -1,5 +1,5 @@
-import { applySchemaUpdate } from '../../edit/schema-update.ts';
-import type { Action, ActionEffect } from '../../model.ts';
+import { applySchemaUpdate } from '../edit/schema-update.ts';
+import type { Action, ActionEffect } from '../model.ts';
 import { type Edit, executeEdit, prepareEdit, simulateEdit } from './file-modify.ts';
 import type { Handler } from './handler.ts';
 

@@ -1,4 +1,4 @@
-import type { ActionType } from '../../operation.ts';
+import type { ActionType } from '../operation.ts';
 import { fileCreateHandler } from './file-create.ts';
 import { fileDeleteHandler } from './file-delete.ts';
 import { fileModifyHandler } from './file-modify.ts';

@@ -1,0 +1,22 @@
+import type { Digest } from '../../canonical/digest.ts';
+import type { FileState } from '../model.ts';
+
+/** The project as it would be when the action begins. Changing it touches nothing real. */
+export interface World {
+  readonly preserve_permissions: boolean;
+  /** Refuses a file that is missing or cannot be changed. */
+  existing(path: string): Promise<FileState>;
+  read(path: string): Promise<{ readonly bytes: Uint8Array; readonly state: FileState }>;
+  /** Refuses a path that is not free, or whose folder cannot be written. */
+  requireFree(path: string): Promise<void>;
+  put(path: string, bytes: Uint8Array, mode: number, attributes?: Digest): Promise<FileState>;
+  remove(path: string): void;
+  move(from: string, to: string): void;
+  /** What is there; an earlier action may have left something that nobody can tell yet. */
+  look(path: string): Promise<FileState | null | 'unknown'>;
+  leaveUnknown(path: string): void;
+  /** Refuses what is at the path on the disk and is no database that SQL can work on. Nothing there is a new one. */
+  requireDatabase(path: string): Promise<void>;
+  /** The files in a folder that SQL may scan. Refuses one that is missing, and one with a link or anything odd in it. */
+  readableFiles(folder: string): readonly string[];
+}
