@@ -2,7 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { create, planOf, planProjects, proposed, run, runnable } from '../journey/plan-story.ts';
+import {
+  create,
+  planOf,
+  planProjects,
+  proposed,
+  remove,
+  rename,
+  run,
+  runnable,
+} from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { DB, databaseBytes, rowsOf, sql, writerOf } from './p01-database.ts';
@@ -55,6 +64,17 @@ describe('P1: SQL looks at the real database', () => {
     spoil(path);
     await expectRefusal(code as 'INTERNAL', () => proposed(p, DROP));
   });
+
+  it.each([remove('1', DB), rename('1', DB, 'data/other.duckdb')])(
+    'a log beside it is refused for $action_type too, and beside any other file it means nothing',
+    async (action) => {
+      const { p, path } = await shop();
+      writeFileSync(`${path}.wal`, 'x');
+      await expectRefusal('SQL_DATABASE_HAS_LOG', () => proposed(p, planOf([action])));
+      writeFileSync(path, 'no database');
+      await proposed(p, planOf([action]));
+    },
+  );
 
   it('one that another process has open is refused before anything is copied or changed', async () => {
     const { p, path } = await shop();

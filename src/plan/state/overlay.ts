@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Digest, sha256 } from '../../canonical/digest.ts';
 import { attempt, withPlace } from '../../durable/beneath-write.ts';
-import { requireDatabase } from '../../effect/sql/database.ts';
+import { logBeside, looksLikeDatabase, requireDatabase, requireNoLog } from '../../effect/sql/database.ts';
 import { readableFiles } from '../../effect/sql/readable.ts';
 import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
@@ -62,7 +62,11 @@ export class Overlay implements World {
     await this.#requireWritableFolder(path);
     const { root, attributes } = this.#options;
     if (entry.source && 'disk' in entry.source)
-      await withPlace(root, entry.source.disk, (place) => attributes.requireKeepable(place));
+      await withPlace(root, entry.source.disk, (place) => {
+        // Moved, replaced or removed without its log, a database loses what is only there.
+        if (logBeside(place) !== null && looksLikeDatabase(place)) requireNoLog(place);
+        return attributes.requireKeepable(place);
+      });
     return state;
   }
 
