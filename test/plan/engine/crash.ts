@@ -58,12 +58,23 @@ interface Killed {
   readonly output: string;
 }
 
-/** Kills at the `when`th call of any of these: the call itself does not happen. */
-export function killAtCall(child: string, args: readonly string[], calls: string, when: number): Killed {
+/**
+ * Kills at the `when`th call of any of these: the call itself does not happen. strace ends with the last of the processes that
+ * it follows; one that would never end is left after `timeout_ms`.
+ */
+export function killAtCall(
+  child: string,
+  args: readonly string[],
+  calls: string,
+  when: number,
+  timeout_ms?: number,
+): Killed {
   const strace = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`];
   const inject = ['-e', `inject=${calls}:signal=KILL:when=${when}`];
   const ran = spawnSync('strace', [...strace, ...inject, process.execPath, child, ...args], {
     encoding: 'utf8',
+    killSignal: 'SIGKILL',
+    ...(timeout_ms !== undefined && { timeout: timeout_ms }),
     // The calls are counted for each thread.
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
   });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { build } from 'esbuild';
@@ -9,6 +9,7 @@ import { expect } from 'vitest';
 import { withPlace } from '../../../src/durable/beneath-write.ts';
 import { logBeside } from '../../../src/effect/sql/database.ts';
 import type { Plan } from '../../../src/plan/model.ts';
+import { processesThatName } from '../../effect/sql-scene.ts';
 import { expectRecoverable, killAtCall } from './crash.ts';
 import { action, derive, lay, picture, plan } from './story.ts';
 
@@ -76,6 +77,19 @@ async function expectAllOrNothing(root: string, path: string): Promise<void> {
   expect([2, 3]).toContain(rows);
 }
 
+const FAR_TOO_LONG_MS = 120_000;
+
+/** bubblewrap whose outer process is killed while it sets up waits for ever: it had no time to ask to die with it. */
+function endOrphans(child: string): void {
+  for (const pid of processesThatName(dirname(child))) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
 export interface Blow {
   readonly child: string;
   readonly root: string;
@@ -93,7 +107,8 @@ export async function killSqlAt({ child, root, kind, task, calls, when }: Blow):
     const ran = spawnSync(process.execPath, [child, 'run', root, effect_file], { encoding: 'utf8' });
     expect(ran.stdout).toContain('SUCCESS');
   }
-  const { killed, output } = killAtCall(child, args, calls, when);
+  const { killed, output } = killAtCall(child, args, calls, when, FAR_TOO_LONG_MS);
+  endOrphans(child);
   await expectAllOrNothing(root, kind === 'new' ? 'data/new.duckdb' : DATABASE);
   await expectRecoverable(root, before);
   return killed || !output.includes(task === 'run' ? 'SUCCESS' : 'rolled_back');
