@@ -1,9 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFinder } from '../../src/effect/projects.ts';
 import { prepareRun } from '../../src/tool/run.ts';
-import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { effectOf, script } from '../tool/fixture.ts';
 
@@ -16,17 +14,6 @@ function neighbours(own: string): string {
   writeFileSync(join(other, own, 'keys/ledger.seed'), 'secret');
   writeFileSync(join(other, 'readme'), 'open\n');
   return folder;
-}
-
-/** Root searches everything, so as root the act is done by another user. */
-function asNobody<T>(act: () => T): T {
-  if (process.geteuid!() !== 0) return act();
-  process.seteuid!(65534);
-  try {
-    return act();
-  } finally {
-    process.seteuid!(0);
-  }
 }
 
 async function output(sandbox: { read?: string[]; write?: string[] }, body: string): Promise<string> {
@@ -60,17 +47,6 @@ describe('S19: the keys of another project beneath a bind', () => {
     for (const name of files) writeFileSync(join(folder, name), 'secret');
     const read = [`${folder}${bound}`];
     expect(await output({ read }, `cat $(find ${folder} -type f) | grep secret; echo end`)).toBe('end\n');
-  });
-
-  it('a folder that can be entered but not searched is refused', async () => {
-    const folder = neighbours('.keyturn');
-    chmodSync(join(folder, 'team'), 0o311);
-    await expectRefusal('FILE_UNREADABLE', () => asNobody(() => projectFinder()([folder])));
-    for (const closed of [0o000, 0o444]) {
-      chmodSync(join(folder, 'team'), closed);
-      expect(asNobody(() => projectFinder()([folder]))).toEqual([]);
-    }
-    chmodSync(join(folder, 'team'), 0o755);
   });
 
   it('it cannot be moved, removed or replaced by a tool that may write around it', async () => {
