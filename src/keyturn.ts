@@ -312,9 +312,9 @@ export class Keyturn {
     const { missingReports } = await import('./journey/plan-report.ts');
     return missingReports(this.layout.root, folder);
   };
-  previewRollback = async (execution_id: string, checkpoints: readonly string[] = []) => {
+  previewRollback = async (run: string, chosen: Pick<RollbackRequest, 'checkpoints' | 'except'> = {}) => {
     const { previewRollback } = await import('./journey/rollback.ts');
-    return previewRollback(this.#context, execution_id, checkpoints);
+    return previewRollback(this.#context, run, chosen);
   };
   rollback = async (request: RollbackRequest) => {
     const { rollback } = await import('./journey/rollback.ts');

@@ -34,6 +34,7 @@ export interface Options {
   readonly digest?: string;
   readonly dryRun?: boolean;
   readonly envelope?: string;
+  readonly except?: readonly string[];
   readonly figure?: readonly string[];
   readonly file?: string;
   readonly goal?: string;
@@ -47,6 +48,7 @@ export interface Options {
   readonly key?: string;
   readonly keyOut?: string;
   readonly language?: string;
+  readonly last?: boolean;
   readonly limit?: string;
   readonly name?: string;
   readonly out?: string;

@@ -79,7 +79,7 @@ const results = {
     paths: z.array(
       z.strictObject({
         path: z.string(),
-        step: z.enum(['nothing', 'restore', 'remove', 'move_back', 'refuse']),
+        step: z.enum(['nothing', 'restore', 'remove', 'move_back', 'refuse', 'except']),
         done: z.boolean(),
         code: code.nullable(),
         message: z.string().nullable(),

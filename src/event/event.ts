@@ -263,6 +263,8 @@ const bodies = {
     round: z.int().min(1),
     /** The checkpoints to restore; none stands for all of them. */
     checkpoints: z.array(z.string().min(1).max(128)).max(1000),
+    /** Paths that this human leaves as they are. */
+    except: z.array(z.string().min(1).max(4096)).max(1000),
     executor,
     reason: prose,
     ...signed,

@@ -6,18 +6,22 @@ import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
-import { type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
+import { type RollBackOptions, type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
+import { findRun } from './find-run.ts';
 import { seal } from './record.ts';
 import { openEffect } from './sealed-effect.ts';
 import { requireDead } from './settle.ts';
 
 export interface RollbackRequest {
+  /** What `findRun` understands. */
   readonly execution_id: string;
   /** Ids of checkpoints; all of them when empty. */
   readonly checkpoints?: readonly string[];
+  /** Paths that stay as they are. The human signs that they do. */
+  readonly except?: readonly string[];
   readonly reason: string;
   readonly signer: Signer;
   readonly host_is_dead?: boolean;
@@ -42,30 +46,39 @@ const NOTHING: RollBackOutcome = {
 /** What a rollback would do. Touches nothing, records nothing. */
 export async function previewRollback(
   context: Context,
-  execution_id: string,
-  checkpoints: readonly string[] = [],
-): Promise<RollBackOutcome> {
-  const { effect, manifest } = await undoable(context, execution_id);
-  if (manifest === null) return { ...NOTHING, status: 'preview' };
-  return rollBack(manifest, { ...optionsOf(context, effect, checkpoints), preview: true });
+  execution: string,
+  { checkpoints = [], except = [] }: Chosen = {},
+): Promise<RollBackOutcome & { readonly execution_id: string }> {
+  const { effect, manifest, run } = await undoable(context, execution);
+  const { execution_id } = run;
+  if (manifest === null) return { ...NOTHING, execution_id, status: 'preview' };
+  const options = { ...optionsOf(context, effect, { checkpoints, except }), preview: true };
+  return { ...(await rollBack(manifest, options)), execution_id };
 }
+
+type Chosen = Pick<RollbackRequest, 'checkpoints' | 'except'>;
 
 /**
  * Undo is part of what was approved: it needs a human's signature and no capability. It works on a success, a failure, a
  * run in doubt and a rollback that got stuck. Only what the plan itself left is replaced.
  */
-export async function rollback(context: Context, request: RollbackRequest): Promise<RollBackOutcome> {
-  const { execution_id, checkpoints = [], reason, signer } = request;
+export async function rollback(
+  context: Context,
+  request: RollbackRequest,
+): Promise<RollBackOutcome & { readonly execution_id: string }> {
+  const { checkpoints = [], except = [], reason, signer } = request;
   requireHuman(await context.store.principal(signer.name), signer.public_key);
-  const { state, run, effect, manifest } = await undoable(context, execution_id);
-  if (state.status === 'undone' || state.status === 'rolled_back') return NOTHING;
+  const { state, run, effect, manifest } = await undoable(context, request.execution_id);
+  const { execution_id } = run;
+  if (state.status === 'undone' || state.status === 'rolled_back') return { ...NOTHING, execution_id };
   requireIdle(state, run, request.host_is_dead ?? false);
-  const options = optionsOf(context, effect, checkpoints);
+  const options = optionsOf(context, effect, { checkpoints, except });
   // What is refused is refused before the claim: after it, only the end of this process would let another one in.
   if (manifest !== null) requireRollBack(manifest, options);
 
   const round = (state.rollback?.round ?? 0) + 1;
-  const facts = { execution_id, round, checkpoints: [...checkpoints], executor: context.process, reason };
+  const chosen = { checkpoints: [...checkpoints], except: [...except] };
+  const facts = { execution_id, round, ...chosen, executor: context.process, reason };
   const claimed = signAct(
     context.origin,
     'rollback.claimed',
@@ -84,10 +97,11 @@ export async function rollback(context: Context, request: RollbackRequest): Prom
     body: { execution_id, round, result: resultOf(outcome, checkpoints), report: report.digest },
   };
   await context.store.commit({ events: [finished], objects: [report.bytes] });
-  return outcome;
+  return { ...outcome, execution_id };
 }
 
-async function undoable(context: Context, execution_id: string): Promise<Undoable> {
+async function undoable(context: Context, name: string): Promise<Undoable> {
+  const execution_id = await findRun(context, name);
   const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.at(-1);
@@ -128,8 +142,12 @@ function requireIdle(state: IntentState, run: Run, host_is_dead: boolean): void 
   if (state.status === 'rolling_back' && state.rollback) requireDead(state.rollback.executor, host_is_dead);
 }
 
-function optionsOf({ root, clock }: Context, effect: PlanEffect, checkpoints: readonly string[]) {
-  return { root, clock, effect, ...(checkpoints.length > 0 && { checkpoints }) };
+function optionsOf(
+  { root, clock }: Context,
+  effect: PlanEffect,
+  { checkpoints = [], except = [] }: Chosen,
+): RollBackOptions {
+  return { root, clock, effect, except, ...(checkpoints.length > 0 && { checkpoints }) };
 }
 
 function resultOf(

@@ -262,8 +262,8 @@ export const validationReasons = {
   ],
   CHECKPOINT_UNKNOWN: [
     1154,
-    'The manifest has no checkpoint with this id.',
-    'Copy the id from the rollback manifest.',
+    'The manifest has no checkpoint with this id, or for this path.',
+    'Copy the id or the path from `keyturn rollback ID --preview`.',
   ],
   CHECKPOINT_CHAINED: [
     1155,
@@ -279,5 +279,10 @@ export const validationReasons = {
     1157,
     'The ledger holds nothing that reports could be made of.',
     'Only a finished run of a plan has reports. Run `keyturn show ID` to see what happened.',
+  ],
+  EXECUTION_AMBIGUOUS: [
+    1158,
+    'Several runs fit what was typed.',
+    'Type more characters of the id, or the whole id.',
   ],
 } as const satisfies Record<string, Reason>;

@@ -68,8 +68,9 @@ const WORDS: Words = {
     `${by} settled the execution ${execution_id}: it ${outcome.replaceAll('_', ' ')}: ${reason}`,
   'retry.authorised': ({ by, attempt, tool, reason }) =>
     `${by} authorised attempt ${attempt} with ${tool}: ${reason}`,
-  'rollback.claimed': ({ by, execution_id, reason }) =>
-    `${by} began to roll back the execution ${execution_id}: ${reason}`,
+  'rollback.claimed': ({ by, execution_id, except, reason }) =>
+    `${by} began to roll back the execution ${execution_id}` +
+    `${except.length === 0 ? '' : `, and leaves ${except.join(', ')} as it is`}: ${reason}`,
   'agent.received': ({ user_id, packet_kind, reason_code }) =>
     `${user_id} said something, and the finder answered ${packet_kind} (${reason_code})`,
   'agent.planned': ({ rolls_back, steps }) =>

@@ -31,7 +31,7 @@ const back = (root: string) => rollBack(loadManifest(root, REPORTS), { root });
 
 /** A line that changes nothing: it is about a path that no plan names. */
 const filler = (length: number): string => {
-  const line = (path: string) => `${JSON.stringify({ kind: 'untouched', at: AT, path })}\n`;
+  const line = (path: string) => `${JSON.stringify({ kind: 'untouched', at: AT, paths: [path] })}\n`;
   return line('x'.repeat(length - line('').length));
 };
 
@@ -82,7 +82,7 @@ describe('P4: a torn last line of the journal', () => {
     expect(() => writeFileSync(join(root, 'fills'), Buffer.alloc(2 ** 21))).toThrow('ENOSPC');
     const journal = await openJournal(root, REPORTS);
     onTestFinished(() => journal.close());
-    const line = { kind: 'untouched', at: AT, path: 'y'.repeat(60) } as const;
+    const line = { kind: 'untouched' as const, at: AT, paths: ['y'.repeat(60)] };
     await expectRefusal('DISK_FULL', () => journal.append(line));
     writeFileSync(join(root, 'fills'), '');
     journal.append(line);

@@ -176,6 +176,7 @@ export function undoing(round = 1): IntentEvent {
     execution_id: RUN,
     round,
     checkpoints: [],
+    except: [],
     executor: EXECUTOR,
     reason: 'not wanted',
     ...signed,

@@ -112,10 +112,14 @@ describe('a rollback by hand', () => {
     const { report } = await ran(p, PLAN);
     const found = picture(p.root);
     await expectRefusal('CHECKPOINT_UNKNOWN', () =>
-      p.keyturn.previewRollback(report.execution_id, ['0c9d8a52-7d3b-4f0e-9a43-0d6a3f3a5d01']),
+      p.keyturn.previewRollback(report.execution_id, {
+        checkpoints: ['0c9d8a52-7d3b-4f0e-9a43-0d6a3f3a5d01'],
+      }),
     );
     await expectRefusal('CHECKPOINT_CHAINED', () =>
-      p.keyturn.previewRollback(report.execution_id, [checkpointOf(p, report, 'd').checkpoint_id]),
+      p.keyturn.previewRollback(report.execution_id, {
+        checkpoints: [checkpointOf(p, report, 'd').checkpoint_id],
+      }),
     );
     expect(picture(p.root)).toEqual(found);
   });

@@ -5,7 +5,6 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { drawShown } from '../draw.ts';
 import { unlock, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
-import { requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';
@@ -85,31 +84,41 @@ function planSource(file: string, { config }: Options) {
   };
 }
 
-/** Undoes a run of a plan, whole or by checkpoint. */
+/** Undoes a run of a plan, whole, by checkpoint, or but for some paths. */
 export function rollback(call: Call): Promise<Answer> {
-  const execution_id = requireId(call);
-  const { checkpoint: checkpoints = [], reason, as, hostIsDead: host_is_dead = false } = call.options;
-  if (call.options.preview) return previewRollback(call, execution_id, checkpoints);
+  const run = runOf(call);
+  const {
+    checkpoint: checkpoints = [],
+    except = [],
+    reason,
+    as,
+    hostIsDead: host_is_dead = false,
+  } = call.options;
+  if (checkpoints.length > 0 && except.length > 0)
+    refuse('USAGE', 'Say --checkpoint for what to restore, or --except for what to leave, not both.');
+  const chosen = { checkpoints, except };
+  if (call.options.preview)
+    return reading(call, async (keyturn) => rolledBack(await keyturn.previewRollback(run, chosen)));
   if (reason === undefined) refuse('USAGE', 'A rollback needs --reason, or --preview to only look.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
     const outcome = await atTerminal(async (terminal) => {
       const signer = await unlock(keyturn, terminal, name);
-      return keyturn.rollback({ execution_id, checkpoints, reason, signer, host_is_dead });
+      return keyturn.rollback({ execution_id: run, ...chosen, reason, signer, host_is_dead });
     });
-    return rolledBack(execution_id, outcome);
+    return rolledBack(outcome);
   });
 }
 
-function previewRollback(call: Call, execution_id: string, checkpoints: readonly string[]): Promise<Answer> {
-  return reading(call, async (keyturn) =>
-    rolledBack(execution_id, await keyturn.previewRollback(execution_id, checkpoints)),
-  );
+function runOf({ operands: [run], options: { last = false } }: Call): string {
+  if ((run === undefined) !== last) refuse('USAGE', 'Name the run by an id, or say --last.');
+  return run ?? 'last';
 }
 
 type Outcome = Awaited<ReturnType<Keyturn['rollback']>>;
 
-function rolledBack(execution_id: string, outcome: Outcome): Answer {
+function rolledBack(outcome: Outcome): Answer {
+  const { execution_id } = outcome;
   const result: Result<'rollback'> = {
     execution_id,
     status: outcome.status,

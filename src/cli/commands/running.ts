@@ -88,15 +88,27 @@ export const RUNNING: readonly Spec[] = [
   {
     name: 'rollback',
     about: 'undo a run of a plan; what somebody else changed since is left alone and said',
-    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    operands: [
+      { name: '[run]', about: 'the id of the execution or of its intent, or the first characters of one' },
+    ],
     options: [
+      { flags: '--last', about: 'the last run of a plan, instead of an id' },
       { flags: '--preview', about: 'only say what would be done' },
+      {
+        flags: '--except <path>',
+        about: 'leave this path as it is, and sign that; once for each',
+        many: true,
+      },
       { flags: '--checkpoint <id>', about: 'only this checkpoint; once for each', many: true },
       { flags: '--reason <text>', about: 'why; it is recorded and signed' },
       as,
       { flags: '--host-is-dead', about: 'your word that the other host no longer runs it' },
     ],
-    examples: [`keyturn rollback ${ID} --preview`, `keyturn rollback ${ID} --reason "wrong field"`],
+    examples: [
+      'keyturn rollback --last --preview',
+      `keyturn rollback ${ID} --reason "wrong field"`,
+      `keyturn rollback ${ID} --except notes.md --reason "the notes were edited since"`,
+    ],
     load: async () => (await import('../command/plan.ts')).rollback,
   },
   {

@@ -7,7 +7,6 @@ import type { Standing } from '../input/rules.ts';
 import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
-import { inspectRun } from '../rollback/inspect.ts';
 import { openJournal } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
@@ -223,7 +222,7 @@ async function undoIfNeeded(run: Run): Promise<void> {
   const { root, clock, attributes } = run.options;
   run.options.onProgress({ phase: 'rollback' });
   try {
-    await disownUntouched(run);
+    disownUntouched(run);
     run.rollback = await rollBack(run.manifest!, { root, clock, attributes });
     if (run.rollback.status === 'rolled_back')
       run.manifest = { ...run.manifest!, status: 'EXECUTED', rolled_back_at: run.now() };
@@ -234,17 +233,16 @@ async function undoIfNeeded(run: Run): Promise<void> {
   if (run.rollback?.status !== 'rolled_back') run.escalate = true;
 }
 
-/** A path that we never came to may have been changed by others: it is not ours to restore. */
-async function disownUntouched(run: Run): Promise<void> {
-  const { paths } = await inspectRun(run.manifest!, run.options.root, run.options.attributes);
-  for (const { checkpoint, standing } of paths) {
-    if (standing !== 'untouched' && !run.touched.has(checkpoint.file_path))
-      run.say({ kind: 'untouched', at: run.now(), path: checkpoint.file_path });
-  }
+/** A path that we never came to may be changed by others, now or later: it is not ours to restore. */
+function disownUntouched(run: Run): void {
+  const paths = run.manifest!.checkpoints.map(({ file_path }) => file_path);
+  const untouched = paths.filter((path) => !run.touched.has(path));
+  if (untouched.length > 0) run.say({ kind: 'untouched', at: run.now(), paths: untouched });
 }
 
 async function finish(run: Run): Promise<void> {
   try {
+    if (!run.must_roll_back) disownUntouched(run);
     run.say({ kind: 'finished', at: run.now(), status: statusOf(run) });
   } catch (error) {
     run.fail(error);

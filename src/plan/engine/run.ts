@@ -136,7 +136,7 @@ export class Run {
       if (this.#made.has(folder) || !this.manifest!.folders_created.includes(folder)) continue;
       this.#made.add(folder);
       if (!makeFolder(this.options.root, folder))
-        this.say({ kind: 'untouched', at: this.now(), path: folder });
+        this.say({ kind: 'untouched', at: this.now(), paths: [folder] });
     }
   }
 

@@ -4,7 +4,7 @@ import type { FileState } from '../model.ts';
 import { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
 import { type SecondNames, type Seen, seeIn } from '../state/see.ts';
-import { announced, type JournalLine, readJournal } from './journal.ts';
+import { announced, type JournalLine, neverTouched, readJournal } from './journal.ts';
 import { halfMoved } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
 
@@ -111,10 +111,6 @@ function statesLeft(
 ): (FileState | null)[] {
   const told = announced(journal, file_path);
   return states.flatMap((state) => (state === 'unknown' ? told.splice(0, 1) : [state])).concat(told);
-}
-
-function neverTouched(journal: readonly JournalLine[], path: string): boolean {
-  return journal.some((line) => line.kind === 'untouched' && line.path === path);
 }
 
 function actionsOf(journal: readonly JournalLine[]): InspectedRun['actions'] {

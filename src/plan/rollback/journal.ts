@@ -25,8 +25,8 @@ const lineSchema = z.discriminatedUnion('kind', [
   /** It is about to leave this at a path. */
   z.strictObject({ kind: z.literal('leaves'), at, action_id: z.string(), path: z.string(), state }),
   z.strictObject({ kind: z.literal('ended'), at, action_id: z.string(), ok: z.boolean() }),
-  /** The run never touched this path or made this folder: what is there now is somebody else's. */
-  z.strictObject({ kind: z.literal('untouched'), at, path: z.string() }),
+  /** The run never touched these paths or made these folders: what is there now is somebody else's. */
+  z.strictObject({ kind: z.literal('untouched'), at, paths: z.array(z.string()) }),
   z.strictObject({ kind: z.literal('finished'), at, status: z.string() }),
   z.strictObject({ kind: z.literal('rolled_back'), at, status: z.string(), paths: z.array(z.string()) }),
 ]);
@@ -114,4 +114,8 @@ function safeParse(line: string): unknown {
 /** What the run announced to leave at a path, in order. */
 export function announced(journal: readonly JournalLine[], path: string): (FileState | null)[] {
   return journal.flatMap((line) => (line.kind === 'leaves' && line.path === path ? [line.state] : []));
+}
+
+export function neverTouched(journal: readonly JournalLine[], path: string): boolean {
+  return journal.some((line) => line.kind === 'untouched' && line.paths.includes(path));
 }

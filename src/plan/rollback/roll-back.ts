@@ -8,7 +8,7 @@ import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
 import { whileLocked } from './database.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
-import { type Journal, type JournalLine, openJournal, readJournal } from './journal.ts';
+import { type Journal, type JournalLine, neverTouched, openJournal, readJournal } from './journal.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest, saveManifest } from './manifest.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type Scene,
   verifyRestored,
 } from './restore.ts';
-import { requireRollBack, type ScopeOptions } from './scope.ts';
+import { exceptedFrom, requireRollBack, type ScopeOptions } from './scope.ts';
 
 export interface RollBackOptions extends ScopeOptions {
   /** Only says what would be done. */
@@ -29,7 +29,7 @@ export interface RollBackOptions extends ScopeOptions {
   readonly attributes?: Attributes;
 }
 
-export type RollBackStep = 'nothing' | 'restore' | 'remove' | 'move_back' | 'refuse';
+export type RollBackStep = 'nothing' | 'restore' | 'remove' | 'move_back' | 'refuse' | 'except';
 
 export interface RolledBackPath {
   readonly checkpoint_id: string;
@@ -64,8 +64,9 @@ export async function rollBack(
   const run = await inspectRun(manifest, root, attributes);
   const scene: Scene = { root, manifest, attributes, second_names: run.second_names };
   const steps = await planSteps(scene, scope, run);
-  if (preview) return summary('preview', steps.map(previewOf), [], run, manifest);
-  const paths: RolledBackPath[] = [];
+  const left = exceptedFrom(manifest, options).map((one) => said(one, 'except', !preview, EXCEPTED));
+  if (preview) return summary('preview', [...steps.map(previewOf), ...left], [], run, manifest);
+  const paths: RolledBackPath[] = [...left];
   const folders_removed: string[] = [];
   try {
     await removeLeftovers(root, manifest);
@@ -168,6 +169,7 @@ async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
   }
 }
 
+const EXCEPTED = 'It is left as it is, because the human who rolls back said so.';
 const FOREIGN = 'The run never came to this path. Somebody else changed it, and it stays.';
 
 async function act(scene: Scene, { checkpoint, inspected, step, from }: Step): Promise<void> {
@@ -210,7 +212,7 @@ async function removeFolders(root: string, manifest: RollbackManifest): Promise<
   const journal = readJournal(root, manifest.reports_folder);
   const removed: string[] = [];
   for (const folder of [...manifest.folders_created].sort().reverse()) {
-    if (journal.some((line) => line.kind === 'untouched' && line.path === folder)) continue;
+    if (neverTouched(journal, folder)) continue;
     try {
       if ((await removeEmptyFolder(root, folder)) === 'removed') removed.push(folder);
     } catch (error) {

@@ -18,6 +18,8 @@ export interface ScopeOptions {
   readonly root: string;
   /** Ids of checkpoints; all of them when left out. */
   readonly checkpoints?: readonly string[];
+  /** Paths that stay as they are. */
+  readonly except?: readonly string[];
   /** The approved effect: the manifest must be its own. Left out only where the manifest was made a moment ago. */
   readonly effect?: PlanEffect;
 }
@@ -26,13 +28,13 @@ export interface ScopeOptions {
  * Everything that refuses a rollback before it touches anything: a manifest of another plan, a checkpoint that is none, a
  * journal that cannot be read, a backup that is gone. Returns what would be restored, the last change first.
  */
-export function requireRollBack(
-  manifest: RollbackManifest,
-  { root, effect, checkpoints }: ScopeOptions,
-): Checkpoint[] {
+export function requireRollBack(manifest: RollbackManifest, options: ScopeOptions): Checkpoint[] {
+  const { root, effect, checkpoints } = options;
   if (effect) requireManifestOf(manifest, effect);
   readJournal(root, manifest.reports_folder);
-  const scope = scopeOf(manifest, checkpoints);
+  const left = exceptedFrom(manifest, options);
+  const scope = scopeOf(manifest, checkpoints).filter((checkpoint) => !left.includes(checkpoint));
+  requireWholeChains(manifest, scope);
   requireBackups(root, scope);
   return scope;
 }
@@ -100,9 +102,16 @@ function scopeOf(manifest: RollbackManifest, chosen: readonly string[] | undefin
   if (chosen === undefined) return ordered;
   const unknown = chosen.find((id) => !by_id.has(id));
   if (unknown !== undefined) refuse('CHECKPOINT_UNKNOWN', `There is no checkpoint ${unknown}.`);
-  const scope = ordered.filter((checkpoint) => chosen.includes(checkpoint.checkpoint_id));
-  requireWholeChains(manifest, scope);
-  return scope;
+  return ordered.filter((checkpoint) => chosen.includes(checkpoint.checkpoint_id));
+}
+
+/** The checkpoints of the paths that stay as they are. */
+export function exceptedFrom(manifest: RollbackManifest, { except = [] }: ScopeOptions): Checkpoint[] {
+  return except.map(
+    (path) =>
+      manifest.checkpoints.find(({ file_path }) => file_path === path) ??
+      refuse('CHECKPOINT_UNKNOWN', `The plan does not change ${path}.`, { path }),
+  );
 }
 
 function requireWholeChains(manifest: RollbackManifest, scope: readonly Checkpoint[]): void {
