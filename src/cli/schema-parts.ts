@@ -30,6 +30,7 @@ export const executor = z.strictObject({
   pid: z.int(),
   started: z.string(),
   machine: digest.optional(),
+  instance: id.optional(),
 });
 
 export const status = z.enum(STATUSES);

@@ -53,7 +53,8 @@ function planAlarms({ instructions, elevated }: PlanEffect): Alarm[] {
   const found: Alarm[] = [];
   if (!instructions.rollback_on_failure)
     found.push(alarm('no-rollback', 'NO ROLLBACK: after a failure, what was done stays done'));
-  if (!instructions.stop_on_error)
+  // Where everything is rolled back, the run ends at the first failure.
+  if (!instructions.stop_on_error && !instructions.rollback_on_failure)
     found.push({
       ...alarm('goes-on', 'GOES ON: after a failure, the other actions are done all the same'),
       weight: 'warn',
@@ -89,6 +90,10 @@ const FIELDS: { readonly [K in keyof PlanEffect]: (effect: PlanEffect) => Line[]
     config_digest === null ? [] : [line('Config digest', [derived(config_digest)], 'dim')],
 };
 
+function goesOn(rolls_back: boolean): string {
+  return rolls_back ? ' at once; stop_on_error: false changes nothing' : ', the other actions go on';
+}
+
 const INSTRUCTIONS: {
   readonly [K in keyof ExecutionInstructions]: (given: ExecutionInstructions) => Line[];
 } = {
@@ -98,7 +103,7 @@ const INSTRUCTIONS: {
       'On a failure',
       [
         agent(rollback_on_failure ? 'everything is rolled back' : 'NOTHING IS ROLLED BACK'),
-        agent(stop_on_error ? '' : ', the other actions go on'),
+        agent(stop_on_error ? '' : goesOn(rollback_on_failure)),
       ],
       rollback_on_failure ? 'plain' : 'alarm',
     ),

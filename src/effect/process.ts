@@ -12,6 +12,8 @@ export interface Executor {
   readonly started: string;
   /** Names the machine, since two of them can have one host name. Hashed: the id itself is nobody's business. */
   readonly machine?: Digest | undefined;
+  /** One opened project of that process. It knows by itself what it still does. */
+  readonly instance?: string | undefined;
 }
 
 export function thisProcess(): Executor {

@@ -36,6 +36,8 @@ const executor = z.strictObject({
   started: z.string().min(1).max(64),
   /** Of the machine, hashed; absent in older entries and where a machine has none. */
   machine: digest.optional(),
+  /** Of one opened project in that process. */
+  instance: uuid.optional(),
 });
 
 /** Where in the ledger the act stands. It is signed, so the same act counts nowhere else. */

@@ -49,6 +49,8 @@ export interface Context {
   readonly public_key: (key: string) => KeyObject;
   /** This process, as its claims name it. */
   readonly process: Body<'execution.claimed'>['executor'];
+  /** Executions that this process is running or rolling back through this object. */
+  readonly at_work: Set<{ readonly execution_id: string }>;
   /** The account that acts through this process; null when a program acts for somebody whose account it does not know. */
   readonly account: Account | null;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
@@ -205,4 +207,20 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 
 function isDecision(code: ReasonCode): boolean {
   return !UNRECORDED.has(code);
+}
+
+/** Remembers for as long as it takes that this process works on an execution. */
+export async function atWork<T>(
+  { at_work }: Context,
+  execution_id: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  // Two may try the same execution: each takes away only its own mark.
+  const mark = { execution_id };
+  at_work.add(mark);
+  try {
+    return await act();
+  } finally {
+    at_work.delete(mark);
+  }
 }

@@ -5,11 +5,12 @@ import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
+import { renewArchivedManifest } from '../plan/report/archive.ts';
 import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type RollBackOptions, type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { type Context, requireIntent } from './context.ts';
+import { atWork, type Context, requireIntent } from './context.ts';
 import { findRun } from './find-run.ts';
 import { seal } from './record.ts';
 import { openEffect } from './sealed-effect.ts';
@@ -66,16 +67,29 @@ export async function rollback(
   context: Context,
   request: RollbackRequest,
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
-  const { checkpoints = [], except = [], reason, signer } = request;
+  const { checkpoints = [], except = [], signer } = request;
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   const { state, run, effect, manifest } = await undoable(context, request.execution_id);
   const { execution_id } = run;
   if (state.status === 'undone' || state.status === 'rolled_back') return { ...NOTHING, execution_id };
-  requireIdle(state, run, request.host_is_dead ?? false);
+  requireIdle(context, state, run, request.host_is_dead);
   const options = optionsOf(context, effect, { checkpoints, except });
   // What is refused is refused before the claim: after it, only the end of this process would let another one in.
   if (manifest !== null) requireRollBack(manifest, options);
 
+  return atWork(context, execution_id, () =>
+    claimAndUndo(context, request, { state, run, effect, manifest }),
+  );
+}
+
+/** The claim is durable before the first file is touched. */
+async function claimAndUndo(
+  context: Context,
+  { checkpoints = [], except = [], reason, signer }: RollbackRequest,
+  { state, run, effect, manifest }: Undoable,
+): Promise<RollBackOutcome & { readonly execution_id: string }> {
+  const { execution_id } = run;
+  const options = optionsOf(context, effect, { checkpoints, except });
   const round = (state.rollback?.round ?? 0) + 1;
   const chosen = { checkpoints: [...checkpoints], except: [...except] };
   const facts = { execution_id, round, ...chosen, executor: context.process, reason };
@@ -90,6 +104,7 @@ export async function rollback(
   await context.store.commit({ events: [claimed] });
 
   const outcome = manifest === null ? NOTHING : await rollBack(manifest, options);
+  if (manifest !== null) await renewArchivedManifest(context.root, run.reports);
   const report = seal(canonicalBytes(outcome));
   const finished: Event<'rollback.finished'> = {
     kind: 'rollback.finished',
@@ -137,9 +152,11 @@ function manifestIn(root: string, reports: string): RollbackManifest | null {
 }
 
 /** Nobody undoes what is still being done, or is being undone by somebody else. */
-function requireIdle(state: IntentState, run: Run, host_is_dead: boolean): void {
-  if (state.status === 'claimed') requireDead(run.executor, host_is_dead);
-  if (state.status === 'rolling_back' && state.rollback) requireDead(state.rollback.executor, host_is_dead);
+function requireIdle(context: Context, state: IntentState, run: Run, host_is_dead = false): void {
+  const { execution_id } = run;
+  if (state.status === 'claimed') requireDead(context, execution_id, run.executor, host_is_dead);
+  if (state.status === 'rolling_back' && state.rollback)
+    requireDead(context, execution_id, state.rollback.executor, host_is_dead);
 }
 
 function optionsOf(

@@ -12,7 +12,7 @@ import type { Authorities } from '../identity/delegation.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
 import { factsOf, refuseDenied, requireFormats } from './check.ts';
-import { type Context, type Kept, recordingRefusal } from './context.ts';
+import { atWork, type Context, type Kept, recordingRefusal } from './context.ts';
 import type { Derived, Effect, Prepared, Progress } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
@@ -91,10 +91,13 @@ async function runOnce(context: Context, request: RunRequest): Promise<Report> {
     try {
       // 4. The claim is durable before the effect begins, and it spends the capability. At most once is this alone.
       const claimed = claim(context, ready);
-      await take(context, claimed, ready.ruling);
+      return await atWork(context, claimed.body.execution_id, async () => {
+        await take(context, claimed, ready.ruling);
 
-      // 5. The one effect, watched, then its record, always.
-      return await recordEnd(context, claimed, ready.state, await effectOf(context, ready, claimed, request));
+        // 5. The one effect, watched, then its record, always.
+        const ended = await effectOf(context, ready, claimed, request);
+        return recordEnd(context, claimed, ready.state, ended);
+      });
     } finally {
       ready.prepared.close();
     }

@@ -28,7 +28,7 @@ export async function resolve(
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
-  if (state.status === 'claimed') requireDead(run.executor, request.host_is_dead ?? false);
+  if (state.status === 'claimed') requireDead(context, execution_id, run.executor, request.host_is_dead);
   if (isRunLocked(runLock(context, execution_id)))
     refuse('RUN_STILL_ALIVE', 'The tool outlived the process that started it, and is still running.');
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
@@ -49,7 +49,15 @@ function isInDoubt({ status }: IntentState): boolean {
 }
 
 /** Nobody settles what may still be going on. A run on another host needs a human's word. */
-export function requireDead(executor: Run['executor'], host_is_dead: boolean): void {
+export function requireDead(
+  { process: here, at_work }: Context,
+  execution_id: string,
+  executor: Run['executor'],
+  host_is_dead = false,
+): void {
+  // This very object began it, and knows that it has ended: its end could not be recorded.
+  const ours = executor.instance !== undefined && executor.instance === here.instance;
+  if (ours && ![...at_work].some((one) => one.execution_id === execution_id)) return;
   const life = isAlive(executor);
   if (life === 'alive') refuse('RUN_STILL_ALIVE', `Process ${executor.pid} is still running.`);
   if (life === 'other-host' && !host_is_dead)

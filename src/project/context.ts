@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { AgentFace } from '../agent/face.ts';
 import type { Finder } from '../agent/finder/request.ts';
@@ -76,7 +77,8 @@ export function contextOf(
     verified: new Set(),
     memory: { proven: null, asked: null, plan: null },
     public_key: importedOnce(),
-    process: thisProcess(),
+    process: { ...thisProcess(), instance: randomUUID() },
+    at_work: new Set(),
     account,
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],

@@ -219,6 +219,11 @@ export const fileSystemReasons = {
     'The file is marked immutable or append-only, so it can neither be replaced nor removed.',
     'Remove the mark with `chattr -i -a`, or leave the file out of the plan.',
   ],
+  RENAME_ACROSS_FILE_SYSTEMS: [
+    2110,
+    'A rename cannot move a file to another file system.',
+    'Create the file there and delete it here, as two actions.',
+  ],
   SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
   SQL_DATABASE_CORRUPT: [
     2201,

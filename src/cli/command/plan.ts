@@ -5,6 +5,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { drawShown } from '../draw.ts';
 import { unlock, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
+import { requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';

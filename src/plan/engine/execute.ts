@@ -301,5 +301,7 @@ function recovered(error: ErrorRecord, run: Run): ErrorRecord {
 function recoveryAction({ must_roll_back, manifest, rollback, escalate }: Run): RecoveryAction {
   if (escalate && rollback?.status !== 'rolled_back') return 'MANUAL_REQUIRED';
   if (!must_roll_back || !manifest) return 'SKIPPED';
-  return rollback?.status === 'rolled_back' ? 'ROLLED_BACK' : 'MANUAL_REQUIRED';
+  // What nothing undoes may be half done, and a human must look.
+  const undone = rollback?.status === 'rolled_back' && rollback.not_undone.length === 0;
+  return undone ? 'ROLLED_BACK' : 'MANUAL_REQUIRED';
 }

@@ -9,6 +9,7 @@ export const fileRenameHandler: Handler<'FILE_RENAME'> = {
     const { destination } = operation;
     const state = await world.existing(target);
     await world.requireFree(destination);
+    world.requireSameFileSystem(target, destination);
     world.move(target, destination);
     return {
       changes: [

@@ -1,8 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { readFileBeneath } from '../../durable/beneath.ts';
-import { listFolderOf, moveOver, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import {
+  listFolderOf,
+  moveOver,
+  putOver,
+  statAt,
+  syncFolderOf,
+  withPlace,
+} from '../../durable/beneath-write.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { makeFolders } from '../state/folders.ts';
+import { nothingIfMissing } from '../state/see.ts';
+import { stageBytes } from '../state/stage.ts';
 import { ARCHIVE, CHANGE_LOG_NAME, REPORT_NAME, REPORTS } from './folder.ts';
 import { writeAll } from './write.ts';
 
@@ -23,6 +33,7 @@ export async function expireManifests(root: string, now: Date): Promise<string[]
     const manifest = manifestIn(root, folder);
     if (manifest === null || manifestAt(manifest, now) === manifest) continue;
     await saveManifest(root, manifestAt(manifest, now));
+    await renewArchivedManifest(root, folder);
     expired.push(folder);
   }
   return expired;
@@ -60,6 +71,19 @@ export async function archiveRecords(root: string, folder: string): Promise<stri
     ),
   );
   return archive;
+}
+
+/** The archived copy of a manifest says what the manifest itself says. A run that failed has none. */
+export async function renewArchivedManifest(root: string, folder: string): Promise<void> {
+  const archive = `${archiveOf(folder)}/${MANIFEST_NAME}`;
+  const { bytes } = readFileBeneath(root, `${folder}/${MANIFEST_NAME}`, REPORT_BYTES);
+  await withPlace(root, archive, async (place) => {
+    if (statAt(place) === null) return;
+    const temporary = `.${randomBytes(16).toString('hex')}`;
+    await stageBytes(place, temporary, bytes, { mode: 0o600 });
+    putOver(place, temporary);
+    await syncFolderOf(place);
+  }).catch(nothingIfMissing);
 }
 
 /**

@@ -48,6 +48,16 @@ export function requireWritableFolder(root: string, folder: string): void {
   }
 }
 
+/** The file system that a folder is on. The root is the empty path. */
+export function deviceOf(root: string, folder: string): bigint | undefined {
+  const place = openPlace(root, folder === '' ? 'any' : `${folder}/any`);
+  try {
+    return statAt(place, '.')?.dev;
+  } finally {
+    closePlace(place);
+  }
+}
+
 /** Makes one folder; false when somebody made it first. */
 export function makeFolder(root: string, folder: string, mode = 0o755): boolean {
   const place = openPlace(root, folder);

@@ -9,7 +9,7 @@ import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import type { Attributes } from './attributes.ts';
-import { foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
+import { deviceOf, foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
 import { read } from './see.ts';
 import type { Sight } from './sight.ts';
 import type { World } from './world.ts';
@@ -87,6 +87,12 @@ export class Overlay implements World {
     this.#options.sight?.sawMissing(path, missing);
     for (const folder of missing) this.#folders.add(folder);
     await this.#requireWritableFolder(path);
+  }
+
+  requireSameFileSystem(from: string, to: string): void {
+    const [a, b] = [from, to].map((path) => deviceOf(this.#options.root, this.#nearestFolder(path)));
+    if (a !== b)
+      refuse('RENAME_ACROSS_FILE_SYSTEMS', `${from} and ${to} are on different file systems.`, { path: to });
   }
 
   async put(path: string, bytes: Uint8Array, mode: number, attributes?: Digest): Promise<FileState> {
@@ -176,10 +182,15 @@ export class Overlay implements World {
     return { staged };
   }
 
+  /** The nearest folder above a path that exists; the root is the empty path. */
+  #nearestFolder(path: string): string {
+    return foldersAbove(path).findLast((above) => !this.#folders.has(above)) ?? '';
+  }
+
   /** The nearest folder that exists must let us change names in it. */
   async #requireWritableFolder(path: string): Promise<void> {
     const { root, attributes, sight } = this.#options;
-    const folder = foldersAbove(path).findLast((above) => !this.#folders.has(above)) ?? '';
+    const folder = this.#nearestFolder(path);
     requireWritableFolder(root, folder);
     sight?.sawWritable(folder);
     await withPlace(root, folder === '' ? 'any' : `${folder}/any`, (place) =>

@@ -10,6 +10,8 @@ export interface World {
   /** Refuses a path that is not free, or whose folder cannot be written. */
   requireFree(path: string): Promise<void>;
   put(path: string, bytes: Uint8Array, mode: number, attributes?: Digest): Promise<FileState>;
+  /** Refuses two paths that no rename can connect. */
+  requireSameFileSystem(from: string, to: string): void;
   remove(path: string): void;
   move(from: string, to: string): void;
   /** What is there; an earlier action may have left something that nobody can tell yet. */
