@@ -1,8 +1,8 @@
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createDigests, describePrograms } from '../../src/effect/program.ts';
-import { ownUser } from '../../src/effect/user.ts';
 import { runVerifier } from '../../src/effect/verifier.ts';
 import { checkEligibility } from '../../src/lane/check.ts';
 import { queueFolder } from '../../src/lane/folder.ts';
@@ -78,7 +78,7 @@ function withLoader(binary: Buffer, loader: string): Buffer {
 
 function run(play: Play) {
   // The queue belongs to the user of Keyturn.
-  const { queue, registry } = stage({ tool: { run_as: ownUser().name }, ...play });
+  const { queue, registry } = stage({ tool: { run_as: userInfo().username }, ...play });
   const request = {
     id: ID,
     hash: HASH,
