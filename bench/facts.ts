@@ -26,6 +26,7 @@ export function proposal(entries = 1): Commit {
       actions: ['tool:deploy'],
       alternates: [],
       replaces: null,
+      contents: [],
       expires_at: '2100-01-15T12:00:00.000Z',
     },
   };

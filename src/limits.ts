@@ -31,8 +31,8 @@ export const limits = {
   /** Captured output of one stream: kept in the store for good, shown to a person. */
   output_bytes: 4 * MiB,
   output_bytes_default: 256 * KiB,
-  /** One stored object: the longest output, sealed. */
-  object_bytes: 4 * MiB + 1 * KiB,
+  /** One stored object: the largest file that a plan may bring (004 section 11.2), sealed. */
+  object_bytes: 50 * MiB + 1 * KiB,
   /** A proof with its objects, read whole: the outputs of several attempts, and of no more than an intent can have. */
   bundle_bytes: 128 * MiB,
   /** How long a tool may run. */

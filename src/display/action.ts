@@ -128,6 +128,7 @@ const LABELS: Readonly<Record<string, string>> = {
   type: 'Operation',
   readable: 'Reads',
   query_file: 'Query file',
+  content_file: 'Content file',
   save_results_to: 'Saves to',
   mode: 'Mode',
 };
@@ -145,7 +146,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function weightOf(key: string): Line['weight'] {
-  return key === 'readable' || key === 'save_results_to' ? 'warn' : 'plain';
+  return key === 'readable' || key === 'content_file' || key === 'save_results_to' ? 'warn' : 'plain';
 }
 
 function operationPieces(key: string, value: unknown): Piece[] {
@@ -185,7 +186,9 @@ function blocksOf(action: ActionEffect, seen: Seen | null): Block[] {
   return [
     ...(sql === null ? [] : [block('sql', [derived('SQL')], sql, query_text === null ? 'agent' : 'derived')]),
     // A diff of a new file is its content, so that it is not shown twice. Of what is no text there is no diff.
-    ...(action.action_type === 'FILE_CREATE' && diffs.every(([, one]) => one?.diff.kind !== 'text')
+    ...(action.action_type === 'FILE_CREATE' &&
+    'content' in action.operation &&
+    diffs.every(([, one]) => one?.diff.kind !== 'text')
       ? [block('text', [derived('Content')], textIn(action.operation), 'agent')]
       : []),
     // A file that is only renamed brings nothing new.
@@ -201,7 +204,10 @@ function textIn({ content, encoding }: CreateOperation): string {
   return bytes.toString('latin1').replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
 }
 
-type CreateOperation = Extract<ActionEffect, { action_type: 'FILE_CREATE' }>['operation'];
+type CreateOperation = Extract<
+  Extract<ActionEffect, { action_type: 'FILE_CREATE' }>['operation'],
+  { content: string }
+>;
 
 function changeBlock({ path, before, after }: PathChange, { diff, lines_left_out }: SeenChange): Block {
   return diffBlock(

@@ -132,6 +132,8 @@ const bodies = {
     alternates: z.array(z.strictObject({ tool: title, effect_digest: digest })).max(8),
     /** The intent that this one is a changed form of. */
     replaces: uuid.nullable(),
+    /** What its plan takes from files, as it was when it was proposed. */
+    contents: z.array(digest).max(100),
     expires_at: time,
   }),
   'intent.refused': z.strictObject({ reason_code, decision: decision.nullable() }),

@@ -9,6 +9,7 @@ export type ObjectRole =
   | 'output'
   | 'report'
   | 'registry'
+  | 'content'
   | 'policies'
   | 'token'
   | 'simulation'
@@ -38,11 +39,12 @@ type Named = readonly (readonly [ObjectRole, Digest | null])[];
  */
 const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
   'policy.activated': ({ snapshot }) => [['policies', snapshot]],
-  'intent.proposed': ({ hash, effect_digest, registry_digest, alternates }) => [
+  'intent.proposed': ({ hash, effect_digest, registry_digest, alternates, contents }) => [
     ['envelope', hash],
     ['effect', effect_digest],
     ['registry', registry_digest],
     ...alternates.map((one) => ['effect', one.effect_digest] as const),
+    ...contents.map((one) => ['content', one] as const),
   ],
   'intent.refused': decided,
   'intent.submitted': decided,

@@ -1,8 +1,8 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
-import { limits } from '../limits.ts';
 import { isRaw, rawActions } from '../plan/input/actions.ts';
+import { planLimits } from '../plan/limits.ts';
 import { pipelineSteps } from '../plan/pipelines.ts';
 import { Refusal } from '../refusal.ts';
 import type { PlanBound } from './bound.ts';
@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 import { pipelineSetting } from './plan.ts';
 
 /**
- * A plan of a simulation, and what it takes from outside itself: the steps of its pipelines and its files of SQL. Whatever is
+ * A plan of a simulation, and what it takes from outside itself: the steps of its pipelines, its files of SQL and its files of content. Whatever is
  * missed here is not found among what was activated when the effect is compared with it, and so is refused.
  */
 export function boundPlan(context: Context, plan: JsonObject, config: JsonObject | null): PlanBound {
@@ -25,7 +25,7 @@ export function boundPlan(context: Context, plan: JsonObject, config: JsonObject
     plan,
     config,
     pipelines: sorted(named('PIPELINE_RUN')).map((name) => ({ name, steps: pipelineSteps(setting, name) })),
-    query_files: sorted(actions.flatMap(({ operation }) => queryFilesIn(operation as Json))).map((path) => ({
+    files: sorted(actions.flatMap(({ operation }) => filesIn(operation as Json))).map((path) => ({
       path,
       sha256: digestOf(context.root, path, named('FILE_CREATE').includes(path)),
     })),
@@ -34,15 +34,15 @@ export function boundPlan(context: Context, plan: JsonObject, config: JsonObject
 
 const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 
-function queryFilesIn(value: Json | undefined): string[] {
+function filesIn(value: Json | undefined): string[] {
   if (!isRaw(value)) return [];
-  const { query_file, details } = value as JsonObject;
-  return [...(typeof query_file === 'string' ? [query_file] : []), ...queryFilesIn(details)];
+  const { query_file, content_file, details } = value as JsonObject;
+  return [...[query_file, content_file].filter((path) => typeof path === 'string'), ...filesIn(details)];
 }
 
 function digestOf(root: string, path: string, is_created: boolean): Digest | null {
   try {
-    return sha256(readFileBeneath(root, path, limits.json_bytes).bytes);
+    return sha256(readFileBeneath(root, path, planLimits.file_bytes).bytes);
   } catch (error) {
     if (is_created && error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
     throw error;

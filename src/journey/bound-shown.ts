@@ -33,7 +33,7 @@ function shownOf(effect: EffectBound): Shown {
 }
 
 /** Its actions stand in the definition; here is what it takes from outside itself. */
-function showPlanBound({ pipelines, query_files }: PlanBound): Shown {
+function showPlanBound({ pipelines, files }: PlanBound): Shown {
   const parts = pipelines.flatMap(({ name, steps }) =>
     steps.map((step, i) => ({
       at: [derived('pipeline '), worded(name, 'registry'), derived(`, step ${i + 1}`)],
@@ -44,8 +44,8 @@ function showPlanBound({ pipelines, query_files }: PlanBound): Shown {
     kind: 'plan',
     headline: line('Plan', [derived('the actions above')]),
     alarms: ordered(lifted(parts)),
-    fields: query_files.flatMap(({ path, sha256 }) => [
-      line('SQL file', [worded(path, 'registry')]),
+    fields: files.flatMap(({ path, sha256 }) => [
+      line('File', [worded(path, 'registry')]),
       line('SHA-256', [derived(sha256 ?? 'none yet: the plan creates it')], 'dim'),
     ]),
     blocks: [],

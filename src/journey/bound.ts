@@ -39,7 +39,7 @@ export interface PlanBound {
   readonly config: JsonObject | null;
   readonly pipelines: readonly { readonly name: string; readonly steps: readonly PipelineStep[] }[];
   /** Null for a file that only the plan itself creates. */
-  readonly query_files: readonly { readonly path: string; readonly sha256: Digest | null }[];
+  readonly files: readonly { readonly path: string; readonly sha256: Digest | null }[];
 }
 
 export interface SealedBound {
@@ -90,7 +90,14 @@ export function effectDiffers(bound: EffectBound, effect: Effect): string[] {
   return effect.kind === 'plan' ? planDiffers(bound, effect) : ['kind'];
 }
 
-function planDiffers({ pipelines, query_files }: PlanBound, { actions }: PlanEffect): string[] {
+/** The file whose text the action runs, or whose content it writes. */
+function fileTaken(action: PlanEffect['actions'][number]): string | undefined {
+  if (action.action_type === 'SQL_EXECUTE') return action.operation.query_file;
+  if (action.action_type !== 'FILE_CREATE') return undefined;
+  return 'content_file' in action.operation ? action.operation.content_file : undefined;
+}
+
+function planDiffers({ pipelines, files }: PlanBound, { actions }: PlanEffect): string[] {
   const changes = actions.flatMap((action) => action.changes);
   return actions.flatMap((action) => {
     if (action.action_type === 'PIPELINE_RUN') {
@@ -98,12 +105,12 @@ function planDiffers({ pipelines, query_files }: PlanBound, { actions }: PlanEff
       const same = known !== undefined && canonicalText(known.steps) === canonicalText(action.steps);
       return same ? [] : [`pipelines.${action.target}`];
     }
-    if (action.action_type !== 'SQL_EXECUTE' || action.operation.query_file === undefined) return [];
-    const { query_file: path } = action.operation;
+    const path = fileTaken(action);
+    if (path === undefined) return [];
     // What an earlier action makes of the file is what the plan itself says.
     const first = changes.find((change) => change.path === path)?.before;
     const found = first === 'unknown' || first === undefined ? first : (first?.sha256 ?? null);
-    const known = query_files.find((one) => one.path === path);
-    return known !== undefined && known.sha256 === found ? [] : [`query_files.${path}`];
+    const known = files.find((one) => one.path === path);
+    return known !== undefined && known.sha256 === found ? [] : [`files.${path}`];
   });
 }

@@ -16,6 +16,8 @@ export interface Derived {
   /** The tool, or the id of the plan. */
   readonly name: string;
   readonly approvals_needed: number;
+  /** What it takes from files, to be kept beside the proposal; looked at only when it is proposed. */
+  readonly contents: readonly Uint8Array[];
   /** Refuses, with the reason, an effect that is not the approved one. */
   requireSame(approved: Effect): void;
   /** Whether deriving it again would give the same, where that can be told without doing it. */

@@ -4,7 +4,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import { showPlan } from '../display/plan.ts';
 import type { Shown } from '../display/shown.ts';
-import { type DeriveOptions, derivePlan } from '../plan/derive.ts';
+import { type DeriveOptions, derivePlan, takesContent, type Visited } from '../plan/derive.ts';
 import type { Runners } from '../plan/handler/handlers.ts';
 import { requireContent } from '../plan/input/content.ts';
 import { type Problem, Problems } from '../plan/input/problem.ts';
@@ -37,11 +37,13 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   const collector = new Collector();
   const sight = new Sight(context.root);
   const attributes = new Attributes();
-  const effect = await simulate(context, spec, {
-    ...(look && { visit: collector.visit }),
-    sight,
-    attributes,
-  });
+  const contents: Uint8Array[] = [];
+  const visit = async (visited: Visited) => {
+    await collector.visit(visited);
+    const { action, change } = visited;
+    if (takesContent(action) && change.path === action.target) contents.push((await visited.after())!);
+  };
+  const effect = await simulate(context, spec, { ...(look && { visit }), sight, attributes });
   requireContent(collector.findings);
   const registry = context.registry();
   return {
@@ -49,6 +51,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     registry_digest: registry.digest,
     registry_bytes: registry.bytes,
     name: effect.plan_id,
+    contents,
     // Protected files want a second pair of eyes.
     approvals_needed: effect.elevated.length > 0 ? 2 : 1,
     requireSame: (approved) => requireSamePlan(approved as PlanEffect, effect),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
+import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
 import { type Signer, signProposal } from '../identity/act.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -77,14 +78,16 @@ export async function draftProposal(
   // The claim below decides between two at once; this one says it in the right words.
   if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
 
+  // Sealed: the digest in the ledger tells nothing about a content that was erased.
+  const contents = choices.flatMap((one) => one.contents).map((content) => sealBytes(content, nonce));
   const signature = signer ? signProposal(context.origin, hash, signer) : null;
   return {
     intent_id: envelope.intent_id,
     hash,
     envelope,
     effect: derived.effect,
-    event: proposed(context, envelope, hash, choices, proposer, signature),
-    objects: [bytes, ...sealed.map((one) => one.bytes), derived.registry_bytes],
+    event: proposed(context, envelope, hash, choices, proposer, { signature, contents }),
+    objects: [bytes, ...[...sealed, ...contents].map((one) => one.bytes), derived.registry_bytes],
   };
 }
 
@@ -108,7 +111,7 @@ function proposed(
   hash: Digest,
   [first, ...alternates]: readonly Derived[],
   proposer: Principal,
-  proposer_signature: string | null,
+  { signature, contents }: { signature: string | null; contents: readonly SealedBytes[] },
 ): Event<'intent.proposed'> {
   return {
     kind: 'intent.proposed',
@@ -122,7 +125,7 @@ function proposed(
       approvals_needed: first!.approvals_needed,
       proposer: proposer.name,
       proposer_kind: proposer.kind,
-      proposer_signature,
+      proposer_signature: signature,
       account,
       on_behalf_of: envelope.on_behalf_of,
       actions: envelope.requested_actions,
@@ -131,6 +134,7 @@ function proposed(
         effect_digest: envelope.alternates[i]!.digest,
       })),
       replaces: envelope.replaces,
+      contents: contents.map(({ digest }) => digest),
       expires_at: envelope.expiry,
     },
   };

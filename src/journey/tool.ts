@@ -31,6 +31,7 @@ export async function deriveToolCall(
     registry_digest: registry.digest,
     registry_bytes: registry.bytes,
     name: tool.name,
+    contents: [],
     approvals_needed: 1,
     requireSame: (approved) => compareEffects(approved as Effect, effect),
     prepare(scope) {

@@ -155,6 +155,11 @@ function pathsMentionedTwice(actions: readonly Action[]): Set<string> {
   return again;
 }
 
+/** Whether the new content comes from a file of the project. */
+export function takesContent({ action_type, operation }: ActionEffect | Action): boolean {
+  return action_type === 'FILE_CREATE' && 'content_file' in operation;
+}
+
 /** The paths that really change, each with what was there before the first change. */
 function changedPaths(actions: readonly ActionEffect[]): Map<string, PathChange> {
   const first = new Map<string, PathChange>();
@@ -174,7 +179,22 @@ function requireLimits(actions: readonly ActionEffect[]): void {
   );
   if (backup > planLimits.backup_bytes)
     refuse('PLAN_LIMIT_EXCEEDED', `The backups would take more than ${planLimits.backup_bytes} bytes.`);
+  requireContentFits(actions);
   requireShowable(actions);
+}
+
+/** What a plan takes from files is kept in the store. */
+function requireContentFits(actions: readonly ActionEffect[]): void {
+  const taken = actions.filter(takesContent).flatMap(({ changes }) => sizeOf(changes.at(-1)!.after));
+  if (taken.reduce((sum, size) => sum + size, 0) > planLimits.content_bytes)
+    refuse(
+      'PLAN_LIMIT_EXCEEDED',
+      `The content files of a plan may have ${planLimits.content_bytes} bytes in all.`,
+    );
+}
+
+function sizeOf(state: PathChange['after']): number {
+  return state === null || state === 'unknown' ? 0 : state.size;
 }
 
 /** What the plan takes from the registry and from SQL files is part of the effect, and a person reads all of it. */

@@ -9,6 +9,8 @@ export const planLimits = {
   file_bytes: 50 * MiB,
   /** All backups of one plan. */
   backup_bytes: 500 * MiB,
+  /** All contents that a plan takes from files: they are kept in the store, as long as the ledger is. */
+  content_bytes: 50 * MiB,
   concurrent_actions: 4,
   /** SQL files and steps of pipelines, as they stand in the effect: a person reads all of it. */
   taken_chars: 1 * MiB,

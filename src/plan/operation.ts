@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { editOperationSchema, schemaOperationSchema } from './edit/operation.ts';
 
-/** The parameters of each action type as a plan writes them, flat. The edits are those of appendix A.1. */
+/** The parameters of each action type as a plan writes them, flat. The edits are those of appendix A.1, and a change of the mode. */
 
 const path = z.string().min(1);
 
@@ -20,21 +20,44 @@ const mode = z
   .regex(/^0?[0-7]{3}$/, 'is not an octal mode such as "0644"')
   .transform((octal) => Number.parseInt(octal, 8));
 
+/** The content stands in the plan, or in a file of the project that the plan names and that is read when it is proposed. */
 const fileCreate = z
   .strictObject({
     type: z.enum(['create', 'file_create']),
-    content: text,
-    encoding: z.enum(['utf8', 'base64']).default('utf8'),
+    content: text
+      .max(
+        limits.json_string_chars,
+        `may have ${limits.json_string_chars} characters at most; name a larger content with content_file`,
+      )
+      .optional(),
+    content_file: path.optional(),
+    encoding: z.enum(['utf8', 'base64']).optional(),
     mode: mode.optional(),
   })
-  .refine(({ encoding, content }) => encoding === 'utf8' || isBase64(content), {
+  .refine(({ content, content_file }) => (content === undefined) !== (content_file === undefined), {
+    path: ['content'],
+    message: 'is needed, or content_file instead of it',
+  })
+  .refine(({ encoding, content_file }) => encoding === undefined || content_file === undefined, {
+    path: ['encoding'],
+    message: 'means nothing for content_file, whose bytes are taken as they are',
+  })
+  .refine(({ encoding, content }) => encoding !== 'base64' || isBase64(content ?? ''), {
     path: ['content'],
     message: 'is not base64 in its one exact form',
-  });
+  })
+  .transform(({ content, content_file, encoding = 'utf8' as const, ...rest }) =>
+    content_file === undefined ? { ...rest, content: content!, encoding } : { ...rest, content_file },
+  );
 
 function isBase64(content: string): boolean {
   return Buffer.from(content, 'base64').toString('base64') === content;
 }
+
+/** Only the mode: the content stays. */
+const modeChange = z.strictObject({ type: z.literal('mode_change'), mode });
+
+const fileModify = z.discriminatedUnion('type', [...editOperationSchema.options, modeChange]);
 
 const fileDelete = z.strictObject({ type: z.enum(['delete', 'file_delete']) });
 
@@ -84,7 +107,7 @@ const pipelineRun = z.strictObject({
 
 export const operationSchemas = {
   FILE_CREATE: fileCreate,
-  FILE_MODIFY: editOperationSchema,
+  FILE_MODIFY: fileModify,
   FILE_DELETE: fileDelete,
   FILE_RENAME: fileRename,
   SCHEMA_UPDATE: schemaOperationSchema,

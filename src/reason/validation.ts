@@ -227,7 +227,7 @@ export const validationReasons = {
   EDIT_SEVERAL_DOCUMENTS: [
     1117,
     'The YAML file holds several documents, or none.',
-    'Edit a file with one document.',
+    'Name the one to edit with document; the first is 0.',
   ],
   EDIT_NOT_EXACT: [
     1118,

@@ -214,16 +214,16 @@ describe('an effect', () => {
   it('of another kind than was activated is another one', async () => {
     const { effect } = await boundOf('note.add');
     expect(effectDiffers(effect!, { kind: 'plan' } as never)).toEqual(['kind']);
-    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], query_files: [] } as const;
+    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], files: [] } as const;
     expect(effectDiffers(bound, { kind: 'tool' } as never)).toEqual(['kind']);
   });
 
   it('of a plan that runs or reads what was not activated is another one', () => {
-    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], query_files: [] } as const;
+    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], files: [] } as const;
     const sql = { action_type: 'SQL_EXECUTE', operation: { query_file: 'a.sql' }, changes: [], steps: [] };
     const runs = { action_type: 'PIPELINE_RUN', target: 'nightly', operation: {}, changes: [], steps: ['x'] };
     const effect = { kind: 'plan', actions: [sql, runs] } as never;
-    expect(effectDiffers(bound, effect)).toEqual(['query_files.a.sql', 'pipelines.nightly']);
+    expect(effectDiffers(bound, effect)).toEqual(['files.a.sql', 'pipelines.nightly']);
   });
 });
 

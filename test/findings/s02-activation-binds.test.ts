@@ -277,7 +277,7 @@ describe('S2: an activation binds what runs', () => {
   it.each([
     ['close the corner shop', 'say.sh', 'effect.pipelines[0].steps[0].executables[0].sha256'],
     ['close the corner shop', 'nightly.sql', 'effect.pipelines[0].steps[1].sha256'],
-    ['count the remaining apples', 'count.sql', 'effect.query_files[0].sha256'],
+    ['count the remaining apples', 'count.sql', 'effect.files[0].sha256'],
   ])('a plan takes its steps with it: to %s with another %s is refused', async (utterance, file, what) => {
     const { root, keyturn } = p;
     const prompt = await askedFor(keyturn, utterance);

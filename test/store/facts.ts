@@ -126,6 +126,7 @@ export function proposed(
       actions: ['tool:deploy'],
       alternates: [],
       replaces: null,
+      contents: [],
       expires_at: EXPIRES,
       ...over,
     },

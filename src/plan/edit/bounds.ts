@@ -12,6 +12,8 @@ export const bounds = {
   yaml_bytes: limits.yaml_bytes,
   /** Words and marks of a YAML file: blank lines and dashes cost as much as text. */
   yaml_tokens: 400_000,
+  /** Documents of a YAML file: each is parsed by itself, and compared before and after. */
+  yaml_documents: 10_000,
   /** Anchors and aliases of a YAML file: each one is looked for among all others. */
   yaml_anchors: 2_000,
   /** Nesting of a JSON file. Far above what people write, far below any stack. */

@@ -58,9 +58,17 @@ const jsonAddProperty = z.strictObject({ type: z.literal('json_add_property'), p
 const jsonRemoveProperty = z.strictObject({ type: z.literal('json_remove_property'), path, key });
 const jsonUpdateValue = z.strictObject({ type: z.literal('json_update_value'), path, value: plain });
 
-/** The path is `$.a.b[0]`, or dotted: `a.b.0`. `create` adds the last key instead of changing it. */
+/**
+ * The path is `$.a.b[0]`, or dotted: `a.b.0`. `create` adds the last key instead of changing it. Of a file with several documents, `document`
+ * names one; the first is 0.
+ */
 const yamlUpdate = z.strictObject({
   type: z.literal('yaml_update'),
+  document: z
+    .int()
+    .min(0)
+    .max(bounds.yaml_documents - 1)
+    .optional(),
   path,
   value: plain,
   create: z.boolean().default(false),

@@ -17,7 +17,9 @@ export async function applySchemaUpdate(
   const result = applyEdit(bytes, operation, hints);
   const { text } = openText(result.bytes);
   const schema =
-    operation.type === 'yaml_update' ? readYamlJson(text) : parsePlain(text, formatOf(hints) === 'jsonc');
+    operation.type === 'yaml_update'
+      ? readYamlJson(text, operation.document)
+      : parsePlain(text, formatOf(hints) === 'jsonc');
   await checkSchema(schema);
   return result;
 }

@@ -1,6 +1,7 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit, type YAMLMap } from 'yaml';
 import type { Json } from '../../canonical/json.ts';
 import { refuse } from '../../refusal.ts';
+import { bounds } from './bounds.ts';
 import { refuseCostly } from './yaml-cost.ts';
 
 /** One YAML document with the places of its nodes, and its value with maps as maps and integers exact. */
@@ -9,8 +10,11 @@ export interface YamlSource {
   readonly value: unknown;
 }
 
-/** Opens YAML for an edit. Anchors, aliases and foreign tags may stand elsewhere in it; double keys may not. */
-export function openYaml(text: string, with_places = true): YamlSource {
+/**
+ * Opens YAML for an edit, all its documents. Anchors, aliases and foreign tags may stand elsewhere in it; double keys may not. The places
+ * of the nodes count from the beginning of the file.
+ */
+export function openYamlStream(text: string, with_places = true): YamlSource[] {
   refuseCostly(text);
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, {
@@ -23,9 +27,27 @@ export function openYaml(text: string, with_places = true): YamlSource {
     prettyErrors: false,
     logLevel: 'silent',
     lineCounter: lines,
-  });
-  if (documents.length !== 1) refuse('EDIT_SEVERAL_DOCUMENTS');
-  const document = documents[0] as Document.Parsed;
+  }) as Document.Parsed[];
+  if (documents.length > bounds.yaml_documents)
+    refuse('INPUT_TOO_LARGE', `The file has ${documents.length} documents.`);
+  return documents.map((document) => opened(document, lines));
+}
+
+/** The one document, or that of several which is named. */
+export function chosen(sources: readonly YamlSource[], index?: number): YamlSource {
+  const count = sources.length;
+  if (index === undefined && count !== 1)
+    refuse(
+      'EDIT_SEVERAL_DOCUMENTS',
+      count === 0 ? 'The file has no document.' : `The file has ${count} documents: name one with document.`,
+    );
+  return (
+    sources[index ?? 0] ??
+    refuse('EDIT_TARGET_MISSING', `The file has ${count} documents, and the first is document 0.`)
+  );
+}
+
+function opened(document: Document.Parsed, lines: LineCounter): YamlSource {
   const malformed = (what: string, at: number): never => {
     const { line, col } = lines.linePos(at);
     return refuse('YAML_MALFORMED', `Line ${line}, column ${col}: ${what}`, { line, column: col });
@@ -59,8 +81,8 @@ function plainValue(document: Document.Parsed): unknown {
 }
 
 /** The document as plain JSON values, as a program that knows only those reads it. */
-export function readYamlJson(text: string): Json {
-  const value: unknown = openYaml(text, false).document.toJS();
+export function readYamlJson(text: string, index?: number): Json {
+  const value: unknown = chosen(openYamlStream(text, false), index).document.toJS();
   return JSON.parse(
     JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? Number(item) : item)),
   ) as Json;

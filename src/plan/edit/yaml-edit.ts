@@ -3,7 +3,7 @@ import type { Node } from 'yaml';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedEdit } from './json-edit.ts';
 import type { YamlUpdate } from './operation.ts';
-import { asYamlValue, openYaml, type YamlSource } from './yaml-document.ts';
+import { asYamlValue, chosen, openYamlStream, type YamlSource } from './yaml-document.ts';
 import { layPair, layValue } from './yaml-layout.ts';
 import { locateYaml, pairsNamed, refuseMarked, type YamlPlace } from './yaml-locate.ts';
 import { parseYamlPath } from './yaml-path.ts';
@@ -17,8 +17,9 @@ export function editYaml(text: string, operation: YamlUpdate): CheckedEdit {
   return operation.create ? createKey(text, operation) : changeValue(text, operation);
 }
 
-function changeValue(text: string, { path, value }: YamlUpdate): CheckedEdit {
-  const source = openYaml(text);
+function changeValue(text: string, { path, value, document }: YamlUpdate): CheckedEdit {
+  const sources = openYamlStream(text);
+  const source = chosen(sources, document);
   const place = locateYaml(source.document, parseYamlPath(path));
   refuseMarked(place.node);
   const wanted = asYamlValue(value);
@@ -26,12 +27,13 @@ function changeValue(text: string, { path, value }: YamlUpdate): CheckedEdit {
   return {
     splices: layValue(text, place, value, yamlStyleAt(text, source.document, place)),
     output: `Value at '${path}' updated successfully`,
-    check: (result) => checkYaml(result, replaced(source.value, place.keys, wanted)),
+    check: (result) => checkYaml(result, sources, source, replaced(source.value, place.keys, wanted)),
   };
 }
 
-function createKey(text: string, { path, value }: YamlUpdate): CheckedEdit {
-  const source = openYaml(text);
+function createKey(text: string, { path, value, document }: YamlUpdate): CheckedEdit {
+  const sources = openYamlStream(text);
+  const source = chosen(sources, document);
   const { steps, dotted } = parseYamlPath(path);
   const key = steps.at(-1);
   if (typeof key !== 'string')
@@ -42,21 +44,28 @@ function createKey(text: string, { path, value }: YamlUpdate): CheckedEdit {
   const splices = layPair(text, map, key, value, style);
   if (pairsNamed(map as Parameters<typeof pairsNamed>[0], key).length > 0)
     refuse('EDIT_KEY_EXISTS', undefined, { key });
+  const expected = replaced(source.value, [...place.keys, key], asYamlValue(value));
   return {
     splices,
     output: `Property '${key}' added successfully`,
-    check: (result) => checkYaml(result, replaced(source.value, [...place.keys, key], asYamlValue(value))),
+    check: (result) => checkYaml(result, sources, source, expected),
   };
 }
 
-/** The result must read back as the old value with this one change. Indentation decides meaning here. */
-export function checkYaml(result: string, expected: unknown): void {
-  if (!isDeepStrictEqual(readBack(result), expected)) refuse('EDIT_NOT_EXACT');
+/** The result must read back as the old documents with this one change. Indentation decides meaning here. */
+export function checkYaml(
+  result: string,
+  before: readonly YamlSource[],
+  edited: YamlSource,
+  expected: unknown,
+): void {
+  const values = before.map((source) => (source === edited ? expected : source.value));
+  if (!isDeepStrictEqual(readBack(result), values)) refuse('EDIT_NOT_EXACT');
 }
 
-function readBack(result: string): unknown {
+function readBack(result: string): unknown[] {
   try {
-    return openYaml(result, false).value;
+    return openYamlStream(result, false).map(({ value }) => value);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return refuse('EDIT_NOT_EXACT', `The result cannot be read: ${error.message}`);

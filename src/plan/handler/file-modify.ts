@@ -8,13 +8,28 @@ import { DEFAULT_MODE, type Handler, type Simulated } from './handler.ts';
 /** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
 export const fileModifyHandler: Handler<'FILE_MODIFY'> = {
   undo: 'exact',
-  simulate: (action, world) => simulateEdit(action, world, editOf(action)),
+  simulate: (action, world) =>
+    action.operation.type === 'mode_change'
+      ? simulateMode(action.target, action.operation.mode, world)
+      : simulateEdit(action, world, editOf(action)),
   prepare: (action, stager) => prepareEdit(action, stager, editOf(action)),
   execute: (action, hands) => executeEdit(action, hands, editOf(action)),
 };
 
 function editOf({ operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>): Edit {
-  return (bytes) => applyEdit(bytes, operation, { path: target });
+  if (operation.type !== 'mode_change') return (bytes) => applyEdit(bytes, operation, { path: target });
+  const output = `Mode changed to ${operation.mode.toString(8).padStart(4, '0')}`;
+  return (bytes) => ({ bytes, output });
+}
+
+/** A file that is read-only can get another mode: its content stays, and a human sees the two modes. */
+async function simulateMode(target: string, mode: number, world: World): Promise<Simulated> {
+  const before = await world.existing(target);
+  if (before.mode === mode) refuse('EDIT_CHANGES_NOTHING', `${target} has this mode already.`);
+  requireKept(target, before, mode);
+  const { bytes } = await world.read(target);
+  const after = await world.put(target, bytes, mode, before.attributes);
+  return { changes: [{ path: target, before, after }] };
 }
 
 export type Edit = (bytes: Uint8Array) => EditResult | Promise<EditResult>;

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { actionTimeouts } from '../limits.ts';
 import { type ActionType, type OperationOf, operationSchemas } from '../operation.ts';
 import { addIssues } from './issues.ts';
@@ -92,7 +93,8 @@ function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionT
     );
     return null;
   }
-  const parsed = operationSchemas[type].safeParse(nested ? { ...details, type: inline.type } : inline);
+  const schema: z.ZodType<AnyOperation> = operationSchemas[type];
+  const parsed = schema.safeParse(nested ? { ...details, type: inline.type } : inline);
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const prefix = nested && issue.path[0] !== 'type' ? [...where, 'details'] : where;

@@ -73,6 +73,7 @@ export interface NamingPaths {
   readonly connection?: unknown;
   readonly destination?: unknown;
   readonly query_file?: unknown;
+  readonly content_file?: unknown;
   readonly save_results_to?: unknown;
   readonly readable?: unknown;
 }
@@ -100,6 +101,7 @@ export function pathsOf({ action_type, target, operation }: NamesPaths): NamedPa
 const PATH_KEYS: readonly (readonly [keyof NamingPaths, boolean])[] = [
   ['destination', true],
   ['query_file', false],
+  ['content_file', false],
   ['save_results_to', true],
 ];
 

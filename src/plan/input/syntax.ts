@@ -1,16 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { LineCounter, parseAllDocuments } from 'yaml';
 import { Refusal } from '../../refusal.ts';
 import { type FileFormat, formatOf } from '../edit/format.ts';
 import { type JsonVisitor, scanJson } from '../edit/json-scan.ts';
-import { openYaml } from '../edit/yaml-document.ts';
+import { openYamlStream } from '../edit/yaml-document.ts';
 
 export interface SyntaxProblem {
   readonly line: number;
   readonly message: string;
 }
 
-/** Whether a JSON or YAML file can be read, going by its name unless told. null when it can, or is neither. */
+/** Whether a JSON or YAML file can be read, going by its name unless told. null when it can, or is neither. YAML may have several documents, or none. */
 export function syntaxProblem(
   path: string,
   bytes: Uint8Array,
@@ -23,12 +22,10 @@ export function syntaxProblem(
     .replace(/^\ufeff/, '');
   try {
     if (format !== 'yaml') scanJson(text, format === 'jsonc', SILENT);
-    else openYaml(text);
+    else openYamlStream(text, false);
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // Several documents in one YAML file, or none, are fine here. By now the nesting is known not to be deep.
-    if (error.code === 'EDIT_SEVERAL_DOCUMENTS') return problemInDocuments(text);
     return { line: Number(error.details.line ?? 1), message: error.message.split('\n', 1)[0]! };
   }
 }
@@ -41,17 +38,3 @@ const SILENT: JsonVisitor = {
   close() {},
   comment() {},
 };
-
-function problemInDocuments(text: string): SyntaxProblem | null {
-  const lines = new LineCounter();
-  const documents = parseAllDocuments(text, {
-    version: '1.2',
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-    lineCounter: lines,
-  });
-  if (!Array.isArray(documents)) return null;
-  const problem = documents.flatMap((document) => document.errors)[0];
-  return problem ? { line: lines.linePos(problem.pos[0]).line, message: problem.message } : null;
-}

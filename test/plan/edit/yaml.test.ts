@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { bounds } from '../../../src/plan/edit/bounds.ts';
 import { refuseCostly } from '../../../src/plan/edit/yaml-cost.ts';
+import { openYamlStream } from '../../../src/plan/edit/yaml-document.ts';
 import { checkYaml } from '../../../src/plan/edit/yaml-edit.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
@@ -201,6 +202,45 @@ describe('creating a key in YAML', () => {
   });
 });
 
+describe('a file with several documents', () => {
+  const STREAM =
+    '# head\n---\nkind: A\nspec:\n  replicas: 1 # one\n---\nkind: B\nspec: {replicas: 1}\n...\n---\n- a\n- b\n';
+  const inDocument = (document: number, path: string, value: unknown) => ({
+    ...update(path, value),
+    document,
+  });
+
+  it('one of them is edited, by its number, and no other byte changes', () => {
+    expect(edit(STREAM, inDocument(0, 'spec.replicas', 3))).toBe(
+      STREAM.replace('replicas: 1 #', 'replicas: 3 #'),
+    );
+    expect(edit(STREAM, inDocument(1, 'spec.replicas', 3))).toBe(
+      STREAM.replace('{replicas: 1}', '{replicas: 3}'),
+    );
+    expect(edit(STREAM, inDocument(2, '$[1]', 'c'))).toBe(STREAM.replace('- b', '- c'));
+    expect(edit(STREAM, { ...inDocument(0, 'spec.paused', true), create: true })).toBe(
+      STREAM.replace('replicas: 1 # one\n', 'replicas: 1 # one\n  paused: true\n'),
+    );
+  });
+
+  it('a number that no document has is refused, and so is no number', async () => {
+    await expectRefusal('EDIT_TARGET_MISSING', () => edit(STREAM, inDocument(3, 'kind', 'C')));
+    await expectRefusal('EDIT_SEVERAL_DOCUMENTS', () => edit(STREAM, update('kind', 'C')));
+    expect(edit('a: 1\n', inDocument(0, 'a', 2))).toBe('a: 2\n');
+  });
+
+  it('a broken document beside it is refused, and so are more documents than are read', async () => {
+    await expectRefusal('YAML_MALFORMED', () => edit('a: 1\n---\nb: [\n', inDocument(0, 'a', 2)));
+    const many = '---\n'.repeat(bounds.yaml_documents + 1);
+    await expectRefusal('INPUT_TOO_LARGE', () => edit(many, inDocument(0, 'a', 2)));
+  });
+
+  it('the last of a thousand documents is edited', () => {
+    const stream = numbered(1000, (i) => `---\nkind: K\nname: n${i}\n`);
+    expect(edit(stream, inDocument(999, 'name', 'last'))).toBe(stream.replace('name: n999', 'name: last'));
+  });
+});
+
 describe('YAML that is not edited', () => {
   it.each([
     'x',
@@ -294,7 +334,10 @@ describe('YAML that is not edited', () => {
   it('a change that would not read back is refused', async () => {
     await expectRefusal('EDIT_NOT_EXACT', () => edit('a: {b: 1 # c\n  }\n', create('a.d', 2)));
     await expectRefusal('EDIT_NOT_EXACT', () => edit('--- x\n', update('$', { a: { b: 1 } })));
-    await expectRefusal('EDIT_NOT_EXACT', () => checkYaml('a: 2\n', new Map([['a', 1n]])));
-    await expectRefusal('EDIT_NOT_EXACT', () => checkYaml('a: [', new Map([['a', 1n]])));
+    const sources = openYamlStream('a: 0\n---\nb: 0\n');
+    const check = (result: string) => checkYaml(result, sources, sources[0]!, new Map([['a', 1n]]));
+    check('a: 1\n---\nb: 0\n');
+    for (const result of ['a: 2\n---\nb: 0\n', 'a: 1\n---\nb: 1\n', 'a: 1\n', 'a: ['])
+      await expectRefusal('EDIT_NOT_EXACT', () => check(result));
   });
 });
