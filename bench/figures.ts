@@ -118,6 +118,7 @@ async function plans({ folder, ask }: Workshop, { plan_rounds, plan_file_bytes }
     bytes: 100_000,
   });
   const edit = await ask('measureEdit', { rounds: plan_rounds });
+  const rewrites = await ask('measureRewrites', { root: join(folder, 'rewrites'), rounds: plan_rounds });
   const { peak_mb } = await ask('measurePlanMemory', {
     root: join(folder, 'plan-memory'),
     bytes: plan_file_bytes,
@@ -128,10 +129,12 @@ async function plans({ folder, ask }: Workshop, { plan_rounds, plan_file_bytes }
     ratioRow(
       'plan, 100 files of 100 KB, from the y to the record',
       time.run_ms / time.bare_ms,
-      1.6,
-      against(time.run_ms),
+      1.5,
+      `${against(time.run_ms)}; with its reports ${time.whole_ms.toFixed(0)} ms`,
     ),
-    ratioRow('its rollback', time.rollback_ms / time.bare_ms, 1.3, against(time.rollback_ms)),
+    ratioRow('its rollback', time.rollback_ms / time.bare_ms, 1.1, against(time.rollback_ms)),
+    rewriteRow('30 files of 18 KB, every line changed, propose', rewrites.propose_ms),
+    rewriteRow('the same, from the y to the record', rewrites.run_ms),
     ratioRow(
       `one JSON edit in ${edit.mb.toFixed(1)} MB`,
       edit.edit_ms / edit.parse_ms,
@@ -141,11 +144,16 @@ async function plans({ folder, ask }: Workshop, { plan_rounds, plan_file_bytes }
     {
       figure: `plan, 100 files of ${count(plan_file_bytes / 1e6)} MB, peak memory`,
       measured: `${peak_mb.toFixed(0)} MB`,
-      asked: '< 256 MB',
-      verdict: verdict(peak_mb < 256),
+      asked: '< 230 MB',
+      verdict: verdict(peak_mb < 230),
       baseline: 'the whole process, node included',
     },
   ];
+}
+
+function rewriteRow(figure: string, { one, every }: { one: number; every: number }): Row {
+  const baseline = `${every.toFixed(0)} ms against ${one.toFixed(0)} ms with one line changed in each`;
+  return ratioRow(figure, every / one, 3, baseline);
 }
 
 function ratioRow(figure: string, ratio: number, most: number, baseline: string): Row {

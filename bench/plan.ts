@@ -19,6 +19,7 @@ import { timed, usual } from './timing.ts';
 export interface PlanTimes {
   readonly bare_ms: number;
   readonly run_ms: number;
+  readonly whole_ms: number;
   readonly rollback_ms: number;
 }
 
@@ -36,21 +37,22 @@ export async function measurePlans({
 }): Promise<PlanTimes> {
   const project = await createProject(root);
   writeFiles(root, bytes);
-  const times: { bare: number; run: number; rollback: number }[] = [];
+  const times: { bare: number; run: number; whole: number; rollback: number }[] = [];
   for (let i = 0; i <= rounds; i++) {
     const bare = await timed(() => bareLoop(root, i));
-    const { run, execution_id } = await runPlan(project, i);
+    const { run, whole, execution_id } = await runPlan(project, i);
     const request = { execution_id, reason: 'bench', signer: project.ada };
     const rollback = await timed(async () => {
       const { status } = await project.keyturn.rollback(request);
       if (status !== 'rolled_back') throw new Error(`the rollback is ${status}`);
     });
-    if (i > 0) times.push({ bare, run, rollback });
+    if (i > 0) times.push({ bare, run, whole, rollback });
   }
   await project.keyturn.close();
   return {
     bare_ms: usual(times.map(({ bare }) => bare)),
     run_ms: usual(times.map(({ run }) => run)),
+    whole_ms: usual(times.map(({ whole }) => whole)),
     rollback_ms: usual(times.map(({ rollback }) => rollback)),
   };
 }
@@ -138,17 +140,37 @@ function sync(path: string): void {
   closeSync(fd);
 }
 
-/** Timed from the y to the record: what comes before it waits for a human anyway. */
-async function runPlan(project: Project, round: number): Promise<{ run: number; execution_id: string }> {
+interface PlanRun {
+  readonly files: number;
+  readonly pattern: string;
+  readonly replacement: string;
+}
+
+const ONE_MARKER: PlanRun = { files: FILES, pattern: 'marker', replacement: 'changed' };
+
+interface Timed {
+  readonly propose: number;
+  /** From the y to the record: what comes before it waits for a human anyway. */
+  readonly run: number;
+  /** From the y to the end, reports included. */
+  readonly whole: number;
+  readonly execution_id: string;
+}
+
+async function runPlan(
+  project: Project,
+  round: number,
+  { files, ...edit }: PlanRun = ONE_MARKER,
+): Promise<Timed> {
   const { keyturn, ada: signer } = project;
-  const operation = { type: 'text_replace', pattern: 'marker', replacement: 'changed' };
-  const action_plan = Array.from({ length: FILES }, (_, i) => ({
+  const action_plan = Array.from({ length: files }, (_, i) => ({
     action_id: `a${i}`,
     action_type: 'FILE_MODIFY',
     target: nameOf(i),
-    operation,
+    operation: { type: 'text_replace', ...edit },
   }));
   const plan = Buffer.from(JSON.stringify({ plan_id: `bench-${round}`, action_plan }));
+  const begun = process.hrtime.bigint();
   const read = await keyturn.readPlan({ plan, config: null });
   if ('problems' in read) throw new Error(read.problems[0]?.message);
   const { intent_id, hash } = await keyturn.propose({
@@ -156,14 +178,69 @@ async function runPlan(project: Project, round: number): Promise<{ run: number; 
     declared_goal: 'bench',
     effect: { kind: 'plan', ...read.spec },
   });
+  const propose = since(begun);
   await keyturn.approve({ intent_id, hash, signer });
   await grant(project, { intent_id, hash });
   let from = 0n;
-  const confirm = async () => {
-    from = process.hrtime.bigint();
-    return true;
-  };
-  const report = await keyturn.run({ intent_id, hash, confirm });
+  let run = 0;
+  const report = await keyturn.run({
+    intent_id,
+    hash,
+    confirm: async () => {
+      from = process.hrtime.bigint();
+      return true;
+    },
+    onRecorded: () => {
+      run = since(from);
+    },
+  });
   if (report.result !== 'success') throw new Error(`the plan ended with ${report.reason_code}`);
-  return { run: Number(process.hrtime.bigint() - from) / 1e6, execution_id: report.execution_id };
+  return { propose, run, whole: since(from), execution_id: report.execution_id };
+}
+
+const since = (from: bigint) => Number(process.hrtime.bigint() - from) / 1e6;
+
+export interface RewriteTimes {
+  readonly propose_ms: { readonly one: number; readonly every: number };
+  readonly run_ms: { readonly one: number; readonly every: number };
+}
+
+const REWRITTEN: Pick<PlanRun, 'files'> = { files: 30 };
+
+/** The same files with one line changed in each, and with every line changed, in turn. */
+export async function measureRewrites({
+  root,
+  rounds,
+}: {
+  root: string;
+  rounds: number;
+}): Promise<RewriteTimes> {
+  const project = await createProject(root);
+  const text = Array.from({ length: 330 }, (_, i) => `The quick brown fox number ${i} jumps over the dog.\n`);
+  const lay = () => {
+    mkdirSync(join(root, 'data'), { recursive: true });
+    for (let i = 0; i < REWRITTEN.files; i++) writeFileSync(join(root, nameOf(i)), text.join(''));
+  };
+  const times: { one: Timed; every: Timed }[] = [];
+  for (let i = 0; i <= rounds; i++) {
+    lay();
+    const one = await runPlan(project, 2 * i, {
+      ...REWRITTEN,
+      pattern: 'number 100 ',
+      replacement: 'number C ',
+    });
+    lay();
+    const every = await runPlan(project, 2 * i + 1, {
+      ...REWRITTEN,
+      pattern: 'fox number',
+      replacement: 'cat no.',
+    });
+    if (i > 0) times.push({ one, every });
+  }
+  await project.keyturn.close();
+  const both = (of: (time: Timed) => number) => ({
+    one: usual(times.map(({ one }) => of(one))),
+    every: usual(times.map(({ every }) => of(every))),
+  });
+  return { propose_ms: both(({ propose }) => propose), run_ms: both(({ run }) => run) };
 }

@@ -4,7 +4,7 @@ import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
-import { measureEdit, measurePlanMemory, measurePlans } from './plan.ts';
+import { measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
 
 /** What is measured in a process of its own, so that nothing that ran before disturbs it. */
@@ -17,6 +17,7 @@ const jobs = {
   measureRuns,
   measureCapabilities,
   measurePlans,
+  measureRewrites,
   measurePlanMemory,
   measureEdit,
   measureDispatches,

@@ -43,6 +43,7 @@ export async function recordEnd(
   claimed: Event<'execution.claimed'>,
   state: IntentState,
   { ended, violation }: WatchedEnd,
+  onRecorded: () => void = () => {},
 ): Promise<Report> {
   const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
   const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
@@ -80,6 +81,7 @@ export async function recordEnd(
   } catch (error) {
     inDoubt(execution_id, error, violation);
   }
+  onRecorded();
   const { afterRecord, ...told } = ended;
   const reports_missing = await failureOf(afterRecord);
   const intent_id = claimed.subject;

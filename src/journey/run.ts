@@ -42,6 +42,8 @@ export interface RunRequest {
   readonly confirm: (preview: Preview) => Promise<boolean>;
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** The record is durable. The reports of a plan come after it. */
+  readonly onRecorded?: () => void;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
@@ -96,7 +98,7 @@ async function runOnce(context: Context, request: RunRequest): Promise<Report> {
 
         // 5. The one effect, watched, then its record, always.
         const ended = await effectOf(context, ready, claimed, request);
-        return recordEnd(context, claimed, ready.state, ended);
+        return recordEnd(context, claimed, ready.state, ended, request.onRecorded);
       });
     } finally {
       ready.prepared.close();
