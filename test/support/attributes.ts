@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 const runs = (program: string, ...argv: string[]) => spawnSync(program, argv).status === 0;
 
 /** The tests set and read attributes by other programs than the product does. */
-const hasTools =
+export const hasTools =
   runs('setfattr', '--version') && runs('setfacl', '--version') && runs('getfattr', '--version');
 
 /** A test that says so and ends where those programs are missing. */

@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import type { Action, ActionEffect, ExecutionOrder, Plan } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
+import { attributesAt, hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
   action,
@@ -23,6 +24,8 @@ import {
 /** Few names, so that the actions of a plan meet each other. */
 const PATHS = ['a', 'b', 'c', 'd/a', 'd/b', 'd/e/a', 'f/a', 'f/g/b'];
 const MODES = [0o600, 0o644, 0o755, 0o640, 0o4750];
+/** What a file carries besides; most files carry nothing. */
+const WORN = ['nothing', 'nothing', 'nothing', 'list', 'attribute', 'owner'] as const;
 
 interface Wish {
   readonly kind: 'create' | 'modify' | 'delete' | 'rename' | 'insert';
@@ -31,7 +34,12 @@ interface Wish {
 }
 
 export interface Scenario {
-  readonly files: readonly { readonly path: string; readonly content: string; readonly mode: number }[];
+  readonly files: readonly {
+    readonly path: string;
+    readonly content: string;
+    readonly mode: number;
+    readonly worn: (typeof WORN)[number];
+  }[];
   readonly wishes: readonly Wish[];
   readonly execution_order: ExecutionOrder;
 }
@@ -44,6 +52,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.record({
         .string({ maxLength: 40, unit: 'grapheme' })
         .map((text) => `${text.replaceAll('\0', '')}=\n`),
       mode: fc.constantFrom(...MODES),
+      worn: fc.constantFrom(...WORN),
     }),
     { selector: ({ path }) => path, maxLength: PATHS.length },
   ),
@@ -94,11 +103,28 @@ const clean = (root: string) => {
 
 function laid(root: string, { files }: Scenario): Record<string, string> {
   clean(root);
-  for (const { path, content, mode } of files) {
+  for (const { path, content, mode, worn } of files) {
     lay(root, { [path]: content });
-    chmodSync(join(root, path), mode);
+    const file = join(root, path);
+    if (worn === 'owner' && process.getuid?.() === 0) chownSync(file, 1234, 5678);
+    chmodSync(file, mode);
+    if (!hasTools) continue;
+    if (worn === 'list') setAcl(file, 'u:1234:rw', 'g:5678:r');
+    if (worn === 'attribute') setAttribute(file, 'user.k', path);
   }
-  return picture(root);
+  return everything(root);
+}
+
+/** Content, mode, owner, time to the microsecond, list and attributes. This look itself changes the time of the last access. */
+function everything(root: string): Record<string, string> {
+  const found = picture(root);
+  const files = Object.keys(found).filter((path) => !found[path]!.startsWith('folder'));
+  const worn = hasTools ? attributesAt(files.map((path) => join(root, path))) : '';
+  for (const path of files) {
+    const { uid, gid, mtimeNs } = lstatSync(join(root, path), { bigint: true });
+    found[path] += ` ${uid}:${gid} ${mtimeNs / 1000n}`;
+  }
+  return { ...found, ' attributes': worn };
 }
 
 /** The plan succeeds and is rolled back; then it is run again with a failure in each action: always as before. */
@@ -108,16 +134,16 @@ export async function alwaysAsBefore(root: string, scenario: Scenario): Promise<
   const made: Plan = plan(actions, { execution_order: scenario.execution_order });
   const before = laid(root, scenario);
   const effect = await derive(root, made);
-  expect(picture(root)).toEqual(before);
+  expect(everything(root)).toEqual(before);
   expect((await execute(root, effect)).status).toBe('SUCCESS');
   expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
-  expect(picture(root)).toEqual(before);
+  expect(everything(root)).toEqual(before);
   for (const broken of actions) {
     laid(root, scenario);
     const outcome = await execute(root, failingAt(effect, broken.action_id));
     expect(outcome.status).toBe('ROLLED_BACK');
     expect(outcome.errors.map(({ details }) => details.action_id)).toContain(broken.action_id);
-    expect(picture(root)).toEqual(before);
+    expect(everything(root)).toEqual(before);
   }
 }
 

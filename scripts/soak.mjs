@@ -1,0 +1,42 @@
+/** The long tests at their full size, with their output in docs/measured/. The tests themselves run them at a twentieth. */
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, release } from 'node:os';
+
+const SIZES = { KEYTURN_SOAK_PLANS: '10000', KEYTURN_SOAK_KILLS: '1000' };
+
+const SOAKS = {
+  'random-plans': ['test/plan/engine/random-plan.exhaustive.test.ts'],
+  'kill-plans': ['test/plan/engine/crash.exhaustive.test.ts', 'test/journey/plan-crash.test.ts'],
+  'disk-full': ['test/plan/engine/disk-full.test.ts', 'test/findings/p04-torn-journal.test.ts'],
+};
+
+const chosen = process.argv.slice(2);
+const env = { ...SIZES, ...process.env, KEYTURN_TESTS: 'all', NO_COLOR: '1' };
+mkdirSync('docs/measured', { recursive: true });
+let failed = false;
+for (const [name, files] of Object.entries(SOAKS)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  const began = new Date();
+  const options = ['--maxWorkers=1', '--reporter=verbose', `--testTimeout=${12 * 3600 * 1000}`];
+  const ran = spawnSync('npx', ['vitest', 'run', ...options, ...files], {
+    env,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  const head = [
+    `soak: ${name}`,
+    `sizes: ${Object.keys(SIZES)
+      .map((size) => `${size}=${env[size]}`)
+      .join(' ')}`,
+    `on: Node ${process.version}, Linux ${release()}, ${cpus().length} cores`,
+    `began: ${began.toISOString()}`,
+    `took: ${Math.round((Date.now() - began.getTime()) / 1000)} s`,
+    `exit: ${ran.status}`,
+  ];
+  writeFileSync(`docs/measured/soak-${name}.txt`, `${head.join('\n')}\n\n${ran.stdout}${ran.stderr}`);
+  console.log(`${name}: ${ran.status === 0 ? 'passed' : 'FAILED'}, docs/measured/soak-${name}.txt`);
+  failed ||= ran.status !== 0;
+}
+process.exit(failed ? 1 : 0);
