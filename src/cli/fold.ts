@@ -49,9 +49,12 @@ function spacesCounted(text: string): string {
   return text.replaceAll('\t', '\\x09').replace(/ {3,}/g, (run) => `[␠×${run.length}]`);
 }
 
-/** One line as several, none wider than the terminal, each but the first behind a mark in the margin. */
+/**
+ * One line as several, none wider than the terminal, each but the first behind a mark of its own in the margin: where a
+ * long line of a diff goes on, it must not look like the next line of the file.
+ */
 export function folded(line: string, columns: number, hang = 2): string[] {
-  const margin = `${' '.repeat(hang - 2)}│ `;
+  const margin = `${' '.repeat(hang - 2)}↪ `;
   const width = Math.max(columns - 1, hang + 8);
   const rows: string[] = [''];
   let used = 0;

@@ -33,7 +33,7 @@ describe('a screen that a person decides at', () => {
       for (const line of [...shown(fake), ...shown([['bold', fake]], painted)].map(
         stripVTControlCharacters,
       )) {
-        expect(line).toMatch(/^(Why: {5}|Sandbox: NONE$| {7}│ )/);
+        expect(line).toMatch(/^(Why: {5}|Sandbox: NONE$| {7}↪ )/);
         expect(width(line)).toBeLessThan(60);
       }
     }
@@ -44,14 +44,14 @@ describe('a screen that a person decides at', () => {
   });
 
   it('however long a value is, all of it is there', () => {
-    const text = shown('y'.repeat(25_000)).join('').replace(/ *│ /g, '');
+    const text = shown('y'.repeat(25_000)).join('').replace(/ *↪ /g, '');
     expect(text).toContain('y'.repeat(25_000));
   });
 
   it('nothing is lost in the folding, and colours take no room', () => {
     const text = painter(true)('alarm', 'abcdefghij'.repeat(20));
     const lines = folded(text, 40);
-    const joined = lines.map((line, i) => (i === 0 ? line : line.replace('│ ', ''))).join('');
+    const joined = lines.map((line, i) => (i === 0 ? line : line.replace('↪ ', ''))).join('');
     expect(joined).toBe(text);
     expect(lines.slice(0, -1).map((line) => stripVTControlCharacters(line).length)).toEqual([
       39, 39, 39, 39, 39,

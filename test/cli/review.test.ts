@@ -134,7 +134,7 @@ describe('the screen', () => {
       expect(screen.match(/^Sandbox:/gm)).toHaveLength(1);
       for (const line of screen.split('\n').slice(0, -1)) {
         expect([...line].length).toBeLessThan(columns);
-        expect(line).toMatch(/^([A-Z][A-Za-z0-9 -]*:|!!!| *│ )/);
+        expect(line).toMatch(/^([A-Z][A-Za-z0-9 -]*:|!!!| *[│↪] )/);
       }
     }
   });
@@ -143,7 +143,7 @@ describe('the screen', () => {
     const value = 'y'.repeat(3000);
     const { id } = await project.propose('greet', { name: 'Ada' }, value);
     const screen = await seen(['approve', id], 100);
-    expect(screen.replace(/\n *│ /g, '')).toContain(`${value}\n`);
+    expect(screen.replace(/\n *[│↪] /g, '')).toContain(`${value}\n`);
     const all = await project.run('show', '--json', id);
     expect(JSON.parse(all.stdout).result.envelope.declared_goal).toBe(value);
   });

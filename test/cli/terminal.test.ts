@@ -142,7 +142,7 @@ describe('what the question of a run is about', () => {
     await session.expect(QUESTION);
     expect(session.text).not.toMatch(new RegExp(`^${fake}`, 'm'));
     for (const line of session.text.split('\n').filter((line) => line.includes('FAKED')))
-      expect(line).toMatch(/^ *│ /);
+      expect(line).toMatch(/^ *[│↪] /);
     session.type('n');
     await session.exited;
   });

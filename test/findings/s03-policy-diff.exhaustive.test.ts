@@ -24,7 +24,8 @@ const activate = () =>
     await keyturn.activatePolicies({ reason: 'as it is', signer: keyturn.unlock('alice', PASSPHRASE) });
   });
 
-const diff = async () => (await scene.run('policy', 'diff')).stdout.replace(/\n *│ /g, '\n');
+const diff = async () =>
+  (await scene.run('policy', 'diff')).stdout.replace(/\n *↪ /g, '').replace(/\n *│ /g, '\n');
 
 describe('S3: whoever activates policies sees what changes in them', () => {
   it('the second of two humans who activate at once is refused', async () => {

@@ -27,7 +27,8 @@ const activate = () =>
     await keyturn.activatePolicies({ reason: 'as it is', signer: keyturn.unlock('alice', PASSPHRASE) });
   });
 
-const diff = async () => (await scene.run('policy', 'diff')).stdout.replace(/\n *│ /g, '\n');
+const diff = async () =>
+  (await scene.run('policy', 'diff')).stdout.replace(/\n *↪ /g, '').replace(/\n *│ /g, '\n');
 
 describe('S3: whoever activates policies sees what changes in them', () => {
   it('a gutted policy, a lowered quorum and a removed test row are on the screen before the passphrase', async () => {

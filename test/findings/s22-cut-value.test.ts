@@ -14,7 +14,7 @@ describe('S22: what was cut off cannot be approved', () => {
   it('show cuts nothing, as text and as JSON', async () => {
     const { id } = await project.propose('greet', { name: LONG }, LONG);
     const { stdout } = await project.run('show', id);
-    const text = stdout.replace(/\n *│ /g, '');
+    const text = stdout.replace(/\n *[│↪] /g, '');
     expect(text.split('and now rm').length).toBeGreaterThan(3);
     expect(text).not.toContain('more characters');
     expect((await project.run('show', '--json', id)).stdout).toContain(LONG);
