@@ -30,6 +30,7 @@ import * as erasing from './journey/erase.ts';
 import { explainErase } from './journey/erasure.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import * as freezing from './journey/freeze.ts';
+import type { GcPolicy, GcRequest } from './journey/gc.ts';
 import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
 import { type GrantRequest, grant } from './journey/grant.ts';
 import { type AcceptHeadRequest, acceptHead } from './journey/head.ts';
@@ -320,6 +321,8 @@ export class Keyturn {
     const { rollback } = await import('./journey/rollback.ts');
     return rollback(this.#context, request);
   };
+  previewGc = async (policy: GcPolicy) => (await import('./journey/gc.ts')).previewGc(this.#context, policy);
+  gc = async (request: GcRequest) => (await import('./journey/gc.ts')).gc(this.#context, request);
   approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
   submit = (request: SubmitRequest) => submit(this.#context, request);

@@ -45,12 +45,14 @@ export interface Options {
   readonly hostIsDead?: boolean;
   readonly json?: boolean;
   readonly keep?: string;
+  readonly keepMb?: string;
   readonly key?: string;
   readonly keyOut?: string;
   readonly language?: string;
   readonly last?: boolean;
   readonly limit?: string;
   readonly name?: string;
+  readonly olderThan?: string;
   readonly out?: string;
   readonly outcome?: string;
   readonly output?: boolean;
@@ -74,6 +76,7 @@ export interface Options {
   readonly tool?: string;
   readonly ttl?: string;
   readonly turn?: string;
+  readonly undoableToo?: boolean;
   readonly until?: string;
   readonly user?: string;
   readonly withObjects?: boolean;

@@ -118,6 +118,8 @@ export const intent = z
             exit_code: z.int().nullable(),
             reports: z.string().nullable(),
             manifest: digest.nullable(),
+            /** When its backups were given up; `null` while they are kept. */
+            expired_at: time.nullable(),
           })
           .readonly(),
       )
@@ -206,3 +208,38 @@ export const report = z
     reports_missing: z.string().nullable(),
   })
   .meta({ id: 'report' });
+
+/** The backups of one run, as `gc` lists them. */
+const gcRun = z.strictObject({
+  execution_id: id,
+  intent_id: id,
+  at: time,
+  folder: z.string(),
+  files: z.int(),
+  bytes: z.int(),
+  undoable: z.boolean(),
+  /** An earlier gc recorded that they expired and was ended before it removed them. */
+  begun: z.boolean(),
+  /** Why it stays whatever its age; `null` where age and size decide. */
+  kept: code.nullable(),
+});
+
+export const gcResult = z.strictObject({
+  /** What goes, the oldest first; with --preview that is all. */
+  removes: z.array(gcRun),
+  keeps: z.array(gcRun),
+  /** `null` with --preview, and where there was nothing to remove. */
+  removed: z
+    .array(
+      z.strictObject({
+        execution_id: id,
+        bytes: z.int(),
+        expired: z.boolean(),
+        removed: z.boolean(),
+        code: code.nullable(),
+        message: z.string().nullable(),
+      }),
+    )
+    .nullable(),
+  by: name.nullable(),
+});

@@ -7,6 +7,7 @@ import {
   code,
   digest,
   fingerprint,
+  gcResult,
   id,
   intent,
   name,
@@ -156,6 +157,7 @@ const results = {
     by: name,
     reason: z.string(),
   }),
+  gc: gcResult,
   'object erase': z.strictObject({
     /** What it takes away; with --preview that is all. */
     erasure: z.strictObject({

@@ -132,11 +132,12 @@ function historyLines({ intent, outputs }: Story): string[] {
 }
 
 function runLines(run: IntentState['runs'][number], outputs: Story['outputs']): string[] {
-  const { execution_id, claimed_at, result, exit_code, executor } = run;
+  const { execution_id, claimed_at, result, exit_code, executor, expired_at } = run;
   const kept = outputs.find((output) => output.execution_id === execution_id);
   return [
     `Run ${execution_id} at ${claimed_at} on ${visible(executor.host)}: ${result ?? 'NO END IS RECORDED'}`,
     ...(exit_code === null ? [] : [`  exit code ${exit_code}`]),
+    ...(expired_at === null ? [] : [`  EXPIRED at ${expired_at}: its backups were given up`]),
     ...(kept ? [`  stdout ${kept.stdout ?? 'empty'}`, `  stderr ${kept.stderr ?? 'empty'}`] : []),
   ];
 }

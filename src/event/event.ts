@@ -281,6 +281,17 @@ const bodies = {
     report: digest,
   }),
 
+  /** Written before the first backup of a run goes: from here on its rollback is refused. */
+  'backups.expired': z.strictObject({
+    execution_id: uuid,
+    /** What the human saw that it frees. */
+    bytes: z.int().min(0),
+    /** It could still be rolled back, and the human who signs gives that up. */
+    gives_up_undo: z.boolean(),
+    reason: prose,
+    ...signed,
+  }),
+
   'object.erased': z.strictObject({ reason: prose, ...signed }),
 
   ...agentBodies,

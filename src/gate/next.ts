@@ -1,5 +1,6 @@
 import type { Event } from '../event/event.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
+import { expired } from './backups.ts';
 import { issued, revoked, revokedAll, spent } from './capability.ts';
 import { signersOf } from './signers.ts';
 import type { Approval, IntentState, IntentStatus, Run } from './state.ts';
@@ -21,6 +22,7 @@ export type IntentEvent = Event<
   | 'retry.authorised'
   | 'rollback.claimed'
   | 'rollback.finished'
+  | 'backups.expired'
 >;
 
 const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
@@ -39,6 +41,7 @@ const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
   'retry.authorised',
   'rollback.claimed',
   'rollback.finished',
+  'backups.expired',
 ]);
 
 export function movesIntent(event: Event): event is IntentEvent {
@@ -137,6 +140,8 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'rollback.finished':
       from(state, ['rolling_back'], 'ROLLBACK_NOT_DUE');
       return rolledBack(state, event);
+    case 'backups.expired':
+      return expired(state, event, at);
   }
 }
 
@@ -196,6 +201,7 @@ function approved(state: IntentState, approval: Approval): IntentState {
 function rollingBack(state: IntentState, event: Event<'rollback.claimed'>, at: string): IntentState {
   const run = sameRun(state, event.body.execution_id);
   if (run.reports === null) refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback.');
+  if (run.expired_at !== null) refuse('BACKUPS_EXPIRED');
   const before = state.rollback;
   if (event.body.round !== (before?.round ?? 0) + 1)
     refuse('TRANSITION_ILLEGAL', 'The round is not the next one.');
@@ -274,6 +280,7 @@ function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
     exit_code: null,
     reports,
     manifest: null,
+    expired_at: null,
   };
 }
 

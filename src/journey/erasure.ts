@@ -1,7 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { isKept, type NamedObject, type ObjectRole, objectsOf } from '../gate/objects.ts';
-import type { IntentState } from '../gate/state.ts';
+import type { IntentState, Run } from '../gate/state.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
@@ -138,12 +138,16 @@ function intentLosses(state: IntentState, events: readonly Event[], gone: Readon
   const { intent_id, status, hash, choices, runs } = state;
   const needed = [hash, ...choices.map((choice) => choice.effect_digest)].some((digest) => gone.has(digest));
   const last = runs.at(-1);
-  const undoable = gone.has(state.effect_digest) && last && last.reports !== null && !ENDED.has(status);
+  const undoable = gone.has(state.effect_digest) && last && canStillUndo(last) && !ENDED.has(status);
   return {
     stops: needed && OPEN.has(status) ? [intent_id] : [],
     undo: undoable ? [last.execution_id] : [],
     replay: runs.map((run) => run.execution_id).filter((id) => isReplayed(events, id, gone)),
   };
+}
+
+function canStillUndo({ reports, expired_at }: Run): boolean {
+  return reports !== null && expired_at === null;
 }
 
 /** Whether the replay of a run reads one of the objects. It reads what was recorded until the run ended, but no output. */

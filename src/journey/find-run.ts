@@ -40,17 +40,22 @@ interface Found {
 
 /** The latest run of each intent that is a plan and fits. */
 async function latestRuns(
-  { store }: Context,
+  context: Context,
   fits: (state: IntentState, execution_id: string) => boolean,
 ): Promise<Found[]> {
   const found: Found[] = [];
+  for await (const state of allIntents(context)) {
+    const run = state.runs.at(-1);
+    if (run && run.reports !== null && fits(state, run.execution_id)) found.push(run);
+  }
+  return found;
+}
+
+export async function* allIntents({ store }: Context): AsyncGenerator<IntentState> {
   for (let after: string | undefined; ; ) {
     const page = await store.intents({ limit: PAGE, ...(after !== undefined && { after }) });
-    for (const state of page) {
-      const run = state.runs.at(-1);
-      if (run && run.reports !== null && fits(state, run.execution_id)) found.push(run);
-    }
-    if (page.length < PAGE) return found;
+    yield* page;
+    if (page.length < PAGE) return;
     after = page.at(-1)!.intent_id;
   }
 }

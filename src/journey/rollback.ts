@@ -71,7 +71,7 @@ export async function rollback(
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   const { state, run, effect, manifest } = await undoable(context, request.execution_id);
   const { execution_id } = run;
-  if (state.status === 'undone' || state.status === 'rolled_back') return { ...NOTHING, execution_id };
+  if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
   requireIdle(context, state, run, request.host_is_dead);
   const options = optionsOf(context, effect, { checkpoints, except });
   // What is refused is refused before the claim: after it, only the end of this process would let another one in.
@@ -115,6 +115,8 @@ async function claimAndUndo(
   return { ...outcome, execution_id };
 }
 
+const ENDED: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>(['undone', 'rolled_back']);
+
 async function undoable(context: Context, name: string): Promise<Undoable> {
   const execution_id = await findRun(context, name);
   const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
@@ -125,6 +127,9 @@ async function undoable(context: Context, name: string): Promise<Undoable> {
   const { reports } = run;
   if (reports === null)
     refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback: its undo is declared in the registry.');
+  // Before the manifest is read: without its backups it says nothing that can be done.
+  if (run.expired_at !== null && !ENDED.has(state.status))
+    refuse('BACKUPS_EXPIRED', undefined, { execution_id });
   const effect = openEffect(await context.store.object(state.effect_digest));
   if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
   const manifest = run.manifest === null ? null : boundManifest(context, reports, run.manifest);

@@ -133,6 +133,7 @@ export function headKeeper(
 const SYNCED: ReadonlySet<EventKind> = new Set<EventKind>([
   'execution.claimed',
   'rollback.claimed',
+  'backups.expired',
   'clock.accepted',
 ]);
 

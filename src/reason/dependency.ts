@@ -82,6 +82,16 @@ export const dependencyReasons = {
     'Keyturn cannot run the tool as the user that it must run as.',
     'Run Keyturn as that user or as root, or correct run_as in the registry.',
   ],
+  ROLLBACK_UNFINISHED: [
+    4022,
+    'A rollback of this run began, and its end is not recorded, so its backups stay.',
+    'Wait until it ends. If its process is gone, run `keyturn rollback` again first.',
+  ],
+  BACKUPS_EXPIRED: [
+    4023,
+    'The backups of this run were given up with `keyturn gc`, so it can no longer be rolled back.',
+    'Restore the files from another backup. `keyturn show ID` says who gave them up, when and why.',
+  ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,

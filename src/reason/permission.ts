@@ -114,8 +114,8 @@ export const permissionReasons = {
   ],
   MANIFEST_STILL_ACTIVE: [
     3156,
-    'The rollback manifest is still active, so its backups stay where they are.',
-    'Wait until it expires, or roll back first.',
+    'The run can still be rolled back, so its backups stay where they are.',
+    'Roll back first, or give the undo up with `keyturn gc --undoable-too`.',
   ],
   SQL_STATEMENT_FORBIDDEN: [
     3200,

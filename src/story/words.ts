@@ -81,5 +81,8 @@ const WORDS: Words = {
     `may ${user_id} do ${access_action}? ${ACCESS[outcome]}`,
   'agent.moved': ({ step_id, from, to, reason_code }) =>
     `${step_id === null ? 'the plan' : 'a step'} went from ${from} to ${to} (${reason_code})`,
+  'backups.expired': ({ by, execution_id, bytes, gives_up_undo, reason }) =>
+    `${by} let the backups of the execution ${execution_id} expire (${bytes} bytes)` +
+    `${gives_up_undo ? ', AND GAVE UP ITS UNDO' : ''}: ${reason}`,
   'rollback.finished': ({ execution_id, result }) => `the rollback of ${execution_id} ended: ${result}`,
 };

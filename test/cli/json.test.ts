@@ -158,6 +158,8 @@ describe('--json', () => {
     await ok(['plan', 'report', execution_id]);
     await ok(['rollback', execution_id, '--preview']);
     await ok(['rollback', execution_id, '--reason', 'not wanted'], ASKED);
+    await ok(['gc', '--older-than', '30d', '--preview']);
+    await ok(['gc', '--keep-mb', '500', '--reason', 'the disk is full']);
   });
 
   it('what an agent may do with its key answers in JSON', async () => {

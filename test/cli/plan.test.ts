@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal, keyturn } from '../support/pty.ts';
@@ -328,6 +328,39 @@ describe('a plan at the command line', () => {
     expect(answerOf(await project.run('show', id, '--json'))).toMatchObject({
       result: { intent: { status: 'undone', standing: 'undone', rollback: { by: 'alice', round: 1 } } },
     });
+  });
+});
+
+describe('gc', () => {
+  it('lists what goes and what stays, asks, and removes exactly that', async () => {
+    const { plan } = edit('old');
+    const { execution } = await ranFrom(plan);
+    const { keeps } = await project.inside((keyturn) => keyturn.previewGc({ keep_bytes: 0 }));
+    const { folder: reports } = keeps.find((one) => one.execution_id === execution)!;
+    const backups = join(folder, reports, 'backups');
+    const kept = await project.run('gc', '--keep-mb', '0', '--preview');
+    expect(kept.stdout).toContain(
+      `${reports}/backups: MANIFEST_STILL_ACTIVE. The run can still be rolled back`,
+    );
+    expect(kept.stdout).not.toContain('THE UNDO IS LOST');
+    const words = ['gc', '--keep-mb', '0', '--undoable-too', '--reason', 'the disk is full'];
+    const no = await project.talk(words, ['to give up the undo: ', 'yes']);
+    expectError('CONFIRMATION_DECLINED', no);
+    expect(existsSync(backups)).toBe(true);
+    const gone = await project.talk(words, ['to give up the undo: ', 'no undo'], ASKED);
+    expect(gone.screen).toContain(`THE UNDO IS LOST: ${execution} can no longer be rolled back`);
+    expect(gone.stdout).toMatch(/^\[OK\] alice removed the backups of \d+ run\(s\), \d+ bytes\n$/);
+    expect(existsSync(backups)).toBe(false);
+    expectError('BACKUPS_EXPIRED', await project.run('rollback', execution, '--preview'));
+    expect((await project.run(...words)).stdout).toContain('There are no backups to remove.\n');
+  });
+
+  it('needs an age or a size, and a reason', async () => {
+    expectError('USAGE', await project.run('gc', '--preview'));
+    expectError('USAGE', await project.run('gc', '--keep-mb', '10'));
+    for (const size of ['-1', '9'.repeat(10)])
+      expectError('USAGE', await project.run('gc', `--keep-mb=${size}`, '--preview'));
+    expectError('TIME_MALFORMED', await project.run('gc', '--older-than=30', '--preview'));
   });
 });
 

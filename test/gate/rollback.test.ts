@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { eligible } from '../../src/gate/eligible.ts';
 import { type IntentEvent, next } from '../../src/gate/next.ts';
 import type { Approval, IntentState, IntentStatus } from '../../src/gate/state.ts';
-import { Refusal } from '../../src/refusal.ts';
+import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
   checkpointed,
   claimed,
   denied,
+  expired,
   finished,
   fold,
   granted,
@@ -46,6 +47,40 @@ describe('a checkpoint', () => {
     await expectRefusal('TRANSITION_ILLEGAL', () =>
       fold(proposed(), granted(), issued(), claimed(), checkpointed()),
     );
+  });
+});
+
+describe('backups that expire', () => {
+  const ended = having(checkpointed(), finished('success'));
+
+  it('take the undo with them only when the human who signs says so, once', async () => {
+    await expectRefusal('MANIFEST_STILL_ACTIVE', () => next(ended, expired(false), AT));
+    const state = next(ended, expired(true), AT);
+    expect(state).toEqual({ ...ended, runs: [{ ...ended.runs[0], expired_at: AT }] });
+    await expectRefusal('BACKUPS_EXPIRED', () => next(state, undoing(), AT));
+    await expectRefusal('BACKUPS_EXPIRED', () => next(state, expired(true), AT));
+    const over = having(checkpointed(), finished('success'), undoing(), undone('complete'));
+    await expectRefusal('TRANSITION_ILLEGAL', () => next(over, expired(true), AT));
+    expect(next(over, expired(false), AT).runs[0]!.expired_at).toBe(AT);
+  });
+
+  it('stay while something needs them', async () => {
+    const busy: [ReasonCode, IntentState][] = [
+      ['RUN_IN_DOUBT', having(checkpointed())],
+      ['ROLLBACK_UNFINISHED', next(ended, undoing(), AT)],
+      ['ROLLBACK_STUCK', having(checkpointed(), finished('success'), undoing(), undone('stuck'))],
+    ];
+    for (const [code, state] of busy)
+      for (const gives_up of [true, false])
+        await expectRefusal(code, () => next(state, expired(gives_up), AT));
+  });
+
+  it('may be those of an earlier run, and never those of a tool or of another intent', async () => {
+    const again = having(finished('failure'), retried(), issued(2), claimed(2, RUN_2, FOLDER));
+    expect(next(again, expired(false), AT).runs.map(({ expired_at }) => expired_at)).toEqual([AT, null]);
+    await expectRefusal('EXECUTION_NOT_FOUND', () => next(ended, expired(true, RUN_2), AT));
+    const tool = fold(proposed(), granted(), issued(), claimed(), finished('success'));
+    await expectRefusal('TRANSITION_ILLEGAL', () => next(tool, expired(false), AT));
   });
 });
 

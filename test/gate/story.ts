@@ -193,6 +193,11 @@ export function undone(result: 'complete' | 'partial' | 'stuck', round = 1): Int
   };
 }
 
+export function expired(gives_up_undo: boolean, execution_id = RUN): IntentEvent {
+  const body = { execution_id, bytes: 1, gives_up_undo, reason: 'the disk is full', ...signed };
+  return { kind: 'backups.expired', subject: ID, body };
+}
+
 export function fold(...events: IntentEvent[]): IntentState {
   return events.reduce<IntentState | null>((state, event) => next(state, event, AT), null)!;
 }

@@ -1,20 +1,26 @@
 /**
  * One process that runs a plan, or rolls it back: `node plan-child.mjs ROOT run ID HASH [WHAT]` or
- * `node plan-child.mjs ROOT rollback EXECUTION`. It says yes at once: the tests that use it are about processes that die.
+ * `node plan-child.mjs ROOT rollback|gc EXECUTION`. It says yes at once: the tests that use it are about processes that die.
  * With WHAT it kills itself, as kill -9 would, when the run says that it has come there.
  */
 import { Keyturn, Refusal } from '../../dist/keyturn.js';
 
 const [root, task, id, hash, what] = process.argv.slice(2);
 const keyturn = await Keyturn.open({ at: root });
-const signer = task === 'rollback' ? keyturn.unlock('ada', 'correct horse battery') : null;
+const signer = task !== 'run' ? keyturn.unlock('ada', 'correct horse battery') : null;
 process.stdout.write('ready\n');
 const onProgress = (progress) => void (progress.what === what && process.kill(process.pid, 'SIGKILL'));
+const TASKS = {
+  run: () => keyturn.run({ intent_id: id, hash, confirm: async () => true, onProgress }),
+  rollback: () => keyturn.rollback({ execution_id: id, reason: 'not wanted', signer }),
+  gc: async () => {
+    const runs = [{ execution_id: id, undoable: true }];
+    const [{ removed }] = await keyturn.gc({ runs, reason: 'the disk is full', signer });
+    return { result: removed ? 'removed' : 'left' };
+  },
+};
 try {
-  const { result, status } =
-    task === 'run'
-      ? await keyturn.run({ intent_id: id, hash, confirm: async () => true, onProgress })
-      : await keyturn.rollback({ execution_id: id, reason: 'not wanted', signer });
+  const { result, status } = await TASKS[task]();
   process.stdout.write(`${result ?? status}\n`);
 } catch (error) {
   process.stdout.write(`${error instanceof Refusal ? error.code : error.stack}\n`);

@@ -112,6 +112,23 @@ export const RUNNING: readonly Spec[] = [
     load: async () => (await import('../command/plan.ts')).rollback,
   },
   {
+    name: 'gc',
+    about: 'remove old backups of plan runs, after a list of them; their manifests and reports stay',
+    options: [
+      { flags: '--older-than <age>', about: 'of runs that ended longer ago than this, such as 30d' },
+      { flags: '--keep-mb <n>', about: 'then the oldest, until at most this many megabytes are left' },
+      { flags: '--undoable-too', about: 'also of runs that can still be rolled back: their undo is lost' },
+      { flags: '--preview', about: 'only list them' },
+      { flags: '--reason <text>', about: 'why; it is signed and kept' },
+      as,
+    ],
+    examples: [
+      'keyturn gc --older-than 30d --preview',
+      'keyturn gc --older-than 90d --keep-mb 500 --undoable-too --reason "the disk is full"',
+    ],
+    load: async () => (await import('../command/gc.ts')).gc,
+  },
+  {
     name: 'object erase',
     about: 'say what rests on a stored object, ask, and erase its bytes; the ledger still verifies',
     operands: [{ name: '<digest>', about: 'the digest; `keyturn show` prints them' }],

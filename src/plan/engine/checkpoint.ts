@@ -7,6 +7,7 @@ import { Refusal, refuse } from '../../refusal.ts';
 import { eachAtMost } from '../concurrent.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
+import { backupsOf } from '../rollback/backups.ts';
 import { type Checkpoint, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { type Attributes, wearAs } from '../state/attributes.ts';
 import { makeFolder, makeFolders, missingFolders } from '../state/folders.ts';
@@ -45,7 +46,7 @@ interface PathHistory {
  */
 export async function checkpointAll(effect: PlanEffect, options: CheckpointOptions): Promise<Checkpointed> {
   const { root, reports_folder } = options;
-  const backups = `${reports_folder}/backups`;
+  const backups = backupsOf(reports_folder);
   await makeFolders(root, reports_folder, 0o700);
   if (!makeFolder(root, backups, 0o700)) refuse('FILE_EXISTS', `${backups} exists.`, { path: backups });
   try {

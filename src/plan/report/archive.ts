@@ -1,16 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileBeneath } from '../../durable/beneath.ts';
-import {
-  listFolderOf,
-  moveOver,
-  putOver,
-  statAt,
-  syncFolderOf,
-  withPlace,
-} from '../../durable/beneath-write.ts';
+import { listFolderOf, putOver, statAt, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
-import { makeFolders } from '../state/folders.ts';
 import { nothingIfMissing } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
 import { ARCHIVE, CHANGE_LOG_NAME, REPORT_NAME, REPORTS } from './folder.ts';
@@ -86,27 +78,16 @@ export async function renewArchivedManifest(root: string, folder: string): Promi
   }).catch(nothingIfMissing);
 }
 
-/**
- * Moves a whole report with its backups to the archive: only when its manifest is no longer active. This is a move, so that nothing
- * is ever lost by it.
- */
-export async function retireReport(root: string, folder: string, now: Date): Promise<string> {
-  const manifest = manifestAt(loadManifest(root, folder), now);
-  if (manifest.status === 'ACTIVE')
-    refuse('MANIFEST_STILL_ACTIVE', `${folder} is kept until ${manifest.expires_at ?? 'it is rolled back'}.`);
-  const retired = `${archiveOf(folder)}/run`;
-  await makeFolders(root, archiveOf(folder), 0o700);
-  await withPlace(root, folder, (from) =>
-    withPlace(root, retired, async (to) => {
-      moveOver(from, to);
-      await syncFolderOf(to);
-      await syncFolderOf(from);
-    }),
-  );
-  return retired;
+/** The manifest of a run whose backups go. One that is missing or damaged is left for a human. */
+export async function expireManifest(root: string, folder: string): Promise<void> {
+  const manifest = manifestIn(root, folder);
+  if (manifest === null) return;
+  if (manifest.status === 'ACTIVE') await saveManifest(root, { ...manifest, status: 'EXPIRED' });
+  await renewArchivedManifest(root, folder);
 }
 
-function archiveOf(folder: string): string {
+/** Anything but the folder of a report is refused. */
+export function archiveOf(folder: string): string {
   const name = folder.startsWith(`${REPORTS}/`) ? folder.slice(REPORTS.length + 1) : '';
   if (name === '' || name.includes('/')) refuse('PATH_ESCAPES', `${folder} is not the folder of a report.`);
   return `${ARCHIVE}/${name}`;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes, canonicalText, parseJson } from '../../canonical/json.ts';
@@ -99,7 +100,8 @@ export async function saveManifest(root: string, manifest: RollbackManifest): Pr
   canonicalText(manifest); // refuses what JSON cannot say exactly
   const place = openPlace(root, `${manifest.reports_folder}/${MANIFEST_NAME}`);
   try {
-    const temporary = `${manifest.temporary_prefix}manifest`;
+    // Another name each time: what a killed process left under an earlier one would refuse every later save.
+    const temporary = `${manifest.temporary_prefix}manifest-${randomBytes(8).toString('hex')}`;
     await stageBytes(place, temporary, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), {
       mode: 0o600,
     });

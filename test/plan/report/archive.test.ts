@@ -1,12 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  archiveRecords,
-  expireManifests,
-  manifestAt,
-  retireReport,
-} from '../../../src/plan/report/archive.ts';
+import { archiveRecords, expireManifests, manifestAt } from '../../../src/plan/report/archive.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
 import { expectRefusal } from '../../support/refusal.ts';
@@ -55,23 +50,7 @@ describe('the archive of reports', () => {
     expect((await rollBack(outcome.manifest!, { root })).status).toBe('rolled_back');
   });
 
-  it('a report with an active manifest is not moved away', async () => {
-    const { root, folder } = await one();
-    await expectRefusal('MANIFEST_STILL_ACTIVE', () => retireReport(root, folder, during));
-    expect(existsSync(join(root, folder, 'rollback_manifest.json'))).toBe(true);
-  });
-
-  it('an expired one is moved with all its backups, beside its records', async () => {
-    const { root, folder } = await one();
-    await archiveRecords(root, folder);
-    const before = readdirSync(join(root, folder), { recursive: true }).sort();
-    const retired = await retireReport(root, folder, afterwards);
-    expect(readdirSync(join(root, retired), { recursive: true }).sort()).toEqual(before);
-    expect(readFileSync(join(root, retired, 'backups/001_a.txt.bak'), 'utf8')).toBe('x\n');
-    expect(existsSync(join(root, folder))).toBe(false);
-  });
-
-  it('only the folder of a report can be moved', async () => {
+  it('only the folder of a report has an archive', async () => {
     const { root } = await one();
     await expectRefusal('PATH_ESCAPES', () => archiveRecords(root, 'agent_outputs/reports/../../a'));
     await expectRefusal('PATH_ESCAPES', () => archiveRecords(root, 'a.txt'));
