@@ -11,7 +11,7 @@ export function proof(stage, id) {
   run(['show', id]);
   run(['replay', executionOf(stage, id)]);
   write('head.txt', run(['ledger', 'head']));
-  prompt(['ledger', 'prove', id, '>', 'proof.json']);
+  prompt(['ledger', 'prove', id, '--out', 'proof.json']);
   write('proof.json', output(['ledger', 'prove', id]));
   run(['ledger', 'verify', '--bundle', 'proof.json', '--key', result(['ledger', 'head']).key]);
 }

@@ -26,21 +26,35 @@ export function requireReach(user: RunUser, needs: readonly Need[]): void {
   };
   for (const need of needs) {
     const able = user.switched ? modesAllow(user, need, stats) || isAble(user, need) : mayAccess(need);
-    if (!able) cannotReach(user, need);
+    if (!able) cannotReach(user, need, stats);
   }
 }
 
-function cannotReach({ name }: RunUser, { path, rights }: Need): never {
-  const verbs = [...rights].map((right) => VERBS[right]).join(' and ');
-  return refuse(
-    'RUN_AS_CANNOT_REACH',
-    `The tool runs as ${name}, and ${name} cannot ${verbs} ${path}. Give ${name} that right (chown, chmod or setfacl, ` +
-      'also on the folders above it), or name another user with run_as in the registry.',
-    { path, run_as: name },
-  );
+type Look = (path: string) => Stats | undefined;
+
+function cannotReach(user: RunUser, { path, rights }: Need, stats: Look): never {
+  const { name } = user;
+  const closed = user.switched
+    ? foldersAbove(path).find((at) => !modeAllows(user, stats(at)!, 'x'))
+    : undefined;
+  const blocked =
+    closed === undefined
+      ? `${verbsOf(rights, stats(path))} ${path}`
+      : `enter ${closed}, which is above ${path}`;
+  return refuse('RUN_AS_CANNOT_REACH', `The tool runs as ${name}, and ${name} cannot ${blocked}.`, {
+    path: closed ?? path,
+    run_as: name,
+  });
 }
 
-const VERBS: Readonly<Record<string, string>> = { r: 'read', w: 'write', x: 'enter or execute' };
+function verbsOf(rights: string, stats: Stats | undefined): string {
+  const verbs: Readonly<Record<string, string>> = {
+    r: 'read',
+    w: 'write',
+    x: stats?.isDirectory() ? 'enter' : 'execute',
+  };
+  return [...rights].map((right) => verbs[right]).join(' and ');
+}
 
 function mayAccess({ path, rights }: Need): boolean {
   const mode = [...rights].reduce((sum, right) => sum | BITS[right]!, 0);
@@ -55,13 +69,18 @@ function mayAccess({ path, rights }: Need): boolean {
 /** Of one class of users. */
 const BITS: Readonly<Record<string, number>> = { r: constants.R_OK, w: constants.W_OK, x: constants.X_OK };
 
-function modesAllow(user: RunUser, need: Need, stats: (path: string) => Stats | undefined): boolean {
-  if (!stats(need.path)) return true;
-  for (let at = dirname(need.path); ; at = dirname(at)) {
-    if (!modeAllows(user, stats(at)!, 'x')) return false;
-    if (at === '/') break;
-  }
-  return modeAllows(user, stats(need.path)!, need.rights);
+function modesAllow(user: RunUser, { path, rights }: Need, stats: Look): boolean {
+  const found = stats(path);
+  if (!found) return true;
+  return (
+    foldersAbove(path).every((at) => modeAllows(user, stats(at)!, 'x')) && modeAllows(user, found, rights)
+  );
+}
+
+/** The outermost first. */
+function foldersAbove(path: string): string[] {
+  const above = dirname(path);
+  return above === path ? [] : [...foldersAbove(above), above];
 }
 
 /** The first class that the user belongs to decides, also when a later one would allow more. */

@@ -82,17 +82,17 @@ if (isRoot())
       writeFileSync(join(folder, 'closed/tool.sh'), '#!/bin/sh\n', { mode: 0o755 });
       writeFileSync(join(folder, 'unreadable.sh'), '#!/bin/sh\n', { mode: 0o711 });
       const cases: [object, string][] = [
-        [{ sandbox: { read: ['closed'] } }, 'closed'],
-        [{ sandbox: { read: ['closed/inner'] } }, 'closed/inner'],
+        [{ sandbox: { read: ['closed'] } }, 'closed.'],
+        [{ sandbox: { read: ['closed/inner'] } }, 'closed, which is above'],
         [{ sandbox: { read: ['secret'] } }, 'secret'],
-        [{ sandbox: BOXED, executable: 'closed/tool.sh' }, 'closed/tool.sh'],
+        [{ sandbox: BOXED, executable: 'closed/tool.sh' }, 'closed, which is above'],
         [{ sandbox: BOXED, executable: 'unreadable.sh' }, 'unreadable.sh'],
         [{ sandbox: 'none', cwd: 'closed' }, 'closed'],
       ];
       for (const [entry, path] of cases) {
         const derive = () => effectOf(folder, { executable: 'tool.sh', ...entry });
         const { message } = await expectRefusal('RUN_AS_CANNOT_REACH', derive);
-        for (const word of ['nobody', join(folder, path), 'chmod', 'run_as']) expect(message).toContain(word);
+        for (const word of ['nobody', join(folder, path)]) expect(message).toContain(word);
         effectOf(folder, { executable: 'tool.sh', ...entry, run_as: 'root' });
       }
       chownSync(join(folder, 'open'), 0, 0);

@@ -32,7 +32,7 @@ function showHere(call: Call): Promise<Answer> {
     requireAny(entries);
     const told = await keyturn.tellAbout(entries);
     const lines = entries.flatMap((entry, i) => entryLines(entry, told[i]!, canonicalText(entry.body)));
-    return { result: resultOf(entries, null, null), lines };
+    return { result: resultOf(entries, null, null), lines: [...earlier(entries, subject), ...lines] };
   });
 }
 
@@ -84,7 +84,11 @@ async function told(
   if (!isStory) {
     const facts = await Keyturn.tellEntries(entries, read);
     const lines = entries.flatMap((entry, i) => entryLines(entry, facts[i]!, canonicalText(entry.body)));
-    return { result: resultOf(entries, verified.result, null), lines: [...verified.lines, ...lines] };
+    const left = options.bundle === undefined ? earlier(entries, operands[0]) : [];
+    return {
+      result: resultOf(entries, verified.result, null),
+      lines: [...verified.lines, ...left, ...lines],
+    };
   }
   const story = await Keyturn.tellIntent(entries, read, before);
   const printed = options.output ? await lastPrinted(story, read) : null;
@@ -93,6 +97,12 @@ async function told(
     result: resultOf(entries, verified.result, storyResult(story, view)),
     lines: [...verified.lines, '', ...storyLines(story, view)],
   };
+}
+
+/** Without a subject these are the newest ones: nothing may look like the whole ledger that is not. */
+function earlier([first]: readonly Entry[], subject: string | undefined): string[] {
+  if (subject !== undefined || first === undefined || first.seq === 0) return [];
+  return [`${first.seq} earlier entries are not shown: --limit N shows more.`];
 }
 
 async function lastPrinted({ outputs }: Story, read: Excerpt['read']): Promise<Printed | null> {
