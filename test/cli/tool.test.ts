@@ -1,7 +1,6 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReasonCode } from '../../src/refusal.ts';
 import { fileFolder, makeProject, type Project, TOOLS } from './project.ts';
 
 const folder = fileFolder();
@@ -42,11 +41,4 @@ describe('tool lint and tool lock', () => {
     expect((await project.run('tool', 'lock')).stdout).toBe('[OK] The registry is locked\n');
     expect(statSync(path).mode & 0o777).toBe(0o444);
   });
-
-  const faults: [string, ReasonCode, string][] = [
-    ['is not YAML', 'YAML_MALFORMED', 'tools: [\n'],
-    ['has an unknown key', 'REGISTRY_MALFORMED', TOOLS.replace('undo: none', 'undo: none\n    shell: true')],
-    ['lists a tool twice', 'TOOL_DUPLICATE', TOOLS.replace('name: fail', 'name: greet')],
-    ['is empty', 'REGISTRY_MALFORMED', ''],
-  ];
 });

@@ -90,7 +90,7 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
       'cannot be used',
     ],
     ['a folder', asFolder, 'cannot be used'],
-    ['a pipe', (path) => (rmSync(path), execFileSync('mkfifo', [path])), 'cannot be used'],
+    ['a pipe', asPipe, 'cannot be used'],
     ['very large', (path) => rewrite(path, (text) => text + ' '.repeat(1 << 20)), 'cannot be used'],
   ])('a file that is %s is refused with a line that says so', async (_, damage, words) => {
     const ours = await closed();
@@ -186,6 +186,11 @@ async function notAsRoot<T>(act: () => Promise<T>): Promise<T> {
 function asFolder(path: string): void {
   rmSync(path);
   mkdirSync(path);
+}
+
+function asPipe(path: string): void {
+  rmSync(path);
+  execFileSync('mkfifo', [path]);
 }
 
 function swapped(text: string, at: number): string {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contentsOf } from '../../src/journey/contents.ts';
 import { Keyturn } from '../../src/keyturn.ts';
+import { limits } from '../../src/limits.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Project } from '../support/project.ts';
@@ -92,9 +93,9 @@ const joined = (lines: readonly string[]) => `${lines.join('\n')}\n`;
 const digestIn = (line: string) => /([0-9a-f]{64})"\}$/.exec(line)![1]!;
 /** Its digest is 2d71…, and nothing names it. */
 const OTHER = `{"object":"eA==","sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}`;
-const HUGE = `{"object":"${'A'.repeat(6_000_000)}","sha256":"${'f'.repeat(64)}"}`;
-/** 4 MiB and 2 KiB, which is more than an object has. */
-const LARGE = `{"object":"${'A'.repeat(5_595_136)}","sha256":"${'f'.repeat(64)}"}`;
+const HUGE = `{"object":"${'A'.repeat(4 * Math.ceil(limits.object_bytes / 3) + 400_000)}","sha256":"${'f'.repeat(64)}"}`;
+/** One byte more than an object may have. */
+const LARGE = `{"object":"${'A'.repeat(4 * Math.ceil((limits.object_bytes + 1) / 3))}","sha256":"${'f'.repeat(64)}"}`;
 
 /** Every way in which the objects of a file can be wrong, and what it is called. */
 function spoiled(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { openEntry, sealEntry } from '../../src/ledger/entry.ts';
+import { limits } from '../../src/limits.ts';
 import { copyLedger } from '../../src/store/copy.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -233,6 +234,8 @@ describe('a copy is refused', () => {
     const reader = await file(at).open({ mode: 'read' });
     await expectRefusal('STORE_READ_ONLY', () => reader.adopt({ objects: [KEPT] }));
     await reader.close();
-    await expectRefusal('INPUT_TOO_LARGE', () => home.adopt({ objects: [Buffer.alloc(5 * 1024 * 1024)] }));
+    await expectRefusal('INPUT_TOO_LARGE', () =>
+      home.adopt({ objects: [Buffer.alloc(limits.object_bytes + 1)] }),
+    );
   });
 });
