@@ -12,6 +12,7 @@ import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { limits } from '../limits.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
+import type { Attributes } from '../plan/state/attributes.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -95,6 +96,8 @@ export interface Memory {
     readonly value: Asked;
   } | null;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
+  /** Made by the first plan: most processes run none. */
+  attributes: Attributes | null;
 }
 
 /** An intent and what holds for all of them, from signed entries alone. */

@@ -36,7 +36,8 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   if (look) await expireManifests(context.root, context.clock());
   const collector = new Collector();
   const sight = new Sight(context.root);
-  const attributes = new Attributes();
+  context.memory.attributes ??= new Attributes();
+  const { attributes } = context.memory;
   const contents: Uint8Array[] = [];
   const visit = async (visited: Visited) => {
     await collector.visit(visited);

@@ -9,6 +9,7 @@ import { renewArchivedManifest } from '../plan/report/archive.ts';
 import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type RollBackOptions, type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
+import { Attributes } from '../plan/state/attributes.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { atWork, type Context, requireIntent } from './context.ts';
 import { findRun } from './find-run.ts';
@@ -165,11 +166,13 @@ function requireIdle(context: Context, state: IntentState, run: Run, host_is_dea
 }
 
 function optionsOf(
-  { root, clock }: Context,
+  { root, clock, memory }: Context,
   effect: PlanEffect,
   { checkpoints = [], except = [] }: Chosen,
 ): RollBackOptions {
-  return { root, clock, effect, except, ...(checkpoints.length > 0 && { checkpoints }) };
+  memory.attributes ??= new Attributes();
+  const { attributes } = memory;
+  return { root, clock, effect, except, attributes, ...(checkpoints.length > 0 && { checkpoints }) };
 }
 
 function resultOf(

@@ -75,7 +75,7 @@ export function contextOf(
     machine: machineInspector(),
     read_entry: entryReader(),
     verified: new Set(),
-    memory: { proven: null, asked: null, plan: null },
+    memory: { proven: null, asked: null, plan: null, attributes: null },
     public_key: importedOnce(),
     process: { ...thisProcess(), instance: randomUUID() },
     at_work: new Set(),

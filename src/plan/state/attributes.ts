@@ -1,10 +1,12 @@
+import type { BigIntStats } from 'node:fs';
 import { sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { isImmutable, type Place, pathForChild, statAt, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { copyAttributes, readAttributes } from '../../effect/attributes.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { identityOf, nothingIfMissing, type SecondNames, type Seen, seeAt } from './see.ts';
+import { planLimits } from '../limits.ts';
+import { identityOf, isSettled, nothingIfMissing, type SecondNames, type Seen, seeAt } from './see.ts';
 
 /** The digest of the attributes of a file, and their names; null when it has none. */
 interface Worn {
@@ -12,23 +14,39 @@ interface Worn {
   readonly names: readonly string[];
 }
 
+interface Known {
+  readonly worn: Worn | null;
+  /** Whether a later change would have another ctime. */
+  readonly settled: boolean;
+}
+
+/** Of all runs of a process. What is more than this is read again. */
+const KEPT = 20_000;
+
 /**
  * What files carry besides content, mode, owner and times: access control lists and extended attributes. A change of them
- * changes the identity of the file (its ctime), so what was read once holds as long as the identity does.
+ * changes the identity of the file (its ctime), so what was read once holds as long as the identity does. Reading starts a
+ * process, so one value of this serves all runs of a project.
  */
 export class Attributes {
-  readonly #known = new Map<string, Worn | null>();
+  readonly #known = new Map<string, Known>();
 
   /** Reads those of all files at once. A place where nothing is has none. */
   async learn(places: readonly Place[]): Promise<void> {
-    const unknown = new Map<string, Place>();
+    if (this.#known.size > KEPT) this.#known.clear();
+    const at_ms = Date.now();
+    const unknown = new Map<string, { readonly place: Place; readonly settled: boolean }>();
     for (const place of places) {
       const stats = statAt(place);
-      if (stats && (stats.isFile() || stats.isDirectory()) && !this.#known.has(identityOf(stats)))
-        unknown.set(identityOf(stats), place);
+      if (stats === null || !isReadable(stats)) continue;
+      const identity = identityOf(stats);
+      if (!this.#known.get(identity)?.settled)
+        unknown.set(identity, { place, settled: isSettled(stats, at_ms) });
     }
-    const read = await readAttributes([...unknown.values()].map((place) => pathForChild(place)));
-    for (const [i, identity] of [...unknown.keys()].entries()) this.#known.set(identity, wornOf(read[i]!));
+    const found = [...unknown];
+    const read = await readAttributes(found.map(([, { place }]) => pathForChild(place)));
+    for (const [i, [identity, { settled }]] of found.entries())
+      this.#known.set(identity, { worn: wornOf(read[i]!), settled });
   }
 
   /** The same for paths, and for the folders that they are in. */
@@ -52,16 +70,17 @@ export class Attributes {
   /** The same look, with the attributes of the file as part of its state. */
   async of<T extends Seen>(place: Place, seen: T): Promise<T> {
     if (!this.#known.has(seen.identity)) await this.learn([place]);
-    const worn = this.#known.get(seen.identity);
-    if (worn === undefined)
+    const known = this.#known.get(seen.identity);
+    if (known === undefined)
       refuse('PLAN_DRIFT', `${place.path} changed while it was read.`, { path: place.path });
+    const { worn } = known;
     return worn === null ? seen : { ...seen, state: { ...seen.state, attributes: worn.digest } };
   }
 
   /** Takes note of a file that we made ourselves and that has none. */
   noteNone(place: Place): void {
     const stats = statAt(place);
-    if (stats) this.#known.set(identityOf(stats), null);
+    if (stats) this.#known.set(identityOf(stats), { worn: null, settled: false });
   }
 
   /** Refuses a file that this user could not put back as it is. */
@@ -94,8 +113,13 @@ export class Attributes {
     if (stats === null) return [];
     const identity = identityOf(stats);
     if (!this.#known.has(identity)) await this.learn([place]);
-    return this.#known.get(identity)?.names ?? [];
+    return this.#known.get(identity)?.worn?.names ?? [];
   }
+}
+
+/** What is refused for its size or kind is refused by the look at its content. */
+function isReadable(stats: BigIntStats): boolean {
+  return stats.isDirectory() || (stats.isFile() && stats.size <= planLimits.file_bytes);
 }
 
 /** The file and its folder. A folder that is missing has nothing in it. */

@@ -129,8 +129,13 @@ export function endLook({ fd, shown, at_ms, stats: before }: Look, digest: strin
     mtime_ns: before.mtimeNs,
     atime_ns: before.atimeNs,
     identity,
-    settled: at_ms - Number(after.ctimeNs / 1_000_000n) > SETTLED_MS && hasFineTimes(after),
+    settled: isSettled(after, at_ms),
   };
+}
+
+/** Whether a change after this moment would show in the times of the file. */
+export function isSettled(stats: BigIntStats, at_ms: number): boolean {
+  return at_ms - Number(stats.ctimeNs / 1_000_000n) > SETTLED_MS && hasFineTimes(stats);
 }
 
 /** Some file systems keep whole seconds. There a change can hide for long, so nothing is ever taken as settled. */
