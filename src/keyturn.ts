@@ -322,6 +322,7 @@ export class Keyturn {
     return rollback(this.#context, request);
   };
   previewGc = async (policy: GcPolicy) => (await import('./journey/gc.ts')).previewGc(this.#context, policy);
+  leftovers = async () => (await import('./journey/leftovers.ts')).leftovers(this.#context);
   gc = async (request: GcRequest) => (await import('./journey/gc.ts')).gc(this.#context, request);
   approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
   reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);

@@ -224,6 +224,11 @@ export const fileSystemReasons = {
     'A rename cannot move a file to another file system.',
     'Create the file there and delete it here, as two actions.',
   ],
+  TEMPORARY_FILES_LEFT: [
+    2111,
+    'A run of a plan left temporary files behind that it could not remove.',
+    'Find out why, such as a permission that was lost, and remove them by hand.',
+  ],
   SQL_DATABASE_BUSY: [2200, 'Another process has the database open.', 'Close it there and try again.'],
   SQL_DATABASE_CORRUPT: [
     2201,

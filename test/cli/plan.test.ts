@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal, keyturn } from '../support/pty.ts';
@@ -331,12 +331,29 @@ describe('a plan at the command line', () => {
   });
 });
 
+/** A run, and where its backups and reports are. */
+async function ranHere(name: string): Promise<{ execution: string; folder: string }> {
+  const { execution } = await ranFrom(edit(name).plan);
+  const { keeps } = await project.inside((keyturn) => keyturn.previewGc({ keep_bytes: 0 }));
+  return { execution, folder: keeps.find((one) => one.execution_id === execution)!.folder };
+}
+
+describe('doctor', () => {
+  it('names a temporary file that a run left behind', async () => {
+    const { execution, folder: reports } = await ranHere('leaves');
+    const { temporary_prefix } = JSON.parse(read(`${reports}/rollback_manifest.json`));
+    expect((await project.run('doctor')).stdout).toContain('temporary files: no run of a plan left any');
+    const left = write(`${temporary_prefix}${execution}`, 'half');
+    const found = (await project.run('doctor', '--json')).stdout;
+    rmSync(join(folder, left));
+    expect(found).toContain('"TEMPORARY_FILES_LEFT"');
+    expect(found).toContain(left);
+  });
+});
+
 describe('gc', () => {
   it('lists what goes and what stays, asks, and removes exactly that', async () => {
-    const { plan } = edit('old');
-    const { execution } = await ranFrom(plan);
-    const { keeps } = await project.inside((keyturn) => keyturn.previewGc({ keep_bytes: 0 }));
-    const { folder: reports } = keeps.find((one) => one.execution_id === execution)!;
+    const { execution, folder: reports } = await ranHere('old');
     const backups = join(folder, reports, 'backups');
     const kept = await project.run('gc', '--keep-mb', '0', '--preview');
     expect(kept.stdout).toContain(

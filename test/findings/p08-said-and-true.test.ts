@@ -1,17 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
+  create,
   planOf,
   planProjects,
   proposed,
   ran,
   rename,
   replace,
+  reportsOf,
   run,
   runnable,
   undo,
+  when,
 } from '../journey/plan-story.ts';
 import { action, deriveAndExecute, lay, modify, plan, text } from '../plan/engine/story.ts';
 import { sqlite } from '../store/sqlite-file.ts';
@@ -44,6 +47,29 @@ describe('P8: what a run and its reports say', () => {
     expect(statusOf()).toBe('ACTIVE');
     await undo(p, report);
     expect(statusOf()).toBe('EXECUTED');
+  });
+
+  it.each([
+    ['is rolled back', {}],
+    ['stays as it is', { stop_on_error: false, rollback_on_failure: false }],
+  ])('a temporary file that a lost permission leaves behind is named where the run %s', async (_, rules) => {
+    const p = await project({ 'sub/a': 'one' });
+    const folder = join(p.root, 'sub');
+    const locked = () => spawnSync('chattr', ['+i', folder]).status === 0;
+    if (!locked()) return console.warn('SKIPPED: chattr +i is not possible here');
+    spawnSync('chattr', ['-i', folder]);
+    onTestFinished(() => void spawnSync('chattr', ['-i', folder]));
+    const plan = planOf([create('1', 'n'), replace('2', 'sub/a', 'one', 'two')], rules);
+    const { report } = await ran(p, plan, when('2', locked));
+    const left = readdirSync(folder).filter((name) => name.startsWith('.kt-'));
+    expect(left).toHaveLength(1);
+    const { instructions } = reportsOf(p, report).execution_report;
+    expect(instructions).toEqual([expect.stringContaining(`sub/${left[0]}: a temporary file of this run`)]);
+    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('one');
+    expect(await p.keyturn.leftovers()).toEqual(instructions);
+    spawnSync('chattr', ['-i', folder]);
+    rmSync(join(folder, left[0]!));
+    expect(await p.keyturn.leftovers()).toEqual([]);
   });
 
   it('a rename to another file system is refused when it is proposed', async () => {

@@ -89,6 +89,7 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
     await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
     await attempt('freezes', () => freezes(keyturn)),
+    await attempt('temporary files', () => temporaryFiles(keyturn)),
     doubts.length === 0
       ? good('runs', 'none in doubt')
       : bad('runs', `${doubts.length} in doubt: see \`keyturn status\``, 'RUN_IN_DOUBT'),
@@ -118,6 +119,12 @@ async function state(keyturn: Keyturn): Promise<string> {
 
 async function clock(keyturn: Keyturn): Promise<string> {
   return `fits the ledger, whose newest entry is of ${await keyturn.checkClock()}`;
+}
+
+async function temporaryFiles(keyturn: Keyturn): Promise<string> {
+  const [first, ...more] = await keyturn.leftovers();
+  if (first === undefined) return 'no run of a plan left any behind';
+  return refuse('TEMPORARY_FILES_LEFT', `${first}${more.length === 0 ? '' : ` And ${more.length} more.`}`);
 }
 
 async function freezes(keyturn: Keyturn): Promise<string> {

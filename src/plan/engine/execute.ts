@@ -8,6 +8,7 @@ import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import { openJournal } from '../rollback/journal.ts';
+import { leftoverLines } from '../rollback/leftovers.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { Attributes } from '../state/attributes.ts';
@@ -243,6 +244,9 @@ function disownUntouched(run: Run): void {
 async function finish(run: Run): Promise<void> {
   try {
     if (!run.must_roll_back) disownUntouched(run);
+    // A run without a failure has moved each of its temporary files to its place.
+    if (run.manifest && run.errors.length > 0 && !run.rollback)
+      run.leftovers = await leftoverLines(run.options.root, run.manifest);
     run.say({ kind: 'finished', at: run.now(), status: statusOf(run) });
   } catch (error) {
     run.fail(error);
@@ -278,6 +282,7 @@ function outcomeOf(run: Run): PlanOutcome {
     changes: run.changes,
     manifest: run.manifest,
     rollback: run.rollback,
+    instructions: run.rollback?.instructions ?? run.leftovers,
     left_behind: leftBehind(run),
     escalate: run.escalate,
   };

@@ -22,6 +22,8 @@ export interface PlanOutcome {
   /** null when the run ended before anything could be touched. */
   readonly manifest: RollbackManifest | null;
   readonly rollback: RollBackOutcome | null;
+  /** What a human must do, or may clean up. */
+  readonly instructions: readonly string[];
   /** Whether anything that the run did, or began to do, is still there. */
   readonly left_behind: boolean;
   /** Something happened that nobody foresaw, or a rollback is stuck: a human must look. */

@@ -46,6 +46,8 @@ export class Run {
   originals: ReadonlyMap<string, Seen> = new Map();
   journal: Journal | null = null;
   rollback: RollBackOutcome | null = null;
+  /** Temporary files that are still there, one line for each. */
+  leftovers: readonly string[] = [];
   /** The first failure that ends the run, and whether everything must be undone. */
   stopped: string | null = null;
   must_roll_back = false;

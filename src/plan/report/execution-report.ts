@@ -37,7 +37,7 @@ export function buildExecutionReport(outcome: PlanOutcome, identity: ReportIdent
     rollback_performed: rollback?.status === 'rolled_back',
     rollback_manifest_id: outcome.manifest?.manifest_id ?? null,
     escalate: outcome.escalate,
-    instructions: [...(rollback?.instructions ?? [])],
+    instructions: [...outcome.instructions],
     errors: outcome.errors.map((error) => ({ ...error })),
   };
 }

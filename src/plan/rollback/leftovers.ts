@@ -1,6 +1,13 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
-import { listFolderOf, pathThrough, removeAt, statAt, withPlace } from '../../durable/beneath-write.ts';
+import {
+  attempt,
+  listFolderOf,
+  pathThrough,
+  removeAt,
+  statAt,
+  withPlace,
+} from '../../durable/beneath-write.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal } from '../../refusal.ts';
 import { fileId, type SecondNames } from '../state/see.ts';
@@ -38,12 +45,26 @@ async function eachLeftover(
   }
 }
 
+/** What cannot be removed stays and stops nothing: `leftoverLines` names it. */
 export async function removeLeftovers(root: string, manifest: RollbackManifest): Promise<void> {
   await eachLeftover(root, manifest, (place, name) => {
-    if (statAt(place, name)?.isDirectory())
-      rmSync(pathThrough(place, name), { recursive: true, force: true });
-    else removeAt(place, name);
+    try {
+      if (statAt(place, name)?.isDirectory())
+        attempt(name, () => rmSync(pathThrough(place, name), { recursive: true, force: true }));
+      else removeAt(place, name);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
   });
+}
+
+/** What is still there, one line for each: a lost permission, for one, keeps it from being removed. */
+export async function leftoverLines(root: string, manifest: RollbackManifest): Promise<string[]> {
+  const paths: string[] = [];
+  await eachLeftover(root, manifest, (place, name) => void paths.push(join(dirname(place.path), name)));
+  return paths.map(
+    (path) => `${path}: a temporary file of this run, which could not be removed. Remove it by hand.`,
+  );
 }
 
 /** Files that have two names because a move of ours was cut between its two steps. */

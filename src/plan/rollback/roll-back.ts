@@ -9,7 +9,7 @@ import { sameState } from '../state/pin.ts';
 import { whileLocked } from './database.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
 import { type Journal, type JournalLine, neverTouched, openJournal, readJournal } from './journal.ts';
-import { removeLeftovers } from './leftovers.ts';
+import { leftoverLines, removeLeftovers } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest, saveManifest } from './manifest.ts';
 import {
   isTheOriginal,
@@ -48,6 +48,7 @@ export interface RollBackOutcome {
   readonly folders_removed: readonly string[];
   /** Actions that happened and that nothing undoes. */
   readonly not_undone: readonly string[];
+  /** What a human must do, or may clean up. */
   readonly instructions: readonly string[];
 }
 
@@ -75,7 +76,8 @@ export async function rollBack(
     await syncFolders(root, [...scope.map(({ file_path }) => file_path), ...folders_removed]);
     const status = paths.every(({ done }) => done) ? 'rolled_back' : 'stuck';
     await record(manifest, options, status, paths);
-    return summary(status, paths, folders_removed, run, manifest);
+    const ended = summary(status, paths, folders_removed, run, manifest);
+    return { ...ended, instructions: [...ended.instructions, ...(await leftoverLines(root, manifest))] };
   } catch (error) {
     // From the first change on nothing is thrown: half a rollback is a state that a human must see.
     return withReason(summary('stuck', paths, folders_removed, run, manifest), error);
