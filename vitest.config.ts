@@ -15,7 +15,7 @@ const SLOW = [
   'test/cli/{agent,agent-json,capability,capability-json,check,delegation,freeze,freeze-glass,grant}.test.ts',
   'test/cli/{json,ledger,list,plan,policy,propose,review,run-refused,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
-  'test/journey/{control-flow,crash,plan-crash,plan-safety,plan-sql,plan-undo,postgres,postgres-stop,race}.test.ts',
+  'test/journey/{audit-file,control-flow,crash,plan-crash,plan-safety,plan-sql,plan-undo,postgres,postgres-stop,race}.test.ts',
   'test/lane/{check,queue,run}.test.ts',
   'test/log.test.ts',
   'test/plan/engine/sql.test.ts',
