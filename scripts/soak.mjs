@@ -4,12 +4,22 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 
-const SIZES = { KEYTURN_SOAK_PLANS: '10000', KEYTURN_SOAK_KILLS: '1000' };
+const SIZES = {
+  KEYTURN_SOAK_PLANS: '10000',
+  KEYTURN_SOAK_KILLS: '1000',
+  KEYTURN_SOAK_STRIDE: '1',
+  KEYTURN_SOAK: '1',
+};
 
 const SOAKS = {
   'random-plans': ['test/plan/engine/random-plan.exhaustive.test.ts'],
   'kill-plans': ['test/plan/engine/crash.exhaustive.test.ts', 'test/journey/plan-crash.test.ts'],
-  'disk-full': ['test/plan/engine/disk-full.test.ts', 'test/findings/p04-torn-journal.test.ts'],
+  'kill-sql': ['test/plan/engine/sql-crash.exhaustive.test.ts'],
+  'disk-full': [
+    'test/plan/engine/disk-full.test.ts',
+    'test/plan/engine/disk-full.exhaustive.test.ts',
+    'test/findings/p04-torn-journal.test.ts',
+  ],
 };
 
 const chosen = process.argv.slice(2);

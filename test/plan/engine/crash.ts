@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { expect } from 'vitest';
@@ -79,6 +79,20 @@ export function killAtCall(
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
   });
   return { killed: ran.signal === 'SIGKILL' || ran.status === 137, output: ran.stdout };
+}
+
+/** Lets the `when`th call of any of these fail for want of space, and says whether there was one. */
+export function fullAtCall(child: string, args: readonly string[], calls: string, when: number): boolean {
+  const trace = join(mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-trace-')), 'calls');
+  const strace = ['-f', '-qq', '-o', trace, '-e', `trace=${calls}`];
+  const inject = ['-e', `inject=${calls}:error=ENOSPC:when=${when}`];
+  spawnSync('strace', [...strace, ...inject, process.execPath, child, ...args], {
+    stdio: 'ignore',
+    env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
+  });
+  const reached = readFileSync(trace, 'utf8').includes('(INJECTED)');
+  rmSync(dirname(trace), { recursive: true });
+  return reached;
 }
 
 export function killAfter(child: string, args: readonly string[], delay_ms: number): Promise<Killed> {
