@@ -30,7 +30,7 @@ for (const [name, files] of Object.entries(SOAKS)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   const began = new Date();
   const options = ['--maxWorkers=1', '--reporter=verbose', `--testTimeout=${12 * 3600 * 1000}`];
-  const ran = spawnSync('npx', ['vitest', 'run', ...options, ...files], {
+  const ran = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     env,
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
