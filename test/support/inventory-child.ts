@@ -49,7 +49,7 @@ switch (kind) {
     const nothing = openSync('/dev/null', 'r');
     const { stderr } = await runChild({
       argv: [...command.argv, given],
-      fds: [nothing, nothing, ...command.fds],
+      fds: [nothing, ...command.fds], // the descriptor for answers, and no database
       filter: command.filter,
       with_status: true,
       env: {},
