@@ -14,8 +14,9 @@ export interface Project {
 }
 
 /** A real project in a fresh folder, with one human, `ada`, and the given registry, locked. */
-export async function project(registry: string, clock?: () => Date): Promise<Project> {
+export async function project(registry: string, clock?: () => Date, config?: string): Promise<Project> {
   const root = scratch();
+  if (config !== undefined) writeFileSync(join(root, 'keyturn.yaml'), `version: 1\n${config}\n`);
   const keyturn = await Keyturn.init({
     at: root,
     name: 'ada',
