@@ -27,6 +27,8 @@ tools:
 /** A real project with one human, one agent, and a tool that does nothing in the default sandbox. */
 export async function createProject(root: string): Promise<Project> {
   mkdirSync(root);
+  // A bench proposes more than anybody would in a minute.
+  writeFileSync(join(root, 'keyturn.yaml'), 'version: 1\nproposals: { pending: 10000, minute: 10000 }\n');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   const ada = keyturn.unlock('ada', PASSPHRASE);
   await keyturn.enrol({ name: 'planner', principal: 'agent', public_key: null, signer: ada });
