@@ -130,7 +130,7 @@ export function openToRead(place: Place, name = place.name): number | null {
   }
 }
 
-/** Whether the kernel lets nobody replace or remove what is at the place, whatever its mode says. */
+/** Whether the kernel refuses to replace or remove what is at the place, whatever its mode says. */
 export function isImmutable(place: Place): boolean {
   try {
     closeSync(openSync(entry(place, place.name), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));

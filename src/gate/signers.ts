@@ -33,8 +33,8 @@ export function isOwnDelegated(asked: Asked, root: string, delegate: string): bo
 type Source = Pick<IntentState, 'proposer_verified' | 'on_behalf_of' | 'account'>;
 
 /**
- * Whether whoever acts from this account may be the one who asked, under another name. Only a key proves that a proposer is somebody
- * else; the name of a user of the agent core is not proven by the core's own key.
+ * Whether the person at this account may be the one who asked, under another name. Only a key proves that the proposer is another
+ * person; the name of a user of the agent core is not proven by the core's own key.
  */
 export function mayBeOwn(
   { proposer_verified, on_behalf_of, account }: Source,

@@ -52,7 +52,7 @@ export interface Context {
   readonly process: Body<'execution.claimed'>['executor'];
   /** Executions that this process is running or rolling back through this object. */
   readonly at_work: Set<{ readonly execution_id: string }>;
-  /** The account that acts through this process; null when a program acts for somebody whose account it does not know. */
+  /** The account that acts through this process; null when a program acts for a person whose account it does not know. */
   readonly account: Account | null;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
   readonly machine: () => Machine;
@@ -184,7 +184,10 @@ const BY_POLICY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'BREAK_GLASS_FORBIDDEN',
 ]);
 
-/** A broken store cannot record, a ledger that is not the right one must not grow, a run that may have happened is no refusal, and nobody said no where nobody was asked. */
+/**
+ * These are not recorded: a broken store cannot record, a ledger that is not the right one must not grow, a run that may
+ * have happened is no refusal, and a question that was never asked has no answer.
+ */
 const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'RECORDING_FAILED',
   'CONFIRMATION_DECLINED',

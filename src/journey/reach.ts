@@ -111,7 +111,7 @@ export function pathsIn({ root }: Pick<Context, 'root'>, paths: readonly string[
 }
 
 /**
- * The same of one path that somebody wrote; null where a link is on its way. Effects name real paths, so such a path would be
+ * The same of one path as a person wrote it; null where a link is on its way. Effects name real paths, so such a path would be
  * compared with none of them. What does not exist yet has no link.
  */
 export function placeIn(context: Pick<Context, 'root'>, path: string): string[] | null {

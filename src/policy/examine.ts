@@ -13,7 +13,7 @@ export interface PolicySource {
   readonly files: readonly PolicyFile[];
   /** The text of quorums.yaml, null when there is none. */
   readonly quorums: string | null;
-  /** The text of tests.yaml, null when there is none. It decides nothing, and whoever activates sees what it loses. */
+  /** The text of tests.yaml, null when there is none. It decides nothing; the human who activates sees what it loses. */
   readonly tests: string | null;
 }
 

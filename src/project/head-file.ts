@@ -24,7 +24,7 @@ const MOST_BYTES = 1024;
 /** A reader and a writer can meet in the middle of a line. The writer is done at once, so the second look is whole. */
 const LOOKS = 3;
 
-/** The last line shows a file that was written by halves. It proves nothing: whoever may write the file can write it. */
+/** The last line shows a file that was written by halves. It proves nothing: a program that may write the file can write it too. */
 function textOf({ origin, size, last, mark }: KeptHead): string {
   const words = mark === null ? 'none' : `${mark.at} ${mark.boot_id} ${mark.up_ms}`;
   const text = `${FORMAT}\n${origin}\n${size}\n${last}\n${words.padEnd(MARK_CHARS)}\n`;

@@ -23,7 +23,7 @@ export interface HeadKeeper {
   require(tip?: End): Promise<void>;
 }
 
-/** How long the commits of one process gather before the head is written. Whoever crashes earlier has an older head. */
+/** How long the commits of one process gather before the head is written. After a crash before that, the head is an older one. */
 const GATHER_ms = 50;
 
 export function headKeeper(

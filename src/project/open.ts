@@ -60,7 +60,7 @@ function timeOf({ head }: Layout, origin: string, clock: () => Date, uptime?: ()
     try {
       return readHeadFile(head, origin).mark;
     } catch (error) {
-      // Whoever opens the project compares the head, and is refused for it there.
+      // The next open of the project compares the head, and refuses there.
       if (error instanceof Refusal) return null;
       throw error;
     }

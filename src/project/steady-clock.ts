@@ -2,7 +2,7 @@ import { uptime } from 'node:os';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
-/** What the clock said at a moment, and how long the machine had been up: nobody sets the second one. */
+/** What the clock said at a moment, and how long the machine had been up. The second cannot be set. */
 export interface ClockMark {
   readonly at: string;
   readonly boot_id: string;
@@ -46,7 +46,7 @@ export function steadyClock(options: SteadyClockOptions): SteadyClock {
     return mark;
   }
 
-  /** How far the clock is ahead of the time that has passed; 0 when nobody can tell. */
+  /** How far the clock is ahead of the time that has passed; 0 when it is unknown. */
   function ahead_ms(now: Date): number {
     if (trusted && stepOf(now, trusted.at, quick() - trusted.quick_ms) === 0) return 0;
     const ahead = aheadOf(now, newer(lastMark(), trusted));
@@ -60,7 +60,7 @@ export function steadyClock(options: SteadyClockOptions): SteadyClock {
     return own && own.up_ms > kept.up_ms ? own : kept;
   }
 
-  /** Time that ran backwards is that of another container with a count of its own: then nobody can tell. */
+  /** Time that ran backwards is that of another container with a count of its own: then it is unknown. */
   function aheadOf(now: Date, mark: ClockMark | null): number {
     const passed_ms = mark ? up() - mark.up_ms : -1;
     return mark && passed_ms >= 0 ? stepOf(now, mark.at, passed_ms) : 0;

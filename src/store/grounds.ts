@@ -117,7 +117,7 @@ export function requireGroundsNow(rows: Rows, { kind, subject }: Event, at: stri
     requireStands(agentOf(rows, dispatched.correlation_id), dispatched, at, dispatchFacts(rows));
 }
 
-/** What a delegation approves in the same commit waits for nobody. */
+/** What a delegation approves in the same commit waits for no human. */
 export function requireRoom(
   rows: Rows,
   { quota, events }: { readonly quota: QuotaLimit | null; readonly events: readonly Event[] },

@@ -123,21 +123,22 @@ describe('a simulation that is disabled just before', () => {
 describe('a yes that vanishes after the dispatch was decided', () => {
   it('is missed at every look before the claim, and what it was for does not run', async () => {
     const codes = new Set<string>();
-    for (let moment = 1; ; moment += 1) {
-      const { code, too_late } = await vanishing(moment);
-      if (too_late) break;
-      codes.add(code);
+    // Timers ask for the time as well, so one sweep over the moments can miss the short one before the question.
+    for (let sweep = 0; sweep < 10 && codes.size < 2; sweep += 1) {
+      for (let moment = 1; ; moment += 1) {
+        const { code, too_late } = await vanishing(moment, sweep);
+        if (too_late) break;
+        codes.add(code);
+      }
     }
-    // The proof of the rows finds it, or the question to the ledger that stands for the human at a terminal. Which of them
-    // depends on when the process asks for the time and lets the attacker write.
-    expect(codes.size).toBeGreaterThan(0);
-    expect([...codes].filter((code) => !['PROJECTION_DRIFT', 'declined'].includes(code))).toEqual([]);
+    // The proof of the rows finds it, and so does the question to the ledger that stands for the human at a terminal.
+    expect([...codes].sort()).toEqual(['PROJECTION_DRIFT', 'declined']);
   });
 
   /** The process asks for the time between its steps; the attacker takes the yes away at the n-th one after dispatch. */
-  async function vanishing(moment: number): Promise<{ code: string; too_late: boolean }> {
+  async function vanishing(moment: number, sweep: number): Promise<{ code: string; too_late: boolean }> {
     const { keyturn, root, written } = place();
-    const value = `vanished ${moment}`;
+    const value = `vanished ${sweep} ${moment}`;
     const prompt = await askedFor(keyturn, `append a notebook line "${value}"`);
     const intent_id = await intentOf(prompt);
     const attack = attackOn(join(root, '.keyturn', 'store.db'), prompt, intent_id, moment);

@@ -12,7 +12,7 @@ const MOST = 1000;
 
 /**
  * What needs a human. A wrong clock, what is frozen and what is in doubt come first and loudly: nothing goes on, or something
- * may have happened that nobody knows of. With a wrong clock the rest is judged by it.
+ * may have happened without a record. With a wrong clock the rest is judged by it.
  */
 export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {

@@ -25,7 +25,7 @@ const lineSchema = z.discriminatedUnion('kind', [
   /** It is about to leave this at a path. */
   z.strictObject({ kind: z.literal('leaves'), at, action_id: z.string(), path: z.string(), state }),
   z.strictObject({ kind: z.literal('ended'), at, action_id: z.string(), ok: z.boolean() }),
-  /** The run never touched these paths or made these folders: what is there now is somebody else's. */
+  /** The run never touched these paths or made these folders: what is there now is not of the run. */
   z.strictObject({ kind: z.literal('untouched'), at, paths: z.array(z.string()) }),
   z.strictObject({ kind: z.literal('finished'), at, status: z.string() }),
   z.strictObject({ kind: z.literal('rolled_back'), at, status: z.string(), paths: z.array(z.string()) }),

@@ -14,7 +14,7 @@ export interface World {
   requireSameFileSystem(from: string, to: string): void;
   remove(path: string): void;
   move(from: string, to: string): void;
-  /** What is there; an earlier action may have left something that nobody can tell yet. */
+  /** What is there; what an earlier action leaves may be unknown until it ran. */
   look(path: string): Promise<FileState | null | 'unknown'>;
   leaveUnknown(path: string): void;
   /** Refuses what is at the path on the disk and is no database that SQL can work on. Nothing there is a new one. */

@@ -8,7 +8,7 @@ export interface FileLock {
   close(): void;
 }
 
-/** What is done under the lock takes microseconds. Whoever waits longer than this waits for a process that hangs. */
+/** What is done under the lock takes microseconds. A wait longer than this is for a process that hangs. */
 const WAIT_ms = 2_000;
 
 /**
