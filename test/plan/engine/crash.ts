@@ -9,7 +9,8 @@ import type { Plan } from '../../../src/plan/model.ts';
 import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
 import { loadManifest, MANIFEST_NAME } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
-import { create, derive, lay, modify, picture, plan, REPORTS, remove, rename } from './story.ts';
+import { hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
+import { create, derive, everything, lay, modify, plan, REPORTS, remove, rename } from './story.ts';
 
 export const hasStrace = spawnSync('strace', ['-V']).status === 0;
 
@@ -47,13 +48,18 @@ export async function layProject(
   root: string,
 ): Promise<{ effect_file: string; before: Record<string, string> }> {
   lay(root, { a: 'one', b: 'bee', 'sub/gone': 'gone', 'sub/bystander': 'b', 'sub/e': 'one e', f: 'one f' });
+  if (hasTools) {
+    for (const path of ['a', 'sub/gone']) setAcl(join(root, path), 'u:1234:rw', 'g:5678:r');
+    for (const path of ['b', 'f', 'sub/gone']) setAttribute(join(root, path), 'user.k', path);
+  }
   const effect_file = join(root, 'agent_outputs.json');
   const effect = await derive(root, SMALL);
   writeFileSync(effect_file, JSON.stringify(effect));
-  return { effect_file, before: picture(root) };
+  return { effect_file, before: everything(root) };
 }
 
 interface Killed {
+  /** A process of the task was: itself, or one that it started, after which it did not end well. */
   readonly killed: boolean;
   readonly output: string;
 }
@@ -78,8 +84,11 @@ export function killAtCall(
     // The calls are counted for each thread.
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
   });
-  return { killed: ran.signal === 'SIGKILL' || ran.status === 137, output: ran.stdout };
+  return { killed: !endedWell(args, ran.stdout), output: ran.stdout };
 }
+
+const endedWell = ([task]: readonly string[], output: string) =>
+  output.includes(task === 'run' ? 'SUCCESS' : 'rolled_back');
 
 /** Lets the `when`th call of any of these fail for want of space, and says whether there was one. */
 export function fullAtCall(child: string, args: readonly string[], calls: string, when: number): boolean {
@@ -110,7 +119,7 @@ export function killAfter(child: string, args: readonly string[], delay_ms: numb
 /** After a crash: what was done can be told, and the rollback brings every byte back, however often it is run. */
 export async function expectRecoverable(root: string, before: Record<string, string>): Promise<void> {
   if (!existsSync(join(root, REPORTS, MANIFEST_NAME))) {
-    expect(picture(root), 'no manifest yet, so nothing was touched').toEqual(before);
+    expect(everything(root), 'no manifest yet, so nothing was touched').toEqual(before);
     return;
   }
   const manifest = loadManifest(root, REPORTS);
@@ -118,7 +127,7 @@ export async function expectRecoverable(root: string, before: Record<string, str
   for (const { standing } of paths) expect(['untouched', 'done', 'begun']).toContain(standing);
   const outcome = await rollBack(manifest, { root });
   expect(outcome).toMatchObject({ status: 'rolled_back', instructions: [] });
-  expect(picture(root)).toEqual(before);
+  expect(everything(root)).toEqual(before);
   expect((await rollBack(loadManifest(root, REPORTS), { root })).status).toBe('rolled_back');
-  expect(picture(root)).toEqual(before);
+  expect(everything(root)).toEqual(before);
 }

@@ -1,20 +1,20 @@
-import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import type { Action, ActionEffect, ExecutionOrder, Plan } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
-import { attributesAt, hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
+import { hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
   action,
   create,
   derive,
+  everything,
   execute,
   lay,
   modify,
-  picture,
   plan,
   REPORTS,
   remove,
@@ -113,18 +113,6 @@ function laid(root: string, { files }: Scenario): Record<string, string> {
     if (worn === 'attribute') setAttribute(file, 'user.k', path);
   }
   return everything(root);
-}
-
-/** Content, mode, owner, time to the microsecond, list and attributes. This look itself changes the time of the last access. */
-function everything(root: string): Record<string, string> {
-  const found = picture(root);
-  const files = Object.keys(found).filter((path) => !found[path]!.startsWith('folder'));
-  const worn = hasTools ? attributesAt(files.map((path) => join(root, path))) : '';
-  for (const path of files) {
-    const { uid, gid, mtimeNs } = lstatSync(join(root, path), { bigint: true });
-    found[path] += ` ${uid}:${gid} ${mtimeNs / 1000n}`;
-  }
-  return { ...found, ' attributes': worn };
 }
 
 /** The plan succeeds and is rolled back; then it is run again with a failure in each action: always as before. */

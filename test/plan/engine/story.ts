@@ -15,6 +15,7 @@ import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
 import type { Runners } from '../../../src/plan/handler/handlers.ts';
 import type { Action, ExecutionInstructions, Plan, PlanEffect } from '../../../src/plan/model.ts';
 import { type ActionType, operationSchemas } from '../../../src/plan/operation.ts';
+import { attributesAt, hasTools } from '../../support/attributes.ts';
 
 export const REPORTS = 'agent_outputs/reports/20260115T120000Z_task-1';
 
@@ -126,6 +127,18 @@ export function picture(root: string, with_times = true): Record<string, string>
   };
   walk('');
   return found;
+}
+
+/** Content, mode, owner, time to the microsecond, list and attributes. This look itself changes the time of the last access. */
+export function everything(root: string): Record<string, string> {
+  const found = picture(root);
+  const files = Object.keys(found).filter((path) => !found[path]!.startsWith('folder'));
+  const worn = hasTools ? attributesAt(files.map((path) => join(root, path))) : '';
+  for (const path of files) {
+    const { uid, gid, mtimeNs } = lstatSync(join(root, path), { bigint: true });
+    found[path] += ` ${uid}:${gid} ${mtimeNs / 1000n}`;
+  }
+  return { ...found, ' attributes': worn };
 }
 
 export const text = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');
