@@ -6,6 +6,7 @@ import { planLimits } from '../limits.ts';
 import { Attributes } from '../state/attributes.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
+import { isOneOf } from '../state/see.ts';
 import { whileLocked } from './database.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
 import { type Journal, type JournalLine, neverTouched, openJournal, readJournal } from './journal.ts';
@@ -137,11 +138,17 @@ async function withMoves(scene: Scene, steps: readonly Step[]): Promise<Step[]> 
   return steps.flatMap((step) => (moved.has(step.checkpoint) ? [] : [moves.get(step.checkpoint) ?? step]));
 }
 
-/** The steps concern different paths, so several files may reach the disk together. */
+/**
+ * The steps concern different files, so several may reach the disk together. Only a file that a cut move left at two paths is
+ * in two steps: the first of them changes what the second one sees, so those are taken one after the other.
+ */
 async function takeAll(scene: Scene, steps: readonly Step[]): Promise<RolledBackPath[]> {
   const results: RolledBackPath[][] = [];
+  const twice = ({ seen }: InspectedPath) => seen !== null && isOneOf(scene.second_names, seen);
+  const one_by_one = steps.filter(({ inspected, from }) => twice(inspected) || (from && twice(from)));
+  for (const step of one_by_one) results[steps.indexOf(step)] = await take(scene, step);
   await eachAtMost(planLimits.concurrent_actions, steps, async (step, i) => {
-    results[i] = await take(scene, step);
+    results[i] ??= await take(scene, step);
   });
   // A full disk may have room again when the others are done.
   for (const [i, step] of steps.entries()) {

@@ -29,6 +29,9 @@ export type SecondNames = ReadonlySet<string>;
 
 export const fileId = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}`;
 
+export const isOneOf = (ours: SecondNames, { identity }: Seen): boolean =>
+  ours.has(identity.split(':', 2).join(':'));
+
 /** Hashes what is at the place without holding it in memory; null when nothing is there. */
 export function seeAt(place: Place, ours?: SecondNames): Seen | null {
   return withOpen(place, (fd) => {

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scratch } from '../../support/scratch.ts';
-import { bundleChild, expectRecoverable, hasStrace, killAfter, killAtCall, layProject } from './crash.ts';
+import {
+  bundleChild,
+  expectPipedOnce,
+  expectRecoverable,
+  hasStrace,
+  killAfter,
+  killAtCall,
+  layProject,
+  PIPED,
+} from './crash.ts';
 
 let child: Awaited<ReturnType<typeof bundleChild>>;
 beforeAll(async () => {
@@ -21,8 +30,6 @@ const CALLS: readonly (readonly [string, number])[] = [
   ['fchown,fchownat,chown,lchown', 1],
   ['setxattr,lsetxattr,fsetxattr', 1],
   ['utimensat,futimesat', 1],
-  ['ftruncate,truncate', 1],
-  ['copy_file_range,sendfile', 1],
   ['write,pwrite64', every(5)],
   ['open,openat', every(20)],
 ];
@@ -42,6 +49,24 @@ describe.each(['run', 'back'])('kill -9 at every system call of a %s', (task) =>
         await expectRecoverable(root, before);
       }
       console.info(`${task}, ${calls}: ${kills} kills`);
+    },
+    3_600_000,
+  );
+});
+
+describe('kill -9 at every system call of a run with a pipeline', () => {
+  it.each(CALLS)(
+    '%s: it ran once or not at all, and the files are restored',
+    async (calls, stride) => {
+      let kills = 0;
+      for (let when = 1, killed = true; killed; when += stride) {
+        const root = scratch();
+        const { effect_file, before } = await layProject(root, PIPED);
+        killed = killAtCall(child.path, ['run', root, effect_file], calls, when).killed;
+        if (killed) kills++;
+        await expectPipedOnce(root, before);
+      }
+      console.info(`pipeline, ${calls}: ${kills} kills`);
     },
     3_600_000,
   );

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -10,7 +10,19 @@ import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
 import { loadManifest, MANIFEST_NAME } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
 import { hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
-import { create, derive, everything, lay, modify, plan, REPORTS, remove, rename } from './story.ts';
+import {
+  action,
+  create,
+  derive,
+  everything,
+  lay,
+  modify,
+  pipelinesOf,
+  plan,
+  REPORTS,
+  remove,
+  rename,
+} from './story.ts';
 
 export const hasStrace = spawnSync('strace', ['-V']).status === 0;
 
@@ -42,18 +54,56 @@ export const SMALL: Plan = plan([
   // These are prepared long before their turn.
   modify('7', 'sub/e', 'one', 'two'),
   modify('8', 'f', 'one', 'two'),
+  action('9', 'FILE_MODIFY', 'sub/e', { type: 'mode_change', mode: '0755' }),
+  action('10', 'SCHEMA_UPDATE', 's.json', {
+    type: 'json_add_property',
+    path: '$.properties',
+    key: 'n',
+    value: { type: 'number' },
+  }),
 ]);
+
+/** A pipeline cannot be undone, so it has a plan of its own, between two changes that can. */
+export const PIPED: Plan = plan([
+  modify('1', 'a', 'one', 'two'),
+  action('2', 'PIPELINE_RUN', 'note', { pipeline: 'note' }),
+  modify('3', 'f', 'one', 'two'),
+]);
+
+/** Where the tool of the pipeline writes a line each time that it runs: not part of the project's picture. */
+const NOTES = 'agent_logs/notes';
+const REGISTRY = {
+  version: 1,
+  tools: [
+    {
+      name: 'note',
+      summary: 'Writes a line.',
+      executable: '/bin/sh',
+      args: ['-c', `echo ran >> ${NOTES}`],
+      sandbox: 'none',
+      run_as: userInfo().username,
+      undo: 'none',
+    },
+  ],
+  pipelines: [{ name: 'note', summary: 'One step.', steps: [{ tool: 'note' }] }],
+};
 
 export async function layProject(
   root: string,
+  made: Plan = SMALL,
 ): Promise<{ effect_file: string; before: Record<string, string> }> {
   lay(root, { a: 'one', b: 'bee', 'sub/gone': 'gone', 'sub/bystander': 'b', 'sub/e': 'one e', f: 'one f' });
+  lay(root, {
+    's.json': '{"type":"object","properties":{}}',
+    [NOTES]: '',
+  });
+  lay(root, { 'tools.yaml': JSON.stringify(REGISTRY) }, 0o444);
   if (hasTools) {
     for (const path of ['a', 'sub/gone']) setAcl(join(root, path), 'u:1234:rw', 'g:5678:r');
     for (const path of ['b', 'f', 'sub/gone']) setAttribute(join(root, path), 'user.k', path);
   }
   const effect_file = join(root, 'agent_outputs.json');
-  const effect = await derive(root, SMALL);
+  const effect = await derive(root, made, { pipelines: pipelinesOf(root) });
   writeFileSync(effect_file, JSON.stringify(effect));
   return { effect_file, before: everything(root) };
 }
@@ -130,4 +180,17 @@ export async function expectRecoverable(root: string, before: Record<string, str
   expect(everything(root)).toEqual(before);
   expect((await rollBack(loadManifest(root, REPORTS), { root })).status).toBe('rolled_back');
   expect(everything(root)).toEqual(before);
+}
+
+/** After a crash of a plan with a pipeline: it ran once or not at all, what it may have done is said, and all else is as before. */
+export async function expectPipedOnce(root: string, before: Record<string, string>): Promise<void> {
+  const ran = readFileSync(join(root, NOTES), 'utf8');
+  expect(['', 'ran\n']).toContain(ran);
+  if (existsSync(join(root, REPORTS, MANIFEST_NAME))) {
+    const { actions } = await inspectRun(loadManifest(root, REPORTS), root);
+    if (ran !== '') expect(actions).toMatchObject([{ action_id: '2' }]);
+    await rollBack(loadManifest(root, REPORTS), { root });
+  }
+  expect(everything(root)).toEqual(before);
+  expect(readFileSync(join(root, NOTES), 'utf8')).toBe(ran);
 }

@@ -15,6 +15,8 @@ import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
 import type { Runners } from '../../../src/plan/handler/handlers.ts';
 import type { Action, ExecutionInstructions, Plan, PlanEffect } from '../../../src/plan/model.ts';
 import { type ActionType, operationSchemas } from '../../../src/plan/operation.ts';
+import { registeredPipelines } from '../../../src/plan/pipelines.ts';
+import { loadRegistry } from '../../../src/tool/registry.ts';
 import { attributesAt, hasTools } from '../../support/attributes.ts';
 
 export const REPORTS = 'agent_outputs/reports/20260115T120000Z_task-1';
@@ -140,5 +142,13 @@ export function everything(root: string): Record<string, string> {
   }
   return { ...found, ' attributes': worn };
 }
+
+/** Of the registry that lies in the project. */
+export const pipelinesOf = (root: string) =>
+  registeredPipelines({
+    root,
+    registry: () => loadRegistry(join(root, 'tools.yaml')),
+    surroundings: { hidden: [], protected: [] },
+  });
 
 export const text = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');
