@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
+import type { Line } from '../display/shown.ts';
 import type { Body, Event } from '../event/event.ts';
 import type { Simulation as Registered, SimulationStatus } from '../gate/simulation.ts';
 import { type Signer, signAct } from '../identity/act.ts';
@@ -13,9 +14,9 @@ import { refuse } from '../refusal.ts';
 import { boundOf, type Held, heldBy } from './bound.ts';
 import { type CatalogEntry, entryOf } from './catalog.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
-import { effectAction, simulationAction } from './intent.ts';
 import { checkedOf, type Proof, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
+import { consentLines, definitionLines, delegatedActions, effectSections } from './shown.ts';
 import type { Simulation } from './simulation.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
 
@@ -72,22 +73,28 @@ export async function activateSimulation(context: AgentContext, request: Activat
   const granted =
     entry.simulation.effect === undefined
       ? null
-      : delegationOf(context, request, entry.simulation, expires_at, await coreKey(context, request));
+      : delegationOf(context, request, entry.simulation, {
+          actions: delegatedActions(bound.value),
+          expires_at,
+          core: await coreKey(context, request),
+        });
   return change(context, request, 'Active', { entry, proof, bound, known, snapshot, granted, expires_at });
 }
 
 /** What an activation of the file would bind now, for the eyes of the human who signs it. Nothing is written. */
 export async function boundNow(context: AgentContext, id: string): Promise<BoundNow> {
   const { catalog } = await snapshotNow(context);
-  const sealed = await boundOf(
-    context,
-    entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id }),
-  );
-  return { ...sealed, shown: showBound(sealed.value) };
+  const entry = entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
+  const sealed = await boundOf(context, entry);
+  const consent = consentLines(entry.simulation, sealed.value);
+  return { ...sealed, consent, sections: showBound(sealed.value) };
 }
 
 export interface BoundNow extends SealedBound {
-  readonly shown: readonly BoundSection[];
+  /** What the signature allows. */
+  readonly consent: readonly Line[];
+  /** What would run, and what would undo it. */
+  readonly sections: readonly BoundSection[];
 }
 
 /** As long as a delegation may hold, whether there is one or not: a template has none. */
@@ -183,13 +190,16 @@ function delegationOf(
   { journey }: AgentContext,
   { reason, signer }: ChangeRequest,
   simulation: Simulation,
-  expires_at: string,
-  core: Signer,
+  {
+    actions,
+    expires_at,
+    core,
+  }: { readonly actions: string[]; readonly expires_at: string; readonly core: Signer },
 ): Event<'delegation.granted'> {
   const facts = {
     delegate: AGENT_CORE,
     delegate_key: core.public_key,
-    actions: [effectAction(journey, simulation), simulationAction(simulation)],
+    actions,
     approves: simulation.risk !== 'HIGH' && !simulation.irreversible,
     expires_at,
     delegation: null,
@@ -242,6 +252,10 @@ export interface Listed {
   readonly definition: Simulation;
   readonly digest: Digest;
   readonly registered: Registered | null;
+  /** Every field of the definition but what it runs. */
+  readonly lines: readonly Line[];
+  /** What it runs, as the definition says it. */
+  readonly sections: readonly BoundSection[];
   /** The file is not what was registered, or is gone. */
   readonly has_changed: boolean;
 }
@@ -276,6 +290,7 @@ function listedOf(
 ): Listed {
   const { id, version, summary, risk } = simulation;
   const has_changed = is_gone || (registered !== null && registered.definition !== digest);
-  const shown = { id, version, status, summary: summary.en!, risk };
-  return { ...shown, definition: simulation, digest, registered, has_changed };
+  const named = { id, version, status, summary: summary.en!, risk };
+  const shown = { lines: definitionLines(simulation, status), sections: effectSections(simulation) };
+  return { ...named, ...shown, definition: simulation, digest, registered, has_changed };
 }

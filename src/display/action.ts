@@ -169,7 +169,9 @@ function changeLine({ path, before, after }: PathChange): Line {
 function stateWords(state: PathChange['before']): string {
   if (state === null) return 'nothing';
   if (state === 'unknown') return 'known only after the run';
-  return `${state.size} bytes, mode ${octal(state.mode)}, ${state.sha256.slice(0, 12)}`;
+  const { size, mode, sha256, attributes } = state;
+  const more = attributes === undefined ? '' : `, attributes ${attributes.slice(0, 12)}`;
+  return `${size} bytes, mode ${octal(mode)}, ${sha256.slice(0, 12)}${more}`;
 }
 
 function octal(mode: FileState['mode']): string {

@@ -49,7 +49,8 @@ function summary({ actions }: PlanEffect): string {
   return `${actions.length === 1 ? '1 action' : `${actions.length} actions`}, ${counted}`;
 }
 
-function planAlarms({ instructions, elevated }: PlanEffect): Alarm[] {
+/** Of a plan as a whole, also of one whose placeholders are not filled in yet. */
+export function planAlarms({ instructions, elevated }: Alarming): Alarm[] {
   const found: Alarm[] = [];
   if (!instructions.rollback_on_failure)
     found.push(alarm('no-rollback', 'NO ROLLBACK: after a failure, what was done stays done'));
@@ -62,6 +63,11 @@ function planAlarms({ instructions, elevated }: PlanEffect): Alarm[] {
   if (elevated.length > 0)
     found.push(alarm('protected', 'PROTECTED FILES: a second approver is needed', words(elevated, 'agent')));
   return found;
+}
+
+interface Alarming {
+  readonly instructions: Pick<ExecutionInstructions, 'rollback_on_failure' | 'stop_on_error'>;
+  readonly elevated: readonly string[];
 }
 
 function findingAlarms(seen: Seen | null): Alarm[] {

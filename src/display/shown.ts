@@ -90,11 +90,13 @@ export const agent = (text: string): Piece => ({ text: visible(text), from: 'age
 /** A value in the form in which no two values look the same. */
 export const worded = (text: string, from: Origin): Piece => ({ text: argument(text), from });
 
-/** Any plain value: text as a word, everything else as JSON. */
+/** Any plain value: text as a word, everything else as JSON. Text that JSON would read as another value is quoted. */
 export function valued(value: unknown, from: Origin): Piece {
-  if (typeof value === 'string') return worded(value, from);
+  if (typeof value === 'string' && !LITERAL.test(value)) return worded(value, from);
   return { text: visible(JSON.stringify(value)), from };
 }
+
+const LITERAL = /^(true|false|null|-?[0-9][0-9.eE+-]*)$/;
 
 export function words(list: readonly string[], from: Origin): Piece[] {
   return spaced(list.map((text) => [worded(text, from)]));

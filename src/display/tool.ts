@@ -24,7 +24,7 @@ export function showTool(effect: ToolEffect): Shown {
 }
 
 /** A tool before it has arguments: what users will choose stands in braces. */
-export function showToolBound({ args, parameters, ...fixed }: ToolBound): Shown {
+export function showToolBound({ args, parameters, given, ...fixed }: ToolBound): Shown {
   const called = [worded(fixed.executables[0]!.called, 'registry')];
   const words = args.flatMap((arg) =>
     typeof arg === 'string'
@@ -34,7 +34,22 @@ export function showToolBound({ args, parameters, ...fixed }: ToolBound): Shown 
   const takes = Object.entries(parameters).map(([name, parameter]) =>
     line('Parameter', [registry(name), derived(' '), valued(parameter, 'registry')]),
   );
-  return shownWith(fixed, spaced([called, ...words]), takes);
+  return shownWith(fixed, spaced([called, ...words]), [...takes, ...givenLines(given)]);
+}
+
+/** The arguments that a simulation gives to its tool. */
+export function givenLines(given: ToolBound['given']): Line[] {
+  return Object.entries(given).map(([name, value]) =>
+    line('Argument', [registry(name), derived(' = '), ...markedPieces(valued(value, 'registry').text)]),
+  );
+}
+
+/** Text of a simulation, harmless already, with the placeholders of its fields marked. */
+export function markedPieces(text: string): Piece[] {
+  return text
+    .split(/(\{[a-z][a-z0-9_]*\})/)
+    .map((piece, i) => ({ text: piece, from: i % 2 === 1 ? ('agent' as const) : ('registry' as const) }))
+    .filter((piece) => piece.text !== '');
 }
 
 function shownWith(fixed: FixedEffect, runs: readonly Piece[], values: readonly Line[]): Shown {

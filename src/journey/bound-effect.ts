@@ -1,13 +1,8 @@
-import type { JsonObject } from '../canonical/json.ts';
+import type { EffectTemplate } from '../display/template.ts';
 import { boundTool } from '../tool/effect.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { EffectBound } from './bound.ts';
 import type { Context } from './context.ts';
-
-/** The effect of a simulation as its definition has it. */
-export type EffectTemplate =
-  | { readonly tool: string }
-  | { readonly plan: JsonObject; readonly config?: JsonObject | undefined };
 
 /** What the effect of a simulation is, from the registry and the files as they are now. */
 export async function boundEffect(context: Context, template: EffectTemplate): Promise<EffectBound> {
@@ -18,5 +13,6 @@ export async function boundEffect(context: Context, template: EffectTemplate): P
   }
   const { root, digests } = context;
   const registry = context.registry();
-  return boundTool({ registry, tool: toolNamed(registry, template.tool), root, digests });
+  const tool = toolNamed(registry, template.tool);
+  return boundTool({ registry, tool, arguments: template.arguments, root, digests });
 }

@@ -1,11 +1,12 @@
-import { type Digest, sha256 } from '../canonical/digest.ts';
-import type { Json, JsonObject } from '../canonical/json.ts';
+import { sha256 } from '../canonical/digest.ts';
+import { decodeUtf8, type Json, type JsonObject } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
+import { limits } from '../limits.ts';
 import { isRaw, rawActions } from '../plan/input/actions.ts';
 import { planLimits } from '../plan/limits.ts';
+import type { FileBound, PlanBound } from '../plan/model.ts';
 import { pipelineSteps } from '../plan/pipelines.ts';
 import { Refusal } from '../refusal.ts';
-import type { PlanBound } from './bound.ts';
 import type { Context } from './context.ts';
 import { pipelineSetting } from './plan.ts';
 
@@ -19,32 +20,37 @@ export function boundPlan(context: Context, plan: JsonObject, config: JsonObject
     actions.flatMap(({ action_type, target }) =>
       action_type === type && typeof target === 'string' ? [target] : [],
     );
+  const queries = actions.flatMap(({ operation }) => filesIn(operation as Json, 'query_file'));
+  const contents = actions.flatMap(({ operation }) => filesIn(operation as Json, 'content_file'));
   const setting = pipelineSetting(context);
   return {
     kind: 'plan',
     plan,
     config,
     pipelines: sorted(named('PIPELINE_RUN')).map((name) => ({ name, steps: pipelineSteps(setting, name) })),
-    files: sorted(actions.flatMap(({ operation }) => filesIn(operation as Json))).map((path) => ({
-      path,
-      sha256: digestOf(context.root, path, named('FILE_CREATE').includes(path)),
-    })),
+    files: sorted([...queries, ...contents]).map((path) =>
+      fileOf(context.root, path, queries.includes(path), named('FILE_CREATE').includes(path)),
+    ),
   };
 }
 
 const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 
-function filesIn(value: Json | undefined): string[] {
+function filesIn(value: Json | undefined, key: 'query_file' | 'content_file'): string[] {
   if (!isRaw(value)) return [];
-  const { query_file, content_file, details } = value as JsonObject;
-  return [...[query_file, content_file].filter((path) => typeof path === 'string'), ...filesIn(details)];
+  const { [key]: path, details } = value as JsonObject;
+  return [...(typeof path === 'string' ? [path] : []), ...filesIn(details, key)];
 }
 
-function digestOf(root: string, path: string, is_created: boolean): Digest | null {
+/** The text of SQL is bound, so that the human who activates reads it. A content may be large, and its digest binds it. */
+function fileOf(root: string, path: string, is_sql: boolean, is_created: boolean): FileBound {
+  const most = is_sql ? limits.json_string_chars : planLimits.file_bytes;
   try {
-    return sha256(readFileBeneath(root, path, planLimits.file_bytes).bytes);
+    const { bytes } = readFileBeneath(root, path, most);
+    return { path, sha256: sha256(bytes), sql: is_sql ? decodeUtf8(bytes, most) : null };
   } catch (error) {
-    if (is_created && error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return null;
+    if (is_created && error instanceof Refusal && error.code === 'FILE_NOT_FOUND')
+      return { path, sha256: null, sql: null };
     throw error;
   }
 }

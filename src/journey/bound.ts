@@ -1,7 +1,7 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
-import type { PipelineStep, PlanEffect } from '../plan/model.ts';
+import type { PlanBound, PlanEffect } from '../plan/model.ts';
 import { fixedPart, fixedPartOf, type ToolBound } from '../tool/effect.ts';
 import type { Effect } from './derived.ts';
 
@@ -31,16 +31,6 @@ export interface BoundPart {
 }
 
 export type EffectBound = ToolBound | PlanBound;
-
-/** A plan before its placeholders are filled in, with what it takes from outside itself. */
-export interface PlanBound {
-  readonly kind: 'plan';
-  readonly plan: JsonObject;
-  readonly config: JsonObject | null;
-  readonly pipelines: readonly { readonly name: string; readonly steps: readonly PipelineStep[] }[];
-  /** Null for a file that only the plan itself creates. */
-  readonly files: readonly { readonly path: string; readonly sha256: Digest | null }[];
-}
 
 export interface SealedBound {
   readonly value: Bound;

@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import type { JsonObject } from '../canonical/json.ts';
 import type { Effect as ToolEffect } from '../tool/effect.ts';
 import type { ActionType, OperationOf } from './operation.ts';
 
@@ -113,4 +114,22 @@ export interface PlanEffect {
   readonly validation: readonly ValidationRule[];
   /** Protected paths that this plan touches: they need a second approver. */
   readonly elevated: readonly string[];
+}
+
+/** The plan of a simulation before its placeholders are filled in, with what it takes from outside itself. */
+export interface PlanBound {
+  readonly kind: 'plan';
+  readonly plan: JsonObject;
+  readonly config: JsonObject | null;
+  readonly pipelines: readonly { readonly name: string; readonly steps: readonly PipelineStep[] }[];
+  readonly files: readonly FileBound[];
+}
+
+/** A file whose SQL the plan runs, or whose content it writes. */
+export interface FileBound {
+  readonly path: string;
+  /** Null for a file that only the plan itself creates. */
+  readonly sha256: Digest | null;
+  /** The SQL, word for word; null for a content, and where there is no file yet. */
+  readonly sql: string | null;
 }

@@ -121,15 +121,17 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   return fixed;
 }
 
-/** A tool before anybody gives it arguments, with the template that makes argv of them. */
+/** The tool of a simulation, with the template that makes argv of its arguments. */
 export interface ToolBound extends FixedEffect {
   readonly args: Tool['args'];
   readonly parameters: Tool['parameters'];
+  /** The arguments as the simulation writes them; what users choose stands in braces. */
+  readonly given: Arguments;
 }
 
-export function boundTool(request: Omit<EffectRequest, 'arguments'>): ToolBound {
+export function boundTool(request: EffectRequest): ToolBound {
   const { args, parameters } = request.tool;
-  return { ...deriveTool(request), args, parameters };
+  return { ...deriveTool(request), args, parameters, given: request.arguments };
 }
 
 /** The same of an effect and of a tool: what must be equal for the effect to be a call of that very tool. */
@@ -137,7 +139,7 @@ export function fixedPart({ argv: _, chosen: __, ...fixed }: Effect): FixedEffec
   return fixed;
 }
 
-export function fixedPartOf({ args: _, parameters: __, ...fixed }: ToolBound): FixedEffect {
+export function fixedPartOf({ args: _, parameters: __, given: ___, ...fixed }: ToolBound): FixedEffect {
   return fixed;
 }
 

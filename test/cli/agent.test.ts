@@ -320,8 +320,8 @@ describe('simulations', () => {
     expect(registered.stdout).toMatch(/^\[OK\] ada registered lamp\.dim, version 1, as a draft\n/);
     expectError('NO_TERMINAL', await run('simulation', 'activate', 'lamp.dim', ...why));
     const active = await talk(['simulation', 'activate', 'lamp.dim', '--ttl', '2d', ...why], ADA);
-    expect(active.screen).toMatch(/Does: +runs the tool say\r?\nWith: +word: "dim"\r?\n/);
-    expect(active.screen).toMatch(/Phrases: +en 1\r?\n/);
+    expect(active.screen).toMatch(/ {2}Argument: +word = dim\r?\n/);
+    expect(active.screen).toMatch(/Phrases: +en: "dim the corridor lamp"\r?\n/);
     expect(active.screen).toContain('IT RUNS');
     // What is bound, as an approver would see it, and before the passphrase.
     const [seen] = active.screen.split('Passphrase');
@@ -345,17 +345,17 @@ describe('simulations', () => {
   it('are shown as what they do, ask and are found by', async () => {
     const { root } = place();
     const note = (await run('simulation', 'show', 'note.add')).stdout;
-    expect(note).toMatch(/^With: +text: "\+ \{text\}"$/m);
-    expect(note).toMatch(/^Phrases: +en 1, es 1$/m);
+    expect(note).toMatch(/^ {2}Argument: text = "\+ \{text\}"$/m);
+    expect(note).toMatch(/^Phrases: +en: "append a notebook line"\nPhrases: +es: /m);
     expect(note).toMatch(
       /^Asks for: +text \(string\): Which words\? Such as "words in quotes" or plain words$/m,
     );
     expect((await run('simulation', 'show', 'diary.week')).stdout).toMatch(
-      /^Does: +3 steps[^\n]*\nStep: +note\.add, text: "\{text\} one"\nStep: +hello\.show\n/m,
+      /^Does: +3 steps[^\n]*\nStep: +note\.add, text = "\{text\} one"\nStep: +hello\.show\n/m,
     );
     writeSimulation(root, READ_ME);
     expect((await run('simulation', 'show', 'readme.set')).stdout).toMatch(
-      /^Does: +a plan of 1 action\nAction: +make FILE_CREATE docs\/a\.md, create, content: "About\."\nPlan: +plan_id: "readme"$/m,
+      /^It runs:\n {2}Plan: readme: 1 action\n\n {2}\[1\/1\]\n {4}Action: FILE_CREATE docs\/a\.md \(make\)\n {4}With: +type = create\n {4}With: +content = About\.$/m,
     );
     expectError('SIMULATION_NOT_REGISTERED', await run('simulation', 'show', 'ghost'));
   });

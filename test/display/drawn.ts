@@ -7,7 +7,9 @@ export function drawn(shown: Shown, paint: Paint = painter(false)): string {
   return `${drawShown(shown, { paint, columns: 400 }).join('\n')}\n`;
 }
 
-/** The same with the colours written out. */
+/** Colours written out. */
+export const inColour: Paint = (style, text) => `<${style}>${text}</>`;
+
 export function drawnInColour(shown: Shown): string {
-  return drawn(shown, (style, text) => `<${style}>${text}</>`);
+  return drawn(shown, inColour);
 }

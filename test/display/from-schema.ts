@@ -39,11 +39,13 @@ export function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
       return fc.option(valuesOf(def.innerType), { nil: null });
     case 'optional':
     case 'default':
+    case 'prefault':
     case 'readonly':
       return valuesOf(def.innerType);
     case 'pipe':
       return valuesOf(def.in);
     case 'custom':
+    case 'lazy':
       return fc.jsonValue({ maxDepth: 2 });
     default:
       throw new Error(`no values are known for a schema of type ${def.type}`);

@@ -12,14 +12,13 @@ import {
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { drawShown } from '../draw.ts';
-import { COLUMNS, type Field, fieldLines } from '../fold.ts';
+import { drawShown, fieldOf } from '../draw.ts';
+import { COLUMNS, type Field, fieldLines, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { painter, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { consentFields, definitionFields } from '../simulation-fields.ts';
 import { fields, table } from '../table.ts';
 
 type Changed = Result<'simulation activate'>;
@@ -29,7 +28,10 @@ type Change = Keyturn['simulations']['register'];
 export function register(call: Call): Promise<Answer> {
   return changing(call, {
     idOf: (keyturn) => idIn(keyturn, call.operands[0] ?? ''),
-    look: async (keyturn, id) => lookAt(await listed(keyturn, id), []),
+    look: async (keyturn, id) => {
+      const found = await listed(keyturn, id);
+      return lookAt(found, [], found.sections);
+    },
     act: (keyturn, seen) => (request) => keyturn.simulations.register({ ...request, ...seen }),
     next: ({ simulation }) => [`Next: keyturn simulation activate ${simulation} --reason …`],
   });
@@ -46,9 +48,9 @@ export function activate(call: Call): Promise<Answer> {
       if (found.registered === null) refuse('SIMULATION_NOT_REGISTERED');
       if (found.has_changed)
         refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
-      const { shown, digest } = await keyturn.simulations.bound(id);
-      const more = [...consentFields(found.definition, ttl), ['Binds', digest] as const];
-      return lookAt(found, more, shown, { bound: digest });
+      const { consent, sections, digest } = await keyturn.simulations.bound(id);
+      const more: Field[] = [['For', ttl], ...consent.map(fieldOf), ['Binds', digest]];
+      return lookAt(found, more, sections, { bound: digest });
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.activate({ ...request, ...seen, ttl_s }),
     next: ({ standing_delegation, expires_at }) =>
@@ -146,18 +148,22 @@ async function listed(keyturn: Keyturn, id: string): Promise<ListedSimulation> {
 function lookAt(
   found: ListedSimulation,
   more: readonly Field[],
-  parts: readonly BoundSection[] = [],
+  sections: readonly BoundSection[],
   seen: Look['seen'] = {},
 ): Look {
   const sheet = { paint: painter(true) };
-  const all = [...definitionFields(found), ...more];
+  const all = [...found.lines.map(fieldOf), ...more];
   return {
     screen: (columns) => [
       ...fieldLines(all, { ...sheet, columns }),
-      ...parts.flatMap(({ title, shown }) => [title, ...drawShown(shown, { ...sheet, columns }, '  ')]),
+      ...sectionLines(sections, { ...sheet, columns }),
     ],
     seen: { ...seen, digest: found.digest },
   };
+}
+
+function sectionLines(sections: readonly BoundSection[], sheet: Sheet): string[] {
+  return sections.flatMap(({ title, shown }) => [title, ...drawShown(shown, sheet, '  ')]);
 }
 
 /** One simulation, for whoever decides about it. */
@@ -177,7 +183,8 @@ export function show(call: Call): Promise<Answer> {
     ];
     const columns = process.stdout.columns ?? COLUMNS;
     const sheet = { paint: stdoutPainter(), columns };
-    return { result, lines: fieldLines([...definitionFields(found), ...standing], sheet) };
+    const lines = fieldLines([...found.lines.map(fieldOf), ...standing], sheet);
+    return { result, lines: [...lines, ...sectionLines(found.sections, sheet)] };
   });
 }
 
