@@ -50,6 +50,8 @@ export const limits = {
   sandbox_tmp_mb_default: 256,
   /** Folders beneath the binds of one run: each is searched for the keys of another project first. Takes a second or two. */
   sandbox_folders: 20_000,
+  /** In folders that a tool may only read. Each is covered by a mount of its own. */
+  sandbox_sockets: 256,
   /** An executable is hashed whole before each run. */
   executable_bytes: 1024 * MiB,
   /** Files that `covers` of one tool names: each is hashed at every look, and all their digests fit into one effect. */

@@ -1,8 +1,9 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { type FindHidden, hiddenFinder } from './hidden.ts';
 import { contains, type Guard } from './mounts.ts';
-import { type FindProjects, projectFinder } from './projects.ts';
 
 /** The files of Keyturn's own that a sandbox keeps from a tool, as they are on the disk now. */
 export interface Guards {
@@ -21,16 +22,32 @@ interface GuardRequest {
  * Each path is guarded where it really is, because mounts are real. What is hidden must exist: were its folder moved to
  * another name, nobody could tell where it is now. A protected path that does not exist yet is guarded as a place.
  */
-export function guardsOf(request: GuardRequest, find: FindProjects = projectFinder()): Guards {
+export function guardsOf(request: GuardRequest, find: FindHidden = hiddenFinder()): Guards {
   const { read, write } = request;
   const hidden = request.hidden.map((path) => {
     const guard = guardOf(path, write);
     return guard.absent ? refuse('FILE_NOT_FOUND', `${path} must be hidden and does not exist.`) : guard;
   });
+  const found = find([...read, ...write]).filter(({ path, folder }) => folder || !isGiven(path, request));
+  const sockets = found.filter(({ folder }) => !folder);
+  if (sockets.length > limits.sandbox_sockets) {
+    refuse('SANDBOX_TOO_WIDE', `The sandbox would show ${sockets.length} sockets, too many to cover each.`);
+  }
   return {
-    hidden: [...hidden, ...find([...read, ...write])],
+    hidden: [...hidden, ...found],
     protected: request.protected.map((path) => guardOf(path, write)),
   };
+}
+
+/**
+ * Whether the profile gives a tool this socket. A folder to read does not: to connect asks for no right to write the folder, and
+ * the program that answers may do anything. A folder to write does, and so does its own name. The deepest bind decides.
+ */
+function isGiven(path: string, { read, write }: GuardRequest): boolean {
+  if (read.includes(path)) return true;
+  const deepest = (binds: readonly string[]) =>
+    Math.max(0, ...binds.filter((bind) => contains(bind, path)).map((bind) => bind.length));
+  return deepest(write) >= deepest(read);
 }
 
 /** A link on the way cannot be mounted over, so a tool that may write beside it could turn it. */

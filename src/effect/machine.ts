@@ -1,6 +1,6 @@
-import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FindProjects, projectFinder } from './projects.ts';
+import { type FindHidden, hiddenFinder } from './hidden.ts';
 import { sandboxFault } from './trial.ts';
 
 /** What this machine offers for confining a child. */
@@ -14,11 +14,13 @@ export interface Machine {
   /** What `sandboxFault` says, remembered. Missing means that it must be asked. */
   readonly sandboxFault?: typeof sandboxFault;
   /** Looks for other projects, and remembers. */
-  readonly findProjects?: FindProjects;
+  readonly findHidden?: FindHidden;
   /** The system folders and files that every sandbox shows, read-only. */
   readonly system: readonly SystemPath[];
   /** What a sandbox with network shows besides. */
   readonly network: readonly SystemPath[];
+  /** Where this kernel lists the keys of users. */
+  readonly key_lists: readonly string[];
 }
 
 /** `link` is the target where the path is a symbolic link, as /bin is where /usr was merged. */
@@ -56,6 +58,9 @@ const NETWORK = [
   '/etc/ssl',
 ];
 
+/** A kernel without keyrings has none. */
+const KEY_LISTS = ['/proc/keys', '/proc/key-users'];
+
 export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Machine {
   return {
     bwrap: findProgram('bwrap', folders),
@@ -65,6 +70,7 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
     proc: hasProc(),
     system: SYSTEM.flatMap(describeFolder),
     network: NETWORK.flatMap(describeFile),
+    key_lists: KEY_LISTS.filter((path) => existsSync(path)),
   };
 }
 
@@ -84,8 +90,8 @@ export function machineInspector(): () => Machine {
     if (fault === null) able.add(key);
     return fault;
   };
-  const findProjects = projectFinder();
-  return () => ({ ...inspectMachine(), sandboxFault: known, findProjects });
+  const findHidden = hiddenFinder();
+  return () => ({ ...inspectMachine(), sandboxFault: known, findHidden });
 }
 
 /** Not only that it is there: in a container /proc may be that of other processes, and then knows nothing of our files. */

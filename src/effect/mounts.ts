@@ -79,12 +79,15 @@ export function mountOptions({ path, kind }: Bind, descriptor: (path: string) =>
 
 /**
  * The sandbox's own folders. /proc is read-only as a whole: where Keyturn is root, uid 0 inside is uid 0 outside, and the
- * kernel asks for no more than that before it lets /proc/sys and its like be written.
+ * kernel asks for no more than that before it lets /proc/sys and its like be written. Keyrings have no namespace: a list of
+ * keys in it names those of the user outside, so it is covered.
  */
-export function ownMounts(tmp_mb: number): string[] {
+export function ownMounts(tmp_mb: number, key_lists: readonly string[]): string[] {
   const memory = (path: string) => ['--size', String(tmp_mb * MiB), '--tmpfs', path];
   return [
-    ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...['--proc', '/proc'],
+    ...key_lists.flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ...['--remount-ro', '/proc'],
     ...['--dev', '/dev', ...memory('/dev/shm'), '--remount-ro', '/dev'],
     ...memory('/tmp'),
   ];

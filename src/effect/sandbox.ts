@@ -151,7 +151,7 @@ function bwrapOptions(
     '--new-session', // no terminal of ours to type into
     ...['--cap-drop', 'ALL'], // as root a tool would keep them all, and could unmount what hides our files
     ...shown.flatMap(systemOption),
-    ...ownMounts(c.limits?.tmp_mb ?? limits.sandbox_tmp_mb_default),
+    ...ownMounts(c.limits?.tmp_mb ?? limits.sandbox_tmp_mb_default, machine.key_lists),
     ...mounts.binds.flatMap((bind) => mountOptions(bind, open(false))),
     // At their own paths: whatever name is put there meanwhile, the files that were hashed run. Interpreters were
     // approved with the tool, so they are shown wherever they live.

@@ -7,6 +7,7 @@ import type { RunUser } from './user.ts';
 interface Programs {
   readonly bwrap: string | null;
   readonly prlimit: string | null;
+  readonly key_lists: readonly string[];
 }
 
 const TRIAL_MS = 10_000;
@@ -15,7 +16,10 @@ const TRIAL_MS = 10_000;
  * Why this user gets no sandbox on this machine, with the setting to change, or null. It makes one that does nothing:
  * whether the kernel allows user namespaces, mounts and a filter depends on more than can be read anywhere.
  */
-export function sandboxFault({ bwrap, prlimit }: Programs, { uid, gid, switched }: RunUser): string | null {
+export function sandboxFault(
+  { bwrap, prlimit, key_lists }: Programs,
+  { uid, gid, switched }: RunUser,
+): string | null {
   const filter = callFilter(process.arch);
   const root = openSync('/', 'r');
   try {
@@ -24,7 +28,8 @@ export function sandboxFault({ bwrap, prlimit }: Programs, { uid, gid, switched 
       [
         ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
         // One that binds only names could be made to bind something else.
-        ...['--ro-bind-fd', '3', '/', ...ownMounts(1), '--seccomp', '0', '--', prlimit!, '--version'],
+        ...['--ro-bind-fd', '3', '/', ...ownMounts(1, key_lists)],
+        ...['--seccomp', '0', '--', prlimit!, '--version'],
       ],
       {
         env: {},

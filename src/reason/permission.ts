@@ -139,7 +139,7 @@ export const permissionReasons = {
   ],
   SANDBOX_TOO_WIDE: [
     3297,
-    'The folders of the sandbox hold too many others to search them for the keys of other projects.',
+    'The folders of the sandbox hold too many others to search them for the keys of other projects, or too many sockets to cover them.',
     'Correct the registry: name the folders that the tool needs.',
   ],
   COVERED_WRITABLE: [

@@ -88,7 +88,7 @@ function confinementOf(effect: Effect, around: Surroundings, machine: Machine): 
   const guards =
     profile === 'none'
       ? { hidden: [], protected: [] }
-      : guardsOf({ ...around, ...profile }, machine.findProjects);
+      : guardsOf({ ...around, ...profile }, machine.findHidden);
   return { profile, limits, cwd, argv, programs, ...guards };
 }
 

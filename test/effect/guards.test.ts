@@ -1,10 +1,21 @@
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { guardsOf } from '../../src/effect/guards.ts';
-import { projectFinder } from '../../src/effect/projects.ts';
+import { hiddenFinder } from '../../src/effect/hidden.ts';
+import { limits } from '../../src/limits.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+
+async function listen(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+  }
+}
 
 const NONE = { hidden: [], protected: [], read: [], write: [] };
 
@@ -68,11 +79,35 @@ describe('guardsOf', () => {
     expect(guardsOf({ ...NONE, read: [join(folder, 'deep/backup/store.db')] }).hidden).toEqual([]);
   });
 
+  it('hides a socket in a folder to read, and not one in a folder to write or one that is named', async () => {
+    const folder = scratch();
+    for (const name of ['a/b', 'a/c']) mkdirSync(join(folder, name), { recursive: true });
+    const [b, c] = ['a/b/socket', 'a/c/socket'].map((name) => join(folder, name)) as [string, string];
+    await listen([b, c]);
+    const hidden = (read: string[], write: string[]) => {
+      const at = (names: string[]) => names.map((name) => join(folder, name));
+      return guardsOf({ ...NONE, read: at(read), write: at(write) }).hidden.map(({ path }) => path);
+    };
+    expect(hidden(['a'], [])).toEqual([b, c]);
+    expect(hidden(['a'], ['a/b'])).toEqual([c]);
+    expect(hidden(['a/b'], ['a'])).toEqual([b]);
+    expect(hidden(['a', 'a/b/socket'], [])).toEqual([c]);
+    expect(hidden([], ['a'])).toEqual([]);
+    expect(guardsOf({ ...NONE, read: [folder] }).hidden).toContainEqual({ path: b, folder: false });
+  });
+
+  it('refuses more sockets than it covers', async () => {
+    const folder = scratch();
+    await listen(Array.from({ length: limits.sandbox_sockets + 1 }, (_, i) => join(folder, String(i))));
+    await expectRefusal('SANDBOX_TOO_WIDE', () => guardsOf({ ...NONE, read: [folder] }));
+    expect(guardsOf({ ...NONE, write: [folder] }).hidden).toEqual([]);
+  });
+
   it('searches a bounded number of folders, and sees a project that came after the last search', async () => {
     const folder = scratch();
     for (const name of ['a/b', 'c']) mkdirSync(join(folder, name), { recursive: true });
-    await expectRefusal('SANDBOX_TOO_WIDE', () => projectFinder(3)([folder]));
-    const find = projectFinder(5);
+    await expectRefusal('SANDBOX_TOO_WIDE', () => hiddenFinder(3)([folder]));
+    const find = hiddenFinder(5);
     expect(find([folder, join(folder, 'a')])).toEqual([]);
     mkdirSync(join(folder, 'a/b/.keyturn'));
     expect(find([folder])).toEqual([{ path: join(folder, 'a/b/.keyturn'), folder: true }]);

@@ -26,7 +26,7 @@ describe('machineInspector', () => {
   it('tries a bubblewrap once, and again when its file or the user is another one', () => {
     const { bwrap, asked, become } = pretender(0);
     const inspect = machineInspector();
-    const fault = (user = ownUser()) => inspect().sandboxFault?.({ bwrap, prlimit }, user);
+    const fault = (user = ownUser()) => inspect().sandboxFault?.({ bwrap, prlimit, key_lists: [] }, user);
     expect([fault(), fault(), asked()]).toEqual([null, null, 1]);
     expect([fault({ ...ownUser(), gid: 1 }), asked()]).toEqual([null, 2]);
     become(1);
@@ -36,7 +36,7 @@ describe('machineInspector', () => {
   it('does not remember a no, and says no of one that is gone', () => {
     const { bwrap, asked } = pretender(1);
     const { sandboxFault } = machineInspector()();
-    const fault = () => sandboxFault?.({ bwrap, prlimit }, ownUser());
+    const fault = () => sandboxFault?.({ bwrap, prlimit, key_lists: [] }, ownUser());
     expect([fault() === null, fault() === null, asked()]).toEqual([false, false, 2]);
     rmSync(bwrap);
     expect(fault()).toContain('ENOENT');

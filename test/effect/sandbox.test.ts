@@ -21,6 +21,7 @@ const machine: Machine = {
   proc: true,
   system: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
   network: [{ path: '/etc/hosts' }],
+  key_lists: ['/proc/keys'],
 };
 const limits: Limits = { cpu_s: 5, file_mb: 1, open_files: 64, processes: 8, memory_mb: null, tmp_mb: 4 };
 const confinement: Confinement = {

@@ -309,7 +309,15 @@ describe('the runner', () => {
   });
 
   it('without a sandbox on this machine nothing runs, unless the caller gives it up', async () => {
-    const machine = { bwrap: null, prlimit: null, flock: null, proc: true, system: [], network: [] };
+    const machine = {
+      bwrap: null,
+      prlimit: null,
+      flock: null,
+      proc: true,
+      system: [],
+      network: [],
+      key_lists: [],
+    };
     await expectRefusal('SANDBOX_UNAVAILABLE', () => inMemory('SELECT 1', { machine }));
     expect((await inMemory('SELECT 1', { machine, sandbox: 'none' })).rows).toEqual([[1]]);
   });

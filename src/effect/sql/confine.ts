@@ -57,7 +57,7 @@ export function confineRunner(
     tmp_mb: limits.sandbox_tmp_mb_default,
   };
   requireSandbox(profile, bounds, machine);
-  const { hidden } = guardsOf({ hidden: [], protected: [], read, write }, machine.findProjects);
+  const { hidden } = guardsOf({ hidden: [], protected: [], read, write }, machine.findHidden);
   const confinement = { profile, limits: bounds, cwd, argv, programs: [], hidden, protected: [] };
   return openConfined({ ...confinement, first_fd: GUARD_FD + guards }, machine);
 }

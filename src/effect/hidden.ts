@@ -6,24 +6,25 @@ import type { Guard } from './mounts.ts';
 
 const OWN = '.keyturn';
 
-/** The own folder of every project that these binds would show, also deep beneath them. */
-export type FindProjects = (binds: readonly string[]) => Guard[];
+/** The own folder of every project, and every socket, that these binds would show, also deep beneath them. */
+export type FindHidden = (binds: readonly string[]) => Guard[];
 
 interface Listing {
   /** Holds keys, beside a store or by themselves: Keyturn's own, whatever its name, as a backup is. */
   readonly own: boolean;
   readonly folders: readonly string[];
+  readonly sockets: readonly string[];
 }
 
 /**
- * Looks for projects: the keys of another one are no business of a tool. Remembers within one process what a folder
- * holds while its change time stays the same.
+ * Looks for projects: the keys of another one are no business of a tool. And for sockets: a program outside answers there.
+ * Remembers within one process what a folder holds while its change time stays the same.
  *
  * Links are not followed: inside the sandbox they lead only where another bind leads. A folder that can be neither listed
  * nor entered is closed to the tool as well, which has at most the rights of Keyturn. One that can only be entered is refused:
  * a tool that knows or guesses a name in it gets there.
  */
-export function projectFinder(most: number = limits.sandbox_folders): FindProjects {
+export function hiddenFinder(most: number = limits.sandbox_folders): FindHidden {
   const remembered = new Map<string, { readonly key: string; readonly listing: Listing }>();
   const listed = (folder: string): Listing => {
     const key = keyOf(folder);
@@ -35,19 +36,23 @@ export function projectFinder(most: number = limits.sandbox_folders): FindProjec
     return listing;
   };
   return (binds) => {
-    const found = new Set<string>();
+    const found: Guard[] = [];
     const seen = new Set<string>();
     const ahead = binds.map((bind) => projectAround(bind) ?? bind);
     for (let folder = ahead.pop(); folder !== undefined; folder = ahead.pop()) {
       if (seen.has(folder)) continue;
       if (seen.add(folder).size > most) tooWide(most);
-      const { own, folders } = folder.endsWith(`/${OWN}`) ? { own: true, folders: [] } : listed(folder);
-      if (own) found.add(folder);
-      else for (const name of folders) ahead.push(join(folder, name));
+      const { own, folders, sockets } = folder.endsWith(`/${OWN}`) ? KEYS : listed(folder);
+      if (own) found.push({ path: folder, folder: true });
+      if (own) continue;
+      for (const name of folders) ahead.push(join(folder, name));
+      for (const name of sockets) found.push({ path: join(folder, name), folder: false });
     }
-    return [...found].sort().map((path) => ({ path, folder: true }));
+    return found.sort((a, b) => (a.path < b.path ? -1 : 1));
   };
 }
+
+const KEYS: Listing = { own: true, folders: [], sockets: [] };
 
 function projectAround(bind: string): string | null {
   const names = bind.split('/');
@@ -81,13 +86,14 @@ function listingOf(folder: string): Listing {
     return {
       own: names.has('ledger.seed') || (names.has('keys') && beside),
       folders: entries.filter((entry) => entry.isDirectory()).map(({ name }) => name),
+      sockets: entries.filter((entry) => entry.isSocket()).map(({ name }) => name),
     };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EACCES' && statsOf(`${folder}/.`))
       refuse('FILE_UNREADABLE', `${folder} can be entered and not searched for the keys of other projects.`, {
         path: folder,
       });
-    return { own: false, folders: [] }; // a file, or gone, or closed
+    return { own: false, folders: [], sockets: [] }; // a file, or gone, or closed
   }
 }
 

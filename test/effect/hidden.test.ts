@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFinder } from '../../src/effect/projects.ts';
+import { hiddenFinder } from '../../src/effect/hidden.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -23,10 +23,10 @@ describe('the projects beneath a bind', () => {
     mkdirSync(keys, { recursive: true });
     writeFileSync(join(keys, 'ledger.seed'), 'secret');
     chmodSync(join(folder, 'team'), 0o311);
-    await expectRefusal('FILE_UNREADABLE', () => asNobody(() => projectFinder()([folder])));
+    await expectRefusal('FILE_UNREADABLE', () => asNobody(() => hiddenFinder()([folder])));
     for (const closed of [0o000, 0o444]) {
       chmodSync(join(folder, 'team'), closed);
-      expect(asNobody(() => projectFinder()([folder]))).toEqual([]);
+      expect(asNobody(() => hiddenFinder()([folder]))).toEqual([]);
     }
     chmodSync(join(folder, 'team'), 0o755);
   });
