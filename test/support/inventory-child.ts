@@ -34,7 +34,7 @@ switch (kind) {
     const pipelines = registeredPipelines({ root: folder, registry, surroundings: around });
     const action = { target: 'probe', operation: { type: 'pipeline_run', pipeline: 'probe', arguments: {} } };
     const steps = await pipelines.resolve(action as never);
-    const options = { signal: new AbortController().signal, timeout_ms: 120_000 };
+    const options = { signal: new AbortController().signal, timeout_ms: 300_000 };
     console.error(await pipelines.run({ ...action, steps } as never, options as never));
     break;
   }
@@ -54,7 +54,7 @@ switch (kind) {
       with_status: true,
       env: {},
       cwd: '/',
-      timeout_ms: 120_000,
+      timeout_ms: 300_000,
       stdout_bytes: 0,
       stderr_bytes: 10_000,
     });
@@ -64,6 +64,6 @@ switch (kind) {
     break;
   }
   case 'verifier':
-    await runVerifier([join(folder, 'read/probe.mjs'), given], 'id', 'hash', 120_000);
+    await runVerifier([join(folder, 'read/probe.mjs'), given], 'id', 'hash', 300_000);
     break;
 }
