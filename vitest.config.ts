@@ -13,7 +13,7 @@ const SLOW = [
   'test/agent/{at-agent-packets,at-agent-postgres,executor,finder,finder-eval,guard,plan-effect}.test.ts',
   'test/build.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,check,delegation,freeze,freeze-glass,grant}.test.ts',
-  'test/cli/{json,ledger,list,plan,policy,propose,review,run-refused,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
+  'test/cli/{json,ledger,list,plan,policy,propose,review,rollback,run-refused,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
   'test/journey/{audit-file,control-flow,crash,plan-crash,plan-safety,plan-sql,plan-stop,plan-undo,postgres,postgres-stop,race}.test.ts',
   'test/lane/{check,queue,run}.test.ts',

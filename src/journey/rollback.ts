@@ -51,10 +51,12 @@ export async function previewRollback(
   execution: string,
   { checkpoints = [], except = [] }: Chosen = {},
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
-  const { effect, manifest, run } = await undoable(context, execution);
+  const { state, effect, manifest, run } = await undoable(context, execution);
   const { execution_id } = run;
-  if (manifest === null) return { ...NOTHING, execution_id, status: 'preview' };
+  // As `rollback` itself: what has ended is not done again.
+  if (manifest === null || ENDED.has(state.status)) return { ...NOTHING, execution_id, status: 'preview' };
   const options = { ...optionsOf(context, effect, { checkpoints, except }), preview: true };
+  requireSomeUndone(state, manifest, options);
   return { ...(await rollBack(manifest, options)), execution_id };
 }
 
@@ -76,11 +78,18 @@ export async function rollback(
   requireIdle(context, state, run, request.host_is_dead);
   const options = optionsOf(context, effect, { checkpoints, except });
   // What is refused is refused before the claim: after it, only the end of this process would let another one in.
-  if (manifest !== null) requireRollBack(manifest, options);
+  if (manifest !== null) requireSomeUndone(state, manifest, options);
 
   return atWork(context, execution_id, () =>
     claimAndUndo(context, request, { state, run, effect, manifest }),
   );
+}
+
+/** Where every path stays, nothing is undone, and the ledger must not say that it is. It ends only a rollback that is stuck. */
+function requireSomeUndone(state: IntentState, manifest: RollbackManifest, options: RollBackOptions): void {
+  const scope = requireRollBack(manifest, options);
+  if (scope.length === 0 && manifest.checkpoints.length > 0 && state.status !== 'stuck')
+    refuse('ROLLBACK_NOT_DUE', 'Every path that the plan changed would be left as it is.');
 }
 
 /** The claim is durable before the first file is touched. */
@@ -92,7 +101,7 @@ async function claimAndUndo(
   const { execution_id } = run;
   const options = optionsOf(context, effect, { checkpoints, except });
   const round = (state.rollback?.round ?? 0) + 1;
-  const chosen = { checkpoints: [...checkpoints], except: [...except] };
+  const chosen = { checkpoints: [...checkpoints], except: [...new Set(except)] };
   const facts = { execution_id, round, ...chosen, executor: context.process, reason };
   const claimed = signAct(
     context.origin,

@@ -129,6 +129,10 @@ describe('P1: the real database is locked for the whole action', () => {
     const before = picture(p.root);
     const { report } = await ran(p, planOf([INSERT]));
     const writer = await writerOf(path);
+    expect(await p.keyturn.previewRollback(report.execution_id)).toMatchObject({
+      status: 'preview',
+      paths: [{ step: 'refuse', code: 'SQL_DATABASE_BUSY', done: false }],
+    });
     const stuck = await undo(p, report);
     expect(stuck).toMatchObject({ status: 'stuck', paths: [{ code: 'SQL_DATABASE_BUSY', done: false }] });
     expect(await rowsOf(`${path}`).catch(() => 'held')).toBe('held');

@@ -1,15 +1,14 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Keyturn, type PlanSpec, planBytesMax } from '../../keyturn.ts';
+import { type Keyturn, type PlanSpec, planBytesMax, type Signer } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { drawShown } from '../draw.ts';
-import { unlock, whoActs } from '../human.ts';
+import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';
-import { atTerminal } from '../terminal.ts';
 
 /** Says everything that is wrong with a plan, each with its place. */
 export function validate(call: Call): Promise<Answer> {
@@ -103,11 +102,12 @@ export function rollback(call: Call): Promise<Answer> {
   if (reason === undefined) refuse('USAGE', 'A rollback needs --reason, or --preview to only look.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
-    const outcome = await atTerminal(async (terminal) => {
-      const signer = await unlock(keyturn, terminal, name);
-      return keyturn.rollback({ execution_id: run, ...chosen, reason, signer, host_is_dead });
-    });
-    return rolledBack(outcome);
+    const seen = await keyturn.previewRollback(run, chosen);
+    // The run that was looked at: a later one may have become the last meanwhile.
+    const { execution_id } = seen;
+    const undo = (signer: Signer) =>
+      keyturn.rollback({ execution_id, ...chosen, reason, signer, host_is_dead });
+    return rolledBack(await actAs(keyturn, name, undo, () => rolledBack(seen).lines));
   });
 }
 

@@ -67,7 +67,11 @@ export async function rollBack(
   const scene: Scene = { root, manifest, attributes, second_names: run.second_names };
   const steps = await planSteps(scene, scope, run);
   const left = exceptedFrom(manifest, options).map((one) => said(one, 'except', !preview, EXCEPTED));
-  if (preview) return summary('preview', [...steps.map(previewOf), ...left], [], run, manifest);
+  if (preview) {
+    const foretold: RolledBackPath[] = [];
+    for (const step of steps) foretold.push(await previewOf(root, step));
+    return summary('preview', [...foretold, ...left], [], run, manifest);
+  }
   const paths: RolledBackPath[] = [...left];
   const folders_removed: string[] = [];
   try {
@@ -212,8 +216,18 @@ function refused({ checkpoint, inspected }: Step): RolledBackPath {
   return said(checkpoint, 'refuse', false, message, 'CHANGED_SINCE_RUN');
 }
 
-function previewOf(step: Step): RolledBackPath {
-  return step.step === 'refuse' ? refused(step) : said(step.checkpoint, step.step, false);
+/** The lock of a database is taken and given back: where another process holds it now, the rollback would be refused. */
+async function previewOf(root: string, step: Step): Promise<RolledBackPath> {
+  const { checkpoint } = step;
+  if (step.step === 'refuse') return refused(step);
+  try {
+    if (step.step === 'restore' || step.step === 'remove')
+      await whileLocked(root, checkpoint, async () => {});
+    return said(checkpoint, step.step, false);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return said(checkpoint, 'refuse', false, error.message, error.code);
+  }
 }
 
 /** Deepest first, and only those that this plan made and nobody uses. */

@@ -107,7 +107,7 @@ function scopeOf(manifest: RollbackManifest, chosen: readonly string[] | undefin
 
 /** The checkpoints of the paths that stay as they are. */
 export function exceptedFrom(manifest: RollbackManifest, { except = [] }: ScopeOptions): Checkpoint[] {
-  return except.map(
+  return [...new Set(except)].map(
     (path) =>
       manifest.checkpoints.find(({ file_path }) => file_path === path) ??
       refuse('CHECKPOINT_UNKNOWN', `The plan does not change ${path}.`, { path }),
