@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
 import { differences, effectDiffers, openBound } from '../../src/journey/bound.ts';
 import { grant } from '../../src/journey/grant.ts';
 import { run } from '../../src/journey/run.ts';
@@ -207,6 +208,76 @@ describe('an activation is refused', () => {
       rollback_plan_ref: 'plan:rollback',
     });
     await expectRefusal(code as 'TOOL_UNKNOWN', () => place().keyturn.simulations.activate(request));
+  });
+});
+
+describe('a content file of a simulation', () => {
+  const effect = {
+    plan: {
+      plan_id: 'copy',
+      action_plan: [
+        {
+          action_id: 'copy',
+          action_type: 'FILE_CREATE',
+          target: 'box/copy',
+          operation: { type: 'create', content_file: 'model' },
+        },
+        {
+          action_id: 'say',
+          action_type: 'PIPELINE_RUN',
+          target: 'greeting',
+          operation: { type: 'run', pipeline: 'greeting' },
+          depends_on: ['copy'],
+        },
+      ],
+    },
+  };
+  const GREETING =
+    'pipelines:\n  - { name: greeting, summary: Greets., steps: [{ tool: say, arguments: { word: hello } }] }\n';
+  const copy = (id: string, content_file = 'model') =>
+    registered(id, {
+      fields: {},
+      effect: JSON.parse(JSON.stringify(effect).replace('"model"', JSON.stringify(content_file))),
+      rollback_plan_ref: 'plan:rollback',
+    });
+
+  it('is bound by its digest: it runs as it was activated, with a pipeline after it, or not at all', async () => {
+    const { root, keyturn } = place();
+    registry(tools() + GREETING);
+    writeFileSync(join(root, 'model'), 'one\n');
+    const request = await copy('page.copy');
+    const { sections } = await keyturn.simulations.bound('page.copy');
+    const shown = JSON.stringify(sections);
+    expect(shown).toContain(sha256(Buffer.from('one\n')));
+    expect(shown).toContain('content_file');
+    await keyturn.simulations.activate(request);
+    const ask = { user_id: 'ada', utterance: 'handle page copy matters' };
+    const prompt = await askedFor(keyturn, ask.utterance);
+    writeFileSync(join(root, 'model'), 'two\n');
+    expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'ACTIVATION_DIFFERS' });
+    expect(await keyturn.agent.ask(ask)).toMatchObject({
+      kind: 'REFUSED',
+      user_visible_text: expect.stringContaining('files[0].sha256'),
+    });
+    expect(existsSync(join(root, 'box', 'copy'))).toBe(false);
+    writeFileSync(join(root, 'model'), 'one\n');
+    const again = await askedFor(keyturn, ask.utterance);
+    expect(await yes(keyturn, again)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
+    expect(readFileSync(join(root, 'box', 'copy'), 'utf8')).toBe('one\n');
+  });
+
+  it.each([
+    ['is missing', 'nothing', 'FILE_NOT_FOUND'],
+    ['is a folder', 'box', 'FILE_NOT_REGULAR'],
+    ['is chosen by a user', '{text}', 'FILE_NOT_FOUND'],
+  ] as const)('that %s cannot be activated', async (what, path, code) => {
+    registry(tools() + GREETING);
+    const id = `page.${what.replaceAll(' ', '')}`;
+    const request = await registered(id, {
+      effect: JSON.parse(JSON.stringify(effect).replace('"model"', JSON.stringify(path))),
+      rollback_plan_ref: 'plan:rollback',
+    });
+    await expectRefusal(code, () => place().keyturn.simulations.activate(request));
   });
 });
 

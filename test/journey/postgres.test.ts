@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSealed } from '../../src/canonical/sealed.ts';
 import { thisProcess } from '../../src/effect/process.ts';
 import { isRunLocked } from '../../src/effect/run-lock.ts';
 import type { Body } from '../../src/event/event.ts';
@@ -16,6 +17,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { call, granted, kinds, yes } from './authority.ts';
+import { planOf, ran, undo } from './plan-story.ts';
 import { anotherHost, type Shared, shared, writeConfig } from './postgres-host.ts';
 import { race } from './postgres-race.ts';
 
@@ -42,6 +44,27 @@ describe('a project whose ledger is on a server', () => {
     expect((await p.keyturn.verifyStore({ deep: true })).objects).toBeGreaterThan(3);
     const bundle = Keyturn.verifyProof(await p.keyturn.prove(intent.intent_id), { key: fingerprint });
     expect(bundle.subject).toBe(intent.intent_id);
+    await p.keyturn.replay(report.execution_id);
+  });
+
+  it('keeps the content of a content file there, which is proven after the file is gone', async () => {
+    const p = await shared(server(), 'content');
+    const content = Buffer.alloc(5_000_000, 'twelve bytes');
+    writeFileSync(join(p.root, 'big'), content);
+    const operation = { type: 'create', content_file: 'big' };
+    const action = { action_id: '1', action_type: 'FILE_CREATE', target: 'new', operation };
+    const { report, intent_id } = await ran(p, planOf([action]));
+    expect(report.result).toBe('success');
+    expect(content.equals(readFileSync(join(p.root, 'new')))).toBe(true);
+    rmSync(join(p.root, 'big'));
+    const [first] = await p.keyturn.story(intent_id);
+    const [digest] = (first!.body as Body<'intent.proposed'>).contents;
+    const { fingerprint: key } = await p.keyturn.head();
+    const proof = await p.keyturn.prove(intent_id, { with_objects: true });
+    const { read } = Keyturn.excerptOfProof(Keyturn.verifyProof(proof, { key }));
+    expect(content.equals(openSealed((await read(digest!)) as Uint8Array))).toBe(true);
+    expect((await p.keyturn.verifyStore({ deep: true })).objects).toBeGreaterThan(3);
+    expect((await undo(p, report)).status).toBe('rolled_back');
     await p.keyturn.replay(report.execution_id);
   });
 
