@@ -6,7 +6,16 @@ import { openJournal, readJournal } from '../../src/plan/rollback/journal.ts';
 import { loadManifest } from '../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../src/plan/rollback/roll-back.ts';
 import { bundleChild, hasStrace, layProject } from '../plan/engine/crash.ts';
-import { deriveAndExecute, execute, lay, modify, picture, plan, REPORTS } from '../plan/engine/story.ts';
+import {
+  deriveAndExecute,
+  everything,
+  execute,
+  lay,
+  modify,
+  picture,
+  plan,
+  REPORTS,
+} from '../plan/engine/story.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -68,7 +77,7 @@ describe('P4: a torn last line of the journal', () => {
     expect(statSync(journal).size).toBe(size + 30);
     expect(readFileSync(journal, 'utf8').endsWith('\n')).toBe(false);
     for (const _ of [1, 2, 3]) expect((await back(root)).status).toBe('rolled_back');
-    expect(picture(root)).toEqual(before);
+    expect(everything(root)).toEqual(before);
   });
 
   it('left by a full disk does not stop the next line', async () => {
