@@ -4,7 +4,7 @@ import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
-import { measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
+import { layPlanMemory, measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
 
 /** What is measured in a process of its own, so that nothing that ran before disturbs it. */
@@ -18,6 +18,7 @@ const jobs = {
   measureCapabilities,
   measurePlans,
   measureRewrites,
+  layPlanMemory,
   measurePlanMemory,
   measureEdit,
   measureDispatches,

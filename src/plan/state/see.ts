@@ -150,23 +150,21 @@ export function identityOf(stats: BigIntStats): string {
   return `${fileId(stats)}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-export const CHUNK_BYTES = 1024 * 1024;
+/** What is smaller is read in one go. */
+export const WHOLE_BYTES = 1024 * 1024;
+/** Pieces are small, because each reading of a file takes a buffer of this size, which is free only after a while. */
+const CHUNK_BYTES = 64 * 1024;
 
 function hashOpen(fd: number, shown: string, size: number): string {
-  if (size < CHUNK_BYTES) return sha256(readOpen(fd, shown, size));
+  if (size < WHOLE_BYTES) return sha256(readOpen(fd, shown, size));
   const hash = createHash('sha256');
-  eachChunk(fd, shown, size, (chunk) => hash.update(chunk));
+  eachChunk(fd, shown, (chunk) => hash.update(chunk));
   return hash.digest('hex');
 }
 
 /** Hands each piece of an open file to `take`. The buffer is used again for the next piece. */
-export function eachChunk(
-  fd: number,
-  shown: string,
-  size: number,
-  take: (chunk: Uint8Array) => void,
-): number {
-  const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
+export function eachChunk(fd: number, shown: string, take: (chunk: Uint8Array) => void): number {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let total = 0;
   for (;;) {
     const n = attempt(shown, () => readSync(fd, buffer, 0, buffer.length, total));

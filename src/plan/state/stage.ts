@@ -11,7 +11,7 @@ import {
   syncOpen,
 } from '../../durable/beneath-write.ts';
 import { refuse } from '../../refusal.ts';
-import { beginLook, CHUNK_BYTES, eachChunk, endLook, type Look, readOpen, type Seen } from './see.ts';
+import { beginLook, eachChunk, endLook, type Look, readOpen, type Seen, WHOLE_BYTES } from './see.ts';
 
 /** What a new file gets besides its content. */
 export interface Attributes {
@@ -69,13 +69,13 @@ export async function stageCopy(
 
 /** Returns the hash of what was copied. */
 function copyOpen({ fd: from, shown, size }: Look, to: number): string {
-  if (size < CHUNK_BYTES) {
+  if (size < WHOLE_BYTES) {
     const bytes = readOpen(from, shown, size);
     writeAll(to, bytes);
     return sha256(bytes);
   }
   const hash = createHash('sha256');
-  eachChunk(from, shown, size, (chunk) => {
+  eachChunk(from, shown, (chunk) => {
     hash.update(chunk);
     writeAll(to, chunk);
   });
