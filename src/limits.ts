@@ -64,6 +64,8 @@ export const limits = {
   covered_bytes: 256 * MiB,
   /** One ledger entry: facts hold digests, not contents. */
   entry_bytes: 64 * KiB,
+  /** Objects that are smaller are never removed by gc: the entry that would say so takes about half as much, for good. */
+  gc_object_bytes: KiB,
   /** How long an intent and an approval live when nobody says otherwise, and at most. */
   intent_ttl_s_default: 24 * 3600,
   intent_ttl_s: 30 * 24 * 3600,

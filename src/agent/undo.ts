@@ -1,6 +1,6 @@
 import { type AgentPlan, type AgentState, isOver, type AgentStep as StepState } from '../gate/agent-state.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { advance } from './advance.ts';
 import type { AgentAnswer } from './answer.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
@@ -41,9 +41,21 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
     artifact_fingerprint_bundle_ref: snapshot.bundle,
     now: snapshot.now,
   });
+  // The plan names the packet of the one that it undoes. What is stored with an entry can be removed only after it.
+  const packet = await unlessErased(context, made.finder_packet_ref);
   const { events, objects } = await openPlan(context, plans.seal(plan), user_id, snapshot.now);
-  await context.journey.store.commit({ events, objects: [...snapshot.objects, ...objects] });
+  await context.journey.store.commit({ events, objects: [...snapshot.objects, ...packet, ...objects] });
   return advance(context, correlation_id, user_id);
+}
+
+/** What was erased is not stored again, and need not be. */
+async function unlessErased({ journey }: AgentContext, digest: string): Promise<Uint8Array[]> {
+  try {
+    return [await journey.store.object(digest)];
+  } catch (error) {
+    if (error instanceof Refusal && error.details.removed === 'erased') return [];
+    throw error;
+  }
 }
 
 async function planToUndo(

@@ -224,22 +224,53 @@ const gcRun = z.strictObject({
   kept: code.nullable(),
 });
 
+/** A stored object, as `gc` lists it. */
+const gcObject = z.strictObject({
+  digest,
+  bytes: z.int(),
+  role: z.string(),
+  /** When an entry named it last. */
+  at: time,
+  subjects: z.array(z.string()),
+  /** Executions and conversations whose undo goes with it. */
+  undo: z.array(z.string()),
+});
+
+const gcStay = z.strictObject({
+  why: z.enum(['rules', 'in_use', 'undoable', 'unnamed', 'damaged', 'new_or_small']),
+  objects: z.int(),
+  bytes: z.int(),
+  /** The first few of them. */
+  digests: z.array(digest),
+});
+
 export const gcResult = z.strictObject({
   /** What goes, the oldest first; with --preview that is all. */
   removes: z.array(gcRun),
   keeps: z.array(gcRun),
+  objects: z.strictObject({ removes: z.array(gcObject), keeps: z.array(gcStay) }),
   /** `null` with --preview, and where there was nothing to remove. */
   removed: z
-    .array(
-      z.strictObject({
-        execution_id: id,
+    .strictObject({
+      runs: z.array(
+        z.strictObject({
+          execution_id: id,
+          bytes: z.int(),
+          expired: z.boolean(),
+          removed: z.boolean(),
+          code: code.nullable(),
+          message: z.string().nullable(),
+        }),
+      ),
+      objects: z.strictObject({
+        objects: z.int(),
         bytes: z.int(),
-        expired: z.boolean(),
-        removed: z.boolean(),
+        /** Listed, and needed again by now. */
+        kept: z.array(digest),
         code: code.nullable(),
         message: z.string().nullable(),
       }),
-    )
+    })
     .nullable(),
   by: name.nullable(),
 });

@@ -3,6 +3,7 @@ import {
   type Absence,
   type Entry,
   type IntentState,
+  isAbsent,
   Keyturn,
   type Shown,
   type Story,
@@ -37,8 +38,8 @@ export function storyResult({ intent, asked, told, outputs, changes }: Story, vi
   const { printed, now } = view;
   return {
     intent: { ...intent, standing: standingOf(intent, now) },
-    envelope: typeof asked === 'string' ? null : asked.envelope,
-    effect: typeof asked === 'string' ? null : ({ ...asked.effect } as never),
+    envelope: isAbsent(asked) ? null : asked.envelope,
+    effect: isAbsent(asked) ? null : ({ ...asked.effect } as never),
     shown: view.shown,
     alternates: view.alternates,
     story: [...told],
@@ -70,15 +71,21 @@ export function storyLines(story: Story, view: View): string[] {
   ];
 }
 
-const ABSENT: Readonly<Record<Absence, string>> = {
+const ABSENT: Readonly<Record<Extract<Absence, string>, string>> = {
   erased: 'was erased. The ledger still holds its digests.',
-  missing: 'is gone, and no entry says that it was erased.',
+  missing: 'is gone, and no entry says that it was removed.',
   'left out': 'is not in this file, which has no objects: ask for one that was written --with-objects.',
 };
 
+function whyAbsent(absence: Absence): string {
+  if (typeof absence === 'string') return ABSENT[absence];
+  const { at, by } = absence.expired;
+  return `was removed by gc on ${at} by ${by}. The ledger still holds its digests.`;
+}
+
 function intentLines({ intent, asked }: Story, { now, shown, alternates }: View): string[] {
   const look = stdoutLook(now);
-  if (typeof asked !== 'string' && shown !== null) {
+  if (!isAbsent(asked) && shown !== null) {
     const seen = { state: intent, envelope: asked.envelope, shown, alternates };
     return [...reviewScreen(seen, look), `Effect digest: ${intent.effect_digest}`];
   }
@@ -92,13 +99,13 @@ function intentLines({ intent, asked }: Story, { now, shown, alternates }: View)
       ['Tool', intent.tool],
       ['Effect digest', intent.effect_digest],
     ]),
-    `What was asked for ${ABSENT[typeof asked === 'string' ? asked : 'missing']}`,
+    `What was asked for ${whyAbsent(isAbsent(asked) ? asked : 'missing')}`,
   ];
 }
 
 /** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */
 export function shownFromFile({ asked }: Story): Shown | null {
-  if (typeof asked === 'string') return null;
+  if (isAbsent(asked)) return null;
   try {
     return Keyturn.showEffect(asked.effect as never);
   } catch (error) {
@@ -145,12 +152,12 @@ function runLines(run: IntentState['runs'][number], outputs: Story['outputs']): 
 function outputLines(printed: Printed | null): string[] {
   if (!printed) return [];
   const shown = (bytes: Uint8Array | Absence) =>
-    typeof bytes === 'string' ? [`  It ${ABSENT[bytes].split('.')[0]}.`] : indented(bytes);
+    isAbsent(bytes) ? [`  It ${whyAbsent(bytes).split('. ')[0]!.replace(/\.$/, '')}.`] : indented(bytes);
   return ['Tool output:', ...shown(printed.stdout), 'Error output:', ...shown(printed.stderr)];
 }
 
 function textOf(bytes: Uint8Array | Absence): string | null {
-  return typeof bytes === 'string' ? null : Buffer.from(bytes).toString('utf8');
+  return isAbsent(bytes) ? null : Buffer.from(bytes).toString('utf8');
 }
 
 /** The entry as it is, and then in words. */

@@ -45,7 +45,7 @@ async function confirmationOf(keyturn: Keyturn, { seq, at, body }: Entry): Promi
   return { seq, at, kind: 'CONFIRMATION', text, read_as: answer };
 }
 
-/** A stored object, or null when it was erased. */
+/** A stored object, or null when it was removed. */
 export async function stored<T>(keyturn: Keyturn, digest: string): Promise<T | null> {
   const bytes = await objectIn(keyturn, digest);
   return bytes === null ? null : (parseJson(bytes, bytes.length) as T);
@@ -67,7 +67,7 @@ const READ: Readonly<Record<NonNullable<Said['read_as']>, string>> = {
 };
 
 export function talkWords({ kind, text, read_as }: Said): string {
-  const words = text === null ? 'words that were erased' : `"${text}"`;
+  const words = text === null ? 'words that are not stored any more' : `"${text}"`;
   switch (kind) {
     case 'GOAL':
       return `the user asked for ${words}`;

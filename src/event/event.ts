@@ -293,6 +293,8 @@ const bodies = {
   }),
 
   'object.erased': z.strictObject({ reason: prose, ...signed }),
+  /** Old bytes that a gc removed. Unlike erased ones, they are stored again when they are needed again. */
+  'object.expired': z.strictObject({ bytes: z.int().min(0), reason: prose, ...signed }),
 
   ...agentBodies,
 } as const;

@@ -135,6 +135,39 @@ export function isKept(role: ObjectRole): boolean {
   return KEPT.has(role);
 }
 
+/** The digest whose bytes go with this entry; null where none go. */
+export function removedBy({ kind, subject }: Pick<Event, 'kind' | 'subject'>): Digest | null {
+  return kind === 'object.erased' || kind === 'object.expired' ? subject : null;
+}
+
+/**
+ * What entries say of objects, read in their order. An erased object never comes back; one that a gc removed is stored again with
+ * the next entry that names it.
+ */
+export class ObjectRecord {
+  readonly #named = new Map<Digest, number>();
+  readonly #erased = new Set<Digest>();
+  readonly #expired = new Map<Digest, number>();
+
+  names(digest: Digest, seq: number): void {
+    this.#named.set(digest, seq);
+  }
+
+  removes({ kind, subject }: Pick<Event, 'kind' | 'subject'>, seq: number): void {
+    if (kind === 'object.erased') this.#erased.add(subject);
+    if (kind === 'object.expired') this.#expired.set(subject, seq);
+  }
+
+  named(): Digest[] {
+    return [...this.#named.keys()];
+  }
+
+  /** False where an entry says that its bytes were removed, and none names it after that. */
+  mustBeStored(digest: Digest): boolean {
+    return !this.#erased.has(digest) && (this.#expired.get(digest) ?? -1) <= (this.#named.get(digest) ?? -1);
+  }
+}
+
 /** What an export or a proof with objects holds. A capability stays at home: until it is spent, whoever bears it may use it. */
 export function disclosedBy(event: Event): Digest[] {
   return objectsOf(event)

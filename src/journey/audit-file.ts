@@ -7,7 +7,7 @@ import { fingerprint, type Head } from '../ledger/head.ts';
 import { type VerifiedBundle, verifyBundle } from '../ledger/prove.ts';
 import { refuse } from '../refusal.ts';
 import { requireContents } from '../story/contents.ts';
-import type { ReadObject } from '../story/tell.ts';
+import type { Expired, ReadObject } from '../story/tell.ts';
 import type { VerifyOptions } from './audit.ts';
 import { Inspector } from './inspect.ts';
 
@@ -63,7 +63,10 @@ export interface Excerpt {
 }
 
 export function excerptOfProof({ subject, entries, objects }: VerifiedBundle): Excerpt {
-  return { entries: entries.filter((entry) => entry.subject === subject), read: readerOf(objects) };
+  return {
+    entries: entries.filter((entry) => entry.subject === subject),
+    read: readerOf(objects, expiriesIn(entries)),
+  };
 }
 
 export interface ExcerptRequest extends Omit<VerifyOptions, 'deep'> {
@@ -80,6 +83,7 @@ export async function excerptOfExport(
   const found = new Map<string, Entry[]>(subjects.map((subject) => [subject, []]));
   const newest: Entry[] = [];
   const objects = new Map<Digest, Uint8Array | null>();
+  const expiries = new Map<Digest, Expired>();
   const all = requireContents();
   let wanted: ReadonlySet<Digest> | null = null;
   const entriesNow = () =>
@@ -90,6 +94,7 @@ export async function excerptOfExport(
     {
       entry: (entry) => {
         all.entry(entry);
+        noteExpiry(expiries, entry);
         found.get(entry.subject)?.push(entry);
         newest.push(entry);
         if (newest.length > limit) newest.shift();
@@ -102,13 +107,29 @@ export async function excerptOfExport(
       finish: all.finish,
     },
   );
-  return { verified, entries: entriesNow(), read: readerOf(verified.objects && objects) };
+  return { verified, entries: entriesNow(), read: readerOf(verified.objects && objects, expiries) };
 }
 
-function readerOf(objects: ReadonlyMap<Digest, Uint8Array | null> | null): ReadObject {
+function readerOf(
+  objects: ReadonlyMap<Digest, Uint8Array | null> | null,
+  expiries: ReadonlyMap<Digest, Expired>,
+): ReadObject {
   return async (digest) => {
     if (objects === null) return 'left out';
     const found = objects.get(digest);
-    return found === undefined ? 'left out' : (found ?? 'erased');
+    return found === undefined ? 'left out' : (found ?? expiries.get(digest) ?? 'erased');
   };
+}
+
+/** By digest: who removed it with gc, and when. */
+function expiriesIn(entries: readonly Entry[]): Map<Digest, Expired> {
+  const found = new Map<Digest, Expired>();
+  for (const entry of entries) noteExpiry(found, entry);
+  return found;
+}
+
+function noteExpiry(found: Map<Digest, Expired>, { at, ...entry }: Entry): void {
+  const { kind, subject, body } = parseEvent(entry);
+  if (kind === 'object.expired') found.set(subject, { expired: { at, by: body.by } });
+  if (kind === 'object.erased') found.delete(subject);
 }

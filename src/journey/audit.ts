@@ -1,7 +1,7 @@
 import type { KeyPair } from '../canonical/ed25519.ts';
 import { canonicalText } from '../canonical/json.ts';
 import { isSigned, parseEvent } from '../event/event.ts';
-import { disclosedBy } from '../gate/objects.ts';
+import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
 import { originOf } from '../identity/act.ts';
 import { delegationOf } from '../identity/authority.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
@@ -147,7 +147,7 @@ export async function prove(
   if (about.length === 0) refuse('INTENT_NOT_FOUND');
   const { text, size } = await head(context, pair);
   const objects = with_objects ? await objectsAbout(context, about, size) : null;
-  const entries = await withSigners(context, [...about, ...(objects?.erasures ?? [])]);
+  const entries = await withSigners(context, [...about, ...(objects?.removals ?? [])]);
   return makeBundle({
     subject: intent_id,
     key: await ledgerKey(context),
@@ -162,8 +162,8 @@ export async function prove(
 
 interface ObjectsAbout {
   readonly exported: readonly ExportedObject[];
-  /** The entries that say what was erased. */
-  readonly erasures: readonly SealedEntry[];
+  /** The entries that say what was removed. */
+  readonly removals: readonly SealedEntry[];
 }
 
 async function objectsAbout(
@@ -171,15 +171,18 @@ async function objectsAbout(
   about: readonly SealedEntry[],
   size: number,
 ): Promise<ObjectsAbout> {
-  const named = new Set(about.flatMap(({ bytes }) => disclosedBy(read_entry(bytes).event)));
+  const record = new ObjectRecord();
+  for (const { seq, bytes } of about)
+    for (const digest of disclosedBy(read_entry(bytes).event)) record.names(digest, seq);
   const objects: ExportedObject[] = [];
-  const erasures: SealedEntry[] = [];
-  for (const digest of [...named].sort()) {
-    const object = await exported(store, digest, size);
-    objects.push(object);
-    if (object.bytes === null) erasures.push(...(await store.entriesOf(digest)));
+  const removals: SealedEntry[] = [];
+  for (const digest of record.named().sort()) {
+    const said = (await store.entriesOf(digest)).filter(({ seq }) => seq < size);
+    for (const { seq, bytes } of said) record.removes(read_entry(bytes).event, seq);
+    objects.push(await exported(store, digest, size, record));
+    removals.push(...said);
   }
-  return { exported: objects, erasures };
+  return { exported: objects, removals };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
-import { disclosedBy } from '../gate/objects.ts';
+import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
 import { openEntry } from '../ledger/entry.ts';
 import type { ExportedObject } from '../ledger/object.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { erasedAt } from '../store/objects.ts';
+import { removalOf } from '../store/objects.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadObject } from '../story/tell.ts';
 
@@ -19,8 +19,8 @@ export async function* contentsOf(
 ): AsyncGenerator<ExportedObject> {
   const parts = Math.max(1, Math.ceil(size / together));
   for (let part = 0; part < parts; part++) {
-    const named = await namedIn(store, size, (digest) => partOf(digest, parts) === part);
-    for (const digest of named.sort()) yield await exported(store, digest, size);
+    const record = await recordIn(store, size, (digest) => partOf(digest, parts) === part);
+    for (const digest of record.named().sort()) yield await exported(store, digest, size, record);
   }
 }
 
@@ -29,27 +29,38 @@ function partOf(digest: Digest, parts: number): number {
   return Math.floor((Number.parseInt(digest.slice(0, 8), 16) / 2 ** 32) * parts);
 }
 
-async function namedIn(store: Store, size: number, isWanted: (digest: Digest) => boolean): Promise<Digest[]> {
-  const named = new Set<Digest>();
+async function recordIn(
+  store: Store,
+  size: number,
+  isWanted: (digest: Digest) => boolean,
+): Promise<ObjectRecord> {
+  const record = new ObjectRecord();
   for await (const batch of store.entries())
     for (const { seq, bytes } of batch) {
-      if (seq >= size) return [...named];
-      for (const digest of disclosedBy(parseEvent(openEntry(bytes)))) if (isWanted(digest)) named.add(digest);
+      if (seq >= size) return record;
+      const event = parseEvent(openEntry(bytes));
+      for (const digest of disclosedBy(event)) if (isWanted(digest)) record.names(digest, seq);
+      if (isWanted(event.subject)) record.removes(event, seq);
     }
-  return [...named];
+  return record;
 }
 
-/** One object, or the mark that it was erased before the ledger had `size` entries. */
-export async function exported(store: Store, digest: Digest, size: number): Promise<ExportedObject> {
+/** One object, or the mark that it was removed before the ledger had `size` entries, as `record` has them. */
+export async function exported(
+  store: Store,
+  digest: Digest,
+  size: number,
+  record: ObjectRecord,
+): Promise<ExportedObject> {
+  // Also where an entry beyond `size` stored it again: the file has only the entry that removed it.
+  if (!record.mustBeStored(digest)) return { digest, bytes: null };
   const bytes = await bytesOf(store, digest);
   if (bytes !== null) return { digest, bytes };
-  const erased = await erasedAt(store, digest);
-  if (erased === null)
-    refuse('OBJECT_MISSING', `The object ${digest} is gone, and no entry says that it was erased.`, {
-      digest,
-    });
-  if (erased >= size) refuse('STORE_BUSY', 'An object was erased meanwhile. Begin again.', { digest });
-  return { digest, bytes: null };
+  if ((await removalOf(store, digest, size)) !== null)
+    refuse('STORE_BUSY', 'An object was removed meanwhile. Begin again.', { digest });
+  return refuse('OBJECT_MISSING', `The object ${digest} is gone, and no entry says that it was removed.`, {
+    digest,
+  });
 }
 
 async function bytesOf(store: Store, digest: Digest): Promise<Uint8Array | null> {
@@ -66,6 +77,8 @@ export function readerOf(store: Store): ReadObject {
   return async (digest) => {
     const bytes = await bytesOf(store, digest);
     if (bytes !== null) return bytes;
-    return (await erasedAt(store, digest)) === null ? 'missing' : 'erased';
+    const removal = await removalOf(store, digest);
+    if (removal === null) return 'missing';
+    return removal.how === 'erased' ? 'erased' : { expired: removal };
   };
 }

@@ -1,21 +1,14 @@
 import { backupsInUse, canBeUndone } from '../gate/backups.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { archiveOf, expireManifest } from '../plan/report/archive.ts';
 import { type Backups, measureBackups, removeBackups } from '../plan/rollback/backups.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import { allIntents } from './find-run.ts';
-
-export interface GcPolicy {
-  /** Backups of runs that ended longer ago than this go. */
-  readonly older_than_s?: number;
-  /** Then the oldest go, until all that are left take no more than this. */
-  readonly keep_bytes?: number;
-  /** Also those of runs that could still be rolled back. */
-  readonly undoable_too?: boolean;
-}
+import { type GcObjects, type ObjectsOutcome, previewObjects, removeObjects } from './gc-objects.ts';
+import { type GcPolicy, type GcRequest, requirePolicy, type SeenRun } from './gc-request.ts';
 
 export interface GcRun extends Backups {
   readonly execution_id: string;
@@ -34,12 +27,12 @@ export interface GcRun extends Backups {
 export interface GcPreview {
   readonly removes: readonly GcRun[];
   readonly keeps: readonly GcRun[];
+  readonly objects: GcObjects;
 }
 
 /** What a gc would remove, the oldest first. Touches nothing, records nothing. */
 export async function previewGc(context: Context, policy: GcPolicy): Promise<GcPreview> {
-  if (policy.older_than_s === undefined && policy.keep_bytes === undefined)
-    refuse('USAGE', 'Say from which age on, or how much may stay.');
+  requirePolicy(policy);
   const runs: GcRun[] = [];
   for await (const state of allIntents(context)) {
     for (const run of state.runs) {
@@ -48,7 +41,7 @@ export async function previewGc(context: Context, policy: GcPolicy): Promise<GcP
     }
   }
   runs.sort((a, b) => (a.at === b.at ? (a.execution_id < b.execution_id ? -1 : 1) : a.at < b.at ? -1 : 1));
-  return choose(runs, policy, context.clock());
+  return { ...choose(runs, policy, context.clock()), objects: await previewObjects(context, policy) };
 }
 
 /**
@@ -93,7 +86,11 @@ function keptBy({ undoable_too = false }: GcPolicy, state: IntentState, run: Run
 }
 
 /** Pure. `runs` are the oldest first. What an earlier gc began is always finished. */
-function choose(runs: readonly GcRun[], { older_than_s, keep_bytes }: GcPolicy, now: Date): GcPreview {
+function choose(
+  runs: readonly GcRun[],
+  { older_than_s, keep_bytes }: GcPolicy,
+  now: Date,
+): Omit<GcPreview, 'objects'> {
   const before = older_than_s === undefined ? null : now.getTime() - older_than_s * 1000;
   const removes: GcRun[] = [];
   const keeps: GcRun[] = [];
@@ -109,17 +106,12 @@ function choose(runs: readonly GcRun[], { older_than_s, keep_bytes }: GcPolicy, 
   return { removes, keeps };
 }
 
-/** What the human saw of a run: which it is, and whether its undo is given up with it. */
-type Seen = Pick<GcRun, 'execution_id' | 'undoable'>;
-
-export interface GcRequest {
-  /** Exactly those that the human saw, as the preview listed them. */
-  readonly runs: readonly Seen[];
-  readonly reason: string;
-  readonly signer: Signer;
+export interface GcOutcome {
+  readonly runs: readonly GcRunOutcome[];
+  readonly objects: ObjectsOutcome;
 }
 
-export interface GcOutcome {
+export interface GcRunOutcome {
   readonly execution_id: string;
   readonly bytes: number;
   /** Recorded as given up: its rollback is refused from then on, also where some of the files could not be removed. */
@@ -130,23 +122,23 @@ export interface GcOutcome {
 }
 
 /**
- * Removes the backups of runs; their manifests and reports stay. For each run: a signed entry says that its backups are given up, its
+ * Removes the backups of runs, then objects, which an undo that was given up no longer needs. Manifests and reports stay. For each run: a signed entry says that its backups are given up, its
  * manifest is marked EXPIRED, then the files go. A process that is killed in between leaves a run whose rollback is refused, and
  * the next gc removes the rest.
  */
-export async function gc(context: Context, request: GcRequest): Promise<GcOutcome[]> {
+export async function gc(context: Context, request: GcRequest): Promise<GcOutcome> {
   const { signer } = request;
   requireHuman(await context.store.principal(signer.name), signer.public_key);
   // All of them are looked at before the first one goes.
   const chosen: GcRun[] = [];
   for (const seen of request.runs)
     chosen.push({ ...(await requireRun(context, seen)), undoable: seen.undoable });
-  const outcomes: GcOutcome[] = [];
-  for (const run of chosen) outcomes.push(await giveUp(context, request, run));
-  return outcomes;
+  const runs: GcRunOutcome[] = [];
+  for (const run of chosen) runs.push(await giveUp(context, request, run));
+  return { runs, objects: await removeObjects(context, request) };
 }
 
-async function requireRun(context: Context, { execution_id, undoable }: Seen): Promise<GcRun> {
+async function requireRun(context: Context, { execution_id, undoable }: SeenRun): Promise<GcRun> {
   const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.find((one) => one.execution_id === execution_id) ?? refuse('EXECUTION_NOT_FOUND');
@@ -158,7 +150,7 @@ async function requireRun(context: Context, { execution_id, undoable }: Seen): P
 }
 
 /** What happens to one run does not stop the others. */
-async function giveUp(context: Context, request: GcRequest, run: GcRun): Promise<GcOutcome> {
+async function giveUp(context: Context, request: GcRequest, run: GcRun): Promise<GcRunOutcome> {
   const { execution_id, bytes, folder } = run;
   let expired = run.begun;
   try {

@@ -21,7 +21,7 @@ export async function verifyStore(context: Context, options: VerifyOptions): Pro
     refuse('PROJECTION_DRIFT', `The stored state is not what the ledger says: ${differences.join('; ')}`);
   let objects = 0;
   for await (const batch of context.store.objects())
-    for (const digest of batch) {
+    for (const { digest } of batch) {
       await context.store.object(digest);
       objects += 1;
     }

@@ -64,7 +64,7 @@ export const fileSystemReasons = {
   STORE_BUSY: [2025, 'Another process holds the store for too long.', 'Try again when it has finished.'],
   OBJECT_MISSING: [
     2026,
-    'An object that an entry names is not there; it was erased or lost.',
+    'An object that an entry names is not there: it was erased, removed by gc, or lost.',
     'The ledger still proves its digest. What needs its content can no longer be done.',
   ],
   OBJECT_CORRUPT: [
@@ -166,7 +166,7 @@ export const fileSystemReasons = {
   ],
   OBJECT_UNEXPECTED: [
     2050,
-    'The file holds an object that no entry names, or that an entry says was erased.',
+    'The file holds an object that no entry names, or that an entry says was removed.',
     'Do not rely on this file. Ask its owner for another one.',
   ],
   FILE_EXISTS: [

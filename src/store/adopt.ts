@@ -2,6 +2,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
+import { removedBy } from '../gate/objects.ts';
 import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { canonicalForm } from '../ledger/strict.ts';
@@ -34,7 +35,7 @@ export interface Adoption {
   readonly claims: readonly Claim[];
   readonly rows: readonly PlannedRow[];
   readonly agent_rows: readonly AgentTableRows[];
-  /** What the entries say was erased. */
+  /** What the entries say was removed. */
   readonly erase: readonly Digest[];
   readonly tip: Tip;
 }
@@ -95,7 +96,7 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
     claims: [...taken],
     rows: Array.from(rows.changed(), plannedRow),
     agent_rows,
-    erase: foreign.filter(({ event }) => event.kind === 'object.erased').map(({ event }) => event.subject),
+    erase: foreign.map(({ event }) => removedBy(event)).filter((digest) => digest !== null),
     tip: end,
   };
 }

@@ -1,7 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import type { Store, Tip } from './store.ts';
+import type { HeldObject, Store, Tip } from './store.ts';
 
 export interface CopyProgress {
   readonly entries: number;
@@ -55,7 +55,7 @@ export async function foundLedger(from: Store, to: Store): Promise<void> {
   const objects: Uint8Array[] = [];
   for await (const batch of from.entries()) entries.push(...batch);
   for await (const batch of from.objects())
-    for (const digest of batch) objects.push(await from.object(digest));
+    for (const { digest } of batch) objects.push(await from.object(digest));
   await to.adopt({ entries, objects });
 }
 
@@ -137,6 +137,6 @@ async function* missing(from: Store, to: Store): AsyncGenerator<Digest> {
   }
 }
 
-async function* each(batches: AsyncIterable<readonly Digest[]>): AsyncGenerator<Digest> {
-  for await (const batch of batches) yield* batch;
+async function* each(batches: AsyncIterable<readonly HeldObject[]>): AsyncGenerator<Digest> {
+  for await (const batch of batches) for (const { digest } of batch) yield digest;
 }

@@ -2,6 +2,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalText, type JsonObject } from '../canonical/json.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
+import { removedBy } from '../gate/objects.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
@@ -22,6 +23,7 @@ export interface CheckedCommit {
   readonly objects: readonly StoredObject[];
   readonly erase: readonly Digest[];
   readonly quota: QuotaLimit | null;
+  readonly as_of: number | null;
 }
 
 export interface StoredObject {
@@ -65,7 +67,8 @@ export interface PlannedRow {
 }
 
 /** Outside the transaction, so that a long check holds nobody up. */
-export function checkCommit({ claims = [], events, objects = [], erase = [], quota }: Commit): CheckedCommit {
+export function checkCommit(commit: Commit): CheckedCommit {
+  const { claims = [], events, objects = [], erase = [], quota = null, as_of = null } = commit;
   // Claims are rebuilt from entries. Without an entry a claim or an object would be a fact that nobody recorded.
   if (events.length === 0) refuse('SHAPE_INVALID', 'A commit has at least one event.');
   for (const claim of claims)
@@ -80,7 +83,8 @@ export function checkCommit({ claims = [], events, objects = [], erase = [], quo
     events: parsed,
     objects: objects.map(copyOf),
     erase,
-    quota: quota ?? null,
+    quota,
+    as_of,
   };
   requireErasuresNamed(checked);
   return checked;
@@ -101,9 +105,9 @@ function copyOf(object: Uint8Array): StoredObject {
 
 /** Nothing vanishes without an entry that says who wanted it, and no entry says so of what stays. */
 function requireErasuresNamed({ events, erase }: CheckedCommit): void {
-  const named = events.filter(({ kind }) => kind === 'object.erased').map(({ subject }) => subject);
+  const named = events.map(removedBy).filter((digest) => digest !== null);
   if (named.toSorted().join() !== erase.toSorted().join())
-    refuse('SHAPE_INVALID', 'Each erased object needs exactly one object.erased event.');
+    refuse('SHAPE_INVALID', 'Each removed object needs exactly one event that says so.');
 }
 
 /**
@@ -147,6 +151,8 @@ export function refuseTaken(commit: CheckedCommit, ledger: Ledger): void {
 }
 
 function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, ledger: Ledger): Plan {
+  if (commit.as_of !== null && commit.as_of !== tip.size)
+    refuse('DECISION_STALE', 'The ledger grew since it was looked at.', { size: tip.size });
   for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
   const changes = overlay(ledger);
   const entries: PlannedEntry[] = [];

@@ -12,6 +12,13 @@ import type { Quota, QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
+/** A stored object without its bytes. */
+export interface HeldObject {
+  readonly digest: Digest;
+  /** How many there are. */
+  readonly bytes: number;
+}
+
 /** What one commit asks for: all of it, or none. */
 export interface Commit {
   /**
@@ -24,8 +31,10 @@ export interface Commit {
   readonly objects?: readonly Uint8Array[];
   /** How many proposals one source may have. Looked at inside the transaction, so that two at once do not pass it together. */
   readonly quota?: QuotaLimit;
-  /** Digests of objects to remove: exactly the subjects of the `object.erased` events beside them. */
+  /** Digests of objects to remove: exactly the subjects of the `object.erased` and `object.expired` events beside them. */
   readonly erase?: readonly Digest[];
+  /** How many entries the ledger had when this was decided. DECISION_STALE when it has others by now. */
+  readonly as_of?: number;
 }
 
 export interface Receipt {
@@ -132,10 +141,10 @@ export interface Store {
   ): Promise<AgentCurrentRow[]>;
   /** STORE_CORRUPT when the ledger has not begun. */
   system(): Promise<System>;
-  /** The bytes, checked against their digest; OBJECT_MISSING when erased, OBJECT_CORRUPT when not the same. */
+  /** The bytes, checked against their digest; OBJECT_MISSING when removed or lost, OBJECT_CORRUPT when not the same. */
   object(digest: Digest): Promise<Uint8Array>;
-  /** The digests of all stored objects, in their order, in batches. */
-  objects(): AsyncIterable<readonly Digest[]>;
+  /** All stored objects, in the order of their digests, in batches. */
+  objects(): AsyncIterable<readonly HeldObject[]>;
 
   tip(): Promise<Tip>;
   /** One entry; null where there is none. */
@@ -147,7 +156,7 @@ export interface Store {
   /**
    * Takes over what another store holds, for a ledger that moves house: entries behind the ones that are here, with their
    * own times and claims, and objects. All of it or nothing. Every entry is checked and folded as `commit` would, an
-   * erasure erases; LEDGER_FORKED when the entries do not follow those that are here, LEDGER_BROKEN when one is wrong.
+   * erasure erases and an expiry removes; LEDGER_FORKED when the entries do not follow those that are here, LEDGER_BROKEN when one is wrong.
    */
   adopt(moved: Moved): Promise<void>;
 
@@ -164,15 +173,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** All digests, read batch by batch, each behind the one before it. */
-export async function* walkDigests(
-  read: (after: Digest) => Promise<readonly Digest[]>,
-): AsyncGenerator<readonly Digest[]> {
+/** All objects, read batch by batch, each behind the one before it. */
+export async function* walkObjects(
+  read: (after: Digest) => Promise<readonly HeldObject[]>,
+): AsyncGenerator<readonly HeldObject[]> {
   for (let after = ''; ; ) {
     const batch = await read(after);
     const last = batch.at(-1);
     if (last === undefined) return;
     yield batch;
-    after = last;
+    after = last.digest;
   }
 }

@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
-import { disclosedBy } from '../gate/objects.ts';
+import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Contents } from '../ledger/export.ts';
 import type { ExportedObject } from '../ledger/object.ts';
@@ -11,27 +11,33 @@ import { refuse } from '../refusal.ts';
  * what the entries about one subject name. Memory grows with the number of objects, not with their bytes.
  */
 export function requireContents(subject: string | null = null): Contents {
-  const named = new Set<Digest>();
-  const erased = new Set<Digest>();
+  const record = new ObjectRecord();
+  let expected: Set<Digest> | null = null;
+  const left = () => {
+    expected ??= new Set(record.named());
+    return expected;
+  };
   return {
     entry: (entry: Entry) => {
-      if (entry.kind === 'object.erased') erased.add(entry.subject);
+      const event = parseEvent(entry);
+      record.removes(event, entry.seq);
       if (subject !== null && entry.subject !== subject) return;
-      for (const digest of disclosedBy(parseEvent(entry))) named.add(digest);
+      for (const digest of disclosedBy(event)) record.names(digest, entry.seq);
     },
     object: ({ digest, bytes }: ExportedObject) => {
-      if (!named.delete(digest))
+      if (!left().delete(digest))
         refuse('OBJECT_UNEXPECTED', `No entry names the object ${digest}.`, { digest });
-      if (bytes === null && !erased.has(digest))
-        refuse('OBJECT_MISSING', `No entry says that the object ${digest} was erased.`, { digest });
-      if (bytes !== null && erased.has(digest))
-        refuse('OBJECT_UNEXPECTED', `An entry says that the object ${digest} was erased.`, { digest });
+      const must = record.mustBeStored(digest);
+      if (bytes === null && must)
+        refuse('OBJECT_MISSING', `No entry says that the object ${digest} was removed.`, { digest });
+      if (bytes !== null && !must)
+        refuse('OBJECT_UNEXPECTED', `An entry says that the object ${digest} was removed.`, { digest });
     },
     finish: () => {
-      const [digest] = named;
+      const [digest] = left();
       if (digest !== undefined)
-        refuse('OBJECT_MISSING', `The file lacks ${named.size} objects that entries name.`, {
-          missing: named.size,
+        refuse('OBJECT_MISSING', `The file lacks ${left().size} objects that entries name.`, {
+          missing: left().size,
           first: digest,
         });
     },

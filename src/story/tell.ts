@@ -18,8 +18,17 @@ import { wordsOf } from './words.ts';
  * has verified them.
  */
 
-/** Why the bytes of an object cannot be shown: an entry says that it was erased, it is lost, or the file came without. */
-export type Absence = 'erased' | 'missing' | 'left out';
+/** Why the bytes of an object cannot be shown: an entry says that it was removed, it is lost, or the file came without. */
+export type Absence = 'erased' | Expired | 'missing' | 'left out';
+
+/** A gc removed it. */
+export interface Expired {
+  readonly expired: { readonly at: string; readonly by: string };
+}
+
+export function isAbsent(found: object | Absence): found is Absence {
+  return typeof found === 'string' || 'expired' in found;
+}
 
 /** The bytes under a digest, checked against it. */
 export type ReadObject = (digest: Digest) => Promise<Uint8Array | Absence>;
@@ -78,7 +87,7 @@ export async function tellEntries(entries: readonly Entry[], read: ReadObject): 
 export async function readOutput(digest: Digest | null, read: ReadObject): Promise<Uint8Array | Absence> {
   if (digest === null) return new Uint8Array();
   const bytes = await read(digest);
-  return typeof bytes === 'string' ? bytes : openSealed(bytes);
+  return isAbsent(bytes) ? bytes : openSealed(bytes);
 }
 
 function stateOf(entries: readonly Entry[]): IntentState | null {
@@ -92,11 +101,16 @@ function stateOf(entries: readonly Entry[]): IntentState | null {
 
 async function askedIn(state: IntentState, read: ReadObject): Promise<Story['asked']> {
   const bytes = await read(state.hash);
-  if (typeof bytes === 'string') return bytes;
+  if (isAbsent(bytes)) return bytes;
   const envelope = openEnvelope(bytes);
   requireTold(envelope, state);
+  // All choices, because a human is shown all of them.
+  for (const { effect_digest } of state.choices) {
+    const choice = await read(effect_digest);
+    if (isAbsent(choice)) return choice;
+  }
   const sealed = await read(state.effect_digest);
-  if (typeof sealed === 'string') return sealed;
+  if (isAbsent(sealed)) return sealed;
   return { envelope, effect: effectIn(sealed) };
 }
 
@@ -122,9 +136,8 @@ async function changesOf(
   if (replaces === null) return [];
   if (before === null) return null;
   const bytes = await read(before.hash);
-  if (typeof bytes !== 'string' && typeof asked !== 'string')
-    return changesBetween(openEnvelope(bytes), asked.envelope);
-  return bytes === 'left out' || asked === 'left out' ? null : ['one of the two was erased'];
+  if (!isAbsent(bytes) && !isAbsent(asked)) return changesBetween(openEnvelope(bytes), asked.envelope);
+  return bytes === 'left out' || asked === 'left out' ? null : ['one of the two is not stored any more'];
 }
 
 function outputOf(event: Event): Output[] {
@@ -133,11 +146,11 @@ function outputOf(event: Event): Output[] {
   return [{ execution_id, stdout: stdout.digest, stderr: stderr.digest }];
 }
 
-/** A decision that was erased is gone with the goal that it was made from. The story goes on without it. */
+/** A decision that was erased is gone with the goal that it was made from, and gc removes old ones. The story goes on without it. */
 async function decisionIn(body: Entry['body'], read: ReadObject): Promise<Told['decision']> {
   const { decision: digest, outcome } = body as { decision?: unknown; outcome?: unknown };
   const bytes = typeof digest === 'string' ? await read(digest) : 'missing';
-  if (typeof bytes === 'string') return null;
+  if (isAbsent(bytes)) return null;
   const { decision, snapshot } = openDecision(bytes);
   // The policies did not permit it by themselves, and did not say no either: another human has to sign it.
   const words = outcome === 'AP_REQUIRED' ? 'An approver has to sign it first.' : decision.words;

@@ -84,5 +84,6 @@ const WORDS: Words = {
   'backups.expired': ({ by, execution_id, bytes, gives_up_undo, reason }) =>
     `${by} let the backups of the execution ${execution_id} expire (${bytes} bytes)` +
     `${gives_up_undo ? ', AND GAVE UP ITS UNDO' : ''}: ${reason}`,
+  'object.expired': ({ by, bytes, reason }) => `${by} removed the object with gc (${bytes} bytes): ${reason}`,
   'rollback.finished': ({ execution_id, result }) => `the rollback of ${execution_id} ended: ${result}`,
 };

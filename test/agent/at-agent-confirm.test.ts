@@ -64,7 +64,7 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
       confirm_lexicon_version_ref: LEXICON_VERSION,
       user_id: 'ada',
     });
-    expect(Buffer.from(await keyturn.output(proof.text)).toString()).toBe('I confirm');
+    expect(Buffer.from((await keyturn.output(proof.text)) as Uint8Array).toString()).toBe('I confirm');
     const story = JSON.stringify(await keyturn.story(`agent:${correlation_id}`));
     expect(story).not.toMatch(/secretword|i confirm|notebook/i);
   });

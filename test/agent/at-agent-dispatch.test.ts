@@ -27,7 +27,7 @@ describe('AT-AGENT-01-single-step-dispatch', () => {
     expect(done).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED', is_duplicate: false, next: null });
     if (done.kind !== 'OUTCOME') throw new Error(done.kind);
     const ran = done.outcome.simulation_outcome!;
-    expect(Buffer.from(await keyturn.output(ran.stdout!.digest!)).toString()).toBe('hello');
+    expect(Buffer.from((await keyturn.output(ran.stdout!.digest!)) as Uint8Array).toString()).toBe('hello');
     const { state, ledger } = await keyturn.agent.status(done.correlation_id);
     expect(state.plans.map(({ steps }) => steps.length)).toEqual([1]);
     expect(ledger.map(({ from_state, to_state }) => `${from_state}>${to_state}`)).toEqual([

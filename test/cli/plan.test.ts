@@ -366,7 +366,9 @@ describe('gc', () => {
     expect(existsSync(backups)).toBe(true);
     const gone = await project.talk(words, ['to give up the undo: ', 'no undo'], ASKED);
     expect(gone.screen).toContain(`THE UNDO IS LOST: ${execution} can no longer be rolled back`);
-    expect(gone.stdout).toMatch(/^\[OK\] alice removed the backups of \d+ run\(s\), \d+ bytes\n$/);
+    expect(gone.stdout).toMatch(
+      /^\[OK\] alice removed the backups of \d+ run\(s\), \d+ bytes, and \d+ object\(s\), \d+ bytes\n$/,
+    );
     expect(existsSync(backups)).toBe(false);
     expectError('BACKUPS_EXPIRED', await project.run('rollback', execution, '--preview'));
     expect((await project.run(...words)).stdout).toContain('There are no backups to remove.\n');

@@ -176,7 +176,7 @@ describe('a run', () => {
       // The output itself is kept apart, under its digest, where it can be erased.
       const { digest } = (finished!.body as { stdout: { digest: string } }).stdout;
       const kept = await inside(set, ({ output }) => output(digest));
-      expect(Buffer.from(kept).toString()).toBe('printed secret\n');
+      expect(Buffer.from(kept as Uint8Array).toString()).toBe('printed secret\n');
     }
   });
 

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signAct } from '../../src/identity/act.ts';
@@ -10,6 +19,7 @@ import {
   kindsOf,
   planOf,
   planProjects,
+  proposed,
   ran,
   remove,
   replace,
@@ -18,7 +28,7 @@ import {
   undo,
 } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
-import type { Project } from '../support/project.ts';
+import { type Project, project as projectAt, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const project = planProjects();
@@ -42,7 +52,7 @@ async function look({ keyturn }: Project, policy: Policy) {
 
 const runsOf = async ({ keyturn }: Project, policy: Policy) => (await keyturn.previewGc(policy)).removes;
 const gc = async (p: Project, policy: Policy) =>
-  p.keyturn.gc({ runs: await runsOf(p, policy), reason: 'the disk is full', signer: p.ada });
+  (await p.keyturn.gc({ runs: await runsOf(p, policy), reason: 'the disk is full', signer: p.ada })).runs;
 const gcOf = (p: Project, { execution_id }: Report, undoable: boolean) =>
   p.keyturn.gc({ runs: [{ execution_id, undoable }], reason: 'full', signer: p.ada });
 const backups = ({ root }: Project, { folder }: Report) => join(root, folder!, 'backups');
@@ -92,6 +102,20 @@ describe('P8: old backups', () => {
     await expectProvable(p);
   });
 
+  it('of a manifest whose time is up stay, and restore every byte', async () => {
+    let now = new Date();
+    const p = await projectAt(TOOLS, () => now);
+    writeFileSync(join(p.root, 'a'), 'one');
+    const { report } = await ran(p, planOf([remove('1', 'a')]));
+    now = new Date(now.getTime() + 31 * 24 * 3600 * 1000);
+    await proposed(p, planOf([create('1', 'n')]));
+    expect(reportsOf(p, report).rollback_manifest.status).toBe('EXPIRED');
+    expect(await look(p, { older_than_s: 3600 })).toEqual({ removes: [], keeps: ['MANIFEST_STILL_ACTIVE'] });
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    expect(readFileSync(join(p.root, 'a'), 'utf8')).toBe('one');
+    expect(reportsOf(p, report).rollback_manifest.status).toBe('EXECUTED');
+  });
+
   it('stay while a rollback was begun and has not ended', async () => {
     const { p, report, intent } = await done();
     const { execution_id } = report;
@@ -122,10 +146,10 @@ describe('P8: old backups', () => {
     if (undone.status === 'fulfilled') {
       expect(undone.value.status).toBe('rolled_back');
       expect(readFileSync(join(p.root, 'b'), 'utf8')).toBe('bee');
-      if (removed.status === 'fulfilled') expect(removed.value).toMatchObject([{ expired: false }]);
+      if (removed.status === 'fulfilled') expect(removed.value.runs).toMatchObject([{ expired: false }]);
       expect(await kindsOf(p, intent)).not.toContain('backups.expired');
     } else {
-      expect(removed).toMatchObject({ status: 'fulfilled', value: [{ removed: true }] });
+      expect(removed).toMatchObject({ status: 'fulfilled', value: { runs: [{ removed: true }] } });
       expect(undone.reason).toMatchObject({ code: 'BACKUPS_EXPIRED' });
       expect(await statusOf(p, intent)).toBe('succeeded');
     }

@@ -20,6 +20,7 @@ import {
   granted,
   issued,
   keyOf,
+  objectExpired,
   proposed,
   refused,
   retried,
@@ -312,6 +313,37 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const { store } = await withHumans(await place());
       const objects = [new Uint8Array(limits.object_bytes + 1)];
       await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ events: [proposed()], objects }));
+    });
+
+    it('removes an old object with the event that says so, and stores it again when it comes again', async () => {
+      const { store } = await withHumans(await place(), 'ada');
+      const bytes = Buffer.from('an old output');
+      const digest = sha256(bytes);
+      const act = objectExpired(digest, 'ada');
+      await store.commit({ events: [proposed()], objects: [bytes] });
+      for (const commit of [{ events: [act] }, { events: [proposed()], erase: [digest] }])
+        await expectRefusal('SHAPE_INVALID', () => store.commit(commit));
+      const { size: as_of } = await store.tip();
+      await store.commit({ events: [proposed(randomUUID())], objects: [bytes] });
+      await expectRefusal('DECISION_STALE', () => store.commit({ events: [act], erase: [digest], as_of }));
+      expect(await store.object(digest)).toHaveLength(13);
+      // Of two that were decided on the same ledger one is written, also when they share a transaction.
+      const here = { as_of: as_of + 1 };
+      const both = await Promise.allSettled([
+        store.commit({ events: [act], erase: [digest], ...here }),
+        store.commit({ events: [proposed(randomUUID())], objects: [bytes], ...here }),
+      ]);
+      expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+      const { message, details } = await expectRefusal('OBJECT_MISSING', () => store.object(digest));
+      expect(message).toMatch(/^It was removed by gc on \S+ by ada\.$/);
+      expect(details).toMatchObject({ removed: 'expired', by: 'ada' });
+      await expectRefusal('OBJECT_MISSING', () => store.commit({ events: [act], erase: [digest] }));
+      await store.commit({ events: [proposed(randomUUID())], objects: [bytes] });
+      expect(await store.object(digest)).toHaveLength(13);
+      const held: object[] = [];
+      for await (const batch of store.objects()) held.push(...batch);
+      expect(held).toContainEqual({ digest, bytes: 13 });
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
     });
 
     it('erases an object only with the event that says so, and the ledger still rebuilds', async () => {

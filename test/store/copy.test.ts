@@ -51,7 +51,7 @@ async function target(place: Place): Promise<Store> {
 
 async function digests(store: Store): Promise<string[]> {
   const found: string[] = [];
-  for await (const batch of store.objects()) found.push(...batch);
+  for await (const batch of store.objects()) found.push(...batch.map(({ digest }) => digest));
   return found;
 }
 

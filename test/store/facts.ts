@@ -290,6 +290,10 @@ export function refused(subject: string): Event<'execution.refused'> {
   return { kind: 'execution.refused', subject, body };
 }
 
+export function objectExpired(digest: string, by: string): Event<'object.expired'> {
+  return act('object.expired', digest, { bytes: 1, reason: 'old' }, by);
+}
+
 export function erased(digest: string, by: string): Event<'object.erased'> {
   return act('object.erased', digest, { reason: 'secret' }, by);
 }

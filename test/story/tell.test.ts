@@ -30,7 +30,7 @@ describe('the story of an intent', () => {
     for (const digest of [state.hash, state.effect_digest])
       for (const [answer, words] of [
         ['erased', 'What was asked for was erased.'],
-        ['missing', 'What was asked for is gone, and no entry says that it was erased.'],
+        ['missing', 'What was asked for is gone, and no entry says that it was removed.'],
         ['left out', 'What was asked for is not in this file'],
       ] as const) {
         const story = await tellIntent(entries, instead(p, digest, answer));

@@ -15,8 +15,9 @@ const TASKS = {
   rollback: () => keyturn.rollback({ execution_id: id, reason: 'not wanted', signer }),
   gc: async () => {
     const runs = [{ execution_id: id, undoable: true }];
-    const [{ removed }] = await keyturn.gc({ runs, reason: 'the disk is full', signer });
-    return { result: removed ? 'removed' : 'left' };
+    const { objects } = await keyturn.previewGc({ keep_bytes: 0, undoable_too: true });
+    const done = await keyturn.gc({ runs, objects: objects.removes, reason: 'the disk is full', signer });
+    return { result: done.runs[0].removed && done.objects.objects > 0 ? 'removed' : 'left' };
   },
 };
 try {

@@ -11,7 +11,9 @@ import { atTerminal, type Terminal } from '../terminal.ts';
 type Policy = Parameters<Keyturn['previewGc']>[0];
 type Preview = Awaited<ReturnType<Keyturn['previewGc']>>;
 type Run = Preview['removes'][number];
-type Outcome = Awaited<ReturnType<Keyturn['gc']>>[number];
+type Outcome = Awaited<ReturnType<Keyturn['gc']>>;
+type Objects = Preview['objects'];
+type Stays = Objects['keeps'][number]['why'];
 
 /** Lists what would go, then asks the human, then removes exactly that. */
 export function gc(call: Call): Promise<Answer> {
@@ -26,10 +28,10 @@ export function gc(call: Call): Promise<Answer> {
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
     const found = await keyturn.previewGc(policy);
-    if (found.removes.length === 0)
+    if (found.removes.length + found.objects.removes.length === 0)
       return { result: resultOf(found, null, null), lines: previewLines(found), is_long: true };
-    const outcomes = await atTerminal((terminal) => askAndRemove(keyturn, terminal, found, name, reason));
-    return answerOf(found, outcomes, name);
+    const outcome = await atTerminal((terminal) => askAndRemove(keyturn, terminal, found, name, reason));
+    return answerOf(found, outcome, name);
   });
 }
 
@@ -51,11 +53,11 @@ async function askAndRemove(
   found: Preview,
   name: string,
   reason: string,
-): Promise<Outcome[]> {
+): Promise<Outcome> {
   await showAll(terminal, previewLines(found));
-  if (found.removes.some(({ undoable }) => undoable)) await requireGivenUp(terminal);
+  if (undoLostBy(found).length > 0) await requireGivenUp(terminal);
   const signer = await unlock(keyturn, terminal, name);
-  return keyturn.gc({ runs: found.removes, reason, signer });
+  return keyturn.gc({ runs: found.removes, objects: found.objects.removes, reason, signer });
 }
 
 async function requireGivenUp(terminal: Terminal): Promise<void> {
@@ -63,8 +65,14 @@ async function requireGivenUp(terminal: Terminal): Promise<void> {
     refuse('CONFIRMATION_DECLINED', 'Only "no undo" gives it up. Nothing was removed.');
 }
 
-function previewLines({ removes, keeps }: Preview): string[] {
-  const undo = removes.filter(({ undoable }) => undoable);
+/** Executions and conversations that can no longer be undone afterwards. */
+function undoLostBy({ removes, objects }: Preview): string[] {
+  const runs = removes.filter(({ undoable }) => undoable).map(({ execution_id }) => execution_id);
+  return [...new Set([...runs, ...objects.removes.flatMap(({ undo }) => undo)])];
+}
+
+function previewLines(found: Preview): string[] {
+  const { removes, keeps, objects } = found;
   return [
     removes.length === 0
       ? 'There are no backups to remove.'
@@ -72,46 +80,101 @@ function previewLines({ removes, keeps }: Preview): string[] {
     ...removes.map(
       (run) => `${runLine(run)}${run.begun ? ', expired before: the rest of them is removed' : ''}`,
     ),
-    ...undo.map(
-      ({ execution_id }) => `!!! THE UNDO IS LOST: ${execution_id} can no longer be rolled back !!!`,
-    ),
     ...(keeps.length === 0 ? [] : [`Backups that stay: ${keeps.length} run(s), ${bytesOf(keeps)} bytes`]),
     ...keeps.map(
       (run) => `${runLine(run)}${run.kept === null ? '' : `: ${run.kept}. ${explain(run.kept).meaning}`}`,
     ),
-    'Manifests, journals and reports of all runs stay, and so does every object in the store.',
+    ...objectLines(objects),
+    ...undoLostBy(found).map(
+      (one) => `!!! THE UNDO IS LOST: ${visible(one)} can no longer be rolled back !!!`,
+    ),
+    'Manifests, journals and reports of all runs stay. The ledger keeps the digest of every object and still verifies.',
   ];
+}
+
+const STAYS: Readonly<Record<Stays, string>> = {
+  rules: 'decisions rest on them: policies, capabilities, simulations, catalogs',
+  in_use: 'an intent or a conversation that is not over needs them',
+  undoable: 'an undo that is still possible needs them',
+  unnamed: 'no entry names them',
+  damaged: 'OBJECT_CORRUPT. They are not what their digests say',
+  new_or_small: 'too new, within the size, or too small to be worth an entry',
+};
+
+/** What belongs to the same intents is one line: a digest says nothing to a person, and --json has them. */
+function objectLines({ removes, keeps }: Objects): string[] {
+  const of = new Map<string, Objects['removes'][number][]>();
+  for (const one of removes) {
+    const key = one.subjects.join(' ');
+    if (!of.get(key)?.push(one)) of.set(key, [one]);
+  }
+  return [
+    removes.length === 0
+      ? 'There are no objects to remove.'
+      : `Objects to remove: ${removes.length}, ${bytesOf(removes)} bytes, the oldest first. What they hold can no longer be shown or replayed`,
+    ...[...of.values()].map(heldLine),
+    ...keeps.map(
+      ({ why, objects, bytes, digests }) =>
+        `Objects that stay: ${objects}, ${bytes} bytes: ${STAYS[why]}${isNamed(why) ? `: ${digests.join(', ')}` : ''}`,
+    ),
+  ];
+}
+
+/** What is not as Keyturn leaves it, a human may want to look at. */
+function isNamed(why: Stays): boolean {
+  return why === 'unnamed' || why === 'damaged';
+}
+
+function heldLine(objects: Objects['removes']): string {
+  const [first, ...others] = objects[0]!.subjects;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const roles = [...new Set(objects.map(({ role }) => role))].join(', ');
+  return `  of ${visible(first!)}${more}, last named ${objects.at(-1)!.at}: ${objects.length} object(s), ${bytesOf(objects)} bytes (${roles})`;
 }
 
 function runLine({ execution_id, at, files, bytes, folder }: Run): string {
   return `  ${execution_id}, ended ${at}: ${files} file(s), ${bytes} bytes in ${visible(folder)}/backups`;
 }
 
-function bytesOf(runs: readonly Run[]): number {
-  return runs.reduce((sum, { bytes }) => sum + bytes, 0);
+function bytesOf(all: readonly { readonly bytes: number }[]): number {
+  return all.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function answerOf(found: Preview, outcomes: readonly Outcome[], by: string): Answer {
-  const result = resultOf(found, outcomes, by);
-  const failed = outcomes.filter(({ removed }) => !removed);
-  const gone = outcomes.filter(({ removed }) => removed);
-  const freed = gone.reduce((sum, { bytes }) => sum + bytes, 0);
+function answerOf(found: Preview, outcome: Outcome, by: string): Answer {
+  const { runs, objects } = outcome;
+  const result = resultOf(found, outcome, by);
+  const failed = runs.filter(({ removed }) => !removed);
+  const gone = runs.filter(({ removed }) => removed);
+  const why = [...failed, objects].find(({ code }) => code !== null);
   const lines = [
-    `[${failed.length === 0 ? 'OK' : 'ERROR'}] ${by} removed the backups of ${gone.length} run(s), ${freed} bytes`,
+    `[${why ? 'ERROR' : 'OK'}] ${by} removed the backups of ${gone.length} run(s), ${bytesOf(gone)} bytes, and ${objects.objects} object(s), ${objects.bytes} bytes`,
     ...failed.map(
       ({ execution_id, expired, message }) =>
         `  ${execution_id}: ${expired ? 'expired, but not all of its backups are gone' : 'kept'}: ${visible(message ?? '')}`,
     ),
+    ...(objects.kept.length === 0 ? [] : [`  ${objects.kept.length} object(s) stay: they are needed now`]),
+    ...(objects.code === null ? [] : [`  The other objects stay: ${visible(objects.message ?? '')}`]),
   ];
-  const [first] = failed;
-  if (!first) return { result, lines };
-  return { result, lines, refusal: new Refusal(first.code!, first.message ?? undefined) };
+  if (!why) return { result, lines };
+  return { result, lines, refusal: new Refusal(why.code!, why.message ?? undefined) };
 }
 
 function resultOf(
-  { removes, keeps }: Preview,
-  outcomes: readonly Outcome[] | null,
+  { removes, keeps, objects }: Preview,
+  outcome: Outcome | null,
   by: string | null,
 ): Result<'gc'> {
-  return { removes: [...removes], keeps: [...keeps], removed: outcomes && [...outcomes], by };
+  return {
+    removes: [...removes],
+    keeps: [...keeps],
+    objects: {
+      removes: objects.removes.map((one) => ({ ...one, subjects: [...one.subjects], undo: [...one.undo] })),
+      keeps: objects.keeps.map((one) => ({ ...one, digests: [...one.digests] })),
+    },
+    removed: outcome && {
+      runs: [...outcome.runs],
+      objects: { ...outcome.objects, kept: [...outcome.objects.kept] },
+    },
+    by,
+  };
 }

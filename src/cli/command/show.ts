@@ -1,4 +1,4 @@
-import type { Keyturn, Story } from '../../keyturn.ts';
+import { isAbsent, type Keyturn, type Story } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
 import { requireId } from '../operand.ts';
 import { reading } from '../project.ts';
@@ -9,7 +9,7 @@ export function show(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const story = await keyturn.tell(intent_id);
     const printed = call.options.output ? await lastPrinted(keyturn, story) : null;
-    const asked = typeof story.asked === 'string' ? null : await keyturn.review(intent_id);
+    const asked = isAbsent(story.asked) ? null : await keyturn.review(intent_id);
     const { shown = null, alternates = [] } = asked ?? {};
     const reports_missing = await missingReports(keyturn, story);
     const view = { now: new Date(), shown, alternates, printed, reports_missing };

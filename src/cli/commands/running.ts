@@ -113,11 +113,18 @@ export const RUNNING: readonly Spec[] = [
   },
   {
     name: 'gc',
-    about: 'remove old backups of plan runs, after a list of them; their manifests and reports stay',
+    about:
+      'remove old backups of plan runs and old stored objects, after a list; manifests, reports and the ledger stay',
     options: [
-      { flags: '--older-than <age>', about: 'of runs that ended longer ago than this, such as 30d' },
-      { flags: '--keep-mb <n>', about: 'then the oldest, until at most this many megabytes are left' },
-      { flags: '--undoable-too', about: 'also of runs that can still be rolled back: their undo is lost' },
+      {
+        flags: '--older-than <age>',
+        about: 'of runs that ended, and objects last used, longer ago than this, such as 30d',
+      },
+      {
+        flags: '--keep-mb <n>',
+        about: 'then the oldest, until at most this many megabytes of backups and of objects are left',
+      },
+      { flags: '--undoable-too', about: 'also what an undo that is still possible needs: that undo is lost' },
       { flags: '--preview', about: 'only list them' },
       { flags: '--reason <text>', about: 'why; it is signed and kept' },
       as,

@@ -114,7 +114,7 @@ function adoptionOf(
     wanted: { rows: new Map(refs.map((ref) => [ref.join(' '), ref])), claims, objects: [] },
     draft: (before, _at, base) => {
       const { tip, erase, ...planned } = planAdoption(foreign, before, base);
-      const commit: CheckedCommit = { claims, events, objects, erase, quota: null };
+      const commit: CheckedCommit = { claims, events, objects, erase, quota: null, as_of: null };
       const outcomes = [{ answer: { entries } }];
       onEnd(tip);
       return { ...planned, outcomes, before, after: tip, commits: [commit] };

@@ -2,8 +2,9 @@ import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import type { IntentState } from '../../gate/state.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
+import { refuseAbsent } from '../objects.ts';
 import type { RowName, States } from '../row.ts';
-import type { Page } from '../store.ts';
+import type { HeldObject, Page } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
 
@@ -107,13 +108,14 @@ export async function readEntriesOf(db: Connection, tenant: Tenant, subject: str
   return rows;
 }
 
-export async function readDigests(db: Connection, tenant: Tenant, after: Digest): Promise<Digest[]> {
-  const { rows } = await db.ask<{ digest: Digest }>({
-    name: 'digests',
-    text: 'SELECT digest FROM keyturn.object WHERE tenant = $1 AND digest > $2 ORDER BY digest LIMIT $3',
+export async function readObjects(db: Connection, tenant: Tenant, after: Digest): Promise<HeldObject[]> {
+  const { rows } = await db.ask<{ digest: Digest; bytes: number }>({
+    name: 'held objects',
+    text: `SELECT digest, octet_length(bytes) AS bytes FROM keyturn.object
+      WHERE tenant = $1 AND digest > $2 ORDER BY digest LIMIT $3`,
     values: [tenant.id, after, BATCH],
   });
-  return rows.map(({ digest }) => digest);
+  return rows.map(({ digest, bytes }) => ({ digest, bytes }));
 }
 
 export async function readObject(db: Connection, tenant: Tenant, digest: Digest): Promise<Uint8Array> {
@@ -124,7 +126,7 @@ export async function readObject(db: Connection, tenant: Tenant, digest: Digest)
     values: [tenant.id, digest],
   });
   const [found] = rows;
-  if (!found) refuse('OBJECT_MISSING', undefined, { digest });
+  if (!found) refuseAbsent(digest, await readEntriesOf(db, tenant, digest));
   if (sha256(found.bytes) !== digest) refuse('OBJECT_CORRUPT', undefined, { digest });
   return found.bytes;
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
-import { type Receipt, type Store, walkDigests } from '../store.ts';
+import { type Receipt, type Store, walkObjects } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
@@ -14,12 +14,12 @@ import { followersOf, notifierOf } from './notify.ts';
 import {
   findTenant,
   readAll,
-  readDigests,
   readEntries,
   readEntriesOf,
   readEntry,
   readIntents,
   readObject,
+  readObjects,
   readRow,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
@@ -209,7 +209,7 @@ function storeOf(
       (await read((db) => readRow(db, tenant, 'system', 'system'))) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: (digest) => read((db) => readObject(db, tenant, digest)),
-    objects: () => walkDigests((after) => read((db) => readDigests(db, tenant, after))),
+    objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after))),
     tip: async () => {
       const { tip } = await read((db) => loadEnd(db, tenant));
       adopter.saw(tip);

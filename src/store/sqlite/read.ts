@@ -2,7 +2,8 @@ import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import type { IntentState } from '../../gate/state.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
-import type { Page } from '../store.ts';
+import { refuseAbsent } from '../objects.ts';
+import type { HeldObject, Page } from '../store.ts';
 import type { Database } from './database.ts';
 import { readRow, stateOf, type Tenant } from './rows.ts';
 import { idOf, seqOf } from './schema.ts';
@@ -73,11 +74,12 @@ function seqAfter(db: Database, tenant: Tenant, intent_id: string): number {
 /** Digests per read. */
 const DIGESTS = 1000;
 
-export function readDigests(db: Database, tenant: Tenant, after: Digest): Digest[] {
-  const found = db
-    .sql(`SELECT digest FROM object WHERE tenant = ? AND digest > ? ORDER BY digest LIMIT ${DIGESTS}`)
-    .all(tenant.id, after) as { digest: Digest }[];
-  return found.map(({ digest }) => digest);
+export function readObjects(db: Database, tenant: Tenant, after: Digest): HeldObject[] {
+  return db
+    .sql(
+      `SELECT digest, length(bytes) AS bytes FROM object WHERE tenant = ? AND digest > ? ORDER BY digest LIMIT ${DIGESTS}`,
+    )
+    .all(tenant.id, after) as HeldObject[];
 }
 
 export function readObject(db: Database, tenant: Tenant, digest: Digest): Uint8Array {
@@ -85,7 +87,7 @@ export function readObject(db: Database, tenant: Tenant, digest: Digest): Uint8A
   const found = db.sql('SELECT bytes FROM object WHERE tenant = ? AND digest = ?').get(tenant.id, digest) as
     | { bytes: Uint8Array }
     | undefined;
-  if (!found) refuse('OBJECT_MISSING', undefined, { digest });
+  if (!found) refuseAbsent(digest, readEntriesOf(db, tenant, digest));
   if (sha256(found.bytes) !== digest) refuse('OBJECT_CORRUPT', undefined, { digest });
   return found.bytes;
 }

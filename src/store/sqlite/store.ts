@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { refuse } from '../../refusal.ts';
 import { type CheckedCommit, checkCommit } from '../decide.ts';
-import { type Store, walkDigests } from '../store.ts';
+import { type Store, walkObjects } from '../store.ts';
 import { adoptEntries } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { createFile, exists, openToRead, openToWrite } from './open.ts';
-import { readDigests, readEntries, readEntriesOf, readEntry, readIntents, readObject } from './read.ts';
+import { readEntries, readEntriesOf, readEntry, readIntents, readObject, readObjects } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
 import { findTenant, readAll, readRow, type Tenant } from './rows.ts';
 import { tipsOf } from './tip.ts';
@@ -86,7 +86,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
       db.run(() => readRow(db, tenant, 'system', 'system'))?.state ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
-    objects: () => walkDigests(async (after) => db.run(() => readDigests(db, tenant, after))),
+    objects: () => walkObjects(async (after) => db.run(() => readObjects(db, tenant, after))),
     tip: async () => db.run(tips.read),
     entry: async (seq) => db.run(() => readEntry(db, tenant, seq)),
     entries: (from) => entriesFrom(db, tenant, from ?? 0),
