@@ -17,7 +17,7 @@ import { createServer, type Server, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { CALLS, DENIED } from '../../src/effect/seccomp/calls.ts';
+import { FORBIDDEN } from './calls.ts';
 import { type Case, HIDDEN, type Who } from './inventory-rule.ts';
 import { scratch } from './scratch.ts';
 
@@ -82,12 +82,7 @@ export async function inventory(one: Case, other: boolean): Promise<Inventory> {
     whole: one.whole ?? false,
     calls: join(folder, 'read/calls.pl'),
     outside: [process.pid, process.ppid, outside.pid].map(String),
-    numbers: Object.fromEntries(
-      DENIED.flatMap((name) => {
-        const number = CALLS[process.arch]!.numbers[name];
-        return number === undefined ? [] : [[name, number]];
-      }),
-    ),
+    numbers: FORBIDDEN[process.arch],
     ...(await listeners()),
   });
   register(folder, one, given);
@@ -203,7 +198,7 @@ sleep 1000 while 1;`;
  * file open, as a careless parent leaves it, at a number that node does not close by itself.
  */
 function keyed(words: readonly string[], key: string, word: string): string[] {
-  const { add_key, keyctl } = CALLS[process.arch]!.numbers;
+  const { add_key, keyctl } = FORBIDDEN[process.arch]!;
   const script = `my ($key, $word) = splice @ARGV, 0, 2; my $type = 'user';
 syscall(${keyctl}, 1, 0) != -1 or die "session: $!";
 syscall(${add_key}, $type, $key, $word, length $word, -3) != -1 or die "key: $!";
