@@ -18,6 +18,7 @@ const SOAKS = {
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',
     'test/plan/engine/disk-full.exhaustive.test.ts',
+    'test/journey/disk-full.exhaustive.test.ts',
     'test/findings/p04-torn-journal.test.ts',
   ],
 };

@@ -1,30 +1,17 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
 import { picture } from '../plan/engine/story.ts';
-import type { Intent, Project } from '../support/project.ts';
-import { expectRefusal } from '../support/refusal.ts';
-import {
-  create,
-  expectProvable,
-  planOf,
-  planProjects,
-  remove,
-  rename,
-  replace,
-  run,
-  runnable,
-} from './plan-story.ts';
+import { expectRecoverable, readyToRun, SCRIPT } from './plan-crash.ts';
+import { expectProvable, planProjects, run } from './plan-story.ts';
 
 /** Real processes that die during a run of a plan. Needs the build in dist/. */
 
 const planProject = planProjects();
-const script = fileURLToPath(new URL('../support/plan-child.mjs', import.meta.url));
+const ready = () => readyToRun(planProject);
 
 /** Starts a child, and kills it so long after it is ready; undefined lets it end by itself. */
 function child(args: readonly string[], kill_after_ms?: number): Promise<{ said: string; took_ms: number }> {
-  const started = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const started = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   let ready_at = 0;
   started.stdout.on('data', (chunk: Buffer) => {
@@ -39,62 +26,6 @@ function child(args: readonly string[], kill_after_ms?: number): Promise<{ said:
       resolve({ said: said.replace('ready\n', '').trim(), took_ms: performance.now() - ready_at }),
     );
   });
-}
-
-const FILES = {
-  ...Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`f${i}`, `old ${'x'.repeat(20_000)} ${i}`])),
-  gone: 'gone',
-  moved: 'moved',
-  bystander: 'b',
-};
-const PLAN = planOf([
-  ...Array.from({ length: 6 }, (_, i) => replace(`m${i}`, `f${i}`, 'old', 'new')),
-  remove('del', 'gone'),
-  rename('mv', 'moved', 'new/place'),
-  create('add', 'new/deep/n'),
-]);
-
-async function ready() {
-  const p = await planProject(FILES);
-  const before = picture(p.root);
-  const intent = await runnable(p, PLAN);
-  return { p, before, intent };
-}
-
-/**
- * What must hold after a crash, wherever it was: looking changes nothing, nothing runs again, and a rollback by a human
- * brings every byte back.
- */
-async function expectRecoverable(p: Project, before: object, intent: Intent): Promise<string> {
-  const found = picture(p.root);
-  const again = await Keyturn.open({ at: p.root });
-  const { status, runs } = await again.intent(intent.intent_id);
-  const in_doubt = (await again.inDoubt()).map(({ state, life }) => [state.intent_id, life]);
-  await again.close();
-  expect(picture(p.root), 'opening a project rolls nothing back').toEqual(found);
-  expect(['approved', 'claimed', 'succeeded']).toContain(status);
-  if (status === 'approved') expect(found, 'before the claim nothing is touched').toEqual(before);
-  if (status === 'approved') return status;
-
-  const execution_id = runs.at(-1)!.execution_id;
-  if (status === 'claimed') {
-    expect(in_doubt).toEqual([[intent.intent_id, 'dead']]);
-    await expectRefusal('RUN_IN_DOUBT', () => run(p, intent));
-    await expectRefusal('RUN_IN_DOUBT', () =>
-      p.keyturn.retry({ intent_id: intent.intent_id, reason: 'again', signer: p.ada }),
-    );
-  }
-  await p.keyturn.previewRollback(execution_id);
-  expect(picture(p.root), 'nothing is rolled back without a human').toEqual(found);
-  const undo = () => p.keyturn.rollback({ execution_id, reason: 'it crashed', signer: p.ada });
-  expect(await undo()).toMatchObject({ status: 'rolled_back', instructions: [] });
-  expect(picture(p.root)).toEqual(before);
-  expect((await undo()).status).toBe('rolled_back');
-  expect(picture(p.root)).toEqual(before);
-  const end = (await p.keyturn.intent(intent.intent_id)).status;
-  expect(end).toBe(status === 'claimed' ? 'rolled_back' : 'undone');
-  await expectProvable(p);
-  return status;
 }
 
 describe('kill -9 of a process that runs a plan', () => {

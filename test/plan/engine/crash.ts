@@ -140,8 +140,13 @@ export function killAtCall(
 const endedWell = ([task]: readonly string[], output: string) =>
   output.includes(task === 'run' ? 'SUCCESS' : 'rolled_back');
 
-/** Lets the `when`th call of any of these fail for want of space, and says whether there was one. */
-export function fullAtCall(child: string, args: readonly string[], calls: string, when: number): boolean {
+/** Lets the `when`th call of any of these fail for want of space, with `+` all after it too, and says whether there was one. */
+export function fullAtCall(
+  child: string,
+  args: readonly string[],
+  calls: string,
+  when: number | `${number}+`,
+): boolean {
   const trace = join(mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-trace-')), 'calls');
   const strace = ['-f', '-qq', '-o', trace, '-e', `trace=${calls}`];
   const inject = ['-e', `inject=${calls}:error=ENOSPC:when=${when}`];
