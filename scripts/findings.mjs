@@ -24,7 +24,7 @@ const prefixOf = (id) => `${id[0].toLowerCase()}${id.slice(1).padStart(2, '0')}-
 const findings = readFileSync(join(root, 'docs/findings.md'), 'utf8')
   .split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))
-  .filter(([, id]) => /^[SPU]\d+$/.test(id ?? ''))
+  .filter(([, id]) => /^[SPTU]\d+$/.test(id ?? ''))
   .map(([, id]) => ({ id, files: filesOf(id), mend: mends().get(id) }));
 
 function filesOf(id) {

@@ -10,7 +10,7 @@ interface Row {
 }
 
 function rowsOf(page: Source): Row[] {
-  const lines = page.text.split('\n').filter((line) => /^\| [SPU]\d+ \|/.test(line));
+  const lines = page.text.split('\n').filter((line) => /^\| [SPTU]\d+ \|/.test(line));
   return lines.map((line) => {
     const [id = '', , , tests = '', status = ''] = line
       .split('|')
@@ -35,11 +35,11 @@ const ofRow = ({ id }: Row) => {
 describe('docs/findings.md', () => {
   it('has one row for each finding', () => {
     const ids = [...Array.from({ length: 24 }, (_, i) => `S${i + 1}`), 'U6'];
-    expect(rows.map(({ id }) => id).filter((id) => !id.startsWith('P'))).toEqual(ids);
+    expect(rows.map(({ id }) => id).filter((id) => !/^[PT]/.test(id))).toEqual(ids);
   });
 
-  it('has the findings about plans once each, in order', () => {
-    const ids = rows.flatMap(({ id }) => (id.startsWith('P') ? [Number(id.slice(1))] : []));
+  it.each(['P', 'T'])('has the findings %s once each, in order', (letter) => {
+    const ids = rows.flatMap(({ id }) => (id.startsWith(letter) ? [Number(id.slice(1))] : []));
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
   });
 

@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module';
+import { Keyturn, Refusal } from '../../src/keyturn.ts';
+
+/**
+ * A library process: `node --import tsx callers-child.ts ROOT PASSPHRASE CALLERS JOURNEYS`. So many callers share one Keyturn and go from the
+ * proposal to the record until so many journeys are made. Prints how often each answer came, as JSON.
+ *
+ * With `--allow-natives-syntax`, V8 then throws away the optimised code that calls Cedar while Cedar is running. V8 does that by
+ * itself now and then; asked for, it needs no minutes of load.
+ */
+const [root = '', passphrase = '', callers = '1', journeys = '1'] = process.argv.slice(2);
+const keyturn = await Keyturn.open({ at: root });
+const ada = keyturn.unlock('ada', passphrase);
+const answers: Record<string, number> = {};
+let left = Number(journeys);
+
+async function journey(): Promise<string> {
+  const effect = { kind: 'tool', tool: 'say', arguments: { word: 'hello' } };
+  const { intent_id, hash } = await keyturn.propose({ issuer: 'ada', declared_goal: 'Say hello.', effect });
+  await keyturn.approve({ intent_id, hash, signer: ada });
+  await keyturn.grant({ intent_id, hash, signer: ada });
+  return (await keyturn.run({ intent_id, hash, confirm: async () => true })).result;
+}
+
+async function caller(): Promise<void> {
+  while (left > 0) {
+    left -= 1;
+    const answer = await journey().catch((error: unknown) =>
+      error instanceof Refusal ? error.code : String(error),
+    );
+    answers[answer] = (answers[answer] ?? 0) + 1;
+  }
+}
+
+await Promise.all(Array.from({ length: Number(callers) }, caller));
+await keyturn.close();
+if (process.execArgv.includes('--allow-natives-syntax')) loseOptimisedCode();
+console.log(JSON.stringify(answers));
+
+function loseOptimisedCode(): void {
+  const native = (name: string) => new Function('f', `return %${name}(f)`) as (f: unknown) => void;
+  const { statefulIsAuthorized: ask } = createRequire(import.meta.url)('@cedar-policy/cedar-wasm/nodejs');
+  const uid = { type: 'A', id: 'a' };
+  const question = {
+    principal: uid,
+    action: uid,
+    resource: uid,
+    context: {},
+    entities: [],
+    preparsedPolicySetId: 'none',
+  };
+  native('PrepareFunctionForOptimization')(ask);
+  for (let i = 0; i < 10; i += 1) ask(question);
+  native('OptimizeFunctionOnNextCall')(ask);
+  ask(question);
+  // Cedar asks for the question as JSON while it runs.
+  ask({ toJSON: () => native('DeoptimizeFunction')(ask) ?? question });
+}
