@@ -379,7 +379,10 @@ describe('gc', () => {
     expectError('USAGE', await project.run('gc', '--keep-mb', '10'));
     for (const size of ['-1', '9'.repeat(10)])
       expectError('USAGE', await project.run('gc', `--keep-mb=${size}`, '--preview'));
-    expectError('TIME_MALFORMED', await project.run('gc', '--older-than=30', '--preview'));
+    for (const age of ['30', '0', '0d', '-1d', '9'.repeat(10)])
+      expectError('TIME_MALFORMED', await project.run('gc', `--older-than=${age}`, '--preview'));
+    const { result } = answerOf(await project.run('gc', '--older-than=999999999d', '--preview', '--json'));
+    expect(result, 'nothing is that old').toMatchObject({ removes: [], objects: { removes: [] } });
   });
 });
 

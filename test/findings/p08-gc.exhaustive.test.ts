@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
+  create,
   expectProvable,
   planOf,
   planProjects,
@@ -50,7 +51,45 @@ async function killedAt(call: string, when: number): Promise<number | null> {
   return left;
 }
 
+/** Kills a gc of objects at its `when`th such call; says whether they are still there, or null when it ended by itself. */
+async function objectsKilledAt(call: string, when: number): Promise<boolean | null> {
+  const p = await project();
+  const { report } = await ran(p, planOf([create('1', 'n', 'x'.repeat(5_000))]));
+  const policy = { keep_bytes: 0, undoable_too: true };
+  const { removes } = (await p.keyturn.previewGc(policy)).objects;
+  const { killed, output } = killAtCall(script, [p.root, 'gc-objects', report.execution_id], call, when);
+  if (!killed) {
+    expect(output).toContain('removed');
+    return null;
+  }
+  await p.keyturn.verifyStore({ deep: true });
+  const { effect_digest, runs } = await p.keyturn.intent(report.intent_id);
+  const is_there = (await p.keyturn.story(effect_digest)).length === 0;
+  expect(runs[0]!.expired_at === null, 'both or neither').toBe(is_there);
+  if (is_there) expect((await undo(p, report)).status).toBe('rolled_back');
+  else await expectRefusal('BACKUPS_EXPIRED', () => undo(p, report));
+  const next = await p.keyturn.previewGc(policy);
+  expect(next.objects.removes.length === 0).toBe(!is_there);
+  await p.keyturn.gc({ runs: next.removes, objects: next.objects.removes, reason: 'again', signer: p.ada });
+  expect(removes.length).toBeGreaterThan(0);
+  for (const { digest } of removes) await expectRefusal('OBJECT_MISSING', () => p.keyturn.object(digest));
+  await p.keyturn.verifyStore({ deep: true });
+  return is_there;
+}
+
 describe('P8: a gc that is killed', () => {
+  it('at every sync leaves objects that are all there, or all recorded as removed', async () => {
+    expect(hasStrace, 'this sweep needs strace').toBe(true);
+    const there: boolean[] = [];
+    for (const call of ['fsync', 'fdatasync']) {
+      for (let when = 1, found: boolean | null = true; found !== null; when++) {
+        found = await objectsKilledAt(call, when);
+        if (found !== null) there.push(found);
+      }
+    }
+    expect(there, 'killed before and after the commit').toEqual(expect.arrayContaining([true, false]));
+  }, 300_000);
+
   it('at every change of a name and every sync leaves backups that are whole and can be used, or are refused', async () => {
     expect(hasStrace, 'this sweep needs strace').toBe(true);
     const left: number[] = [];

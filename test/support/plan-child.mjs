@@ -1,6 +1,6 @@
 /**
  * One process that runs a plan, or rolls it back: `node plan-child.mjs ROOT run ID HASH [WHAT]` or
- * `node plan-child.mjs ROOT rollback|gc EXECUTION`. It says yes at once: the tests that use it are about processes that die.
+ * `node plan-child.mjs ROOT rollback|gc|gc-objects EXECUTION`. It says yes at once: the tests that use it are about processes that die.
  * With WHAT it kills itself, as kill -9 would, when the run says that it has come there.
  */
 import { Keyturn, Refusal } from '../../dist/keyturn.js';
@@ -15,9 +15,13 @@ const TASKS = {
   rollback: () => keyturn.rollback({ execution_id: id, reason: 'not wanted', signer }),
   gc: async () => {
     const runs = [{ execution_id: id, undoable: true }];
-    const { objects } = await keyturn.previewGc({ keep_bytes: 0, undoable_too: true });
-    const done = await keyturn.gc({ runs, objects: objects.removes, reason: 'the disk is full', signer });
-    return { result: done.runs[0].removed && done.objects.objects > 0 ? 'removed' : 'left' };
+    const done = await keyturn.gc({ runs, reason: 'the disk is full', signer });
+    return { result: done.runs[0].removed ? 'removed' : 'left' };
+  },
+  'gc-objects': async () => {
+    const { removes } = (await keyturn.previewGc({ keep_bytes: 0, undoable_too: true })).objects;
+    const { objects } = await keyturn.gc({ runs: [], objects: removes, reason: 'the disk is full', signer });
+    return { result: objects.objects === removes.length ? 'removed' : 'left' };
   },
 };
 try {

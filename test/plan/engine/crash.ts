@@ -137,8 +137,17 @@ export function killAtCall(
   return { killed: !endedWell(args, ran.stdout), output: ran.stdout };
 }
 
-const endedWell = ([task]: readonly string[], output: string) =>
-  output.includes(task === 'run' ? 'SUCCESS' : 'rolled_back');
+/** What each task of a child prints when it was not killed. */
+const LAST_WORDS: Readonly<Record<string, string>> = {
+  run: 'SUCCESS',
+  rollback: 'rolled_back',
+  gc: 'removed',
+  'gc-objects': 'removed',
+};
+
+/** Where the task is named depends on the child. */
+const endedWell = (args: readonly string[], output: string) =>
+  output.includes(LAST_WORDS[args.find((one) => Object.hasOwn(LAST_WORDS, one)) ?? ''] ?? 'rolled_back');
 
 /** Lets the `when`th call of any of these fail for want of space, with `+` all after it too, and says whether there was one. */
 export function fullAtCall(
