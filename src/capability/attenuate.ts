@@ -30,20 +30,15 @@ export interface Narrower {
  * The same capability, narrower, for somebody else: signed by its holder, without the control plane. It is checked here
  * so that a mistake is found early, and again by whoever opens it, because a holder may sign without asking us.
  */
-export async function attenuate(
-  text: string,
-  holder: Holder,
-  narrower: Narrower,
-  now: Date,
-): Promise<string> {
-  const { claims, depth } = await openChain(text, null);
+export function attenuate(text: string, holder: Holder, narrower: Narrower, now: Date): string {
+  const { claims, depth } = openChain(text, null);
   if (claims.holder === null) unproven('it is bound to nobody, so nobody can make it narrower');
   if (claims.holder !== holder.public_key) unproven('this is not the key that it is bound to');
   if (depth + 1 >= bounds.blocks) malformed(`it would have more than ${bounds.blocks} blocks`);
   const block = { prev: sha256(text), ...blockFor(claims, narrower, now) };
   requirePlain(block);
   narrowed(claims, shaped(attenuationSchema, block));
-  const jws = await signJws('keyturn-attenuation+jwt', kidOf(holder.public_key), block, holder.key);
+  const jws = signJws('keyturn-attenuation+jwt', kidOf(holder.public_key), block, holder.key);
   if (jws.length > bounds.block_chars || text.length + 1 + jws.length > bounds.chain_chars)
     malformed('it would be too large');
   return `${text}~${jws}`;

@@ -51,13 +51,13 @@ export const attenuationSchema = z.strictObject({
 });
 
 /** `keys` is `null` on the side of a holder, who need not know the control plane to make a capability narrower. */
-export async function openChain(text: string, keys: KeyLookup | null): Promise<OpenedCapability> {
+export function openChain(text: string, keys: KeyLookup | null): OpenedCapability {
   const [first, ...further] = blocksOf(text);
-  const root = await openRoot(first!, keys);
+  const root = openRoot(first!, keys);
   let claims = root;
   let end = first!.length;
   for (const block of further) {
-    claims = await openAttenuation(block, claims, text.slice(0, end));
+    claims = openAttenuation(block, claims, text.slice(0, end));
     end += 1 + block.length;
   }
   return { root, claims, depth: further.length, digest: sha256(text) };
@@ -70,22 +70,18 @@ function blocksOf(text: string): string[] {
   return blocks;
 }
 
-async function openRoot(text: string, keys: KeyLookup | null): Promise<CapabilityClaims> {
+function openRoot(text: string, keys: KeyLookup | null): CapabilityClaims {
   const jws = readJws(text, 'keyturn-capability+jwt');
-  if (keys !== null) await verifyJws(jws, keys(jws.kid) ?? refuse('CAPABILITY_KEY_UNKNOWN'));
+  if (keys !== null) verifyJws(jws, keys(jws.kid) ?? refuse('CAPABILITY_KEY_UNKNOWN'));
   return rootClaims(payloadOf(jws));
 }
 
-async function openAttenuation(
-  text: string,
-  outer: CapabilityClaims,
-  before: string,
-): Promise<CapabilityClaims> {
+function openAttenuation(text: string, outer: CapabilityClaims, before: string): CapabilityClaims {
   const jws = readJws(text, 'keyturn-attenuation+jwt');
   if (outer.holder === null) refuse('CAPABILITY_FORGED', 'It has no holder who could have made it narrower.');
   if (jws.kid !== kidOf(outer.holder))
     refuse('CAPABILITY_FORGED', 'A block is not signed by the holder of the block before it.');
-  await verifyJws(jws, publicKeyOf(outer.holder));
+  verifyJws(jws, publicKeyOf(outer.holder));
   const block = shaped(attenuationSchema, payloadOf(jws));
   if (block.prev !== sha256(before)) refuse('CAPABILITY_FORGED', 'A block was signed for another chain.');
   return narrowed(outer, block);

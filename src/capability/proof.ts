@@ -38,29 +38,28 @@ const proofSchema = z.strictObject({
 });
 
 /** The holder's word that it presents exactly this text to this audience now. */
-export function proveHolder(text: string, holder: Holder, { audience, now }: Presentation): Promise<string> {
+export function proveHolder(text: string, holder: Holder, { audience, now }: Presentation): string {
   const claims = { aud: audience, iat: Math.floor(now.getTime() / 1000), chain: sha256(text) };
   return signJws('keyturn-proof+jwt', kidOf(holder.public_key), claims, holder.key);
 }
 
-export async function requireHolder(
+export function requireHolder(
   opened: OpenedCapability,
   proof: string | null,
   presentation: Presentation,
-): Promise<HeldCapability> {
+): HeldCapability {
   const { holder } = opened.claims;
-  if (holder !== null)
-    await requireProof(opened, holder, proof ?? unproven('no proof was given'), presentation);
+  if (holder !== null) requireProof(opened, holder, proof ?? unproven('no proof was given'), presentation);
   return { ...opened, presented_by_holder: true };
 }
 
-async function requireProof(
+function requireProof(
   { digest }: OpenedCapability,
   holder: PublicKey,
   proof: string,
   { audience, now }: Presentation,
-): Promise<void> {
-  const claims = await openProof(proof, holder);
+): void {
+  const claims = openProof(proof, holder);
   if (claims.chain !== digest) unproven('the proof is for another capability');
   if (claims.aud !== audience) unproven('the proof is for another executor');
   const age_ms = now.getTime() - claims.iat * 1000;
@@ -69,11 +68,11 @@ async function requireProof(
 }
 
 /** Whatever is wrong with a proof, the capability is not proven; it is not the capability that is wrong. */
-async function openProof(proof: string, holder: PublicKey): Promise<z.infer<typeof proofSchema>> {
+function openProof(proof: string, holder: PublicKey): z.infer<typeof proofSchema> {
   try {
     const jws = readJws(proof, 'keyturn-proof+jwt');
     if (jws.kid !== kidOf(holder)) unproven('the proof is by another key');
-    await verifyJws(jws, publicKeyOf(holder));
+    verifyJws(jws, publicKeyOf(holder));
     return shaped(proofSchema, payloadOf(jws));
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === 'CAPABILITY_HOLDER_UNPROVEN') throw error;

@@ -77,16 +77,16 @@ export function shaped<S extends z.ZodType>(schema: S, payload: unknown): z.infe
 }
 
 /** A signed capability, or a refusal of what could not be opened again. */
-export async function mint(
+export function mint(
   claims: CapabilityClaims,
   { kid, key }: { readonly kid: string; readonly key: KeyObject },
-): Promise<string> {
+): string {
   const payload = payloadFor(claims);
   requirePlain(payload);
   rootClaims(payload);
   if (payload.exp - payload.iat > limits.capability_ttl_s)
     refuse('CAPABILITY_TOO_LONG', `A capability lives ${limits.capability_ttl_s} seconds at most.`);
-  const text = await signJws('keyturn-capability+jwt', kid, payload, key);
+  const text = signJws('keyturn-capability+jwt', kid, payload, key);
   if (text.length > bounds.block_chars) malformed('its scope and conditions are too large: name folders');
   return text;
 }

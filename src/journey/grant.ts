@@ -201,7 +201,7 @@ async function issue(context: Context, request: GrantRequest, issuing: Issuing):
   const { signer, holder = null, delegation = null, audience = context.audience } = request;
   const capability_id = randomUUID();
   const control = currentControlKey(context, issuing.system);
-  const token = await mintToken(context, control, { capability_id, audience, holder, ...issuing });
+  const token = mintToken(context, control, { capability_id, audience, holder, ...issuing });
   const bytes = Buffer.from(token);
   const issued = signAct(
     context.origin,
@@ -231,11 +231,11 @@ async function issue(context: Context, request: GrantRequest, issuing: Issuing):
   return { issued, token };
 }
 
-async function mintToken(
+function mintToken(
   context: Context,
   { public_key, key }: ControlKey,
   parts: Issuing & { capability_id: string; audience: string; holder: PublicKey | null },
-): Promise<string> {
+): string {
   const { state, terms, ruling, now, audience, holder, capability_id } = parts;
   const { action, scope, tool_category, conditions, expires_at } = terms;
   return mint(

@@ -40,9 +40,9 @@ export async function requireCapability(
   const now = context.clock();
   const { audience } = context;
   const text = presented.text ?? (await grantedText(context, state, now));
-  const opened = await openCapability(text, keysOf(context, system));
-  const proof = presented.holder ? await proveHolder(text, presented.holder, { audience, now }) : null;
-  const held = await requireHolder(opened, proof, { audience, now });
+  const opened = openCapability(text, keysOf(context, system));
+  const proof = presented.holder ? proveHolder(text, presented.holder, { audience, now }) : null;
+  const held = requireHolder(opened, proof, { audience, now });
   const recorded = state.capabilities.find(({ capability_id }) => capability_id === opened.root.jti);
   // The token itself must be the one that was issued, whatever else the same key has signed.
   const known = recorded !== undefined && recorded.token === sha256(text.split('~')[0]!);

@@ -157,7 +157,7 @@ async function requireToken(
   const { openCapability } = await import('../capability/verify.ts');
   const text = Buffer.from(await store.object(body.token)).toString('utf8');
   const keys = new Map(system.control_keys.map((key) => [kidOf(key), publicKeyOf(key)]));
-  const { root } = await openCapability(text, (kid) => keys.get(kid) ?? null);
+  const { root } = openCapability(text, (kid) => keys.get(kid) ?? null);
   const same =
     root.jti === body.capability_id &&
     root.intent_id === subject &&

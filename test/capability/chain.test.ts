@@ -35,8 +35,8 @@ const refused = (code: ReasonCode, text: string) => expectRefusal(code, () => op
 
 describe('a block that its holder signs without asking', () => {
   it('opens when it says the same or less', async () => {
-    await openCapability(chained(root), keys);
-    await openCapability(
+    openCapability(chained(root), keys);
+    openCapability(
       chained(root, (block) => ({ ...block, exp: block.exp - 1 })),
       keys,
     );
@@ -106,14 +106,14 @@ describe('a block that its holder signs without asking', () => {
 describe('a chain', () => {
   const full = async () => {
     const first = chained(root, (block) => ({ ...block, ...bound(bob.public_key) }));
-    const second = await attenuate(first, bob, { holder: cyd.public_key }, NOW);
-    return await attenuate(second, cyd, { scope: NOTHING }, NOW);
+    const second = attenuate(first, bob, { holder: cyd.public_key }, NOW);
+    return attenuate(second, cyd, { scope: NOTHING }, NOW);
   };
 
   it('opens in its own order and in no other', async () => {
     const blocks = (await full()).split('~');
     const orders = permutations(blocks).filter((order) => order.join('~') !== blocks.join('~'));
-    await openCapability(blocks.join('~'), keys);
+    openCapability(blocks.join('~'), keys);
     expect(orders).toHaveLength(23);
     for (const order of orders) {
       const code = order[0] === blocks[0] ? 'CAPABILITY_FORGED' : 'CAPABILITY_MALFORMED';
@@ -135,10 +135,10 @@ describe('a chain', () => {
   });
 
   it('with a block from a chain of another root is refused', async () => {
-    const other = await minted({ holder: ann.public_key, attempt: 2 });
+    const other = minted({ holder: ann.public_key, attempt: 2 });
     const [, foreign] = chained(other).split('~');
     await refused('CAPABILITY_FORGED', `${root}~${foreign}`);
-    const twin = await minted({ holder: ann.public_key, jti: CLAIMS.intent_id });
+    const twin = minted({ holder: ann.public_key, jti: CLAIMS.intent_id });
     await refused('CAPABILITY_FORGED', `${root}~${chained(twin).split('~')[1]}`);
   });
 
@@ -160,14 +160,14 @@ describe('a chain', () => {
   });
 
   it('cut back to a wider block opens, and is of no use to who has only the narrower key', async () => {
-    const whole = await narrower({ scope: NOTHING, holder: bob.public_key });
+    const whole = narrower({ scope: NOTHING, holder: bob.public_key });
     const cut = whole.split('~')[0]!;
-    const opened = await openCapability(cut, keys);
+    const opened = openCapability(cut, keys);
     for (const proof of [
       null,
-      await proveHolder(cut, bob, HERE),
-      await proveHolder(whole, bob, HERE),
-      await proveHolder(whole, ann, HERE),
+      proveHolder(cut, bob, HERE),
+      proveHolder(whole, bob, HERE),
+      proveHolder(whole, ann, HERE),
     ])
       await expectRefusal('CAPABILITY_HOLDER_UNPROVEN', () => requireHolder(opened, proof, HERE));
   });
@@ -175,8 +175,8 @@ describe('a chain', () => {
   it('too large as a whole is refused', async () => {
     const name = 'f'.repeat(380);
     const files = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`${name}${i}`, sha256('')]));
-    let text = await narrower({ conditions: { files } });
-    for (let i = 0; i < 5; i++) text = await narrower({}, text);
+    let text = narrower({ conditions: { files } });
+    for (let i = 0; i < 5; i++) text = narrower({}, text);
     expect(text.length).toBeGreaterThan(60_000);
     await expectRefusal('CAPABILITY_MALFORMED', () => narrower({}, text));
     await refused('CAPABILITY_MALFORMED', `${text}~${text.split('~').at(-1)}`);

@@ -22,7 +22,7 @@ const refused = (code: ReasonCode, text: string) => expectRefusal(code, () => op
 const refusedWith = (lookup: KeyLookup) =>
   expectRefusal('CAPABILITY_KEY_UNKNOWN', () => openCapability(text, lookup));
 
-const text = await minted();
+const text = minted();
 const payload = payloadIn(text);
 const [header, body, signature] = partsOf(text);
 
@@ -31,8 +31,8 @@ const inputOf = (head: object) =>
 
 describe('the sample', () => {
   it('opens, also when it is put together by hand', async () => {
-    await openCapability(text, keys);
-    await openCapability(forged(HEADER, payload), keys);
+    openCapability(text, keys);
+    openCapability(forged(HEADER, payload), keys);
   });
 });
 
@@ -47,7 +47,7 @@ describe('another signature', () => {
   });
 
   it('of another token is refused', async () => {
-    const other = await minted({ attempt: 2 });
+    const other = minted({ attempt: 2 });
     await refused('CAPABILITY_FORGED', `${header}.${body}.${partsOf(other)[2]}`);
     await refused('CAPABILITY_FORGED', `${header}.${partsOf(other)[1]}.${signature}`);
   });
@@ -176,7 +176,7 @@ describe('another header', () => {
 
   it('with a key twice is refused, in whichever order', async () => {
     const [alg, rest] = ['"alg":"EdDSA"', `"typ":"${HEADER.typ}","kid":"${HEADER.kid}"`];
-    await openCapability(forged(`{${alg},${rest}}`, payload), keys);
+    openCapability(forged(`{${alg},${rest}}`, payload), keys);
     for (const twice of [
       `{"alg":"none",${alg},${rest}}`,
       `{${alg},"alg":"none",${rest}}`,
@@ -259,7 +259,7 @@ describe('another form', () => {
 
   it('never opens for who knows no keys', async () => {
     await refusedWith(() => null);
-    await expect(openCapability(text, null as never)).rejects.toThrow(TypeError);
+    expect(() => openCapability(text, null as never)).toThrow(TypeError);
   });
 
   it('that is not text at all is refused', async () => {
@@ -268,12 +268,14 @@ describe('another form', () => {
   });
 });
 
-const settled = (texts: readonly string[]) =>
-  Promise.allSettled(texts.map((one) => openCapability(one, keys)));
+const isRefused = expect.objectContaining({
+  name: 'Refusal',
+  code: expect.stringMatching(/^CAPABILITY_/),
+});
 
 describe('every single change', () => {
-  it('of one bit is refused', { timeout: 60_000 }, async () => {
-    const bytes = Buffer.from(await minted({ holder: ann.public_key }));
+  it('of one bit is refused', { timeout: 60_000 }, () => {
+    const bytes = Buffer.from(minted({ holder: ann.public_key }));
     const flipped = (bit: number) => {
       const changed = Buffer.from(bytes);
       changed[bit >> 3]! ^= 1 << (bit & 7);
@@ -281,17 +283,14 @@ describe('every single change', () => {
     };
     for (let at = 0; at < bytes.length; at++) {
       const texts = Array.from({ length: 8 }, (_, bit) => flipped(8 * at + bit)).flat();
-      for (const { status, reason } of (await settled(texts)) as PromiseRejectedResult[]) {
-        expect(status).toBe('rejected');
-        expect(reason).toMatchObject({ name: 'Refusal', code: expect.stringMatching(/^CAPABILITY_/) });
-      }
+      for (const one of texts) expect(() => openCapability(one, keys)).toThrow(isRefused);
     }
   });
 
-  it('of length is refused, from either end', async () => {
+  it('of length is refused, from either end', () => {
     for (let i = 0; i < text.length; i++) {
       for (const cut of [text.slice(0, i), text.slice(i + 1)])
-        await expect(openCapability(cut, keys)).rejects.toMatchObject({ name: 'Refusal' });
+        expect(() => openCapability(cut, keys)).toThrow(isRefused);
     }
   });
 });

@@ -27,10 +27,10 @@ class Dice {
 /** Capabilities as they are issued and passed on, with and without holders. */
 async function genuine(): Promise<string[]> {
   const root = await held(ann);
-  const one = await attenuate(root, ann, { scope: NOTHING, holder: bob.public_key }, NOW);
-  const two = await attenuate(one, bob, { conditions: { host: 'host-1' }, holder: cyd.public_key }, NOW);
+  const one = attenuate(root, ann, { scope: NOTHING, holder: bob.public_key }, NOW);
+  const two = attenuate(one, bob, { conditions: { host: 'host-1' }, holder: cyd.public_key }, NOW);
   const bearers = [1, 2, 3, 4].map((attempt) => minted({ attempt, action: `tool:${attempt}` }));
-  return [root, one, two, ...(await Promise.all(bearers)), await minted({ scope: NOTHING, conditions: {} })];
+  return [root, one, two, ...(await Promise.all(bearers)), minted({ scope: NOTHING, conditions: {} })];
 }
 
 type Mutation = (text: string, dice: Dice, others: readonly string[]) => string;
@@ -200,7 +200,7 @@ export async function attack(count: number, seed: number, keys: KeyLookup): Prom
 
 async function refusalOf(text: string, keys: KeyLookup): Promise<string | null> {
   try {
-    await openCapability(text, keys);
+    openCapability(text, keys);
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

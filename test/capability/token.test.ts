@@ -5,13 +5,12 @@ import { kidOf } from '../../src/capability/key.ts';
 import { type CapabilityClaims, mint, secondOf } from '../../src/capability/token.ts';
 import { openCapability } from '../../src/capability/verify.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { sourcesIn } from '../support/source.ts';
 import { anyConditions, anyScope } from './arbitrary.ts';
 import { ann, CLAIMS, control, keys, minted, NOW, partsOf, payloadIn, retired } from './sample.ts';
 
 describe('a capability', () => {
   it('says after it was opened what it said when it was minted', async () => {
-    const opened = await openCapability(await minted({ holder: ann.public_key }), keys);
+    const opened = openCapability(minted({ holder: ann.public_key }), keys);
     const claims = { ...CLAIMS, holder: ann.public_key };
     expect(opened).toEqual({
       claims,
@@ -24,7 +23,7 @@ describe('a capability', () => {
   it('opens as what was minted, whatever its scope and conditions', async () => {
     await fc.assert(
       fc.asyncProperty(anyScope, anyConditions, async (scope, conditions) => {
-        const { claims } = await openCapability(await minted({ scope, conditions }), keys);
+        const { claims } = openCapability(minted({ scope, conditions }), keys);
         expect(claims).toEqual({ ...CLAIMS, scope, conditions });
       }),
       { numRuns: 100 },
@@ -32,7 +31,7 @@ describe('a capability', () => {
   });
 
   it('has exactly the header and the claims that are published', async () => {
-    const text = await minted({ holder: ann.public_key, conditions: {} });
+    const text = minted({ holder: ann.public_key, conditions: {} });
     expect(JSON.parse(Buffer.from(partsOf(text)[0], 'base64url').toString())).toEqual({
       alg: 'EdDSA',
       typ: 'keyturn-capability+jwt',
@@ -67,23 +66,23 @@ describe('a capability', () => {
 
   it('is an ordinary JWT to any other library', async () => {
     const options = { currentDate: NOW, audience: CLAIMS.audience, issuer: CLAIMS.issuer };
-    const { payload } = await jwtVerify(await minted(), control.public, options);
+    const { payload } = await jwtVerify(minted(), control.public, options);
     expect(payload.sub).toBe(CLAIMS.intent_id);
   });
 
   it('has the same text for the same claims and key', async () => {
-    expect(await minted()).toBe(await minted());
+    expect(minted()).toBe(minted());
   });
 
   it('tells other readers of JWTs when it begins', async () => {
-    const text = await minted({ conditions: { not_before: '2030-05-06T10:01:00.500Z' } });
+    const text = minted({ conditions: { not_before: '2030-05-06T10:01:00.500Z' } });
     expect(payloadIn(text).nbf).toBe(1904292060);
-    const { claims } = await openCapability(text, keys);
+    const { claims } = openCapability(text, keys);
     expect(claims.conditions.not_before).toBe('2030-05-06T10:01:00.500Z');
   });
 
   it('still verifies under an older key that the ledger knows', async () => {
-    const opened = await openCapability(await mint(CLAIMS, retired), keys);
+    const opened = openCapability(mint(CLAIMS, retired), keys);
     expect(opened.claims).toEqual(CLAIMS);
   });
 });
@@ -123,7 +122,7 @@ describe('minting', () => {
 
   it('refuses what would live longer than an hour', async () => {
     await expectRefusal('CAPABILITY_TOO_LONG', () => minted({ expires_at: '2030-05-06T11:00:01.000Z' }));
-    await minted({ expires_at: '2030-05-06T11:00:00.000Z' });
+    minted({ expires_at: '2030-05-06T11:00:00.000Z' });
   });
 
   it('takes the second in which a moment lies', () => {
@@ -142,13 +141,5 @@ describe('minting', () => {
     ];
     for (const raw of small)
       await expectRefusal('CAPABILITY_MALFORMED', () => minted({ holder: raw.toString('base64') }));
-  });
-});
-
-describe('a program that has no token', () => {
-  it('does not load jose, because nothing here imports it ahead of need', () => {
-    const files = sourcesIn(['src']).filter(({ path }) => path.startsWith('src/capability/'));
-    expect(files.length).toBeGreaterThan(5);
-    expect(files.filter(({ text }) => /from 'jose'/.test(text))).toEqual([]);
   });
 });

@@ -17,8 +17,8 @@ async function use(
   status: CapabilityStatus | null = 'issued',
   claims: Partial<CapabilityClaims> = {},
 ): Promise<void> {
-  const opened = await openCapability(await minted(claims), keys);
-  requireUsable(await requireHolder(opened, null, HERE), { ...EXPECTED, ...expected }, status);
+  const opened = openCapability(minted(claims), keys);
+  requireUsable(requireHolder(opened, null, HERE), { ...EXPECTED, ...expected }, status);
 }
 
 const at = (now: Date): Partial<Expected> => ({ now, facts: { ...EXPECTED.facts, now } });
