@@ -1,7 +1,7 @@
-import { type BigIntStats, readdirSync, statSync } from 'node:fs';
+import { type BigIntStats, type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../limits.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Guard } from './mounts.ts';
 
 const OWN = '.keyturn';
@@ -80,21 +80,32 @@ function statsOf(folder: string): BigIntStats | null {
 
 function listingOf(folder: string): Listing {
   try {
-    const entries = readdirSync(folder, { withFileTypes: true });
+    const entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }).map(namedIn(folder));
     const names = new Set(entries.map(({ name }) => name));
     const beside = names.has('store.db') || names.has('ledger.json');
     return {
       own: names.has('ledger.seed') || (names.has('keys') && beside),
-      folders: entries.filter((entry) => entry.isDirectory()).map(({ name }) => name),
-      sockets: entries.filter((entry) => entry.isSocket()).map(({ name }) => name),
+      folders: entries.filter(({ entry }) => entry.isDirectory()).map(({ name }) => name),
+      sockets: entries.filter(({ entry }) => entry.isSocket()).map(({ name }) => name),
     };
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     if ((error as NodeJS.ErrnoException).code === 'EACCES' && statsOf(`${folder}/.`))
       refuse('FILE_UNREADABLE', `${folder} can be entered and not searched for the keys of other projects.`, {
         path: folder,
       });
     return { own: false, folders: [], sockets: [] }; // a file, or gone, or closed
   }
+}
+
+/** A folder or socket whose name is not UTF-8 cannot be named to the sandbox, so it could be neither searched nor hidden. */
+function namedIn(folder: string) {
+  return (entry: Dirent<Buffer>) => {
+    const name = entry.name.toString('utf8');
+    if ((entry.isDirectory() || entry.isSocket()) && !entry.name.equals(Buffer.from(name)))
+      refuse('FILE_UNREADABLE', `${folder} holds a name that is not UTF-8.`, { path: folder });
+    return { entry, name };
+  };
 }
 
 function tooWide(most: number): never {

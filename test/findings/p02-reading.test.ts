@@ -62,6 +62,7 @@ describe('P2: what SQL may read', () => {
       'FILE_HARD_LINKED',
       (path) => inside(path, (to) => linkSync(`${path}/../other/a`, to)),
     ],
+    ['holds a folder whose name is not UTF-8', 'FILE_NOT_REGULAR', hideEnv],
   ])('a folder that %s is refused when the plan is proposed', async (_, code, make) => {
     const p = await planProject({ 'other/a': 'x' });
     make(join(p.root, 'ro'));
@@ -131,4 +132,12 @@ pipelines:
 function inside(folder: string, make: (path: string) => void): void {
   mkdirSync(folder);
   make(join(folder, 'odd'));
+}
+
+/** A folder of the same name, as text, is there too: a look at it must not pass for a look at the other one. */
+function hideEnv(folder: string): void {
+  const hidden = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff])]);
+  mkdirSync(`${folder}/\ufffd`, { recursive: true });
+  mkdirSync(hidden);
+  writeFileSync(Buffer.concat([hidden, Buffer.from('/.env')]), 'x');
 }

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prepareRun } from '../../src/tool/run.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { effectOf, script } from '../tool/fixture.ts';
 
@@ -47,6 +48,13 @@ describe('S19: the keys of another project beneath a bind', () => {
     for (const name of files) writeFileSync(join(folder, name), 'secret');
     const read = [`${folder}${bound}`];
     expect(await output({ read }, `cat $(find ${folder} -type f) | grep secret; echo end`)).toBe('end\n');
+  });
+
+  it('a folder that cannot be named, and so not searched, is refused', async () => {
+    const folder = scratch();
+    const unnamed = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff])]);
+    mkdirSync(Buffer.concat([unnamed, Buffer.from('/.keyturn/keys')]), { recursive: true });
+    await expectRefusal('FILE_UNREADABLE', () => output({ read: [folder] }, 'echo end'));
   });
 
   it('it cannot be moved, removed or replaced by a tool that may write around it', async () => {

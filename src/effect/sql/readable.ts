@@ -23,14 +23,21 @@ function filesIn(top: string, shown: string): string[] {
   const folders = [''];
   for (let seen = 0; folders.length > 0; ) {
     const folder = folders.pop()!;
-    for (const name of readdirSync(join(top, folder))) {
-      const entry = join(folder, name);
+    for (const name of readdirSync(join(top, folder), { encoding: 'buffer' })) {
+      const entry = join(folder, nameOf(name, join(shown, folder)));
       if (++seen > sqlLimits.readable_entries) refuse('INPUT_TOO_LARGE', `${shown} holds too many files.`);
       if (isPlainFolder(join(top, entry), join(shown, entry))) folders.push(entry);
       else files.push(join(shown, entry));
     }
   }
   return files.sort();
+}
+
+/** A name that is not UTF-8 is another one once it is text: what is behind it would not be looked at, and DuckDB would read it. */
+function nameOf(bytes: Buffer, shown: string): string {
+  const name = bytes.toString('utf8');
+  if (bytes.equals(Buffer.from(name))) return name;
+  return refuse('FILE_NOT_REGULAR', `${shown} holds a name that is not UTF-8.`, { path: shown });
 }
 
 /** True for a folder, false for a regular file with one name. Anything else is refused. */
