@@ -49,6 +49,28 @@ export async function copyAttributes(from: string, to: string): Promise<void> {
   if (said !== null) refuse('ATTRIBUTES_NOT_KEPT', said);
 }
 
+export interface Times {
+  readonly atime_ns: bigint;
+  readonly mtime_ns: bigint;
+}
+
+/** Sets the times of a file to the nanosecond, also where a double in seconds cannot say them. */
+export async function setTimes(path: string, { atime_ns, mtime_ns }: Times): Promise<void> {
+  for (const [which, ns] of [
+    ['-a', atime_ns],
+    ['-m', mtime_ns],
+  ] as const) {
+    const argv = [which, '--no-create', '--no-dereference', `--date=@${secondsOf(ns)}`, '--', path];
+    const said = await runTool('touch', argv, null, () => {});
+    if (said !== null) refuse('ATTRIBUTES_NOT_KEPT', said);
+  }
+}
+
+function secondsOf(ns: bigint): string {
+  const digits = (ns < 0n ? -ns : ns).toString().padStart(10, '0');
+  return `${ns < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
+
 /** What the program said against it; null when it said nothing and ended well. */
 function runTool(
   program: string,

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadManifest } from '../../src/plan/rollback/manifest.ts';
@@ -106,6 +106,44 @@ describe('P3: access control lists, attributes, owner, mode and times', () => {
       const { report } = await ran(p, planOf([replace('1', 'a', 'one', 'two')]));
       expect(carried(p, 'a').attributes).toBe(before.attributes);
       await undo(p, report);
+      expect(carried(p, 'a')).toEqual(before);
+    }),
+  );
+
+  it.each(['1901-12-31 00:00:00.5', '1969-12-31 23:59:58.123456789', '2300-06-06 01:02:03.123457'])(
+    'of %s are brought back',
+    async (time) => {
+      const p = await project(FILES);
+      const files = ['a', 'sub/gone'].map((path) => join(p.root, path));
+      execFileSync('touch', ['-d', time, ...files]);
+      const times = () => files.map((file) => statSync(file, { bigint: true }).mtimeNs);
+      const before = times();
+      const { report } = await ran(p, PLAN);
+      expect((await undo(p, report)).status).toBe('rolled_back');
+      expect(times()).toEqual(before);
+    },
+  );
+
+  it(
+    'that were changed at the backup reach no file',
+    withTools(async () => {
+      const p = await laid();
+      const file = join(p.root, 'a');
+      chmodSync(file, 0o4750);
+      const before = carried(p, 'a');
+      const { report } = await ran(p, PLAN);
+      const edited = carried(p, 'a');
+      const backup = join(p.root, reportsOf(p, report).rollback_manifest.checkpoints[0]!.backup_location!);
+      setAttribute(backup, 'user.more', 'x');
+      const outcome = await undo(p, report);
+      expect(outcome.paths.find(({ path }) => path === 'a')).toMatchObject({ code: 'BACKUP_CORRUPT' });
+      expect(carried(p, 'a')).toEqual(edited);
+      execFileSync('setfattr', ['-x', 'user.more', backup]);
+      chmodSync(backup, 0o4777);
+      expect((await undo(p, report)).status).toBe('stuck');
+      expect(carried(p, 'a')).toEqual(edited);
+      chmodSync(backup, 0o4750);
+      expect((await undo(p, report)).status).toBe('rolled_back');
       expect(carried(p, 'a')).toEqual(before);
     }),
   );

@@ -51,19 +51,24 @@ async function copyBack(
   const now = await requireStill(place, seen, { second_names, attributes });
   const temporary = `${manifest.temporary_prefix}r-${checkpoint.checkpoint_id}`;
   const worn = checkpoint.original_attributes !== null;
+  const original = originalOf(checkpoint);
+  const corrupt = () =>
+    refuse('BACKUP_CORRUPT', `${checkpoint.backup_location} is not the original.`, { path: backup.path });
   const copied = await stageCopy(
     place,
     temporary,
     backup,
     () => attributesOf(checkpoint),
-    async (_, name) => {
-      if (worn) await wearAs(backup, place, name);
+    async (kept, name) => {
+      if (!worn) return;
+      // The attacker gave the backup another attribute, or the mode of a program that runs as its owner.
+      if (!sameState((await attributes.of(backup, kept)).state, original)) corrupt();
+      await wearAs(backup, place, name);
     },
   );
   try {
-    const original = originalOf(checkpoint);
     if (copied === null || copied.state.sha256 !== original?.sha256 || copied.state.size !== original.size)
-      refuse('BACKUP_CORRUPT', `${checkpoint.backup_location} is not the original.`, { path: backup.path });
+      corrupt();
     requireUnmoved(place, now);
     if (now === null) putNew(place, temporary);
     else putOver(place, temporary);

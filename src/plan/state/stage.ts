@@ -7,9 +7,11 @@ import {
   createLater,
   openToRead,
   type Place,
+  pathForChild,
   removeAt,
   syncOpen,
 } from '../../durable/beneath-write.ts';
+import { setTimes, type Times } from '../../effect/attributes.ts';
 import { refuse } from '../../refusal.ts';
 import { beginLook, eachChunk, endLook, type Look, readOpen, type Seen, WHOLE_BYTES } from './see.ts';
 
@@ -17,7 +19,7 @@ import { beginLook, eachChunk, endLook, type Look, readOpen, type Seen, WHOLE_BY
 export interface Attributes {
   readonly mode: number;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
-  readonly times?: { readonly atime_ns: bigint; readonly mtime_ns: bigint } | undefined;
+  readonly times?: Times | undefined;
 }
 
 export interface Company {
@@ -56,10 +58,18 @@ export async function stageCopy(
   if (source_fd === null) return null;
   try {
     let source: Seen | undefined;
-    await stage(place, temporary, { wear: async (name) => wear?.(source!, name) }, (fd) => {
+    let dressed: Attributes | undefined;
+    const finish = async (name: string) => {
+      await wear?.(source!, name);
+      const { times } = dressed!;
+      if (times && !(isPlainTime(times.atime_ns) && isPlainTime(times.mtime_ns)))
+        await setTimes(pathForChild(place, name), times);
+    };
+    await stage(place, temporary, { wear: finish }, (fd) => {
       const look = beginLook(source_fd, from.path);
       source = endLook(look, copyOpen(look, fd));
-      dress(fd, place.path, attributes(source));
+      dressed = attributes(source);
+      dress(fd, place.path, dressed);
     });
     return source!;
   } finally {
@@ -122,6 +132,11 @@ function giveTo(fd: number, shown: string, { uid, gid }: { uid: number; gid: num
   } catch {
     refuse('PERMISSION_DENIED', `${shown} belongs to another user and would change hands.`, { path: shown });
   }
+}
+
+/** Node takes a time before 1970 for none, and a double cannot hold the microseconds of one that is far ahead. */
+function isPlainTime(ns: bigint): boolean {
+  return ns >= 0n && ns < 2n ** 32n * 1_000_000_000n;
 }
 
 /**
