@@ -154,7 +154,8 @@ function boundManifest({ root }: Context, reports: string, digest: Digest): Roll
     manifestIn(root, reports) ?? refuse('MANIFEST_CORRUPT', 'The manifest of this run is gone.');
   if (manifestDigest(manifest) !== digest)
     refuse('MANIFEST_CORRUPT', 'It is not the one that the run wrote.', { path: reports });
-  return manifest;
+  // The digest leaves these two out: that the run was not undone is what the ledger says.
+  return { ...manifest, status: 'ACTIVE', rolled_back_at: null };
 }
 
 function manifestIn(root: string, reports: string): RollbackManifest | null {

@@ -76,6 +76,17 @@ describe('P5: the manifest of a claimed run', () => {
     await expectProvable(p);
   });
 
+  it.each(['EXECUTED', 'EXPIRED'])('that says %s says the truth after the undo', async (status) => {
+    const { p, report, manifest } = await done();
+    const path = join(p.root, report.folder!, 'rollback_manifest.json');
+    const rolled_back_at = '2020-01-01T00:00:00.000Z';
+    writeFileSync(path, JSON.stringify({ ...manifest, status, rolled_back_at }));
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    const now = reportsOf(p, report).rollback_manifest;
+    expect(now.status).toBe('EXECUTED');
+    expect(now.rolled_back_at).not.toBe(rolled_back_at);
+  });
+
   it('with the right digest and a missing backup is refused, and nothing is touched', async () => {
     const run = await done();
     rmSync(join(run.p.root, run.manifest.checkpoints[0]!.backup_location!));
