@@ -18,6 +18,13 @@ export const sql = (action_id: string, operation: object, target = DB) => ({
   operation: { type: 'sql_execute', ...operation },
 });
 
+export const CHMOD = {
+  action_id: '1',
+  action_type: 'FILE_MODIFY',
+  target: DB,
+  operation: { type: 'mode_change', mode: '0600' },
+};
+
 /** The bytes of a database with t = 1, 2. */
 export async function databaseBytes(): Promise<Buffer> {
   const path = join(freshFolder('keyturn-db-'), 'shop.duckdb');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { DB, databaseBytes, rowsOf, sql, writerOf } from './p01-database.ts';
+import { CHMOD, DB, databaseBytes, rowsOf, sql, writerOf } from './p01-database.ts';
 
 const planProject = planProjects();
 let bytes: Buffer;
@@ -87,6 +87,31 @@ describe('P1: SQL looks at the real database', () => {
     expect(await writer.run('INSERT INTO t VALUES (3)')).toBe('done');
     await writer.end();
     expect(await rowsOf(path)).toEqual([1, 2, 3]);
+  });
+});
+
+describe('P1: actions that are no SQL look at the real database too', () => {
+  it('a mode change of one that another process opened after the approval is refused, and nothing is lost', async () => {
+    const { p, path } = await shop();
+    const intent = await runnable(p, planOf([create('0', 'n'), CHMOD]));
+    const before = picture(p.root);
+    const writer = await writerOf(path);
+    expect(await run(p, intent)).toMatchObject({ result: 'failure', reason_code: 'SQL_DATABASE_BUSY' });
+    expect(picture(p.root)).toEqual(before);
+    expect(await writer.run('INSERT INTO t VALUES (3)')).toBe('done');
+    await writer.end();
+    expect(await rowsOf(path)).toEqual([1, 2, 3]);
+  });
+
+  it('a log that appears while the human decides is refused', async () => {
+    const { p, path } = await shop();
+    const intent = await runnable(p, planOf([remove('1', DB)]));
+    const confirm = async () => {
+      writeFileSync(`${path}.wal`, 'x');
+      return true;
+    };
+    expect(await run(p, intent, { confirm })).toMatchObject({ reason_code: 'SQL_DATABASE_HAS_LOG' });
+    expect(existsSync(path)).toBe(true);
   });
 });
 

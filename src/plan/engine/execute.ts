@@ -7,13 +7,14 @@ import type { Standing } from '../input/rules.ts';
 import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
+import { confirmAll, lockFound, releaseAll } from '../rollback/database.ts';
 import { openJournal } from '../rollback/journal.ts';
 import { leftoverLines } from '../rollback/leftovers.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { Attributes } from '../state/attributes.ts';
 import { isPin } from '../state/pin.ts';
-import { checkpointAll } from './checkpoint.ts';
+import { checkpointAll, historiesOf } from './checkpoint.ts';
 import type { ErrorRecord, RecoveryAction } from './failure.ts';
 import { type Halt, startHalt, startWatch } from './halt.ts';
 import type { ActionOutcome, AppliedChange, PlanOutcome, PlanStatus, Progress } from './outcome.ts';
@@ -62,6 +63,7 @@ export async function executePlan(effect: PlanEffect, options: ExecuteOptions): 
     halt.end();
     run.journal?.close();
     await run.hold?.release();
+    await releaseAll(run.locks);
   }
   return outcomeOf(run);
 }
@@ -71,10 +73,11 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
   const { root, clock, attributes } = run.options;
   run.options.onProgress({ phase: 'checkpoint', files: run.effect.actions.length });
   try {
-    run.hold = await holdDatabases(root, databasesOf(run.effect), {
-      ...options.runners?.sql,
-      max_bytes: planLimits.file_bytes,
-    });
+    const surroundings = options.runners?.sql ?? {};
+    const databases = databasesOf(run.effect);
+    run.hold = await holdDatabases(root, databases, { ...surroundings, max_bytes: planLimits.file_bytes });
+    const others = replacedIn(run.effect).filter((path) => !databases.includes(path));
+    run.locks = await lockFound(root, others, surroundings);
     const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock, attributes });
     run.journal = await openJournal(root, options.reports_folder);
     await options.onCheckpoint?.(manifest);
@@ -97,6 +100,11 @@ function databasesOf({ actions }: PlanEffect): string[] {
       .filter(({ path, before }) => path === action.target && before !== null && before !== 'unknown')
       .map(({ path }) => path);
   });
+}
+
+/** The files that are there before the run and that it replaces, moves or removes. */
+function replacedIn(effect: PlanEffect): string[] {
+  return [...historiesOf(effect).values()].flatMap(({ path, before }) => (before === null ? [] : [path]));
 }
 
 /** Steps 4 and 5. */
@@ -204,6 +212,7 @@ async function validate(run: Run, halt: Halt): Promise<void> {
     if (reason) throw reason;
     await requireStates(run.options, run.expected, run.effect.instructions.verify_hashes);
     await requireRules(run.options.root, run.effect.validation);
+    await confirmAll(run.locks);
     await syncFolders(run);
   } catch (error) {
     run.fail(error);

@@ -1,43 +1,70 @@
 import { withPlace } from '../../durable/beneath-write.ts';
 import { looksLikeDatabase } from '../../effect/sql/database.ts';
-import { type Hold, holdDatabases } from '../../effect/sql/hold.ts';
+import { type Hold, type HoldOptions, holdDatabases } from '../../effect/sql/hold.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
-import type { Checkpoint } from './manifest.ts';
+import { nothingIfMissing } from '../state/see.ts';
 
-/** What DuckDB cannot open no process writes to with DuckDB, and a rollback may replace it. */
+/** What DuckDB cannot open no process writes to with DuckDB, so it may be replaced without a lock. */
 const UNLOCKABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'SQL_DATABASE_CORRUPT',
   'SQL_DATABASE_VERSION',
   'SQL_DATABASE_ENCRYPTED',
 ]);
 
-/**
- * Takes a database that SQL left back while no other process can write to it. One with a log beside it, or that another process has
- * open, is refused: its contents are not those of the file.
- */
+type LockOptions = Pick<HoldOptions, 'sandbox' | 'machine'>;
+
+/** Replaces, moves or removes what is at these paths while no other process can write to a database among them. */
 export async function whileLocked<T>(
   root: string,
-  checkpoint: Checkpoint,
+  paths: readonly string[],
   act: () => Promise<T>,
 ): Promise<T> {
-  const hold = await lockOf(root, checkpoint);
+  const locks = await lockFound(root, paths);
   try {
     const done = await act();
-    await hold?.confirm();
+    await confirmAll(locks);
     return done;
   } finally {
-    await hold?.release();
+    await releaseAll(locks);
   }
 }
 
-async function lockOf(root: string, { states, file_path }: Checkpoint): Promise<Hold | null> {
-  // Only SQL leaves what cannot be foretold.
-  if (!states.includes('unknown') || !(await withPlace(root, file_path, looksLikeDatabase))) return null;
+/**
+ * Locks each of the paths at which a database is. One with a log beside it, or that another process has open for writing, is
+ * refused: its contents are not those of the file, and what that process commits after the file is replaced would be lost.
+ */
+export async function lockFound(
+  root: string,
+  paths: readonly string[],
+  options: LockOptions = {},
+): Promise<readonly Hold[]> {
+  const locks: Hold[] = [];
   try {
-    return await holdDatabases(root, [file_path], { max_bytes: planLimits.file_bytes });
+    for (const path of paths) {
+      if (await withPlace(root, path, looksLikeDatabase).catch(nothingIfMissing))
+        locks.push(...(await lockOne(root, path, options)));
+    }
+    return locks;
   } catch (error) {
-    if (error instanceof Refusal && UNLOCKABLE.has(error.code)) return null;
+    await releaseAll(locks);
     throw error;
   }
+}
+
+async function lockOne(root: string, path: string, options: LockOptions): Promise<Hold[]> {
+  try {
+    return [await holdDatabases(root, [path], { ...options, max_bytes: planLimits.file_bytes })];
+  } catch (error) {
+    if (error instanceof Refusal && UNLOCKABLE.has(error.code)) return [];
+    throw error;
+  }
+}
+
+export async function confirmAll(locks: readonly Hold[]): Promise<void> {
+  for (const lock of locks) await lock.confirm();
+}
+
+export async function releaseAll(locks: readonly Hold[]): Promise<void> {
+  for (const lock of locks) await lock.release();
 }

@@ -185,11 +185,20 @@ async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
 const EXCEPTED = 'It is left as it is, because the human who rolls back said so.';
 const FOREIGN = 'The run never came to this path. Somebody else changed it, and it stays.';
 
-async function act(scene: Scene, { checkpoint, inspected, step, from }: Step): Promise<void> {
-  if (step === 'restore')
-    await whileLocked(scene.root, checkpoint, () => restoreFromBackup(scene, inspected));
-  if (step === 'remove') await whileLocked(scene.root, checkpoint, () => removeMade(scene, inspected));
-  if (step === 'move_back') await moveBack(scene, from!, inspected);
+async function act(scene: Scene, one: Step): Promise<void> {
+  const { inspected, step, from } = one;
+  await whileLocked(scene.root, replacedBy(one), async () => {
+    if (step === 'restore') await restoreFromBackup(scene, inspected);
+    if (step === 'remove') await removeMade(scene, inspected);
+    if (step === 'move_back') await moveBack(scene, from!, inspected);
+  });
+}
+
+/** The paths that hold a file now which the step replaces, moves or removes. */
+function replacedBy({ inspected, step, from }: Step): string[] {
+  if (step === 'nothing' || step === 'refuse' || step === 'except') return [];
+  const touched = from ? [from, inspected] : [inspected];
+  return touched.flatMap(({ seen, checkpoint }) => (seen === null ? [] : [checkpoint.file_path]));
 }
 
 function said(
@@ -221,8 +230,7 @@ async function previewOf(root: string, step: Step): Promise<RolledBackPath> {
   const { checkpoint } = step;
   if (step.step === 'refuse') return refused(step);
   try {
-    if (step.step === 'restore' || step.step === 'remove')
-      await whileLocked(root, checkpoint, async () => {});
+    await whileLocked(root, replacedBy(step), async () => {});
     return said(checkpoint, step.step, false);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
