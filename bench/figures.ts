@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AGENT } from './agent-figure.ts';
+import { CALLER_FIGURE } from './callers-figure.ts';
 import { capabilityRows } from './capability.ts';
 import { TOGETHER } from './commit.ts';
 import { COVERS } from './covers.ts';
@@ -23,6 +24,7 @@ export const FIGURES: readonly Figure[] = [
   { name: 'lane check, large queue', rows: laneCheckLarge },
   { name: 'commits', rows: commits },
   { name: 'governed run', rows: governedRun },
+  CALLER_FIGURE,
   policyFigure,
   { name: 'check and verify', rows: ledgers },
   { name: 'plans', rows: plans },

@@ -12,6 +12,9 @@ export interface Sizes {
   readonly check_rounds: number;
   readonly checks: number;
   readonly runs: number;
+  /** Of each number of callers, and what they share in one round. */
+  readonly caller_rounds: number;
+  readonly caller_journeys: number;
   readonly plan_rounds: number;
   readonly plan_file_bytes: number;
   readonly dispatches: number;
@@ -31,6 +34,8 @@ export const FULL: Sizes = {
   check_rounds: 200,
   checks: 250,
   runs: 100,
+  caller_rounds: 8,
+  caller_journeys: 256,
   plan_rounds: 12,
   plan_file_bytes: 5_000_000,
   dispatches: 300,
@@ -48,6 +53,8 @@ export const QUICK: Sizes = {
   large: 30_000,
   check_rounds: 40,
   runs: 20,
+  caller_rounds: 2,
+  caller_journeys: 128,
   dispatches: 60,
   agent_rows: 10_000,
 };

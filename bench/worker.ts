@@ -1,5 +1,6 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { measureAgentRebuild, measureDispatches } from './agent.ts';
+import { measureCallers } from './callers.ts';
 import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
@@ -16,6 +17,7 @@ const jobs = {
   measureVerify,
   measureRuns,
   measureCapabilities,
+  measureCallers,
   measurePlans,
   measureRewrites,
   layPlanMemory,

@@ -8,6 +8,7 @@ const SIZES = {
   KEYTURN_SOAK_PLANS: '10000',
   KEYTURN_SOAK_KILLS: '1000',
   KEYTURN_SOAK_STRIDE: '1',
+  KEYTURN_SOAK_SECONDS: '600',
   KEYTURN_SOAK: '1',
 };
 
@@ -15,6 +16,7 @@ const SOAKS = {
   'random-plans': ['test/plan/engine/random-plan.exhaustive.test.ts'],
   'kill-plans': ['test/plan/engine/crash.exhaustive.test.ts', 'test/journey/plan-crash.test.ts'],
   'kill-sql': ['test/plan/engine/sql-crash.exhaustive.test.ts'],
+  callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',
     'test/plan/engine/disk-full.exhaustive.test.ts',

@@ -35,6 +35,8 @@ export const limits = {
   object_bytes: 50 * MiB + 1 * KiB,
   /** A proof with its objects, read whole: the outputs of several attempts, and of no more than an intent can have. */
   bundle_bytes: 128 * MiB,
+  /** How long a grant is decided again because the count that it rests on moved. Many rounds; a caller still waits for it. */
+  grant_decision_ms: 30_000,
   /** How long a tool may run. */
   timeout_s: 3600,
   timeout_s_default: 60,

@@ -176,8 +176,11 @@ const bodies = {
     expires_at: time,
     policy: digest,
     decision,
-    /** The how-manieth capability for this proposer: a rate limit that was judged on an older count is stale. */
-    ordinal: z.int().min(1),
+    /**
+     * The how-manieth capability for this proposer, where a policy reads that count: judged on an older count, the decision is
+     * stale. Null where no policy that judges a grant reads it.
+     */
+    ordinal: z.int().min(1).nullable(),
     /** Issued although it is frozen or a policy forbids it: two humans broke the glass. */
     glass: z.boolean(),
     delegation: uuid.nullable(),

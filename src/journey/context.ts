@@ -52,6 +52,8 @@ export interface Context {
   readonly process: Body<'execution.claimed'>['executor'];
   /** Executions that this process is running or rolling back through this object. */
   readonly at_work: Set<{ readonly execution_id: string }>;
+  /** Acts under one key one after another, in the order in which they were asked for. */
+  readonly in_turn: <T>(key: string, act: () => Promise<T>) => Promise<T>;
   /** The account that acts through this process; null when a program acts for a person whose account it does not know. */
   readonly account: Account | null;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */

@@ -15,10 +15,11 @@ import { type Signer, signAct } from '../identity/act.ts';
 import type { Delegation } from '../identity/delegation.ts';
 import { type Principal, requireHuman } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
-import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
 import { factsOf, refuseDenied, requireFormats } from './check.ts';
 import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
+import { countsCapabilities, inCountedTurn } from './counted.ts';
 import { openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { glassHolds } from './glass.ts';
@@ -59,20 +60,9 @@ export async function grant(context: Context, request: GrantRequest): Promise<Gr
 async function grantOnce(context: Context, request: GrantRequest): Promise<Granted> {
   requireFormats(request.intent_id, request.hash);
   return recordingRefusal(context, denied(request), async (keep) => {
-    for (let round = 1; ; round += 1) {
-      try {
-        return await decideAndIssue(context, request, keep);
-      } catch (error) {
-        // Somebody else was issued one for the same proposer meanwhile, or the policies changed: decided anew.
-        const stale = error instanceof Refusal && error.code === 'DECISION_STALE';
-        if (!stale || round === DECISION_ROUNDS) throw error;
-      }
-    }
+    return inCountedTurn(context, request, () => decideAndIssue(context, request, keep));
   });
 }
-
-/** Each round that is lost, somebody else has won. */
-const DECISION_ROUNDS = 100;
 
 async function decideAndIssue(
   context: Context,
@@ -89,7 +79,7 @@ async function decideAndIssue(
   const { asker, held } = await askerOf(context, request, facts.now);
   // Counted before the policies are asked: if another one is issued from here on, the store finds this decision stale.
   const paced = request.delegation === undefined ? state.proposer : request.signer.name;
-  const ordinal = ((await context.store.principal(paced))?.pace.total ?? 0) + 1;
+  const nth = ((await context.store.principal(paced))?.pace.total ?? 0) + 1;
   const asked = await openAsked(context, state);
   requireBounds(context, asked.envelope, asked.effect);
   const terms = termsOf(context, request, state, asked, facts.now, held?.expires_at);
@@ -101,6 +91,7 @@ async function decideAndIssue(
   const isLiveKey = (by: string, key: string) => facts.isLive({ by, key, delegation: null });
   const glass = await glassHolds(context, { ...matter, now: facts.now }, isLiveKey);
   if (!glass) requireAllowed(ruling);
+  const ordinal = (await countsCapabilities(context, ruling.snapshot)) ? nth : null;
   return issue(context, request, { state, system, terms, ruling, ordinal, glass, now: facts.now });
 }
 
@@ -190,7 +181,7 @@ interface Issuing {
   readonly system: System;
   readonly terms: Terms;
   readonly ruling: Ruling;
-  readonly ordinal: number;
+  readonly ordinal: number | null;
   readonly glass: boolean;
   readonly now: Date;
 }

@@ -2,7 +2,7 @@ import { visible } from '../canonical/visible.ts';
 import { limits } from '../limits.ts';
 import type { CedarPolicy } from './cedar.ts';
 import { about, type Problem } from './problem.ts';
-import { type PolicyAction, SCOPE_OF, SCOPES, type Scope } from './request.ts';
+import { type PolicyAction, type PolicyContext, SCOPE_OF, SCOPES, type Scope } from './request.ts';
 
 /** One rule, as its author wrote it. */
 export interface Policy {
@@ -15,6 +15,8 @@ export interface Policy {
   readonly actions: readonly string[] | null;
   /** Names that it looks for among the quorums that are met. */
   readonly quorums: readonly string[];
+  /** Attributes of the context that it reads; null when it may read any, because it uses the context as a whole. */
+  readonly reads: readonly string[] | null;
   readonly file: string;
   readonly line: number;
   readonly text: string;
@@ -32,6 +34,7 @@ export function policyOf(file: string, line: number, text: string, json: CedarPo
     effect: json.effect,
     actions: actionsOf(json.action),
     quorums: quorumsNamed(json.conditions),
+    reads: contextRead(json.conditions),
     file,
     line,
     text,
@@ -64,6 +67,24 @@ function isContextQuorums(value: unknown): boolean {
 function literalsOf(value: { Value?: unknown; Set?: { Value?: unknown }[] }): string[] {
   const values = value.Set?.map((one) => one.Value) ?? [value.Value];
   return values.filter((one) => typeof one === 'string');
+}
+
+/** Finds `context.NAME` and `context has NAME`, at any depth. The depth is bounded by nesting.ts. */
+function contextRead(value: unknown): string[] | null {
+  if (typeof value !== 'object' || value === null) return [];
+  const names = new Set<string>();
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === 'Var' && inner === 'context') return null;
+    const is_one = (key === '.' || key === 'has') && isContext(inner?.left) && typeof inner.attr === 'string';
+    const found = is_one ? [inner.attr] : contextRead(inner);
+    if (found === null) return null;
+    for (const name of found) names.add(name);
+  }
+  return [...names];
+}
+
+function isContext(value: unknown): boolean {
+  return JSON.stringify(value) === '{"Var":"context"}';
 }
 
 const REQUIRED: Readonly<Record<string, (text: string) => string | null>> = {
@@ -135,3 +156,15 @@ function judges({ scope, effect }: Policy, action: string): boolean {
 export function speaksOf({ actions }: Policy, action: PolicyAction): boolean {
   return actions === null || actions.includes(action);
 }
+
+/** Whether the answer about a grant, or about breaking the glass for it, can depend on how many capabilities were issued before. */
+export function readsPace(policies: readonly Policy[]): boolean {
+  return policies.some(
+    (policy) =>
+      (policy.scope === SCOPE_OF.grant || policy.scope === SCOPE_OF.break_glass) &&
+      (speaksOf(policy, 'grant') || speaksOf(policy, 'break_glass')) &&
+      (policy.reads === null || policy.reads.some((name) => PACE.has(name))),
+  );
+}
+
+const PACE: ReadonlySet<string> = new Set<keyof PolicyContext>(['pace_minute', 'pace_hour', 'pace_day']);

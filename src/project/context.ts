@@ -79,6 +79,7 @@ export function contextOf(
     public_key: importedOnce(),
     process: { ...thisProcess(), instance: randomUUID() },
     at_work: new Set(),
+    in_turn: turns(),
     account,
     runs_folder: join(layout.own, 'runs'),
     hidden_paths: [layout.own],
@@ -92,6 +93,22 @@ export function contextOf(
     control_key: controlKeyOf(layout),
     policy_files: () => readPolicyFiles(layout),
     rules: rulesOf(store, telemetry),
+  };
+}
+
+function turns(): Context['in_turn'] {
+  const last = new Map<string, Promise<unknown>>();
+  return (key, act) => {
+    const mine = (last.get(key) ?? Promise.resolve()).then(act);
+    const over = mine.then(
+      () => {},
+      () => {},
+    );
+    last.set(key, over);
+    void over.then(() => {
+      if (last.get(key) === over) last.delete(key);
+    });
+    return mine;
   };
 }
 

@@ -79,8 +79,9 @@ function requireGrantable(rows: Rows, event: Event<'capability.issued'>, at: str
   if (policy !== system.policy || control_key !== system.control_keys.at(-1)) refuse('DECISION_STALE');
 }
 
-/** A rate limit that was judged on an older count is stale. */
+/** A rate limit that was judged on an older count is stale. Where no policy reads the count, the decision stands whatever it is. */
 export function requireOrdinal(rows: Rows, { subject, body }: Event<'capability.issued'>): void {
+  if (body.ordinal === null) return;
   const counted = rows.row('principal', pacedName(intentOf(rows, subject), body))?.state.pace.total ?? 0;
   if (body.ordinal !== counted + 1) refuse('DECISION_STALE');
 }

@@ -204,6 +204,18 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       expect(await store.principal('planner')).toMatchObject({ pace: { total: 2 } });
     });
 
+    it('of two that do not rest on the count none is stale, and both are counted', async () => {
+      const { store } = await governed(await place());
+      const ids = [await approved(store), await approved(store), await approved(store)];
+      const outcomes = await Promise.allSettled(
+        ids.slice(0, 2).map((id) => store.commit({ events: [issued(id, 'ada', { ordinal: null })] })),
+      );
+      expect(outcomes.map(codeOf)).toEqual(['ok', 'ok']);
+      expect(await store.principal('planner')).toMatchObject({ pace: { total: 2 } });
+      await expectRefusal('DECISION_STALE', commit(store, issued(ids[2]!, 'ada', { ordinal: 2 })));
+      await store.commit({ events: [issued(ids[2]!, 'ada', { ordinal: 3 })] });
+    });
+
     it('needs approvals whose keys still speak for a human', async () => {
       const { store } = await governed(await place(), ['ada', 'bo']);
       const id = await approved(store, 'bo');

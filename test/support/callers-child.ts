@@ -1,29 +1,32 @@
 import { createRequire } from 'node:module';
 import { Keyturn, Refusal } from '../../src/keyturn.ts';
+import type { CallersOptions } from './callers.ts';
 
 /**
- * A library process: `node --import tsx callers-child.ts ROOT PASSPHRASE CALLERS JOURNEYS`. So many callers share one Keyturn and go from the
- * proposal to the record until so many journeys are made. Prints how often each answer came, as JSON.
+ * A library process: `node --import tsx callers-child.ts OPTIONS`. So many callers share one Keyturn and go from the proposal to the
+ * grant, or to the record, until so many journeys are made or the time is over. Prints how often each answer came, as JSON.
  *
  * With `--allow-natives-syntax`, V8 then throws away the optimised code that calls Cedar while Cedar is running. V8 does that by
  * itself now and then; asked for, it needs no minutes of load.
  */
-const [root = '', passphrase = '', callers = '1', journeys = '1'] = process.argv.slice(2);
-const keyturn = await Keyturn.open({ at: root });
-const ada = keyturn.unlock('ada', passphrase);
+const options: CallersOptions & { root: string; passphrase: string } = JSON.parse(process.argv[2]!);
+const keyturn = await Keyturn.open({ at: options.root });
+const ada = keyturn.unlock('ada', options.passphrase);
+const ends_ms = performance.now() + 1000 * (options.seconds ?? Number.POSITIVE_INFINITY);
 const answers: Record<string, number> = {};
-let left = Number(journeys);
+let left = options.journeys ?? Number.POSITIVE_INFINITY;
 
 async function journey(): Promise<string> {
   const effect = { kind: 'tool', tool: 'say', arguments: { word: 'hello' } };
   const { intent_id, hash } = await keyturn.propose({ issuer: 'ada', declared_goal: 'Say hello.', effect });
   await keyturn.approve({ intent_id, hash, signer: ada });
   await keyturn.grant({ intent_id, hash, signer: ada });
+  if (options.until === 'grant') return 'granted';
   return (await keyturn.run({ intent_id, hash, confirm: async () => true })).result;
 }
 
 async function caller(): Promise<void> {
-  while (left > 0) {
+  while (left > 0 && performance.now() < ends_ms) {
     left -= 1;
     const answer = await journey().catch((error: unknown) =>
       error instanceof Refusal ? error.code : String(error),
@@ -32,7 +35,7 @@ async function caller(): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: Number(callers) }, caller));
+await Promise.all(Array.from({ length: options.callers }, caller));
 await keyturn.close();
 if (process.execArgv.includes('--allow-natives-syntax')) loseOptimisedCode();
 console.log(JSON.stringify(answers));

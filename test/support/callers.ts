@@ -13,12 +13,22 @@ export interface CallersEnd {
   readonly stderr: string;
 }
 
+export interface CallersOptions {
+  readonly callers: number;
+  readonly until: 'grant' | 'record';
+  /** How many they make together; without it, as many as they can in the time. */
+  readonly journeys?: number;
+  readonly seconds?: number;
+}
+
 /** Runs callers-child.ts as a process of its own, with the options of node that a library process has: none but these. */
 export async function runCallers(
   root: string,
-  { callers, journeys, options = [] }: { callers: number; journeys: number; options?: readonly string[] },
+  options: CallersOptions,
+  node_options: readonly string[] = [],
 ): Promise<CallersEnd> {
-  const args = [...options, '--import', 'tsx', CHILD, root, PASSPHRASE, `${callers}`, `${journeys}`];
+  const given = JSON.stringify({ ...options, root, passphrase: PASSPHRASE });
+  const args = [...node_options, '--import', 'tsx', CHILD, given];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [, signal]] = await Promise.all([
     text(child.stdout),

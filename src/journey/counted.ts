@@ -1,0 +1,66 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Digest } from '../canonical/digest.ts';
+import type { Signer } from '../identity/act.ts';
+import { limits } from '../limits.ts';
+import { readsPace } from '../policy/policy.ts';
+import { Refusal } from '../refusal.ts';
+import type { Context } from './context.ts';
+
+interface CountedGrant {
+  readonly intent_id: string;
+  readonly signer: Signer;
+  readonly delegation?: string;
+}
+
+/**
+ * Decides and issues. Where the policies count the capabilities of a proposer, callers of this process wait for each other: of all
+ * that decide on one count only one can be issued, and the others would decide in vain.
+ */
+export async function inCountedTurn<T>(
+  context: Context,
+  asked: CountedGrant,
+  issue: () => Promise<T>,
+): Promise<T> {
+  const act = () => untilFresh(issue);
+  const counted = await countedName(context, asked);
+  return counted === null ? act() : context.in_turn(`grant ${counted}`, act);
+}
+
+/**
+ * Whose capabilities the policies count; null when they count none. It only says who waits for whom in this process, so a row
+ * that was tampered with costs time and no safety.
+ */
+async function countedName(
+  context: Context,
+  { intent_id, signer, delegation }: CountedGrant,
+): Promise<string | null> {
+  const { policy } = await context.store.system();
+  if (policy === null || !(await countsCapabilities(context, policy))) return null;
+  if (delegation !== undefined) return signer.name;
+  return (await context.store.intent(intent_id))?.proposer ?? null;
+}
+
+/** Whether a policy that judges a grant reads how many were issued before. */
+export async function countsCapabilities({ rules }: Context, snapshot: Digest): Promise<boolean> {
+  return readsPace((await rules(snapshot)).set.policies);
+}
+
+/**
+ * Another process was issued one for the same proposer meanwhile, or the policies changed: decided again, until there is no more
+ * time. Each round that one process loses, another one has won.
+ */
+async function untilFresh<T>(act: () => Promise<T>): Promise<T> {
+  const until_ms = performance.now() + limits.grant_decision_ms;
+  for (let pause_ms = 1; ; pause_ms = Math.min(2 * pause_ms, LONGEST_PAUSE_MS)) {
+    try {
+      return await act();
+    } catch (error) {
+      const is_stale = error instanceof Refusal && error.code === 'DECISION_STALE';
+      if (!is_stale || performance.now() >= until_ms) throw error;
+    }
+    // Two that lost together must not meet again.
+    await setTimeout(Math.random() * pause_ms);
+  }
+}
+
+const LONGEST_PAUSE_MS = 64;
