@@ -65,6 +65,14 @@ describe('P1: SQL looks at the real database', () => {
     await expectRefusal(code as 'INTERNAL', () => proposed(p, DROP));
   });
 
+  it('one that its own results would replace is refused when the plan is proposed', async () => {
+    const { p } = await shop();
+    const target = 'data/shop.json';
+    writeFileSync(join(p.root, target), bytes);
+    const saved = sql('1', { query: 'SELECT i FROM t', save_results_to: target }, target);
+    await expectRefusal('FILE_EXISTS', () => proposed(p, planOf([saved])));
+  });
+
   it.each([remove('1', DB), rename('1', DB, 'data/other.duckdb')])(
     'a log beside it is refused for $action_type too, and beside any other file it means nothing',
     async (action) => {

@@ -53,6 +53,10 @@ async function simulate({ target, operation }: Action<'SQL_EXECUTE'>, world: Wor
     ...operation.readable.flatMap((folder) => world.readableFiles(folder)),
   ];
   const saved = savedTo(operation);
+  if (saved && changes.some(({ path }) => path === saved.path))
+    refuse('FILE_EXISTS', `The results would replace ${saved.path}, which the SQL itself needs.`, {
+      path: saved.path,
+    });
   if (saved) changes.push(await unknownChange(saved.path, world));
   const query_text = operation.query_file === undefined ? null : text;
   return { changes, reads, statements: statements.map(({ kind }) => kind), query_text };
