@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Checkpoint, RollbackManifest } from '../../src/plan/rollback/manifest.ts';
@@ -96,6 +96,13 @@ describe('P5: the manifest of a claimed run', () => {
   it('with the right digest and a shorter backup is refused, and nothing is touched', async () => {
     const run = await done();
     writeFileSync(join(run.p.root, run.manifest.checkpoints[1]!.backup_location!), '');
+    await expectRefused(run, 'BACKUP_CORRUPT');
+  });
+
+  it('with the right digest and a backup that has a second name is refused, and nothing is touched', async () => {
+    const run = await done();
+    const path = join(run.p.root, run.manifest.checkpoints[0]!.backup_location!);
+    linkSync(path, `${path}.second`);
     await expectRefused(run, 'BACKUP_CORRUPT');
   });
 

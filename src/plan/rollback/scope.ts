@@ -58,7 +58,7 @@ function hasBackup(folders: OpenFolders, { backup_location, original_size }: Che
   if (backup_location === null) return false;
   try {
     const stats = statAt(folders.at(backup_location));
-    return stats?.isFile() === true && stats.size === BigInt(original_size);
+    return stats?.isFile() === true && stats.nlink === 1n && stats.size === BigInt(original_size);
   } catch (error) {
     if (error instanceof Refusal) return false;
     throw error;
