@@ -50,7 +50,8 @@ export async function inspectRun(
   try {
     const second_names = await halfMoved(root, manifest, folders);
     const looked = manifest.checkpoints.map(({ file_path }) => file_path);
-    await attributes.learnPaths(root, looked);
+    // One call for all is only faster. Where a file cannot be read, each path says for itself what is wrong with it.
+    await attributes.learnPaths(root, looked).catch(ignoreRefusal);
     const look = { folders, journal, second_names, attributes };
     const paths: InspectedPath[] = [];
     for (const checkpoint of manifest.checkpoints) paths.push(await inspectPath(checkpoint, look));
@@ -58,6 +59,10 @@ export async function inspectRun(
   } finally {
     folders.close();
   }
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
 }
 
 interface Look {

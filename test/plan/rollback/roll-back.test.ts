@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Plan, PlanEffect } from '../../../src/plan/model.ts';
 import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
 import { readJournal } from '../../../src/plan/rollback/journal.ts';
@@ -145,6 +146,20 @@ describe('a rollback', () => {
     const codes = Object.fromEntries(outcome.paths.map(({ path, step }) => [path, step]));
     // Where nothing was before, nothing being there is as before.
     expect(codes).toMatchObject({ a: 'refuse', c: 'nothing', 'new/deep/n': 'nothing', b: 'restore' });
+    expect(text(root, 'b')).toBe('bee');
+  });
+
+  it('names a file whose attributes cannot be read, and restores the others', async () => {
+    const { root, back } = await done();
+    // Its size is a lie, and tar says so.
+    const unreadable = '/sys/kernel/mm/transparent_hugepage/enabled';
+    const file = join(root, 'a');
+    if (!existsSync(unreadable) || spawnSync('mount', ['--bind', unreadable, file]).status !== 0)
+      return console.warn('SKIPPED: this needs the right to mount (run as root)');
+    onTestFinished(() => void spawnSync('umount', ['-l', file]));
+    const outcome = await back();
+    expect(outcome.status).toBe('stuck');
+    expect(outcome.paths.filter(({ done }) => !done).map(({ path }) => path)).toEqual(['a']);
     expect(text(root, 'b')).toBe('bee');
   });
 
