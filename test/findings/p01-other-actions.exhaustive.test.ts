@@ -13,7 +13,7 @@ import {
   undo,
 } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
-import { CHMOD, DB, databaseBytes, rowsOf, writerOf } from './p01-database.ts';
+import { CHMOD, DB, databaseBytes, rowsOf, sql, writerOf } from './p01-database.ts';
 
 const planProject = planProjects();
 let bytes: Buffer;
@@ -71,6 +71,26 @@ describe('P1: a database that an action other than SQL replaces, moves or remove
       expect(picture(p.root)).toEqual(before);
     },
   );
+
+  it('several are locked together, beside one that is none, before SQL works on what a rename left', async () => {
+    const { p, path } = await shop();
+    for (const name of ['b', 'c']) writeFileSync(join(p.root, `data/${name}.duckdb`), bytes);
+    writeFileSync(join(p.root, 'data/broken.duckdb'), bytes.subarray(0, 5000));
+    const before = picture(p.root);
+    const plan = planOf([
+      rename('1', DB, 'data/moved.duckdb'),
+      remove('2', 'data/b.duckdb'),
+      remove('3', 'data/broken.duckdb'),
+      rename('4', 'data/c.duckdb', DB),
+      sql('5', { query: 'INSERT INTO t VALUES (3)' }, 'data/moved.duckdb'),
+    ]);
+    const { report } = await ran(p, plan);
+    expect(report.result).toBe('success');
+    expect(await rowsOf(join(p.root, 'data/moved.duckdb'))).toEqual([1, 2, 3]);
+    expect(await rowsOf(path)).toEqual([1, 2]);
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    expect(picture(p.root)).toEqual(before);
+  });
 
   it('what only begins like one can be removed and brought back', async () => {
     const { p, path } = await shop();

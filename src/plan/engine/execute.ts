@@ -7,7 +7,7 @@ import type { Standing } from '../input/rules.ts';
 import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
-import { confirmAll, lockFound, releaseAll } from '../rollback/database.ts';
+import { lockFound } from '../rollback/database.ts';
 import { openJournal } from '../rollback/journal.ts';
 import { leftoverLines } from '../rollback/leftovers.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
@@ -63,7 +63,7 @@ export async function executePlan(effect: PlanEffect, options: ExecuteOptions): 
     halt.end();
     run.journal?.close();
     await run.hold?.release();
-    await releaseAll(run.locks);
+    await run.lock?.release();
   }
   return outcomeOf(run);
 }
@@ -77,7 +77,7 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
     const databases = databasesOf(run.effect);
     run.hold = await holdDatabases(root, databases, { ...surroundings, max_bytes: planLimits.file_bytes });
     const others = replacedIn(run.effect).filter((path) => !databases.includes(path));
-    run.locks = await lockFound(root, others, surroundings);
+    run.lock = await lockFound(root, others, surroundings);
     const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock, attributes });
     run.journal = await openJournal(root, options.reports_folder);
     await options.onCheckpoint?.(manifest);
@@ -212,7 +212,7 @@ async function validate(run: Run, halt: Halt): Promise<void> {
     if (reason) throw reason;
     await requireStates(run.options, run.expected, run.effect.instructions.verify_hashes);
     await requireRules(run.options.root, run.effect.validation);
-    await confirmAll(run.locks);
+    await run.lock?.confirm();
     await syncFolders(run);
   } catch (error) {
     run.fail(error);

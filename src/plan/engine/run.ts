@@ -42,7 +42,7 @@ export class Run {
   /** The locks on the databases that the plan works on, until its end. */
   hold: Hold | undefined;
   /** The same for databases that other actions replace, move or remove. */
-  locks: readonly Hold[] = [];
+  lock: Hold | null = null;
   manifest: RollbackManifest | null = null;
   /** What the checkpoint found at each path that was not free. */
   originals: ReadonlyMap<string, Seen> = new Map();

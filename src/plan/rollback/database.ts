@@ -20,51 +20,48 @@ export async function whileLocked<T>(
   paths: readonly string[],
   act: () => Promise<T>,
 ): Promise<T> {
-  const locks = await lockFound(root, paths);
+  const lock = await lockFound(root, paths);
   try {
     const done = await act();
-    await confirmAll(locks);
+    await lock?.confirm();
     return done;
   } finally {
-    await releaseAll(locks);
+    await lock?.release();
   }
 }
 
 /**
- * Locks each of the paths at which a database is. One with a log beside it, or that another process has open for writing, is
- * refused: its contents are not those of the file, and what that process commits after the file is replaced would be lost.
+ * Locks those of the paths at which a database is; null where there is none. One with a log beside it, or that another process has open
+ * for writing, is refused: its contents are not those of the file, and what that process commits after the file is replaced would be lost.
  */
 export async function lockFound(
   root: string,
   paths: readonly string[],
   options: LockOptions = {},
-): Promise<readonly Hold[]> {
-  const locks: Hold[] = [];
+): Promise<Hold | null> {
+  const found: string[] = [];
+  for (const path of paths)
+    if (await withPlace(root, path, looksLikeDatabase).catch(nothingIfMissing)) found.push(path);
+  return lockAll(root, found, options);
+}
+
+/** One child for all of them. Where one cannot be locked, each is tried alone, to find the others. */
+async function lockAll(root: string, paths: readonly string[], options: LockOptions): Promise<Hold | null> {
+  if (paths.length === 0) return null;
   try {
-    for (const path of paths) {
-      if (await withPlace(root, path, looksLikeDatabase).catch(nothingIfMissing))
-        locks.push(...(await lockOne(root, path, options)));
-    }
-    return locks;
+    return await holdDatabases(root, paths, { ...options, max_bytes: planLimits.file_bytes });
   } catch (error) {
-    await releaseAll(locks);
-    throw error;
+    if (!(error instanceof Refusal && UNLOCKABLE.has(error.code))) throw error;
+    if (paths.length === 1) return null;
+    const lockable: string[] = [];
+    for (const path of paths) if (await canBeLocked(root, path, options)) lockable.push(path);
+    if (lockable.length === paths.length) throw error; // another process changes them meanwhile
+    return lockAll(root, lockable, options);
   }
 }
 
-async function lockOne(root: string, path: string, options: LockOptions): Promise<Hold[]> {
-  try {
-    return [await holdDatabases(root, [path], { ...options, max_bytes: planLimits.file_bytes })];
-  } catch (error) {
-    if (error instanceof Refusal && UNLOCKABLE.has(error.code)) return [];
-    throw error;
-  }
-}
-
-export async function confirmAll(locks: readonly Hold[]): Promise<void> {
-  for (const lock of locks) await lock.confirm();
-}
-
-export async function releaseAll(locks: readonly Hold[]): Promise<void> {
-  for (const lock of locks) await lock.release();
+async function canBeLocked(root: string, path: string, options: LockOptions): Promise<boolean> {
+  const lock = await lockAll(root, [path], options);
+  await lock?.release();
+  return lock !== null;
 }
