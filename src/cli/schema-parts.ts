@@ -118,6 +118,7 @@ export const intent = z
             exit_code: z.int().nullable(),
             reports: z.string().nullable(),
             manifest: digest.nullable(),
+            journal: digest.nullable(),
             /** When its backups were given up; `null` while they are kept. */
             expired_at: time.nullable(),
           })

@@ -236,13 +236,14 @@ function checkpointed(state: IntentState, { body }: Event<'execution.checkpointe
 }
 
 function finished(state: IntentState, event: Event<'execution.finished'>, at: string): IntentState {
-  const { execution_id, result, exit_code } = event.body;
+  const { execution_id, result, exit_code, reports } = event.body;
   const run = sameRun(state, execution_id);
   const status = STATUS_OF[result];
+  const journal = reports.journal ?? null;
   return {
     ...state,
     status,
-    runs: [...state.runs.slice(0, -1), { ...run, finished_at: at, result, exit_code }],
+    runs: [...state.runs.slice(0, -1), { ...run, finished_at: at, result, exit_code, journal }],
   };
 }
 
@@ -280,6 +281,7 @@ function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
     exit_code: null,
     reports,
     manifest: null,
+    journal: null,
     expired_at: null,
   };
 }

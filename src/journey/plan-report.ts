@@ -18,6 +18,8 @@ export interface Recorded {
   readonly execution_report: Uint8Array;
   readonly changes: Uint8Array;
   readonly rollback_manifest?: Uint8Array;
+  /** What a rollback goes by besides the manifest. */
+  readonly journal?: Uint8Array;
 }
 
 export interface Reported {

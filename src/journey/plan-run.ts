@@ -12,6 +12,7 @@ import { buildExecutionReport } from '../plan/report/execution-report.ts';
 import { expiryOf } from '../plan/report/folder.ts';
 import { appendLog, logOf } from '../plan/report/log.ts';
 import { changesBytes, reportBytes, writeRollbackScript } from '../plan/report/write.ts';
+import { journalBytes } from '../plan/rollback/journal.ts';
 import { MANIFEST_NAME, manifestDigest } from '../plan/rollback/manifest.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
 import { isReasonCode } from '../refusal.ts';
@@ -89,6 +90,7 @@ function recordedOf(
     changes: changesBytes(recordChanges(outcome, log)),
     ...(outcome.manifest && {
       rollback_manifest: readFileBeneath(root, `${reports}/${MANIFEST_NAME}`, limits.output_bytes).bytes,
+      journal: journalBytes(root, reports),
     }),
   };
 }

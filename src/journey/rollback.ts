@@ -6,6 +6,7 @@ import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { renewArchivedManifest } from '../plan/report/archive.ts';
+import { requireJournalOf } from '../plan/rollback/journal.ts';
 import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type RollBackOptions, type RollBackOutcome, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
@@ -143,6 +144,9 @@ async function undoable(context: Context, name: string): Promise<Undoable> {
   const effect = openEffect(await context.store.object(state.effect_digest));
   if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
   const manifest = run.manifest === null ? null : boundManifest(context, reports, run.manifest);
+  // A run that was killed recorded no end: its journal is taken as it is.
+  if (manifest !== null && run.journal !== null && !ENDED.has(state.status))
+    requireJournalOf(context.root, reports, run.journal);
   // Its digest is recorded before the first change, so a run without one has changed nothing. The files must say so too.
   if (manifest === null && state.status !== 'rolled_back') await requireUntouched(effect, context.root);
   return { state, run: { ...run, reports }, effect, manifest };

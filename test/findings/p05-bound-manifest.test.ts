@@ -1,6 +1,7 @@
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
 import type { Checkpoint, RollbackManifest } from '../../src/plan/rollback/manifest.ts';
 import {
   expectProvable,
@@ -28,14 +29,17 @@ async function done() {
 type Done = Awaited<ReturnType<typeof done>>;
 
 async function expectRefused(
-  { p, report, intent, after }: Done,
-  code: 'MANIFEST_CORRUPT' | 'BACKUP_CORRUPT',
+  { p, report, intent, after }: Omit<Done, 'manifest'>,
+  code: 'MANIFEST_CORRUPT' | 'BACKUP_CORRUPT' | 'JOURNAL_CORRUPT',
 ) {
   await expectRefusal(code, () => p.keyturn.previewRollback(report.execution_id));
   await expectRefusal(code, () => undo(p, report));
   expect(picture(p.root)).toEqual(after);
   expect(await statusOf(p, intent), 'a refusal claims nothing').toBe('succeeded');
 }
+
+const NOW = '2026-01-15T12:00:00.000Z';
+const lineOf = (line: object) => Buffer.from(`${JSON.stringify(line)}\n`);
 
 const first = (edit: (one: Checkpoint) => object) => (manifest: RollbackManifest) => {
   const [one, ...rest] = manifest.checkpoints;
@@ -104,6 +108,37 @@ describe('P5: the manifest of a claimed run', () => {
     const path = join(run.p.root, run.manifest.checkpoints[0]!.backup_location!);
     linkSync(path, `${path}.second`);
     await expectRefused(run, 'BACKUP_CORRUPT');
+  });
+
+  it.each([
+    ['calls a path untouched', (at: string) => ({ kind: 'untouched', at, paths: ['a'] })],
+    [
+      'announces the change of another program',
+      (at: string) => ({
+        kind: 'leaves',
+        at,
+        action_id: '1',
+        path: 'a',
+        state: { sha256: sha256(Buffer.from('theirs')), size: 6, mode: 0o640 },
+      }),
+    ],
+  ])('with a line more in the journal, which %s, is refused, and nothing is touched', async (_, line) => {
+    const { p, report, intent } = await done();
+    writeFileSync(join(p.root, 'a'), 'theirs');
+    const after = picture(p.root);
+    const journal = join(p.root, report.folder!, 'journal.jsonl');
+    const kept = readFileSync(journal);
+    for (const changed of [Buffer.concat([kept, lineOf(line(NOW))]), Buffer.alloc(0)]) {
+      writeFileSync(journal, changed);
+      await expectRefused({ p, report, intent, after }, 'JOURNAL_CORRUPT');
+    }
+    writeFileSync(journal, kept);
+    expect((await undo(p, report)).status).toBe('stuck');
+    writeFileSync(join(p.root, 'a'), 'two');
+    writeFileSync(journal, Buffer.concat([readFileSync(journal), Buffer.from('{"kind":"rolled')]));
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    expect(readFileSync(journal).subarray(0, kept.length).equals(kept)).toBe(true);
+    await expectProvable(p);
   });
 
   it('needs no backup of what is as it was before the run', async () => {

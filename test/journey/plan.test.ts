@@ -85,6 +85,7 @@ describe('a plan on the whole road', () => {
     expect(Object.keys(finished.reports).sort()).toEqual([
       'changes',
       'execution_report',
+      'journal',
       'rollback_manifest',
     ]);
     for (const name of ['execution_report', 'rollback_manifest']) {

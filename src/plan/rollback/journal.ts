@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, ftruncateSync } from 'node:fs';
 import { z } from 'zod';
+import { type Digest, sha256 } from '../../canonical/digest.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { attempt, closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
 import { appendDurably } from '../../durable/file.ts';
@@ -109,6 +110,30 @@ function safeParse(line: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** The whole lines of a journal, as they are on the disk. */
+export function journalBytes(root: string, reports_folder: string): Uint8Array {
+  const bytes = readWhole(root, `${reports_folder}/${JOURNAL_NAME}`);
+  return bytes.subarray(0, wholeLines(bytes).end);
+}
+
+/**
+ * The journal must be what the run left, and after it only what rollbacks appended. The attacker adds a line that calls a path
+ * untouched, so that a rollback leaves it as it is and is recorded as complete.
+ */
+export function requireJournalOf(root: string, reports_folder: string, digest: Digest): void {
+  const bytes = journalBytes(root, reports_folder);
+  const lines = readJournal(root, reports_folder);
+  for (let end = bytes.length; sha256(bytes.subarray(0, end)) !== digest; end = startOfLine(bytes, end)) {
+    if (lines.pop()?.kind !== 'rolled_back')
+      refuse('JOURNAL_CORRUPT', 'It is not the one that the run wrote.', { path: reports_folder });
+  }
+}
+
+/** Where the line begins that ends here. */
+function startOfLine(bytes: Uint8Array, end: number): number {
+  return end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
 }
 
 /** What the run announced to leave at a path, in order. */
