@@ -47,6 +47,7 @@ export interface Inventory {
   readonly noticed: string;
 }
 
+const CHILD = fileURLToPath(new URL('./inventory-child.ts', import.meta.url));
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const NOBODY = 65534;
 
@@ -89,11 +90,7 @@ export async function inventory(one: Case, other: boolean): Promise<Inventory> {
   const answer = answerIn(pipe);
   const child = spawn(
     'perl',
-    keyed(
-      [process.execPath, '--import', 'tsx', beside('inventory-child.ts'), one.kind, folder, given],
-      key,
-      word,
-    ),
+    keyed([process.execPath, '--import', 'tsx', CHILD, one.kind, folder, given], key, word),
     {
       stdio: ['ignore', 'inherit', 'pipe'],
       env: { ...process.env, HOME: '/nonexistent', TSX_DISABLE_CACHE: '1', KEYTURN_TEST_WORD: word },
