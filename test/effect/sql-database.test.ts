@@ -21,6 +21,7 @@ describe('the database file', () => {
     const root = await prepared();
     expect(await otherProcess(join(root, FILE))).toContain('open');
     await expectRefusal('SQL_DATABASE_BUSY', () => ask(root, 'SELECT 1'));
+    await expect(ask(root, 'SELECT 1')).rejects.toThrow(`Another process has ${FILE} open.`);
   });
 
   it('cannot be opened for writing by another process during a run', async () => {

@@ -89,8 +89,21 @@ async function lock(databases: readonly HeldDatabase[], options: HoldOptions): P
     return child;
   } catch (error) {
     await child.end();
-    throw error;
+    throw named(error, databases);
   }
+}
+
+/** The child knows the files by their descriptors, and a holder outside of its sandbox by no number. */
+function named(error: unknown, databases: readonly HeldDatabase[]): unknown {
+  if (!(error instanceof Refusal)) return error;
+  const [name, fd] = /\/proc\/(?:self|\d+)\/fd\/(\d+)/.exec(error.message) ?? [];
+  const path = databases[Number(fd) - GUARD_FD]?.place.path;
+  if (name === undefined || path === undefined) return error;
+  const message =
+    error.code === 'SQL_DATABASE_BUSY'
+      ? `Another process has ${path} open.`
+      : error.message.replaceAll(name, path);
+  return new Refusal(error.code, message, { path });
 }
 
 /** The same open file that is copied, so that the lock is on it whatever its name leads to by now. */

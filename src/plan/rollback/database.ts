@@ -5,7 +5,7 @@ import { type ReasonCode, Refusal } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
 import { nothingIfMissing } from '../state/see.ts';
 
-/** What DuckDB cannot open no process writes to with DuckDB, so it may be replaced without a lock. */
+/** What DuckDB cannot open here it cannot lock: such a file is replaced as any other one. */
 const UNLOCKABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'SQL_DATABASE_CORRUPT',
   'SQL_DATABASE_VERSION',
