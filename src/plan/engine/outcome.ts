@@ -2,7 +2,7 @@ import type { ReasonCode } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
-import type { RollBackOutcome } from '../rollback/roll-back.ts';
+import type { RollBackOutcome } from '../rollback/outcome.ts';
 import type { ErrorRecord } from './failure.ts';
 
 export type PlanStatus = 'SUCCESS' | 'PARTIAL' | 'FAILED' | 'ROLLED_BACK' | 'CANCELLED';

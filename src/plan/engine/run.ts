@@ -6,7 +6,7 @@ import type { Standing } from '../input/rules.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { Journal, JournalLine } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
-import type { RollBackOutcome } from '../rollback/roll-back.ts';
+import type { RollBackOutcome } from '../rollback/outcome.ts';
 import type { Attributes } from '../state/attributes.ts';
 import { foldersAbove, makeFolder } from '../state/folders.ts';
 import type { Seen } from '../state/see.ts';

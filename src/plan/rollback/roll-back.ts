@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
-import { type ReasonCode, Refusal } from '../../refusal.ts';
+import { Refusal } from '../../refusal.ts';
 import { eachAtMost } from '../concurrent.ts';
 import { planLimits } from '../limits.ts';
 import { Attributes } from '../state/attributes.ts';
@@ -12,6 +12,14 @@ import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts'
 import { type Journal, type JournalLine, neverTouched, openJournal, readJournal } from './journal.ts';
 import { leftoverLines, removeLeftovers } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest, saveManifest } from './manifest.ts';
+import {
+  type RollBackOutcome,
+  type RollBackStep,
+  type RolledBackPath,
+  said,
+  summary,
+  withReason,
+} from './outcome.ts';
 import {
   isTheOriginal,
   moveBack,
@@ -28,29 +36,6 @@ export interface RollBackOptions extends ScopeOptions {
   readonly clock?: () => Date;
   /** What the run itself learnt about the files. */
   readonly attributes?: Attributes;
-}
-
-export type RollBackStep = 'nothing' | 'restore' | 'remove' | 'move_back' | 'refuse' | 'except';
-
-export interface RolledBackPath {
-  readonly checkpoint_id: string;
-  readonly path: string;
-  readonly step: RollBackStep;
-  /** False after a preview, after a refusal, and when it did not succeed. */
-  readonly done: boolean;
-  readonly code?: ReasonCode;
-  readonly message?: string;
-}
-
-export interface RollBackOutcome {
-  /** `stuck`: at least one path is not as it was before the run; `instructions` say what a human must do. */
-  readonly status: 'rolled_back' | 'stuck' | 'preview';
-  readonly paths: readonly RolledBackPath[];
-  readonly folders_removed: readonly string[];
-  /** Actions that happened and that nothing undoes. */
-  readonly not_undone: readonly string[];
-  /** What a human must do, or may clean up. */
-  readonly instructions: readonly string[];
 }
 
 /**
@@ -87,14 +72,6 @@ export async function rollBack(
     // From the first change on nothing is thrown: half a rollback is a state that a human must see.
     return withReason(summary('stuck', paths, folders_removed, run, manifest), error);
   }
-}
-
-function withReason(outcome: RollBackOutcome, error: unknown): RollBackOutcome {
-  const why = error instanceof Error ? error.message : String(error);
-  return {
-    ...outcome,
-    instructions: [...outcome.instructions, `${why} Correct this, then roll back again.`],
-  };
 }
 
 interface Step {
@@ -201,23 +178,6 @@ function replacedBy({ inspected, step, from }: Step): string[] {
   return touched.flatMap(({ seen, checkpoint }) => (seen === null ? [] : [checkpoint.file_path]));
 }
 
-function said(
-  { checkpoint_id, file_path }: Checkpoint,
-  step: RollBackStep,
-  done: boolean,
-  message?: string,
-  code?: ReasonCode,
-): RolledBackPath {
-  return {
-    checkpoint_id,
-    path: file_path,
-    step,
-    done,
-    ...(message ? { message } : {}),
-    ...(code ? { code } : {}),
-  };
-}
-
 function refused({ checkpoint, inspected }: Step): RolledBackPath {
   const how = inspected.standing === 'missing' ? 'removed' : 'changed';
   const message =
@@ -284,36 +244,4 @@ async function appendTo(root: string, manifest: RollbackManifest, line: JournalL
   } finally {
     journal.close();
   }
-}
-
-function summary(
-  status: RollBackOutcome['status'],
-  paths: readonly RolledBackPath[],
-  folders_removed: readonly string[],
-  run: InspectedRun,
-  manifest: RollbackManifest,
-): RollBackOutcome {
-  const not_undone = run.actions
-    .map(({ action_id }) => action_id)
-    .filter((id) => manifest.irreversible.includes(id));
-  const stuck = paths.filter(({ done, step }) => (status === 'preview' ? step === 'refuse' : !done));
-  return {
-    status,
-    paths,
-    folders_removed,
-    not_undone,
-    instructions: stuck.map((path) => instructionFor(path, manifest)),
-  };
-}
-
-function instructionFor(
-  { checkpoint_id, path, message }: RolledBackPath,
-  manifest: RollbackManifest,
-): string {
-  const checkpoint = manifest.checkpoints.find((one) => one.checkpoint_id === checkpoint_id)!;
-  const original = originalOf(checkpoint);
-  const way = original
-    ? `the original is ${checkpoint.backup_location} (SHA-256 ${original.sha256}, mode ${original.mode.toString(8)}); copy it to ${path} if the other change may go`
-    : `nothing was there before the run; remove ${path} if the other change may go`;
-  return `${path}: ${message ?? 'not restored'} To restore it by hand: ${way}, then roll back again.`;
 }
