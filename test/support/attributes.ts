@@ -7,10 +7,12 @@ export const hasTools =
   runs('setfattr', '--version') && runs('setfacl', '--version') && runs('getfattr', '--version');
 
 /** A test that says so and ends where those programs are missing. */
-export const withTools = (test: () => Promise<void>) => async () => {
-  if (hasTools) await test();
-  else console.warn('SKIPPED: setfacl, setfattr and getfattr are not installed');
-};
+export const withTools =
+  <A extends unknown[]>(test: (...given: A) => Promise<void>) =>
+  async (...given: A) => {
+    if (hasTools) await test(...given);
+    else console.warn('SKIPPED: setfacl, setfattr and getfattr are not installed');
+  };
 
 export const setAcl = (path: string, ...entries: string[]) =>
   execFileSync('setfacl', ['-m', entries.join(','), path]);
