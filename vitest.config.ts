@@ -10,15 +10,16 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 
 /** Ordinary tests that start many processes, terminals, databases or servers. */
 const SLOW = [
-  'test/agent/{at-agent-packets,at-agent-postgres,executor,finder,finder-eval,guard,plan-effect}.test.ts',
+  'test/agent/{at-agent-chain,at-agent-packets,at-agent-postgres,attack-approval,attack-template,executor,finder,finder-eval,guard,plan-effect}.test.ts',
   'test/build.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,check,delegation,freeze,freeze-glass,grant}.test.ts',
   'test/cli/{json,ledger,list,plan,policy,propose,review,rollback,run-refused,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
   'test/effect/{sql-database,sql-escape,sql-run}.test.ts',
-  'test/journey/{audit-file,control-flow,crash,plan-crash,plan-safety,plan-sql,plan-stop,plan-undo,postgres,postgres-stop,race}.test.ts',
+  'test/findings/{p08-gc,s04-plan-steps,s08-one-vocabulary}.test.ts',
+  'test/journey/{audit-file,control-flow,crash,plan-crash,plan-safety,plan-sql,plan-stop,plan-undo,postgres,postgres-stop,race,stop}.test.ts',
   'test/lane/{check,queue,run}.test.ts',
   'test/log.test.ts',
-  'test/plan/engine/sql.test.ts',
+  'test/plan/engine/{crash,sql}.test.ts',
   'test/tool/swap.test.ts',
   'test/store/{copy,postgres,postgres-away,postgres-durable,postgres-faults,postgres-shape,postgres-shared,sqlite-agent}.test.ts',
 ];

@@ -17,6 +17,8 @@ const ROADS = {
 
 /** They read and judge. None of them starts, writes or signs anything. */
 const READS = [
+  'src/display/shown.ts',
+  'src/display/template.ts',
   'src/journey/bound.ts',
   'src/journey/bound-effect.ts',
   'src/journey/bound-shown.ts',

@@ -70,9 +70,7 @@ const FIELDS: { readonly [K in keyof Required<Simulation>]: (simulation: Simulat
   impactful: (simulation) => [consequences(simulation)],
   side_effecting: () => [],
   irreversible: () => [],
-  rollback_plan_ref: ({ rollback_plan_ref }) => [
-    line('Undone by', [registry(rollback_plan_ref ?? 'nothing')]),
-  ],
+  rollback_plan_ref: undoneBy,
   access_action: ({ access_action }) => [line('Access', [registry(access_action)])],
   family: ({ family, priority }) => [line('Family', [registry(family), derived(`, priority ${priority}`)])],
   priority: () => [],
@@ -109,6 +107,10 @@ function consequences(simulation: Simulation): Line {
     [registry(marks.join(', ').replace('_', ' '))],
     simulation.irreversible ? 'alarm' : 'warn',
   );
+}
+
+function undoneBy({ rollback_plan_ref }: Simulation): Line[] {
+  return [line('Undone by', [registry(rollback_plan_ref ?? 'nothing')])];
 }
 
 /** What it asks a user for, then how an answer is read. */
