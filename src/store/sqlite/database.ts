@@ -3,21 +3,29 @@ import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { isSqliteError, refusalOf } from './failure.ts';
+import { isBusy, isSqliteError, refusalOf } from './failure.ts';
 
 /** One connection. `run` and `transaction` turn an error of SQLite into a refusal; what they wrap throws it bare. */
 export interface Database {
   /** A prepared statement, compiled once per connection. */
   sql(text: string): StatementSyncInstance;
   exec(text: string): void;
-  /** All of `act` or nothing. A write is durable when this returns. */
+  /** All of `act` or nothing. A write is durable when this returns. It waits for another writer, and this process with it. */
   transaction<T>(kind: 'read' | 'write', act: () => T): T;
+  /** A write that is refused with STORE_BUSY, after a moment, where another writer is at work. */
+  write<T>(act: () => T): T;
   /** Runs what needs no transaction of its own. */
   run<T>(act: () => T): T;
   close(): void;
-  /** How long this connection waits for another that holds the store. */
+  /** How long a caller waits for another connection that holds the store. */
   readonly busy_ms: number;
 }
+
+/**
+ * How long SQLite itself waits. It sleeps in this thread, so that nothing else of the process goes on: what takes longer is tried
+ * again.
+ */
+export const MOMENT_ms = 10;
 
 export type Access = 'read' | 'write' | 'immutable';
 
@@ -32,12 +40,12 @@ export async function connect(
   return mapped(() => {
     const db = new DatabaseSync(location, {
       readOnly: access !== 'write',
-      timeout: busy_ms,
+      timeout: MOMENT_ms,
       enableForeignKeyConstraints: true,
       defensive: true,
     });
     return closedOnFailure(db, () => {
-      db.exec(CAREFUL);
+      patiently(busy_ms, () => db.exec(CAREFUL));
       return databaseOf(db, path, access, busy_ms);
     });
   });
@@ -88,11 +96,24 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
   // fresh connection, which reads the disk again, may write.
   let failed: Refusal | null = null;
 
-  function transaction<T>(kind: 'read' | 'write', act: () => T): T {
+  const transaction = <T>(kind: 'read' | 'write', act: () => T): T => {
+    patiently(busy_ms, () => begin(kind));
+    return begun(kind, act);
+  };
+
+  const write = <T>(act: () => T): T => {
+    begin('write');
+    return begun('write', act);
+  };
+
+  function begin(kind: 'read' | 'write'): void {
     if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
     if (kind === 'write' && failed)
       refuse('WRITE_FAILED', `An earlier write failed (${failed.code}). Open the store again.`);
     mapped(() => sql(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run());
+  }
+
+  function begun<T>(kind: 'read' | 'write', act: () => T): T {
     try {
       const result = act();
       wal ??= identityOf(`${path}-wal`);
@@ -141,11 +162,12 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
 
   return {
     sql,
-    exec: (text) => db.exec(text),
+    exec: (text) => patiently(busy_ms, () => db.exec(text)),
     transaction,
+    write,
     run: (act) => {
       if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
-      return mapped(act);
+      return patiently(busy_ms, () => mapped(act));
     },
     close,
     busy_ms,
@@ -157,6 +179,18 @@ function mapped<T>(act: () => T): T {
     return act();
   } catch (error) {
     throw refusalOf(error);
+  }
+}
+
+/** Tries again while another connection is in the way. For what reads, and for what begins: it has changed nothing until then. */
+function patiently<T>(busy_ms: number, act: () => T): T {
+  const until_ms = performance.now() + busy_ms;
+  for (;;) {
+    try {
+      return act();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until_ms) throw error;
+    }
   }
 }
 

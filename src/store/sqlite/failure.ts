@@ -17,6 +17,12 @@ export function isSqliteError(error: unknown): error is SqliteError {
   return (error as NodeJS.ErrnoException)?.code === 'ERR_SQLITE_ERROR';
 }
 
+/** Another connection is in the way. Read from the error of SQLite, or from what it became. */
+export function isBusy(error: unknown): boolean {
+  const refusal = refusalOf(error);
+  return refusal instanceof Refusal && refusal.code === 'STORE_BUSY';
+}
+
 /** A row that must be unique is there already. */
 export function isConstraint(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === CONSTRAINT;

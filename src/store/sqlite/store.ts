@@ -50,11 +50,11 @@ function addTenant(db: Database, name: string): void {
 
 function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
   const tips = tipsOf(db, tenant);
-  const group = groupCommit((batch: readonly CheckedCommit[]) => {
-    const outcomes = writeBatch(db, tenant, clock, tips, batch);
+  const group = groupCommit((batch: readonly CheckedCommit[], patient) => {
+    const outcomes = writeBatch(db, tenant, clock, tips, batch, patient);
     if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
     return outcomes;
-  });
+  }, db.busy_ms);
   const requireWritable = () => {
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };

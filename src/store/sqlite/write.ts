@@ -11,7 +11,7 @@ import {
 } from '../decide.ts';
 import type { Receipt } from '../store.ts';
 import { insertAgentRows } from './agent.ts';
-import type { Database } from './database.ts';
+import { type Database, MOMENT_ms } from './database.ts';
 import { isConstraint, isSqliteError } from './failure.ts';
 import type { Outcome } from './group.ts';
 import { claimKey, claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
@@ -21,7 +21,8 @@ import type { Tips } from './tip.ts';
 
 /**
  * Commits a batch in one transaction with one sync. Each commit is decided before any of it is written, so a refused
- * one leaves no trace and its neighbours go on. When writing itself fails, this throws and nobody is told yes.
+ * one leaves no trace and its neighbours go on. When writing itself fails, this throws and nobody is told yes. Where another writer
+ * is at work it waits when it is `patient`, and refuses otherwise.
  */
 export function writeBatch(
   db: Database,
@@ -29,8 +30,10 @@ export function writeBatch(
   clock: () => Date,
   tips: Tips,
   batch: readonly CheckedCommit[],
+  patient: boolean,
 ): Outcome<Receipt>[] {
-  return db.transaction('write', () => {
+  const write = <T>(act: () => T) => (patient ? db.transaction('write', act) : db.write(act));
+  return write(() => {
     const ledger = ledgerOf(db, tenant);
     let tip = tips.read();
     const outcomes = batch.map((commit): Outcome<Receipt> => {
@@ -166,6 +169,6 @@ export function forgetErased(db: Database): void {
   } catch (error) {
     if (!isSqliteError(error)) throw error;
   } finally {
-    db.exec(`PRAGMA busy_timeout = ${db.busy_ms}`);
+    db.exec(`PRAGMA busy_timeout = ${MOMENT_ms}`);
   }
 }
