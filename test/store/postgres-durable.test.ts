@@ -53,9 +53,21 @@ async function withRole(setting: string): Promise<void> {
 }
 
 describe('a commit that no standby has', () => {
+  const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+
+  /** A process of the server of its own takes note that a standby counts, some time after the others have read the setting. */
+  async function standbyCounts(): Promise<void> {
+    for (let waited = false; !waited; ) {
+      let done = false;
+      const probe = at().sql(`COMMENT ON ROLE ${APPLICATION.user} IS 'a change that waits for a standby'`);
+      const ended = probe.catch(() => []).then(() => (done = true));
+      while (!done) if ((await at().sql(cancel)).length > 0) waited = true;
+      await ended;
+    }
+  }
+
   /** An operator who has no patience with whoever waits for the standby. */
   function cancelling(): () => void {
-    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
     const timer = setInterval(
       () =>
         void at()
@@ -75,6 +87,7 @@ describe('a commit that no standby has', () => {
       const store = await opened('write', { busy_ms: 1_000 });
       await store.commit({ events: [proposed()] });
       const reset = await withSystem('synchronous_standby_names', 'nobody');
+      await standbyCounts();
       const stop = cancelling();
       const refusal = await expectRefusal('WRITE_FAILED', () => store.commit({ events: [proposed()] }));
       expect(refusal.message).toContain('unknown');
