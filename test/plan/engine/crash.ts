@@ -149,7 +149,10 @@ const LAST_WORDS: Readonly<Record<string, string>> = {
 const endedWell = (args: readonly string[], output: string) =>
   output.includes(LAST_WORDS[args.find((one) => Object.hasOwn(LAST_WORDS, one)) ?? ''] ?? 'rolled_back');
 
-/** Lets the `when`th call of any of these fail for want of space, with `+` all after it too, and says whether there was one. */
+/**
+ * Lets the `when`th call of any of these fail for want of space, with `+` all after it too, and says whether there was one. It may be
+ * a call on one of node's own pipes, which no disk can fill and after which node can wait for ever: then it is killed.
+ */
 export function fullAtCall(
   child: string,
   args: readonly string[],
@@ -159,7 +162,8 @@ export function fullAtCall(
   const trace = join(mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-trace-')), 'calls');
   const strace = ['-f', '-qq', '-o', trace, '-e', `trace=${calls}`];
   const inject = ['-e', `inject=${calls}:error=ENOSPC:when=${when}`];
-  spawnSync('strace', [...strace, ...inject, process.execPath, child, ...args], {
+  const bounded = ['timeout', '--signal=KILL', '10', process.execPath, child, ...args];
+  spawnSync('strace', [...strace, ...inject, ...bounded], {
     stdio: 'ignore',
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
   });

@@ -22,14 +22,18 @@ const CALLS = [
 const STRIDE = Number(process.env.KEYTURN_SOAK_STRIDE ?? 5);
 
 describe.each(['run', 'back'])('a disk that is full at every call of a %s', (task) => {
-  it.each(CALLS)('%s: the rollback restores every byte', async (calls) => {
-    expect(hasStrace, 'this sweep needs strace').toBe(true);
-    for (let when = 1, reached = true; reached; when += STRIDE) {
-      const root = scratch();
-      const { effect_file, before } = await layProject(root);
-      if (task === 'back') await killAfter(child.path, ['run', root, effect_file], 30_000);
-      reached = fullAtCall(child.path, [task, root, effect_file], calls, when);
-      await expectRecoverable(root, before);
-    }
-  });
+  it.each(CALLS)(
+    '%s: the rollback restores every byte',
+    async (calls) => {
+      expect(hasStrace, 'this sweep needs strace').toBe(true);
+      for (let when = 1, reached = true; reached; when += STRIDE) {
+        const root = scratch();
+        const { effect_file, before } = await layProject(root);
+        if (task === 'back') await killAfter(child.path, ['run', root, effect_file], 30_000);
+        reached = fullAtCall(child.path, [task, root, effect_file], calls, when);
+        await expectRecoverable(root, before);
+      }
+    },
+    3_600_000,
+  );
 });
