@@ -10,7 +10,7 @@ const EXHAUSTIVE = 'test/**/*.exhaustive.test.ts';
 
 /** Ordinary tests that start many processes, terminals, databases or servers. */
 const SLOW = [
-  'test/agent/{at-agent-chain,at-agent-packets,at-agent-postgres,attack-approval,attack-template,executor,finder,finder-eval,guard,plan-effect}.test.ts',
+  'test/agent/{at-agent-chain,at-agent-packets,at-agent-postgres,attack-approval,attack-template,executor,finder,finder-eval,finder-property,guard,plan-effect}.test.ts',
   'test/build.test.ts',
   'test/cli/{agent,agent-json,capability,capability-json,check,delegation,freeze,freeze-glass,grant}.test.ts',
   'test/cli/{json,ledger,list,plan,policy,propose,review,rollback,run-refused,settle,store,store-journey,story,terminal,turn,usage,watch}.test.ts',
@@ -19,7 +19,9 @@ const SLOW = [
   'test/findings/{p03-metadata,p08-gc,s04-plan-steps,s08-one-vocabulary}.test.ts',
   'test/journey/{audit-file,control-flow,crash,plan-crash,plan-safety,plan-sql,plan-stop,plan-undo,postgres,postgres-stop,race,stop}.test.ts',
   'test/lane/{check,json,queue,run}.test.ts',
+  'test/ledger/prove.test.ts',
   'test/log.test.ts',
+  'test/plan/edit/json.property.test.ts',
   'test/plan/engine/{crash,sql}.test.ts',
   'test/tool/swap.test.ts',
   'test/store/{copy,postgres,postgres-away,postgres-durable,postgres-faults,postgres-shape,postgres-shared,sqlite-agent}.test.ts',
