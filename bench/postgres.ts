@@ -201,7 +201,8 @@ async function filled(server: Server, name: string, size: number): Promise<{ sto
 }
 
 async function checkMany(store: Store, ids: readonly string[], checks: number): Promise<void> {
-  const context = { store, clock: () => new Date() } as Context;
+  // The kept head is a file beside the store. What is compared is the store.
+  const context = { store, clock: () => new Date(), requireKeptHead: async () => {} } as unknown as Context;
   for (let i = 0; i < checks; i++) await check(context, ids[i % ids.length]!, 'ab'.repeat(32));
 }
 

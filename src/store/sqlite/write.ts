@@ -21,7 +21,7 @@ import type { Tips } from './tip.ts';
 
 /**
  * Commits a batch in one transaction with one sync. Each commit is decided before any of it is written, so a refused
- * one leaves no trace and its neighbours go on. When writing itself fails, this throws and nobody is told yes. Where another writer
+ * one leaves no trace and its neighbours go on. When writing itself fails, this throws, and no commit of the batch is acknowledged. Where another writer
  * is at work it waits when it is `patient`, and refuses otherwise.
  */
 export function writeBatch(
