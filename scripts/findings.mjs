@@ -1,7 +1,7 @@
 /**
  * `npm run findings [-- ID … --exhaustive]`: for each finding of docs/findings.md, runs its tests at the commit before the one
- * that mended it (the first with the trailer `Mends: ID`), where they must fail by an assertion, and then here, where they
- * must pass. Ends with 1 when one of them did not.
+ * that mended it, where they must fail by an assertion, and then here, where they must pass. Ends with 1 when one of them did
+ * not. Several commits may have the trailer `Mends: ID`: a test file belongs to the one that added it, or else to the first.
  *
  * The older tree gets the test files, and what tests share, from here. What it must not get is the mend: everything else
  * is as it was. A test that cannot even be loaded there shows nothing, and is reported as such.
@@ -25,7 +25,7 @@ const findings = readFileSync(join(root, 'docs/findings.md'), 'utf8')
   .split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .filter(([, id]) => /^[SPTU]\d+$/.test(id ?? ''))
-  .map(([, id]) => ({ id, files: filesOf(id), mend: mends().get(id) }));
+  .map(([, id]) => ({ id, files: filesOf(id) }));
 
 function filesOf(id) {
   return readdirSync(join(root, FOLDER))
@@ -34,15 +34,15 @@ function filesOf(id) {
     .map((name) => `${FOLDER}/${name}`);
 }
 
-/** The first commit that says that it mends a finding, by finding. */
-function mends() {
-  const format = '%H %(trailers:key=Mends,valueonly,separator=%x20)';
-  const found = new Map();
-  for (const line of git('log', '--reverse', `--format=${format}`).split('\n')) {
-    const [commit, ...ids] = line.trim().split(/[\s,]+/);
-    for (const id of ids) if (!found.has(id)) found.set(id, commit);
-  }
-  return found;
+/** The commit that mended what the file shows. */
+function mendOf(id, file) {
+  const format = '--format=%H %(trailers:key=Mends,valueonly,separator=%x20)';
+  const mends = git('log', '--reverse', format)
+    .split('\n')
+    .map((line) => line.trim().split(/[\s,]+/))
+    .flatMap(([commit, ...ids]) => (ids.includes(id) ? [commit] : []));
+  const added = git('log', '--diff-filter=A', '--format=%H', '--', file).split('\n');
+  return mends.find((commit) => added.includes(commit)) ?? mends[0];
 }
 
 function git(...args) {
@@ -139,13 +139,13 @@ function nowLine(file) {
 }
 
 let bad = 0;
-for (const { id, files, mend } of findings.filter(({ id }) => chosen.length === 0 || chosen.includes(id))) {
+for (const { id, files } of findings.filter(({ id }) => chosen.length === 0 || chosen.includes(id))) {
   if (files.length === 0) {
     bad += 1;
     console.log(`${id.padEnd(4)} has no test`);
   }
   for (const file of files) {
-    const [before, now] = [beforeLine(mend, file), nowLine(file)];
+    const [before, now] = [beforeLine(mendOf(id, file), file), nowLine(file)];
     if (!before.ok || !now.ok) bad += 1;
     console.log(`${id.padEnd(4)} ${before.text}, ${now.text}  ${file}`);
   }
