@@ -217,6 +217,12 @@ const bodies = {
     /** Of the rollback manifest, without what its later status says. */
     manifest: digest,
   }),
+  /** A plan wrote down what it is about to do, where no path will show it. It does that only after this is recorded. */
+  'execution.announced': z.strictObject({
+    execution_id: uuid,
+    /** Of the journal of the run, up to here. */
+    journal: digest,
+  }),
   'execution.refused': z.strictObject({
     hash: digest,
     capability_id: uuid.nullable(),

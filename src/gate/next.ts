@@ -16,6 +16,7 @@ export type IntentEvent = Event<
   | 'glass.broken'
   | 'execution.claimed'
   | 'execution.checkpointed'
+  | 'execution.announced'
   | 'violation.detected'
   | 'execution.finished'
   | 'execution.resolved'
@@ -35,6 +36,7 @@ const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
   'glass.broken',
   'execution.claimed',
   'execution.checkpointed',
+  'execution.announced',
   'violation.detected',
   'execution.finished',
   'execution.resolved',
@@ -108,6 +110,9 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'execution.checkpointed':
       from(state, ['claimed']);
       return checkpointed(state, event);
+    case 'execution.announced':
+      from(state, ['claimed']);
+      return announced(state, event);
     case 'violation.detected':
       from(state, ['claimed']);
       sameRun(state, event.body.execution_id);
@@ -233,6 +238,12 @@ function checkpointed(state: IntentState, { body }: Event<'execution.checkpointe
   if (run.reports === null || run.manifest !== null)
     refuse('TRANSITION_ILLEGAL', 'A run of a plan has one checkpoint.');
   return { ...state, runs: [...state.runs.slice(0, -1), { ...run, manifest: body.manifest }] };
+}
+
+function announced(state: IntentState, { body }: Event<'execution.announced'>): IntentState {
+  const run = sameRun(state, body.execution_id);
+  if (run.manifest === null) refuse('TRANSITION_ILLEGAL', 'A run announces nothing before its checkpoint.');
+  return { ...state, runs: [...state.runs.slice(0, -1), { ...run, journal: body.journal }] };
 }
 
 function finished(state: IntentState, event: Event<'execution.finished'>, at: string): IntentState {

@@ -67,7 +67,10 @@ export interface Run {
   readonly reports: string | null;
   /** The digest of the rollback manifest; `null` for a tool, and while nothing was changed. */
   readonly manifest: Digest | null;
-  /** The digest of the journal of a plan when its run ended; `null` until then, and where nothing was changed. */
+  /**
+   * The digest of the journal of a plan: up to what the run announced last, or all of it once it ended. `null` while it
+   * announced nothing, and where nothing was changed.
+   */
   readonly journal: Digest | null;
   /** When a human gave up its backups; `null` while they are kept. */
   readonly expired_at: string | null;

@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly execution_id: string;
   /** Records the manifest of a plan, durably, before anything is changed. */
   readonly checkpointed: (manifest: Digest) => Promise<void>;
+  /** Records the journal of a plan, durably, before what its last line announces is done. */
+  readonly announced: (journal: Digest) => Promise<void>;
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }

@@ -12,7 +12,6 @@ import { buildExecutionReport } from '../plan/report/execution-report.ts';
 import { expiryOf } from '../plan/report/folder.ts';
 import { appendLog, logOf } from '../plan/report/log.ts';
 import { changesBytes, reportBytes, writeRollbackScript } from '../plan/report/write.ts';
-import { journalBytes } from '../plan/rollback/journal.ts';
 import { MANIFEST_NAME, manifestDigest } from '../plan/rollback/manifest.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
 import { isReasonCode } from '../refusal.ts';
@@ -33,7 +32,8 @@ interface PlanRun extends RunOptions {
 /** One run of a plan. What the record needs is in memory when it ends; the files that people read are written after the record. */
 export async function executeRun(context: Context, effect: PlanEffect, run: PlanRun): Promise<Ended> {
   const { root, clock } = context;
-  const { execution_id, reports, runners, protection, attributes, checkpointed, abort, onProgress } = run;
+  const { execution_id, reports, runners, protection, attributes, checkpointed, announced } = run;
+  const { abort, onProgress } = run;
   const script = await writeRollbackScript(root, reports, execution_id);
   const outcome = await executePlan(effect, {
     root,
@@ -45,6 +45,7 @@ export async function executeRun(context: Context, effect: PlanEffect, run: Plan
     expires_at: expiryOf(clock()),
     auto_rollback_script: script,
     onCheckpoint: (manifest) => checkpointed(manifestDigest(manifest)),
+    onAnnounce: announced,
     ...(abort && { abort }),
     ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
   });
@@ -90,7 +91,7 @@ function recordedOf(
     changes: changesBytes(recordChanges(outcome, log)),
     ...(outcome.manifest && {
       rollback_manifest: readFileBeneath(root, `${reports}/${MANIFEST_NAME}`, limits.output_bytes).bytes,
-      journal: journalBytes(root, reports),
+      journal: outcome.journal,
     }),
   };
 }

@@ -6,7 +6,7 @@ import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { renewArchivedManifest } from '../plan/report/archive.ts';
-import { requireJournalOf } from '../plan/rollback/journal.ts';
+import { boundJournal } from '../plan/rollback/journal.ts';
 import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import type { RollBackOutcome } from '../plan/rollback/outcome.ts';
 import { type RollBackOptions, rollBack } from '../plan/rollback/roll-back.ts';
@@ -57,7 +57,7 @@ export async function previewRollback(
   const { execution_id } = run;
   // As `rollback` itself: what has ended is not done again.
   if (manifest === null || ENDED.has(state.status)) return { ...NOTHING, execution_id, status: 'preview' };
-  const options = { ...optionsOf(context, effect, { checkpoints, except }), preview: true };
+  const options = { ...optionsOf(context, run, effect, { checkpoints, except }), preview: true };
   requireSomeUndone(state, manifest, options);
   return { ...(await rollBack(manifest, options)), execution_id };
 }
@@ -78,12 +78,12 @@ export async function rollback(
   const { execution_id } = run;
   if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
   requireIdle(context, state, run, request.host_is_dead);
-  const options = optionsOf(context, effect, { checkpoints, except });
   // What is refused is refused before the claim: after it, only the end of this process would let another one in.
-  if (manifest !== null) requireSomeUndone(state, manifest, options);
+  const options = manifest && optionsOf(context, run, effect, { checkpoints, except });
+  if (options) requireSomeUndone(state, manifest, options);
 
   return atWork(context, execution_id, () =>
-    claimAndUndo(context, request, { state, run, effect, manifest }),
+    claimAndUndo(context, request, { state, run, manifest, options }),
   );
 }
 
@@ -98,10 +98,9 @@ function requireSomeUndone(state: IntentState, manifest: RollbackManifest, optio
 async function claimAndUndo(
   context: Context,
   { checkpoints = [], except = [], reason, signer }: RollbackRequest,
-  { state, run, effect, manifest }: Undoable,
+  { state, run, manifest, options }: Omit<Undoable, 'effect'> & { options: RollBackOptions | null },
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
   const { execution_id } = run;
-  const options = optionsOf(context, effect, { checkpoints, except });
   const round = (state.rollback?.round ?? 0) + 1;
   const chosen = { checkpoints: [...checkpoints], except: [...new Set(except)] };
   const facts = { execution_id, round, ...chosen, executor: context.process, reason };
@@ -115,7 +114,7 @@ async function claimAndUndo(
   );
   await context.store.commit({ events: [claimed] });
 
-  const outcome = manifest === null ? NOTHING : await rollBack(manifest, options);
+  const outcome = manifest && options ? await rollBack(manifest, options) : NOTHING;
   if (manifest !== null) await renewArchivedManifest(context.root, run.reports);
   const report = seal(canonicalBytes(outcome));
   const finished: Event<'rollback.finished'> = {
@@ -145,9 +144,6 @@ async function undoable(context: Context, name: string): Promise<Undoable> {
   const effect = openEffect(await context.store.object(state.effect_digest));
   if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
   const manifest = run.manifest === null ? null : boundManifest(context, reports, run.manifest);
-  // A run that was killed recorded no end: its journal is taken as it is.
-  if (manifest !== null && run.journal !== null && !ENDED.has(state.status))
-    requireJournalOf(context.root, reports, run.journal);
   // Its digest is recorded before the first change, so a run without one has changed nothing. The files must say so too.
   if (manifest === null && state.status !== 'rolled_back') await requireUntouched(effect, context.root);
   return { state, run: { ...run, reports }, effect, manifest };
@@ -182,12 +178,14 @@ function requireIdle(context: Context, state: IntentState, run: Run, host_is_dea
 
 function optionsOf(
   { root, clock, memory }: Context,
+  { reports, journal: digest, finished_at }: Undoable['run'],
   effect: PlanEffect,
   { checkpoints = [], except = [] }: Chosen,
 ): RollBackOptions {
   memory.attributes ??= new Attributes();
   const { attributes } = memory;
-  return { root, clock, effect, except, attributes, ...(checkpoints.length > 0 && { checkpoints }) };
+  const journal = boundJournal(root, reports, { digest, ended: finished_at !== null });
+  return { root, journal, clock, effect, except, attributes, ...(checkpoints.length > 0 && { checkpoints }) };
 }
 
 function resultOf(

@@ -229,7 +229,10 @@ async function effectOf(
   try {
     const ended = await prepared.run({
       execution_id,
-      checkpointed: (manifest) => bind(context, subject, { execution_id, manifest }),
+      checkpointed: (manifest) =>
+        bind(context, { kind: 'execution.checkpointed', subject, body: { execution_id, manifest } }),
+      announced: (journal) =>
+        bind(context, { kind: 'execution.announced', subject, body: { execution_id, journal } }),
       abort: watch.signal,
       ...(onProgress && { onProgress }),
     });
@@ -241,13 +244,12 @@ async function effectOf(
   }
 }
 
-/** A rollback trusts a manifest by this digest: a manifest that was changed later is refused. */
+/** A rollback trusts manifest and journal by these digests: what was changed later is refused. */
 async function bind(
   { store }: Context,
-  subject: string,
-  body: Event<'execution.checkpointed'>['body'],
+  event: Event<'execution.checkpointed' | 'execution.announced'>,
 ): Promise<void> {
-  await store.commit({ events: [{ kind: 'execution.checkpointed', subject, body }] });
+  await store.commit({ events: [event] });
 }
 
 /** F3 of 002: the refused attempt is recorded, with the capability that was presented if it can be named. */

@@ -56,6 +56,8 @@ const WORDS: Words = {
     `with the capability ${capability_id}, on ${executor.host}`,
   'execution.checkpointed': ({ execution_id, manifest }) =>
     `the execution ${execution_id} backed up what it changes; the digest of its manifest is ${manifest}`,
+  'execution.announced': ({ execution_id, journal }) =>
+    `the execution ${execution_id} announced what it does next; the digest of its journal is ${journal}`,
   'execution.refused': ({ reason_code, capability_id }) =>
     `a run was refused${capability_id === null ? '' : ` with the capability ${capability_id}`}: ${because(reason_code)}`,
   'violation.detected': ({ execution_id, reason_code, revoked }) =>

@@ -19,7 +19,7 @@ import {
   runnable,
   undo,
 } from '../journey/plan-story.ts';
-import { deriveAndExecute, lay, modify, plan, REPORTS } from '../plan/engine/story.ts';
+import { deriveAndExecute, journalOf, lay, modify, plan, REPORTS } from '../plan/engine/story.ts';
 import { attributesAt, setAcl, setAttribute, withTools } from '../support/attributes.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -186,7 +186,9 @@ describe('P3: access control lists, attributes, owner, mode and times', () => {
       const before = attributesAt([file]);
       expect((await deriveAndExecute(root, plan([modify('1', 'a', 'one', 'two')]))).status).toBe('SUCCESS');
       expect(attributesAt([file])).toBe(before);
-      expect((await rollBack(loadManifest(root, REPORTS), { root })).status).toBe('rolled_back');
+      expect((await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root) })).status).toBe(
+        'rolled_back',
+      );
       expect(attributesAt([file])).toBe(before);
     }),
   );

@@ -10,6 +10,7 @@ import {
   deriveAndExecute,
   everything,
   execute,
+  journalOf,
   lay,
   modify,
   picture,
@@ -36,7 +37,7 @@ async function ended() {
   return { root, before, journal: join(root, JOURNAL) };
 }
 
-const back = (root: string) => rollBack(loadManifest(root, REPORTS), { root });
+const back = (root: string) => rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root) });
 
 /** A line that changes nothing: it is about a path that no plan names. */
 const filler = (length: number): string => {

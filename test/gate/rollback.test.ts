@@ -7,6 +7,7 @@ import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   AT,
+  announced,
   checkpointed,
   claimed,
   denied,
@@ -46,6 +47,22 @@ describe('a checkpoint', () => {
     await expectRefusal('ALREADY_EXECUTED', () => having(finished('success'), checkpointed()));
     await expectRefusal('TRANSITION_ILLEGAL', () =>
       fold(proposed(), granted(), issued(), claimed(), checkpointed()),
+    );
+  });
+});
+
+describe('an announcement', () => {
+  const [first, second] = ['11'.repeat(32), '22'.repeat(32)];
+
+  it('binds the journal as far as the run came', () => {
+    expect(having(checkpointed(), announced(first), announced(second)).runs.at(-1)?.journal).toBe(second);
+  });
+
+  it('belongs to the run that is at work, after its checkpoint', async () => {
+    await expectRefusal('TRANSITION_ILLEGAL', () => having(announced(first)));
+    await expectRefusal('EXECUTION_NOT_FOUND', () => having(checkpointed(), announced(first, RUN_2)));
+    await expectRefusal('ALREADY_EXECUTED', () =>
+      having(checkpointed(), finished('success'), announced(first)),
     );
   });
 });

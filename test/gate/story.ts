@@ -1,3 +1,4 @@
+import type { Digest } from '../../src/canonical/digest.ts';
 import type { Body } from '../../src/event/event.ts';
 import { type IntentEvent, next } from '../../src/gate/next.ts';
 import type { IntentState } from '../../src/gate/state.ts';
@@ -170,6 +171,10 @@ export function retried(
 
 export function checkpointed(execution_id = RUN): IntentEvent {
   return { kind: 'execution.checkpointed', subject: ID, body: { execution_id, manifest: 'cd'.repeat(32) } };
+}
+
+export function announced(journal: Digest, execution_id = RUN): IntentEvent {
+  return { kind: 'execution.announced', subject: ID, body: { execution_id, journal } };
 }
 
 export function undoing(round = 1): IntentEvent {

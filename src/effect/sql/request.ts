@@ -43,7 +43,7 @@ export interface SqlRequest {
   /** Sees the saved result as text before it is in its place, and may refuse it. */
   readonly inspectResult?: (path: string, text: Uint8Array) => void;
   /** Sees each file just before it is put in its place, and may refuse: after it there is no way back. */
-  readonly publishing?: (made: Made) => void;
+  readonly publishing?: (made: Made) => Promise<void>;
 }
 
 /** A finished file, on the disk, that is about to be put in its place. */

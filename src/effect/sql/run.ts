@@ -253,7 +253,7 @@ async function put(request: SqlRequest, staged: Staged, made: Settled): Promise<
   const { path, place, stage, found, before_sha256 } = staged;
   if (made.sha256 === before_sha256) return;
   const { mode } = attributesOf(staged);
-  request.publishing?.({ path, place, sha256: made.sha256, size: made.size_bytes, mode });
+  await request.publishing?.({ path, place, sha256: made.sha256, size: made.size_bytes, mode });
   await publish(stage, place, found === null);
 }
 

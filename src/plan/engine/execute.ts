@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Digest } from '../../canonical/digest.ts';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { holdDatabases } from '../../effect/sql/hold.ts';
 import type { Hands } from '../handler/apply.ts';
@@ -38,6 +39,8 @@ export interface ExecuteOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Records the manifest, durably. Nothing is changed before it returns, and nothing at all when it throws. */
   readonly onCheckpoint?: (manifest: RollbackManifest) => Promise<void>;
+  /** Records the digest of the journal, durably. What its last line announces is done only after it returns. */
+  readonly onAnnounce?: (journal: Digest) => Promise<void>;
   readonly expires_at?: string;
   readonly auto_rollback_script?: string;
 }
@@ -48,8 +51,8 @@ export interface ExecuteOptions {
  */
 export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
   const { root, clock = () => new Date(), onProgress = () => {} } = options;
-  const { protection = () => 'free', attributes = new Attributes() } = options;
-  const run = new Run(effect, { root, clock, onProgress, protection, attributes });
+  const { protection = () => 'free', attributes = new Attributes(), onAnnounce = async () => {} } = options;
+  const run = new Run(effect, { root, clock, onProgress, onAnnounce, protection, attributes });
   const halt = startHalt(options.abort, effect.instructions.timeout_ms);
   try {
     await checkpoint(run, options);
@@ -233,7 +236,7 @@ async function undoIfNeeded(run: Run): Promise<void> {
   run.options.onProgress({ phase: 'rollback' });
   try {
     disownUntouched(run);
-    run.rollback = await rollBack(run.manifest!, { root, clock, attributes });
+    run.rollback = await rollBack(run.manifest!, { root, clock, attributes, journal: run.journal! });
     if (run.rollback.status === 'rolled_back')
       run.manifest = { ...run.manifest!, status: 'EXECUTED', rolled_back_at: run.now() };
   } catch (error) {
@@ -290,6 +293,7 @@ function outcomeOf(run: Run): PlanOutcome {
     errors: run.errors.map((error) => recovered(error, run)),
     changes: run.changes,
     manifest: run.manifest,
+    journal: run.journal?.bytes() ?? new Uint8Array(),
     rollback: run.rollback,
     instructions: run.rollback?.instructions ?? run.leftovers,
     left_behind: leftBehind(run),

@@ -21,6 +21,8 @@ export interface PlanOutcome {
   readonly changes: readonly AppliedChange[];
   /** null when the run ended before anything could be touched. */
   readonly manifest: RollbackManifest | null;
+  /** All that the run wrote into its journal. */
+  readonly journal: Uint8Array;
   readonly rollback: RollBackOutcome | null;
   /** What a human must do, or may clean up. */
   readonly instructions: readonly string[];

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix';
+import { type Digest, sha256 } from '../../canonical/digest.ts';
 import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
 import type { Hands, Stager } from '../handler/apply.ts';
@@ -19,6 +20,7 @@ export interface RunOptions {
   readonly root: string;
   readonly clock: () => Date;
   readonly onProgress: (progress: Progress) => void;
+  readonly onAnnounce: (journal: Digest) => Promise<void>;
   readonly protection: (path: string) => Standing;
   readonly attributes: Attributes;
 }
@@ -57,6 +59,7 @@ export class Run {
   escalate = false;
   readonly #made = new Set<string>();
   #temporaries = 0;
+  #recorded: Promise<void> = Promise.resolve();
 
   constructor(effect: PlanEffect, options: RunOptions) {
     this.effect = effect;
@@ -72,6 +75,15 @@ export class Run {
     if (!this.journal) refuse('INTERNAL', 'The journal is not open.');
     if (line.kind === 'started') this.begun.add(line.action_id);
     this.journal.append(line);
+  }
+
+  /** What the line announces may be done when this returns: a rollback believes it, whatever becomes of the file. */
+  async announce(line: JournalLine): Promise<void> {
+    this.say(line);
+    // One after the other: a digest that is recorded late must not hide a line that another action announced meanwhile.
+    const recorded = this.#recorded.then(() => this.options.onAnnounce(sha256(this.journal!.bytes())));
+    this.#recorded = recorded.catch(() => {});
+    await recorded;
   }
 
   /** Takes note of a failure and of what it leads to. */
@@ -122,6 +134,7 @@ export class Run {
       touching: (path) => this.touched.add(path),
       makeFoldersOf: (path) => this.#makeFoldersOf(path),
       journal: (line) => this.say(line),
+      announce: (line) => this.announce(line),
       leaves: (path, state) => this.expected.set(path, state),
       left: (path) => this.expected.get(path) ?? null,
     };
@@ -135,12 +148,12 @@ export class Run {
   }
 
   /** Only folders that were approved are made. One that somebody else made meanwhile is noted, so that it stays. */
-  #makeFoldersOf(path: string): void {
+  async #makeFoldersOf(path: string): Promise<void> {
     for (const folder of foldersAbove(path)) {
       if (this.#made.has(folder) || !this.manifest!.folders_created.includes(folder)) continue;
       this.#made.add(folder);
       if (!makeFolder(this.options.root, folder))
-        this.say({ kind: 'untouched', at: this.now(), paths: [folder] });
+        await this.announce({ kind: 'untouched', at: this.now(), paths: [folder] });
     }
   }
 

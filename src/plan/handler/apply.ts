@@ -50,8 +50,10 @@ export interface Hands extends Stager {
   /** From here on the path may be changed. */
   touching(path: string): void;
   /** Makes those of the folders above a path that the plan was approved to make. */
-  makeFoldersOf(path: string): void;
+  makeFoldersOf(path: string): Promise<void>;
   journal(line: JournalLine): void;
+  /** The same, and recorded: for a line that a rollback must believe. */
+  announce(line: JournalLine): Promise<void>;
   /** What an action with an unknown result leaves at a path, and what the last one left there. */
   leaves(path: string, state: FileState | null): void;
   left(path: string): FileState | null;
@@ -66,7 +68,7 @@ export const TOGETHER_BYTES = 1024 * 1024;
 /** null → X: the path must be free until the very moment. */
 export async function applyCreate(hands: Hands, change: PathChange, bytes: Uint8Array): Promise<void> {
   const after = requireResult(change, bytes);
-  hands.makeFoldersOf(change.path);
+  await hands.makeFoldersOf(change.path);
   await withPlace(hands.root, change.path, async (place) => {
     requireFree(place);
     const temporary = hands.temporary(change.path);
@@ -149,7 +151,7 @@ export async function applyRemove(hands: Hands, change: PathChange): Promise<voi
 
 /** a: X → null and b: null → X, as one move of the same file. */
 export async function applyMove(hands: Hands, from: PathChange, to: PathChange): Promise<void> {
-  hands.makeFoldersOf(to.path);
+  await hands.makeFoldersOf(to.path);
   await withPlace(hands.root, from.path, (source) =>
     withPlace(hands.root, to.path, async (target) => {
       const found = await hands.attributes.of(source, seeAt(source) ?? missing(source));

@@ -35,7 +35,7 @@ export function createPipelineRunHandler(pipelines: Pipelines | undefined): Hand
       const runner = known();
       const { action_id } = action;
       hands.proceed();
-      hands.journal({ kind: 'started', at: hands.clock().toISOString(), action_id });
+      await hands.announce({ kind: 'started', at: hands.clock().toISOString(), action_id });
       let ok = false;
       try {
         const result = await runner.run(action, hands);

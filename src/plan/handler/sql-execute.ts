@@ -84,18 +84,17 @@ async function execute(
   const { action_id, operation } = action;
   const found = await requireInputs(action, hands);
   const text = await textOf(operation, async (path) => (await read(hands.root, path))!.bytes);
-  for (const { path } of action.changes) hands.makeFoldersOf(path);
-  const say = (line: { kind: 'started' } | { kind: 'ended'; ok: boolean }) =>
-    hands.journal({ ...line, at: hands.clock().toISOString(), action_id });
+  for (const { path } of action.changes) await hands.makeFoldersOf(path);
+  const at = () => hands.clock().toISOString();
   hands.proceed();
-  say({ kind: 'started' });
+  hands.journal({ kind: 'started', at: at(), action_id });
   let ok = false;
   try {
     const done = await runSql(requestOf(action, hands, surroundings, text, found));
     ok = true;
     return `${done.statements.length} statement(s) executed, ${done.row_count ?? 'many'} row(s) returned`;
   } finally {
-    say({ kind: 'ended', ok });
+    hands.journal({ kind: 'ended', at: at(), action_id, ok });
   }
 }
 
@@ -143,14 +142,18 @@ function requestOf(
   };
 }
 
-/** The announcement is on the disk before the file is in its place, so that a crash at any moment can be told apart. */
-function announce(hands: Hands, { path, place, sha256, size, mode }: Made, found: Seen | null): void {
-  hands.proceed();
-  if (found) requireSame(place, found);
+/** The announcement is recorded before the file is in its place, so that a crash at any moment can be told apart. */
+async function announce(
+  hands: Hands,
+  { path, place, sha256, size, mode }: Made,
+  found: Seen | null,
+): Promise<void> {
   const attributes = found?.state.attributes;
   const state = { sha256, size, mode, ...(attributes === undefined ? {} : { attributes }) };
   const at = hands.clock().toISOString();
-  hands.journal({ kind: 'leaves', at, action_id: hands.action_id, path, state });
+  await hands.announce({ kind: 'leaves', at, action_id: hands.action_id, path, state });
+  hands.proceed();
+  if (found) requireSame(place, found);
   hands.leaves(path, state);
   hands.touching(path);
 }

@@ -4,7 +4,7 @@ import type { FileState } from '../model.ts';
 import { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
 import { type SecondNames, type Seen, seeIn } from '../state/see.ts';
-import { announced, type JournalLine, neverTouched, readJournal } from './journal.ts';
+import { announced, type JournalLine, neverTouched } from './journal.ts';
 import { halfMoved } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
 
@@ -43,9 +43,9 @@ export interface InspectedRun {
 export async function inspectRun(
   manifest: RollbackManifest,
   root: string,
+  journal: readonly JournalLine[],
   attributes: Attributes = new Attributes(),
 ): Promise<InspectedRun> {
-  const journal = readJournal(root, manifest.reports_folder);
   const folders = new OpenFolders(root);
   try {
     const second_names = await halfMoved(root, manifest, folders);

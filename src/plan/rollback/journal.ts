@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { closeSync, fdatasyncSync, ftruncateSync } from 'node:fs';
 import { z } from 'zod';
-import { type Digest, sha256 } from '../../canonical/digest.ts';
+import type { Digest } from '../../canonical/digest.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { attempt, closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
 import { appendDurably } from '../../durable/file.ts';
@@ -34,8 +35,17 @@ const lineSchema = z.discriminatedUnion('kind', [
 
 export type JournalLine = Readonly<z.infer<typeof lineSchema>>;
 
-export interface Journal {
+/** What a rollback believes, and where it writes what it did. */
+export interface Told {
+  readonly lines: readonly JournalLine[];
+  append(line: JournalLine): void | Promise<void>;
+}
+
+export interface Journal extends Told {
+  /** What was appended through this, whatever the file holds now: an attacker may write to it during the run. */
+  readonly lines: readonly JournalLine[];
   append(line: JournalLine): void;
+  bytes(): Uint8Array;
   close(): void;
 }
 
@@ -48,15 +58,20 @@ export async function openJournal(root: string, reports_folder: string): Promise
   const place = openPlace(root, path);
   try {
     const fd = openToAppend(place);
+    const lines: JournalLine[] = [];
+    const written: Buffer[] = [];
     let torn = true;
     const append = (line: JournalLine) => {
       if (torn) cutTornLine(fd, root, path);
       torn = true;
-      appendDurably(fd, Buffer.from(`${JSON.stringify(line)}\n`));
+      const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+      appendDurably(fd, bytes);
       torn = false;
+      lines.push(line);
+      written.push(bytes);
     };
     await syncFolderOf(place);
-    return { append, close: () => closeSync(fd) };
+    return { lines, append, bytes: () => Buffer.concat(written), close: () => closeSync(fd) };
   } finally {
     closePlace(place);
   }
@@ -112,28 +127,44 @@ function safeParse(line: string): unknown {
   }
 }
 
-/** The whole lines of a journal, as they are on the disk. */
-export function journalBytes(root: string, reports_folder: string): Uint8Array {
+/**
+ * What is believed of the journal of a run: the lines up to the digest that the ledger keeps. The attacker adds a line that calls a
+ * path untouched, so that a rollback leaves it as it is and is recorded as complete, or one that claims the change of
+ * another program. After the lines of a run that ended only rollbacks append, so anything else is refused. A run that was killed may have
+ * written more than it recorded: what was not recorded was not done, and says nothing.
+ */
+export function boundJournal(
+  root: string,
+  reports_folder: string,
+  { digest, ended }: { readonly digest: Digest | null; readonly ended: boolean },
+): Told {
   const bytes = readWhole(root, `${reports_folder}/${JOURNAL_NAME}`);
-  return bytes.subarray(0, wholeLines(bytes).end);
+  const { lines } = wholeLines(bytes);
+  const count = digest === null ? 0 : linesUpTo(bytes, digest);
+  if (count === null || (ended && lines.slice(count).some(({ kind }) => kind !== 'rolled_back')))
+    refuse('JOURNAL_CORRUPT', 'It is not the one that the run wrote.', { path: reports_folder });
+  return { lines: lines.slice(0, count), append: (line) => appendOne(root, reports_folder, line) };
 }
 
-/**
- * The journal must be what the run left, and after it only what rollbacks appended. The attacker adds a line that calls a path
- * untouched, so that a rollback leaves it as it is and is recorded as complete.
- */
-export function requireJournalOf(root: string, reports_folder: string, digest: Digest): void {
-  const bytes = journalBytes(root, reports_folder);
-  const lines = readJournal(root, reports_folder);
-  for (let end = bytes.length; sha256(bytes.subarray(0, end)) !== digest; end = startOfLine(bytes, end)) {
-    if (lines.pop()?.kind !== 'rolled_back')
-      refuse('JOURNAL_CORRUPT', 'It is not the one that the run wrote.', { path: reports_folder });
+/** How many lines have this digest together; null where no number of them has. */
+function linesUpTo(bytes: Buffer, digest: Digest): number | null {
+  const hash = createHash('sha256');
+  for (let [count, start] = [0, 0]; ; count += 1) {
+    if (hash.copy().digest('hex') === digest) return count;
+    const end = bytes.indexOf(NEWLINE, start) + 1;
+    if (end === 0) return null;
+    hash.update(bytes.subarray(start, end));
+    start = end;
   }
 }
 
-/** Where the line begins that ends here. */
-function startOfLine(bytes: Uint8Array, end: number): number {
-  return end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
+async function appendOne(root: string, reports_folder: string, line: JournalLine): Promise<void> {
+  const journal = await openJournal(root, reports_folder);
+  try {
+    journal.append(line);
+  } finally {
+    journal.close();
+  }
 }
 
 /** What the run announced to leave at a path, in order. */

@@ -9,7 +9,7 @@ import { sameState } from '../state/pin.ts';
 import { isOneOf } from '../state/see.ts';
 import { whileLocked } from './database.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
-import { type Journal, type JournalLine, neverTouched, openJournal, readJournal } from './journal.ts';
+import { type JournalLine, neverTouched, type Told } from './journal.ts';
 import { leftoverLines, removeLeftovers } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest, saveManifest } from './manifest.ts';
 import {
@@ -31,6 +31,8 @@ import {
 import { exceptedFrom, requireRollBack, type ScopeOptions } from './scope.ts';
 
 export interface RollBackOptions extends ScopeOptions {
+  /** Of the run: what it says is believed. */
+  readonly journal: Told;
   /** Only says what would be done. */
   readonly preview?: boolean;
   readonly clock?: () => Date;
@@ -46,9 +48,9 @@ export async function rollBack(
   manifest: RollbackManifest,
   options: RollBackOptions,
 ): Promise<RollBackOutcome> {
-  const { root, preview = false, attributes = new Attributes() } = options;
+  const { root, journal, preview = false, attributes = new Attributes() } = options;
   const scope = requireRollBack(manifest, options);
-  const run = await inspectRun(manifest, root, attributes);
+  const run = await inspectRun(manifest, root, journal.lines, attributes);
   const scene: Scene = { root, manifest, attributes, second_names: run.second_names };
   const steps = await planSteps(scene, scope, run);
   const left = exceptedFrom(manifest, options).map((one) => said(one, 'except', !preview, EXCEPTED));
@@ -62,7 +64,7 @@ export async function rollBack(
   try {
     await removeLeftovers(root, manifest);
     paths.push(...(await takeAll(scene, steps)));
-    folders_removed.push(...(await removeFolders(root, manifest)));
+    folders_removed.push(...(await removeFolders(root, manifest, journal.lines)));
     await syncFolders(root, [...scope.map(({ file_path }) => file_path), ...folders_removed]);
     const status = paths.every(({ done }) => done) ? 'rolled_back' : 'stuck';
     await record(manifest, options, status, paths);
@@ -199,8 +201,11 @@ async function previewOf(root: string, step: Step): Promise<RolledBackPath> {
 }
 
 /** Deepest first, and only those that this plan made and nobody uses. */
-async function removeFolders(root: string, manifest: RollbackManifest): Promise<string[]> {
-  const journal = readJournal(root, manifest.reports_folder);
+async function removeFolders(
+  root: string,
+  manifest: RollbackManifest,
+  journal: readonly JournalLine[],
+): Promise<string[]> {
   const removed: string[] = [];
   for (const folder of [...manifest.folders_created].sort().reverse()) {
     if (neverTouched(journal, folder)) continue;
@@ -226,22 +231,12 @@ async function syncFolders(root: string, paths: readonly string[]): Promise<void
 
 async function record(
   manifest: RollbackManifest,
-  { root, checkpoints, clock = () => new Date() }: RollBackOptions,
+  { root, checkpoints, journal, clock = () => new Date() }: RollBackOptions,
   status: string,
   paths: readonly RolledBackPath[],
 ): Promise<void> {
   const at = clock().toISOString();
-  const line: JournalLine = { kind: 'rolled_back', at, status, paths: paths.map(({ path }) => path) };
-  await appendTo(root, manifest, line);
+  await journal.append({ kind: 'rolled_back', at, status, paths: paths.map(({ path }) => path) });
   if (status === 'rolled_back' && checkpoints === undefined && manifest.status !== 'EXECUTED')
     await saveManifest(root, { ...manifest, status: 'EXECUTED', rolled_back_at: at });
-}
-
-async function appendTo(root: string, manifest: RollbackManifest, line: JournalLine): Promise<void> {
-  const journal: Journal = await openJournal(root, manifest.reports_folder);
-  try {
-    journal.append(line);
-  } finally {
-    journal.close();
-  }
 }

@@ -5,7 +5,6 @@ import type { PlanEffect } from '../model.ts';
 import { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
 import { seeIn } from '../state/see.ts';
-import { readJournal } from './journal.ts';
 import {
   type Checkpoint,
   changesByPath,
@@ -25,13 +24,12 @@ export interface ScopeOptions {
 }
 
 /**
- * Everything that refuses a rollback before it touches anything: a manifest of another plan, a checkpoint that is none, a
- * journal that cannot be read, a backup that is gone. Returns what would be restored, the last change first.
+ * Everything that refuses a rollback before it touches anything: a manifest of another plan, a checkpoint that is none,
+ * a backup that is gone. Returns what would be restored, the last change first.
  */
 export function requireRollBack(manifest: RollbackManifest, options: ScopeOptions): Checkpoint[] {
   const { root, effect, checkpoints } = options;
   if (effect) requireManifestOf(manifest, effect);
-  readJournal(root, manifest.reports_folder);
   const left = exceptedFrom(manifest, options);
   const scope = scopeOf(manifest, checkpoints).filter((checkpoint) => !left.includes(checkpoint));
   requireWholeChains(manifest, scope);

@@ -3,7 +3,7 @@ import { executePlan } from '../../../src/plan/engine/execute.ts';
 import type { PlanEffect } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
-import { pipelinesOf, REPORTS } from './story.ts';
+import { journalOf, pipelinesOf, REPORTS } from './story.ts';
 
 /** A process of its own that runs a plan, or rolls one back, so that it can be killed. */
 const [task, root, effect_file] = process.argv.slice(2) as [string, string, string];
@@ -17,6 +17,6 @@ if (task === 'run') {
   });
   process.stdout.write(`${outcome.status}\n`);
 } else {
-  const outcome = await rollBack(loadManifest(root, REPORTS), { root });
+  const outcome = await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root) });
   process.stdout.write(`${outcome.status}\n`);
 }

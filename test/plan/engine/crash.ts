@@ -15,6 +15,7 @@ import {
   create,
   derive,
   everything,
+  journalOf,
   lay,
   modify,
   pipelinesOf,
@@ -191,12 +192,14 @@ export async function expectRecoverable(root: string, before: Record<string, str
     return;
   }
   const manifest = loadManifest(root, REPORTS);
-  const { paths } = await inspectRun(manifest, root);
+  const { paths } = await inspectRun(manifest, root, journalOf(root).lines);
   for (const { standing } of paths) expect(['untouched', 'done', 'begun']).toContain(standing);
-  const outcome = await rollBack(manifest, { root });
+  const outcome = await rollBack(manifest, { root, journal: journalOf(root) });
   expect(outcome).toMatchObject({ status: 'rolled_back', instructions: [] });
   expect(everything(root)).toEqual(before);
-  expect((await rollBack(loadManifest(root, REPORTS), { root })).status).toBe('rolled_back');
+  expect((await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root) })).status).toBe(
+    'rolled_back',
+  );
   expect(everything(root)).toEqual(before);
 }
 
@@ -205,9 +208,9 @@ export async function expectPipedOnce(root: string, before: Record<string, strin
   const ran = readFileSync(join(root, NOTES), 'utf8');
   expect(['', 'ran\n']).toContain(ran);
   if (existsSync(join(root, REPORTS, MANIFEST_NAME))) {
-    const { actions } = await inspectRun(loadManifest(root, REPORTS), root);
+    const { actions } = await inspectRun(loadManifest(root, REPORTS), root, journalOf(root).lines);
     if (ran !== '') expect(actions).toMatchObject([{ action_id: '2' }]);
-    await rollBack(loadManifest(root, REPORTS), { root });
+    await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root) });
   }
   expect(everything(root)).toEqual(before);
   expect(readFileSync(join(root, NOTES), 'utf8')).toBe(ran);

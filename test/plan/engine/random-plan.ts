@@ -13,6 +13,7 @@ import {
   derive,
   everything,
   execute,
+  journalOf,
   lay,
   modify,
   plan,
@@ -124,7 +125,9 @@ export async function alwaysAsBefore(root: string, scenario: Scenario): Promise<
   const effect = await derive(root, made);
   expect(everything(root)).toEqual(before);
   expect((await execute(root, effect)).status).toBe('SUCCESS');
-  expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
+  expect(
+    (await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect })).status,
+  ).toBe('rolled_back');
   expect(everything(root)).toEqual(before);
   for (const broken of actions) {
     laid(root, scenario);

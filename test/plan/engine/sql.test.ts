@@ -12,6 +12,7 @@ import {
   derive,
   deriveAndExecute,
   execute,
+  journalOf,
   lay,
   picture,
   plan,
@@ -73,7 +74,9 @@ describe('SQL in a plan', () => {
       expect.arrayContaining(['started', 'leaves', 'ended', 'finished']),
     );
     expect(readdirSync(join(root, 'data')).sort()).toEqual(['readme', 'shop.duckdb']);
-    expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
+    expect(
+      (await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect })).status,
+    ).toBe('rolled_back');
     expect(picture(root)).toEqual(before);
     expect(existsSync(join(root, 'out'))).toBe(false);
   });

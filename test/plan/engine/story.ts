@@ -16,6 +16,7 @@ import type { Runners } from '../../../src/plan/handler/handlers.ts';
 import type { Action, ExecutionInstructions, Plan, PlanEffect } from '../../../src/plan/model.ts';
 import { type ActionType, operationSchemas } from '../../../src/plan/operation.ts';
 import { registeredPipelines } from '../../../src/plan/pipelines.ts';
+import { type JournalLine, openJournal, readJournal } from '../../../src/plan/rollback/journal.ts';
 import { loadRegistry } from '../../../src/tool/registry.ts';
 import { attributesAt, hasTools } from '../../support/attributes.ts';
 
@@ -95,6 +96,16 @@ export async function deriveAndExecute(
 ): Promise<PlanOutcome> {
   return execute(root, await derive(root, made, more.runners), more);
 }
+
+/** The journal as it is on the disk, all of it believed: these tests have no ledger that keeps its digest. */
+export const journalOf = (root: string, reports_folder = REPORTS) => ({
+  lines: readJournal(root, reports_folder),
+  async append(line: JournalLine) {
+    const journal = await openJournal(root, reports_folder);
+    journal.append(line);
+    journal.close();
+  },
+});
 
 /** Writes files with a time of long ago, so that a restored time is seen to be restored. */
 export function lay(root: string, files: Readonly<Record<string, string>>, mode = 0o640): void {

@@ -5,6 +5,7 @@ import { archiveRecords, expireManifests, manifestAt } from '../../../src/plan/r
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
 import { expectRefusal } from '../../support/refusal.ts';
+import { journalOf } from '../engine/story.ts';
 import { projectWith, ran, replace } from './scene.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -27,7 +28,7 @@ describe('a rollback manifest grows old', () => {
 
   it('one that was rolled back does not expire', async () => {
     const { root, folder, outcome } = await one();
-    await rollBack(outcome.manifest!, { root });
+    await rollBack(outcome.manifest!, { root, journal: journalOf(root, folder) });
     expect(await expireManifests(root, afterwards)).toEqual([]);
     expect(loadManifest(root, folder).status).toBe('EXECUTED');
   });
@@ -47,7 +48,9 @@ describe('the archive of reports', () => {
       'execution_report.json',
       'rollback_manifest.json',
     ]);
-    expect((await rollBack(outcome.manifest!, { root })).status).toBe('rolled_back');
+    expect((await rollBack(outcome.manifest!, { root, journal: journalOf(root, folder) })).status).toBe(
+      'rolled_back',
+    );
   });
 
   it('only the folder of a report has an archive', async () => {

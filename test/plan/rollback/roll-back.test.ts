@@ -23,6 +23,7 @@ import {
   create,
   derive,
   execute,
+  journalOf,
   lay,
   modify,
   picture,
@@ -63,7 +64,8 @@ async function done(made: Plan = MADE): Promise<Done> {
     before,
     effect,
     manifest,
-    back: (more) => rollBack(loadManifest(root, REPORTS), { root, effect, ...more }),
+    back: (more) =>
+      rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect, ...more }),
     id: (path) => manifest.checkpoints.find(({ file_path }) => file_path === path)!.checkpoint_id,
   };
 }
@@ -87,7 +89,9 @@ describe('a rollback', () => {
     const before = times();
     const effect = await derive(root, plan(names.map((name) => modify(name, name, 'one', 'two'))));
     await execute(root, effect);
-    expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
+    expect(
+      (await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect })).status,
+    ).toBe('rolled_back');
     expect(times()).toEqual(before);
   });
 
@@ -193,7 +197,9 @@ describe('a rollback', () => {
     const effect = await derive(root, plan([remove('1', 'f/only')]));
     await execute(root, effect);
     rmSync(join(root, 'f'), { recursive: true });
-    expect((await rollBack(loadManifest(root, REPORTS), { root, effect })).status).toBe('rolled_back');
+    expect(
+      (await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect })).status,
+    ).toBe('rolled_back');
     expect(picture(root)).toEqual(before);
   });
 });
@@ -295,7 +301,7 @@ describe('an inspection', () => {
     rmSync(join(root, 'a'));
     writeFileSync(join(root, 'gone'), 'gone');
     chmodSync(join(root, 'gone'), 0o640);
-    const { paths, finished } = await inspectRun(manifest, root);
+    const { paths, finished } = await inspectRun(manifest, root, journalOf(root).lines);
     const standings = Object.fromEntries(
       paths.map(({ checkpoint, standing }) => [checkpoint.file_path, standing]),
     );
@@ -314,8 +320,8 @@ describe('an inspection', () => {
     const journal = join(root, REPORTS, 'journal.jsonl');
     const whole = readFileSync(journal, 'utf8');
     writeFileSync(journal, `${whole}{"kind":"fin`);
-    expect((await inspectRun(manifest, root)).finished).toBe('SUCCESS');
+    expect((await inspectRun(manifest, root, journalOf(root).lines)).finished).toBe('SUCCESS');
     writeFileSync(journal, `{"kind":"fin\n${whole}`);
-    await expectRefusal('JOURNAL_CORRUPT', () => inspectRun(manifest, root));
+    await expectRefusal('JOURNAL_CORRUPT', () => inspectRun(manifest, root, journalOf(root).lines));
   });
 });
