@@ -21,6 +21,7 @@ export function proposal(entries = 1): Commit {
       proposer: 'planner',
       proposer_kind: 'agent',
       proposer_signature: null,
+      proposer_key: null,
       account: null,
       on_behalf_of: null,
       actions: ['tool:deploy'],

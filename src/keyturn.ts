@@ -271,7 +271,7 @@ export class Keyturn {
   enrol = (request: enrolling.EnrolRequest) => enrolling.enrol(this.#context, request);
   assign = (request: enrolling.AssignRequest) => enrolling.assign(this.#context, request);
   revoke = (request: enrolling.RevokeRequest) => enrolling.revoke(this.#context, request);
-  principals = (): Promise<Principal[]> => this.#context.store.principals();
+  principals = (): Promise<Principal[]> => this.#context.store.all('principal');
 
   // What may be proposed. The registry is looked at here; only a locked one is ever run from.
   tools = (): Tool[] => [
@@ -329,7 +329,7 @@ export class Keyturn {
   submit = (request: SubmitRequest) => submit(this.#context, request);
   offer = (request: OfferRequest) => offer(this.#context, request);
   grant = (request: GrantRequest) => grant(this.#context, request);
-  capability = (capability_id: string) => this.#context.store.capability(capability_id);
+  capability = (capability_id: string) => this.#context.store.find('capability', capability_id);
   revokeCapability = (request: RevokeCapabilityRequest) => revokeCapability(this.#context, request);
   freeze = (request: freezing.FreezeRequest) => freezing.freeze(this.#context, request);
   unfreeze = (request: freezing.FreezeRequest) => freezing.unfreeze(this.#context, request);
@@ -337,7 +337,7 @@ export class Keyturn {
   delegate = (request: delegating.DelegateRequest) => delegating.delegate(this.#context, request);
   revokeDelegation = (request: delegating.RevokeDelegationRequest) =>
     delegating.revokeDelegation(this.#context, request);
-  delegations = () => this.#context.store.delegations();
+  delegations = () => this.#context.store.all('delegation');
   /** Control keys, active policies, what is frozen. */
   system = () => this.#context.store.system();
 

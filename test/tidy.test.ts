@@ -58,7 +58,7 @@ describe('the tree', () => {
     expect(onlyStoreKnowsSql(files)).toEqual([]);
   });
 
-  it('gate/ reads no file, no clock and no randomness, and starts nothing', () => {
+  it('gate/ and fold/ read no file, no clock and no randomness, and start nothing', () => {
     expect(gateIsPure(files)).toEqual([]);
   });
 

@@ -23,17 +23,17 @@ const READS = [
   'src/journey/bound-effect.ts',
   'src/journey/bound-shown.ts',
   'src/journey/context.ts',
+  'src/journey/folded.ts',
   'src/journey/prove-agent.ts',
   'src/journey/reach.ts',
   'src/journey/rules.ts',
   'src/journey/sealed-effect.ts',
   'src/tool/select.ts',
   'src/store/agent-tables.ts',
-  'src/store/grounds.ts',
   'src/limits.ts',
   'src/refusal.ts',
 ];
-const LAYERS = /^src\/(agent|canonical|event|gate|identity|intent|ledger|policy)\//;
+const LAYERS = /^src\/(agent|canonical|event|fold|gate|identity|intent|ledger|policy)\//;
 const PACKAGES = ['zod', 're2js', 'minisearch', 'node:crypto', 'node:path'];
 
 export function bypasses(tree) {
@@ -130,20 +130,13 @@ function disorder(tree) {
 
 /** What may be asked of the store. `commit` appends; everything else reads. */
 const STORE = [
-  'agent',
   'agentCurrent',
   'agentLedger',
+  'all',
   'commit',
-  'delegation',
-  'dispatch',
   'entriesOf',
-  'intakes',
-  'intent',
+  'find',
   'object',
-  'principal',
-  'principals',
-  'simulation',
-  'simulations',
   'system',
   'tenant',
 ];

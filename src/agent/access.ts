@@ -83,7 +83,7 @@ async function requestOf(
   simulation: Simulation,
   now: Date,
 ): Promise<PolicyRequest> {
-  const principals = await context.store.principals();
+  const principals = await context.store.all('principal');
   // A row can be forged: whoever was revoked stays so, whatever it says.
   const known = await provenPrincipal(context, user_id);
   const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active').length;
@@ -99,7 +99,8 @@ async function requestOf(
       proposer: user_id,
       proposer_kind: known?.kind ?? 'agent',
       humans,
-      ...momentOf(context, system, simulation, { user_id, known }, now),
+      ...momentOf(context, system, simulation, user_id, now),
+      ...(await paceOf(context, user_id, now)),
     },
   };
 }
@@ -151,17 +152,13 @@ function momentOf(
   { environment, store }: Context,
   { freezes }: System,
   { effect }: Simulation,
-  { user_id, known }: { readonly user_id: string; readonly known: Principal | null },
+  user_id: string,
   now: Date,
-): Pick<
-  PolicyContext,
-  'environment' | 'hour' | 'weekday' | 'epoch_s' | 'pace_minute' | 'pace_hour' | 'pace_day' | 'frozen'
-> {
+): Pick<PolicyContext, 'environment' | 'hour' | 'weekday' | 'epoch_s' | 'frozen'> {
   const tools = effect && 'tool' in effect ? [effect.tool] : [];
   return {
     environment,
     ...timeOf(now),
-    ...paceOf(known, now),
     frozen: freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE, user_id], tools }) !== null,
   };
 }

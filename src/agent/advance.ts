@@ -200,6 +200,6 @@ async function refusedNow(
 }
 
 async function awaited(context: AgentContext, standing: Standing, intent_id: string): Promise<AgentAnswer> {
-  const hash = (await context.journey.store.intent(intent_id))?.hash ?? refuse('INTENT_NOT_FOUND');
+  const hash = (await context.journey.store.find('intent', intent_id))?.hash ?? refuse('INTENT_NOT_FOUND');
   return dispatched(context, standing, { kind: 'AWAITS_APPROVER', intent_id, hash });
 }

@@ -138,7 +138,7 @@ async function boundUndo(context: AgentContext, simulation: Simulation): Promise
 /** Another simulation as it was registered, not as its file says. */
 async function partOf(context: AgentContext, id: string, statuses: readonly Registered['status'][]) {
   const known =
-    (await context.journey.store.simulation(id)) ??
+    (await context.journey.store.find('simulation', id)) ??
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
   if (!statuses.includes(known.status))
     refuse('SIMULATION_NOT_ACTIVE', `"${id}" is ${known.status}.`, { simulation: id });
@@ -204,7 +204,7 @@ export async function differsFrom(
  * intent is made. From here on the effect is fixed by the hash of the intent: what is claimed is compared with that.
  */
 export async function requireActivated({ journey }: AgentContext, id: string, effect: Effect): Promise<void> {
-  const activated = (await journey.store.simulation(id))?.bound ?? refuse('SIMULATION_NOT_ACTIVE');
+  const activated = (await journey.store.find('simulation', id))?.bound ?? refuse('SIMULATION_NOT_ACTIVE');
   const bound = openBound(await journey.store.object(activated));
   const differs = bound.effect === null ? ['effect'] : effectDiffers(bound.effect, effect);
   if (differs.length > 0)

@@ -81,7 +81,7 @@ export function requireCoreKey({ core_key }: AgentContext): Signer {
  * confirms its own prompt. The executor and the store look again: a name may be enrolled later.
  */
 export async function requireUser({ journey }: AgentContext, user_id: string): Promise<void> {
-  if (user_id === AGENT_CORE || (await journey.store.principal(user_id))?.kind === 'agent')
+  if (user_id === AGENT_CORE || (await journey.store.find('principal', user_id))?.kind === 'agent')
     refuse('USER_IS_AGENT', `"${user_id}" is an agent.`, { user_id });
 }
 
@@ -91,7 +91,7 @@ export async function requireCorrelation(
   correlation_id: string,
   user_id: string | undefined,
 ): Promise<AgentState> {
-  const state = await context.journey.store.agent(correlation_id);
+  const state = await context.journey.store.find('agent', correlation_id);
   if (state === null) refuse('AGENT_TRANSITION_ILLEGAL', 'Nothing was asked under this correlation.');
   if (user_id !== undefined && user_id !== state.user_id)
     refuse('ACCESS_SCOPE_VIOLATION', 'This correlation belongs to another user.');

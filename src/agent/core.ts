@@ -37,7 +37,7 @@ export interface AskRequest {
 export async function ask(context: AgentContext, request: AskRequest): Promise<AgentTurn> {
   const { user_id, utterance, correlation_id = randomUUID(), thread_id = correlation_id } = request;
   await requireUser(context, user_id);
-  const state = await context.journey.store.agent(correlation_id);
+  const state = await context.journey.store.find('agent', correlation_id);
   const turn_id = request.turn_id ?? `turn-${(state?.turns ?? 0) + 1}`;
   const { language, gold, packet } = request;
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet };
@@ -156,7 +156,11 @@ async function missing(
 ): Promise<AgentAnswer> {
   const { correlation_id } = heard.said;
   for (let attempt = 0; attempt < INTAKE_ATTEMPTS; attempt += 1) {
-    const { answer: intake, events, claims } = intakeOf(packet, await context.journey.store.intakes(), now);
+    const {
+      answer: intake,
+      events,
+      claims,
+    } = intakeOf(packet, await context.journey.store.all('intake'), now);
     try {
       await record(context, heard, events, [], claims);
       return missingAnswer(correlation_id, packet, intake);
@@ -230,7 +234,7 @@ async function answerOf(
   if (packet.kind === 'CLARIFY') return clarifyAnswer(packet);
   if (packet.kind === 'MISSING_SIMULATION') {
     const { dedupe_fingerprint, user_id } = packet;
-    const known = (await context.journey.store.intakes()).find(
+    const known = (await context.journey.store.all('intake')).find(
       ({ fingerprint }) => fingerprint === dedupe_fingerprint,
     );
     const taken = known?.users.some((one) => one.user_id === user_id);

@@ -42,7 +42,7 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
 
   // 2. Registered, active, access, confirmation, approver: all of it again.
   const intent_id = intentIdOf(order.idempotency_key);
-  const proposed = await context.journey.store.intent(intent_id);
+  const proposed = await context.journey.store.find('intent', intent_id);
   const approved = await isApprovedByHuman(context.journey, proposed, order.user_id, now);
   const weighed = await weigh(context, {
     ...standing,
@@ -168,7 +168,7 @@ async function offered(
   signer: Signer,
 ): Promise<void> {
   const delegation = await delegationOf(context, step.simulation_id);
-  const held = await context.journey.store.delegation(delegation);
+  const held = await context.journey.store.find('delegation', delegation);
   if (held?.approves === false) await submit(context.journey, { intent_id, hash, signer, delegation });
 }
 
@@ -188,7 +188,7 @@ async function submitted(
 }
 
 async function delegationOf({ journey }: AgentContext, simulation_id: string): Promise<string> {
-  const known = await journey.store.simulation(simulation_id);
+  const known = await journey.store.find('simulation', simulation_id);
   return known?.standing_delegation ?? refuse('SIMULATION_NOT_ACTIVE', 'Nobody delegated this simulation.');
 }
 
@@ -252,7 +252,7 @@ async function granted(context: AgentContext, { definition, intent, signer }: Ru
 
 /** The y of a run is the recorded yes of the user, read from the ledger once more. */
 async function isConsented({ journey }: AgentContext, { plan, step }: Standing): Promise<boolean> {
-  const state = await journey.store.agent(plan.correlation_id);
+  const state = await journey.store.find('agent', plan.correlation_id);
   const plan_now = state?.plans.find(({ plan_id }) => plan_id === plan.plan_id);
   const step_now = plan_now?.steps.find(({ step_id }) => step_id === step.step_id);
   if (step_now?.state !== 'EXECUTING') return false;
@@ -295,7 +295,7 @@ async function original(
   { idempotency_key, correlation_id }: DispatchEnvelope,
 ): Promise<Dispatched | null> {
   const { store } = context.journey;
-  const first = await store.dispatch(idempotency_key);
+  const first = await store.find('dispatch', idempotency_key);
   if (first === null) return null;
   if (first.correlation_id !== correlation_id) return refuse('IDEMPOTENCY_VIOLATION');
   if (first.plan_id !== standing.plan.plan_id && standing.step_now.state === 'READY')

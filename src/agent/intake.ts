@@ -75,7 +75,7 @@ export interface RankedIntake extends Intake {
 
 /** The most worthwhile first; then what most users want, then the oldest. */
 export async function listIntakes(context: AgentContext): Promise<RankedIntake[]> {
-  const ranked = (await context.journey.store.intakes()).toSorted(
+  const ranked = (await context.journey.store.all('intake')).toSorted(
     (a, b) =>
       b.worthiness_bp - a.worthiness_bp ||
       b.users.length - a.users.length ||
@@ -115,7 +115,7 @@ export interface News {
 export async function tellNews(context: AgentContext, user_id: string, snapshot: Snapshot): Promise<News[]> {
   const { store } = context.journey;
   const unserved = unservedIn(context, snapshot);
-  const waiting = (await store.intakes()).filter(
+  const waiting = (await store.all('intake')).filter(
     (one) =>
       one.users.some((user) => user.user_id === user_id) &&
       !one.told.includes(user_id) &&

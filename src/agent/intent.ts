@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
+import { isLiveApproval } from '../fold/grounds.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -7,7 +8,6 @@ import type { Principal } from '../identity/principal.ts';
 import { type DraftInput, openEnvelope } from '../intent/envelope.ts';
 import { authoritiesIn, type Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
-import { isLiveApproval } from '../store/grounds.ts';
 import { AGENT_CORE } from './context.ts';
 import type { AgentStep } from './contracts.ts';
 import { filled, valuesIn } from './fields.ts';

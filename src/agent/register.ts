@@ -121,7 +121,7 @@ async function withdraw(
 ): Promise<Changed> {
   const { store } = context.journey;
   const known =
-    (await store.simulation(request.id)) ??
+    (await store.find('simulation', request.id)) ??
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: request.id });
   await requireHumanSigner(context, request);
   const simulation = await definitionOf(context, known.definition);
@@ -169,7 +169,7 @@ async function change(
   };
   const now = journey.clock();
   const changed = signAct(journey.origin, 'simulation.changed', `simulation:${id}`, facts, signer, now);
-  const held = before === null ? null : await journey.store.delegation(before);
+  const held = before === null ? null : await journey.store.find('delegation', before);
   const ended =
     held?.status === 'active'
       ? [signAct(journey.origin, 'delegation.revoked', held.delegation_id, { reason }, signer, now)]
@@ -211,7 +211,7 @@ function delegationOf(
 /** The key of the agent core is made, and enrolled by this human, when it is needed for the first time. */
 async function coreKey(context: AgentContext, { signer }: ChangeRequest): Promise<Signer> {
   const core = context.core_key() ?? context.create_core_key();
-  const known = await context.journey.store.principal(AGENT_CORE);
+  const known = await context.journey.store.find('principal', AGENT_CORE);
   if (known === null) {
     const { public_key } = core;
     await enrol(context.journey, { name: AGENT_CORE, principal: 'agent', public_key, signer });
@@ -238,7 +238,7 @@ async function requireEntry(
 }
 
 async function requireHumanSigner({ journey }: AgentContext, { signer }: ChangeRequest): Promise<void> {
-  requireHuman(await journey.store.principal(signer.name), signer.public_key);
+  requireHuman(await journey.store.find('principal', signer.name), signer.public_key);
 }
 
 /** A simulation with its file and its status. */
@@ -262,7 +262,7 @@ export interface Listed {
 
 /** Whether what is active is still what was activated. Null for what is not active. */
 export async function heldNow(context: AgentContext, id: string): Promise<Held | null> {
-  const known = await context.journey.store.simulation(id);
+  const known = await context.journey.store.find('simulation', id);
   if (known?.status !== 'Active') return null;
   const simulation = await definitionOf(context, known.definition);
   return heldBy(context, known.bound, { simulation, digest: known.definition }, false);

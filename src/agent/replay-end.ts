@@ -1,8 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
-import type { Event } from '../event/event.ts';
+import { type Event, isOneOf } from '../event/event.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
-import { movesIntent, next } from '../gate/next.ts';
+import { INTENT_KINDS, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
 import { effectDiffers, openBound } from '../journey/bound.ts';
 import { openEffect } from '../journey/sealed-effect.ts';
@@ -109,7 +109,7 @@ async function intentThen({ journey }: AgentContext, intent_id: string, seq: num
   for (const { bytes } of await journey.store.entriesOf(intent_id)) {
     const { entry, event } = journey.read_entry(bytes);
     if (entry.seq >= seq) break;
-    if (movesIntent(event)) intent = next(intent, event, entry.at);
+    if (isOneOf(INTENT_KINDS, event)) intent = next(intent, event, entry.at);
     if (event.kind === 'intent.refused') refusals.push(event.body.reason_code);
   }
   return { intent, refusals };

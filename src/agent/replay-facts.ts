@@ -1,6 +1,6 @@
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import type { AgentState, AgentStep as StepState } from '../gate/agent-state.ts';
-import { movesSimulation, nextSimulation, type Simulation as Registered } from '../gate/simulation.ts';
+import { nextSimulation, type Simulation as Registered } from '../gate/simulation.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
 import { timeOf } from '../policy/request.ts';
@@ -94,7 +94,8 @@ export async function knownThen(
   let known: Registered | null = null;
   for (const { bytes } of await journey.store.entriesOf(`simulation:${id}`)) {
     const { entry, event } = journey.read_entry(bytes);
-    if (entry.seq < seq && movesSimulation(event)) known = nextSimulation(known, event, entry.at);
+    if (entry.seq < seq && event.kind === 'simulation.changed')
+      known = nextSimulation(known, event, entry.at);
   }
   return known;
 }

@@ -1,8 +1,9 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
-import { movesPrincipal, nextPrincipal, type Principal } from '../identity/principal.ts';
-import { toldUntil } from '../journey/prove-agent.ts';
+import { PRINCIPAL_KINDS, type Principal } from '../identity/principal.ts';
+import { foldedPart } from '../journey/folded.ts';
+import { only } from '../journey/prove-agent.ts';
 import type { Entry, SealedEntry } from '../ledger/entry.ts';
 import type { AgentContext } from './context.ts';
 import { intentIdOf, isActiveHuman } from './intent.ts';
@@ -33,17 +34,17 @@ export async function viewsAt(context: AgentContext, seen: Seen, epoch_s: number
   const { user_id } = seen.state;
   const people = await peopleOf(context);
   const own = await principalEntries(context, user_id);
-  const about = [...(await journey.store.entriesOf(intent_id)), ...own];
+  const about = [...(await journey.store.entriesOf(intent_id)), ...own, ...people];
   const { seq, at } = seen.entry;
   const made_ms = epoch_s * 1000;
   const view = async (now: Date, isBefore: (entry: Entry) => boolean): Promise<View> => {
-    const told = await toldUntil(journey, about, isBefore);
+    const { state, authorities, system, principals } = await foldedPart(journey, about, isBefore);
     return {
-      intent: told.intent(intent_id),
-      user: told.authorities.principal(user_id),
-      authorities: told.authorities,
-      humans: people.filter((entries) => isHumanIn(readIn(context, entries), isBefore)).length,
-      policy: told.system.policy,
+      intent: state('intent', intent_id),
+      user: state('principal', user_id),
+      authorities,
+      humans: principals().filter(isActiveHuman).length,
+      policy: system.policy,
       now,
     };
   };
@@ -52,26 +53,14 @@ export async function viewsAt(context: AgentContext, seen: Seen, epoch_s: number
   return made_ms < Date.parse(at) ? [...views, await view(new Date(made_ms), isEarly)] : views;
 }
 
-function readIn({ journey }: AgentContext, entries: readonly SealedEntry[]) {
-  return entries.map(({ bytes }) => journey.read_entry(bytes));
-}
-
 /** A caller may name anybody, also something that is no principal at all. */
 async function principalEntries({ journey }: AgentContext, name: string): Promise<SealedEntry[]> {
-  const entries = await journey.store.entriesOf(name);
-  return entries.filter(({ bytes }) => movesPrincipal(journey.read_entry(bytes).event));
+  return only(journey, await journey.store.entriesOf(name), PRINCIPAL_KINDS);
 }
 
-async function peopleOf(context: AgentContext): Promise<SealedEntry[][]> {
-  const people: SealedEntry[][] = [];
-  for (const { name, kind } of await context.journey.store.principals())
-    if (kind === 'human') people.push(await principalEntries(context, name));
+async function peopleOf(context: AgentContext): Promise<SealedEntry[]> {
+  const people: SealedEntry[] = [];
+  for (const { name, kind } of await context.journey.store.all('principal'))
+    if (kind === 'human') people.push(...(await principalEntries(context, name)));
   return people;
-}
-
-function isHumanIn(entries: ReturnType<typeof readIn>, isBefore: (entry: Entry) => boolean): boolean {
-  let known: Principal | null = null;
-  for (const { entry, event } of entries)
-    if (isBefore(entry) && movesPrincipal(event)) known = nextPrincipal(known, event, entry.at);
-  return known !== null && isActiveHuman(known);
 }

@@ -1,6 +1,6 @@
 import { canonicalText } from '../canonical/json.ts';
-import { type Event, parseEvent } from '../event/event.ts';
-import { correlationOf, movesAgent, nextAgent } from '../gate/agent.ts';
+import { type Event, isOneOf, parseEvent } from '../event/event.ts';
+import { AGENT_KINDS, correlationOf, nextAgent } from '../gate/agent.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
@@ -40,7 +40,7 @@ export async function replayAgent(context: AgentContext, correlation_id: string)
   for (const { bytes } of entries) {
     const entry = openEntry(bytes);
     const event = parseEvent(entry);
-    if (!movesAgent(event)) continue;
+    if (!isOneOf(AGENT_KINDS, event)) continue;
     const before: AgentState | null = state;
     state = await orDiffers(entry.seq, async () => nextAgent(before, event, entry.at));
     decisions.push(...(await orDiffers(entry.seq, () => replayed(context, event, entry, before))));

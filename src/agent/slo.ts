@@ -116,7 +116,7 @@ function percentile(sorted: readonly number[], share: number): number | null {
 /** A waiver dies with its key: whoever stole one must not profit from it after it was revoked. */
 async function waiversOf({ journey }: AgentContext, now: Date): Promise<Map<SloFigure, string>> {
   const waived = new Map<SloFigure, string>();
-  const humans = new Map((await journey.store.principals()).map((one) => [one.name, one]));
+  const humans = new Map((await journey.store.all('principal')).map((one) => [one.name, one]));
   for (const { bytes } of await journey.store.entriesOf('system')) {
     const event = parseEvent(openEntry(bytes));
     if (event.kind !== 'slo.waived' || Date.parse(event.body.until) <= now.getTime()) continue;

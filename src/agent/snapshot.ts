@@ -24,7 +24,7 @@ export async function snapshotNow(context: AgentContext): Promise<Snapshot> {
   const { store, clock, registry } = context.journey;
   const now = clock();
   const memory = rememberedAt(context.memory, now);
-  const registered = new Map((await store.simulations()).map((one) => [one.simulation, one]));
+  const registered = new Map((await store.all('simulation')).map((one) => [one.simulation, one]));
   const { catalog, bytes } = catalogNow(context, registered, now);
   const policy = (await store.system()).policy ?? refuse('POLICY_MISSING');
   const bundle = artifactsOf(catalog.digest, policy, registry().digest);

@@ -82,7 +82,7 @@ async function didAnything(context: AgentContext, { steps }: AgentPlan): Promise
  * says what happened in the end, and the step does not.
  */
 async function runOf({ journey }: AgentContext, step: StepState): Promise<Run | null> {
-  const intent = step.intent_id === null ? null : await journey.store.intent(step.intent_id);
+  const intent = step.intent_id === null ? null : await journey.store.find('intent', step.intent_id);
   const run = intent?.runs.at(-1) ?? null;
   return intent && (step.state === 'SUCCEEDED' || hasHappened(intent)) ? run : null;
 }
@@ -111,7 +111,7 @@ async function partsToUndo(
     const run = await runOf(context, step_now);
     if (run === null) continue;
     // A human took it back already.
-    if ((await context.journey.store.intent(intent_id!))?.status === 'undone') continue;
+    if ((await context.journey.store.find('intent', intent_id!))?.status === 'undone') continue;
     if (await wasUndone(context, state, undone, step_id)) continue;
     const step = ordered_steps.find((one) => one.step_id === step_id)!;
     // What changes nothing leaves nothing to undo.
@@ -140,7 +140,7 @@ async function wasUndone(
     if (tried?.state === 'SUCCEEDED') return true;
     // Also the intent that only waited for an approver when the attempt was called off.
     const intent_id = tried?.intent_id ?? tried?.access?.intent_id ?? null;
-    const intent = intent_id === null ? null : await journey.store.intent(intent_id);
+    const intent = intent_id === null ? null : await journey.store.find('intent', intent_id);
     if (intent?.status === 'claimed') refuse('RUN_IN_DOUBT', undefined, { intent_id: intent.intent_id });
     if (intent && hasHappened(intent)) return true;
   }
@@ -155,7 +155,7 @@ async function undoingPart(context: AgentContext, step: AgentStep, execution_id:
       execution_id,
     });
   const known =
-    (await context.journey.store.simulation(ref)) ??
+    (await context.journey.store.find('simulation', ref)) ??
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: ref });
   const simulation = await definitionOf(context, known.definition);
   const given = valuesIn(step.required_fields);

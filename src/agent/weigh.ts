@@ -88,7 +88,7 @@ function isSameRegistry({ journey }: AgentContext, plan: AgentExecutionPlan): bo
 async function seenNow(context: AgentContext, { plan, step, now }: Weighing): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const one of asked(plan, step)) {
-    const known = await context.journey.store.simulation(one.simulation_id);
+    const known = await context.journey.store.find('simulation', one.simulation_id);
     const standing = standingOf(known, one, now.toISOString());
     const held = standing === 'ACTIVE' ? await heldNow(context, known!, plan.rolls_back !== null) : UNHELD;
     seen.push({ ...one, standing, ...held });

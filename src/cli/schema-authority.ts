@@ -121,8 +121,6 @@ export const authorityResults = {
         status: z.enum(['active', 'revoked']),
         enrolled_at: time,
         enrolled_by: name,
-        /** How many capabilities were issued for what they proposed. */
-        capabilities: z.int(),
       }),
     ),
   }),

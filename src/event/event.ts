@@ -124,6 +124,8 @@ const bodies = {
     proposer_kind: z.enum(['human', 'agent']),
     /** The proposer's own signature over the hash; without it the name is only a claim. */
     proposer_signature: z.base64().length(88).nullable(),
+    /** The key that made that signature. Whether it is the proposer's, the fold asks. */
+    proposer_key: key.nullable(),
     account,
     /** The user who asked the agent core for it: whoever asks does not approve, whoever proposes for them. */
     on_behalf_of: caller_id.nullable(),
@@ -324,6 +326,14 @@ export type SignedKind = { [K in EventKind]: Body<K> extends { signature: string
 
 export function isSigned(event: Event): event is Event<SignedKind> {
   return 'signature' in event.body;
+}
+
+/** Whether the event is of one of these kinds. */
+export function isOneOf<K extends EventKind>(
+  kinds: readonly K[],
+  event: Event,
+): event is Extract<Event, { kind: K }> {
+  return (kinds as readonly EventKind[]).includes(event.kind);
 }
 
 /** Refuses an event whose body is not exactly of its kind. Called on every append and on every rebuild. */

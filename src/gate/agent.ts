@@ -13,21 +13,15 @@ import {
 } from './agent-state.ts';
 
 /** The events that move a correlation of the agent core. */
-export type AgentEvent = Event<
-  'agent.received' | 'agent.planned' | 'agent.confirmed' | 'agent.access' | 'agent.moved'
->;
-
-const MOVING: ReadonlySet<string> = new Set<AgentEvent['kind']>([
+export const AGENT_KINDS = [
   'agent.received',
   'agent.planned',
   'agent.confirmed',
   'agent.access',
   'agent.moved',
-]);
+] as const;
 
-export function movesAgent(event: Event): event is AgentEvent {
-  return MOVING.has(event.kind);
-}
+export type AgentEvent = Event<(typeof AGENT_KINDS)[number]>;
 
 /** `agent:<correlation id>`. */
 export function correlationOf(subject: string): string {

@@ -14,10 +14,6 @@ export interface Freeze {
 
 export type FreezeEvent = Event<'system.frozen' | 'system.unfrozen'>;
 
-export function movesFreeze(event: Event): event is FreezeEvent {
-  return event.kind === 'system.frozen' || event.kind === 'system.unfrozen';
-}
-
 /** Pure: what is frozen after this event. */
 export function nextFreezes(freezes: readonly Freeze[], event: FreezeEvent, at: string): readonly Freeze[] {
   const { scope, name, by, reason } = event.body;

@@ -27,11 +27,9 @@ export interface IntakeUser {
   readonly last_at: string;
 }
 
-export type IntakeEvent = Event<'intake.recorded' | 'intake.told'>;
+export const INTAKE_KINDS = ['intake.recorded', 'intake.told'] as const;
 
-export function movesIntake(event: Event): event is IntakeEvent {
-  return event.kind === 'intake.recorded' || event.kind === 'intake.told';
-}
+export type IntakeEvent = Event<(typeof INTAKE_KINDS)[number]>;
 
 /** After so many users it is known that many want it. The state of a fingerprint stays small. */
 const USERS = 1000;

@@ -6,27 +6,7 @@ import { signersOf } from './signers.ts';
 import type { Approval, IntentState, IntentStatus, Run } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
-export type IntentEvent = Event<
-  | 'intent.proposed'
-  | 'intent.delegated'
-  | 'approval.granted'
-  | 'approval.denied'
-  | 'capability.issued'
-  | 'capability.revoked'
-  | 'glass.broken'
-  | 'execution.claimed'
-  | 'execution.checkpointed'
-  | 'execution.announced'
-  | 'violation.detected'
-  | 'execution.finished'
-  | 'execution.resolved'
-  | 'retry.authorised'
-  | 'rollback.claimed'
-  | 'rollback.finished'
-  | 'backups.expired'
->;
-
-const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
+export const INTENT_KINDS = [
   'intent.proposed',
   'intent.delegated',
   'approval.granted',
@@ -44,11 +24,9 @@ const MOVING: ReadonlySet<string> = new Set<IntentEvent['kind']>([
   'rollback.claimed',
   'rollback.finished',
   'backups.expired',
-]);
+] as const;
 
-export function movesIntent(event: Event): event is IntentEvent {
-  return MOVING.has(event.kind);
-}
+export type IntentEvent = Event<(typeof INTENT_KINDS)[number]>;
 
 /** Why an intent in this status cannot run now; `null` where it may. */
 export const BLOCKS: Readonly<Record<IntentStatus, ReasonCode | null>> = {

@@ -36,10 +36,6 @@ export const SIMULATION_MOVES: Readonly<Record<SimulationStatus, readonly Simula
 
 export type SimulationEvent = Event<'simulation.changed'>;
 
-export function movesSimulation(event: Event): event is SimulationEvent {
-  return event.kind === 'simulation.changed';
-}
-
 /** Pure: the simulation after this event. A version starts as a draft and never changes what it does. */
 export function nextSimulation(state: Simulation | null, event: SimulationEvent, at: string): Simulation {
   const { simulation, version, status, definition, proof, bound } = event.body;

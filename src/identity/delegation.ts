@@ -21,11 +21,9 @@ export interface Delegation {
   readonly status: 'active' | 'revoked';
 }
 
-export type DelegationEvent = Event<'delegation.granted' | 'delegation.revoked'>;
+export const DELEGATION_KINDS = ['delegation.granted', 'delegation.revoked'] as const;
 
-export function movesDelegation(event: Event): event is DelegationEvent {
-  return event.kind === 'delegation.granted' || event.kind === 'delegation.revoked';
-}
+export type DelegationEvent = Event<(typeof DELEGATION_KINDS)[number]>;
 
 /** Whom a judgement may look up. */
 export interface Authorities {

@@ -1,6 +1,5 @@
 import type { Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
-import { IDLE, type Pace } from './pace.ts';
 
 /** Who can speak: a human holds a key and authority; an agent may only propose, and what a human delegates to its key. */
 export interface Principal {
@@ -11,21 +10,11 @@ export interface Principal {
   readonly status: 'active' | 'revoked';
   readonly enrolled_at: string;
   readonly enrolled_by: string;
-  /** How many capabilities were issued for what they proposed. */
-  readonly pace: Pace;
 }
 
-export type PrincipalEvent = Event<'key.enrolled' | 'key.revoked' | 'role.assigned'>;
+export const PRINCIPAL_KINDS = ['key.enrolled', 'key.revoked', 'role.assigned'] as const;
 
-const MOVING: ReadonlySet<string> = new Set<PrincipalEvent['kind']>([
-  'key.enrolled',
-  'key.revoked',
-  'role.assigned',
-]);
-
-export function movesPrincipal(event: Event): event is PrincipalEvent {
-  return MOVING.has(event.kind);
-}
+export type PrincipalEvent = Event<(typeof PRINCIPAL_KINDS)[number]>;
 
 /** Pure: the principal after this event. A name is used once, also after revocation. */
 export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at: string): Principal {
@@ -41,7 +30,6 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
       status: 'active',
       enrolled_at: at,
       enrolled_by: by,
-      pace: IDLE,
     };
   }
   if (state === null) refuse('PRINCIPAL_UNKNOWN', `"${event.subject}" is not enrolled.`);

@@ -24,14 +24,14 @@ export async function approve(context: Context, request: ApproveRequest): Promis
   return recordingRefusal(context, refused(intent_id), async (keep) => {
     const now = await requireClock(context);
     const state = await requireIntent(context, intent_id);
-    const approver = requireHuman(await context.store.principal(signer.name), signer.public_key);
+    const approver = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
     requireMayApprove({
       hash,
       approved_hash: state.hash,
       is_own: isOwnRequest(state, approver.name),
       expires_at: state.expires_at,
       approver,
-      humans: await context.store.principals(),
+      humans: await context.store.all('principal'),
       now,
     });
     // An executable that changed since the proposal is found now, not when it is too late to look.
@@ -79,7 +79,7 @@ export interface RejectRequest {
 export async function reject(context: Context, request: RejectRequest): Promise<Event<'approval.denied'>> {
   const { intent_id, hash, reason, signer } = request;
   requireFormats(intent_id, hash);
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const denied = signAct(
     context.origin,
     'approval.denied',

@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
+import { FoldedLedger } from '../fold/ledger.ts';
 import { disclosedBy } from '../gate/objects.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Contents, type VerifiedExport, verifyExport } from '../ledger/export.ts';
@@ -9,7 +10,6 @@ import { refuse } from '../refusal.ts';
 import { requireContents } from '../story/contents.ts';
 import type { Expired, ReadObject } from '../story/tell.ts';
 import type { VerifyOptions } from './audit.ts';
-import { Inspector } from './inspect.ts';
 
 /** For an auditor with no project: a file, a fingerprint of the ledger key, and kept heads. */
 
@@ -19,19 +19,19 @@ export function verifyExportFile(path: string, options: VerifyOptions): Promise<
 }
 
 async function verifyWith(path: string, options: VerifyOptions, contents: Contents): Promise<VerifiedExport> {
-  const inspector = new Inspector();
-  const verified = await verifyExport(path, { ...options, inspect: inspector.inspect, contents });
-  if (options.deep) requireGenesis(inspector, verified);
+  const folded = new FoldedLedger({ is_whole: true });
+  const verified = await verifyExport(path, { ...options, inspect: folded.take, contents });
+  if (options.deep) requireGenesis(folded, verified);
   return verified;
 }
 
 /** The first entry names the ledger and the key of its heads: both must be those of the head that was verified. */
 function requireGenesis(
-  inspector: Inspector,
+  { system }: FoldedLedger,
   { head, fingerprint: key }: { head: Head; fingerprint: string },
 ): void {
-  if (head.origin !== inspector.origin) refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
-  if (fingerprint(inspector.ledger_key) !== key)
+  if (head.origin !== system.origin) refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
+  if (fingerprint(system.ledger_key) !== key)
     refuse('HEAD_SIGNATURE_INVALID', 'The head is signed by another key.');
 }
 
@@ -43,13 +43,13 @@ export interface VerifyProofOptions {
 /** Verifies a bundle offline: head, inclusion, the signature of every human in the story, and the objects. */
 export function verifyProof(bytes: Uint8Array, options: VerifyProofOptions): VerifiedBundle {
   const bundle = verifyBundle(bytes, options);
-  const inspector = new Inspector();
+  const folded = new FoldedLedger({ is_whole: false });
   const contents = requireContents(bundle.subject);
   for (const entry of bundle.entries) {
-    inspector.inspect(entry);
+    folded.take(entry);
     contents.entry(entry);
   }
-  requireGenesis(inspector, bundle);
+  requireGenesis(folded, bundle);
   if (bundle.objects === null) return bundle;
   for (const [digest, found] of bundle.objects) contents.object({ digest, bytes: found });
   contents.finish();

@@ -1,9 +1,9 @@
 import type { KeyPair } from '../canonical/ed25519.ts';
 import { canonicalText } from '../canonical/json.ts';
-import { isSigned, parseEvent } from '../event/event.ts';
+import { parseEvent } from '../event/event.ts';
+import { FoldedLedger } from '../fold/ledger.ts';
 import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
 import { originOf } from '../identity/act.ts';
-import { delegationOf } from '../identity/authority.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { writeExport } from '../ledger/export.ts';
 import { fingerprint, type Head, openHead, requireKey, signHead } from '../ledger/head.ts';
@@ -16,7 +16,7 @@ import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import { contentsOf, exported } from './contents.ts';
 import type { Context, Proven } from './context.ts';
-import { Inspector } from './inspect.ts';
+import { foldedPart, withSigners } from './folded.ts';
 
 /** What tells one ledger from all others. */
 export interface LedgerIdentity {
@@ -88,7 +88,7 @@ export async function verify(context: Context, options: VerifyOptions): Promise<
     tenant: context.store.tenant,
     kept: (options.kept ?? []).map((text) => openHead(text, key)),
     deep: options.deep ?? false,
-    inspect: new Inspector().inspect,
+    inspect: new FoldedLedger({ is_whole: true }).take,
   });
   if (ledger.size !== tip.size) {
     refuse('LEDGER_TRUNCATED', `The ledger has ${ledger.size} entries; the stored tip has ${tip.size}.`);
@@ -197,7 +197,7 @@ export async function provenState(context: Context, intent_id: string): Promise<
     const about = await context.store.entriesOf(intent_id);
     if (about.length === 0) return null;
     const proven = await proveState(context, intent_id, about);
-    const stored = [await context.store.intent(intent_id), await context.store.system()];
+    const stored = [await context.store.find('intent', intent_id), await context.store.system()];
     const stood_still = (await context.store.tip()).size === size;
     if (canonicalText([proven.state, proven.system]) === canonicalText(stored)) {
       if (stood_still) context.memory.proven = { intent_id, last, value: proven };
@@ -213,46 +213,6 @@ async function proveState(
   intent_id: string,
   about: readonly SealedEntry[],
 ): Promise<Proven> {
-  const inspector = await inspected(context, about);
-  const { system, authorities } = inspector;
-  return { state: inspector.intent(intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
-}
-
-/** What these entries tell, together with those of everybody who signed them. */
-export async function inspected(context: Context, about: readonly SealedEntry[]): Promise<Inspector> {
-  const inspector = new Inspector(context.verified);
-  for (const { bytes } of await withSigners(context, about)) inspector.take(context.read_entry(bytes));
-  if (inspector.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
-  return inspector;
-}
-
-/** Adds what holds for every intent, and the keys and delegations of everybody who signed, back to the first human. */
-export async function withSigners(context: Context, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
-  const { store } = context;
-  const system = await store.entriesOf('system');
-  const found = new Map([...about, ...system].map((sealed) => [sealed.seq, sealed]));
-  const asked = new Set<string>();
-  let waiting = signersOf(context, [...about, ...system]);
-  while (waiting.length > 0) {
-    const name = waiting.pop()!;
-    if (asked.has(name)) continue;
-    asked.add(name);
-    const keys = await store.entriesOf(name);
-    for (const sealed of keys) found.set(sealed.seq, sealed);
-    waiting = [...waiting, ...signersOf(context, keys)];
-  }
-  return [...found.values()].sort((a, b) => a.seq - b.seq);
-}
-
-function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): string[] {
-  return entries.flatMap(({ bytes }) => {
-    const { event } = read_entry(bytes);
-    const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
-    const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
-    const standing = event.kind === 'simulation.changed' ? (event.body.standing_delegation ?? []) : [];
-    if (proposer) return [event.body.proposer];
-    return isSigned(event)
-      ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate].concat(standing)
-      : [];
-  });
+  const { system, authorities, state } = await foldedPart(context, about);
+  return { state: state('intent', intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
 }

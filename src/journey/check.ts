@@ -1,11 +1,11 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
+import { isLiveApproval } from '../fold/grounds.ts';
 import { NOT_DISPATCHED, needsDispatch } from '../gate/dispatched.ts';
 import { type Denial, eligible, type Facts, type Verdict } from '../gate/eligible.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
-import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 
 /** The controller of 000: reads, decides, writes nothing. */
@@ -13,9 +13,9 @@ export async function check(context: Context, intent_id: string, hash: string): 
   requireFormats(intent_id, hash);
   const { store } = context;
   const facts = await factsOf(context, await store.system(), await authoritiesIn(context));
-  const verdict = eligible(await store.intent(intent_id), hash, facts);
+  const verdict = eligible(await store.find('intent', intent_id), hash, facts);
   if (!verdict.eligible || !needsDispatch(verdict.state)) return verdict;
-  const dispatched = await store.dispatched(intent_id);
+  const dispatched = await store.find('dispatched', intent_id);
   return dispatched && !dispatched.is_over ? verdict : UNDISPATCHED;
 }
 

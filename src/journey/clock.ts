@@ -13,7 +13,7 @@ export async function acceptClock(
   { store, origin, clock }: Context,
   { reason, signer }: AcceptClockRequest,
 ): Promise<Event<'clock.accepted'>> {
-  requireHuman(await store.principal(signer.name), signer.public_key);
+  requireHuman(await store.find('principal', signer.name), signer.public_key);
   const { size: seq } = await store.tip();
   const now = clock();
   const facts = { seq, now: now.toISOString(), reason };

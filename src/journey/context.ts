@@ -3,6 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
 import type { Body, Event } from '../event/event.ts';
+import type { ReadEntry } from '../fold/ledger.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Account } from '../identity/account.ts';
@@ -20,7 +21,6 @@ import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
 import type { Effect } from './derived.ts';
-import type { ReadEntry } from './read-entry.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
@@ -42,7 +42,7 @@ export interface Context {
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
   /** Reads an entry; the same bytes are parsed once. */
-  readonly read_entry: (bytes: Uint8Array) => ReadEntry;
+  readonly read_entry: (bytes: Uint8Array) => ReadEntry & { readonly hash: Digest };
   /** Entries whose signatures this process has verified, by hash. */
   readonly verified: Set<Digest>;
   readonly memory: Memory;
@@ -119,8 +119,8 @@ export interface Asked {
 export async function authoritiesIn({
   store,
 }: Context): Promise<Authorities & { principals: ReadonlyMap<string, Principal> }> {
-  const principals = new Map((await store.principals()).map((one) => [one.name, one]));
-  const delegations = new Map((await store.delegations()).map((one) => [one.delegation_id, one]));
+  const principals = new Map((await store.all('principal')).map((one) => [one.name, one]));
+  const delegations = new Map((await store.all('delegation')).map((one) => [one.delegation_id, one]));
   return {
     principals,
     principal: (name) => principals.get(name) ?? null,
@@ -129,7 +129,7 @@ export async function authoritiesIn({
 }
 
 export async function requireIntent(context: Context, intent_id: string): Promise<IntentState> {
-  return (await context.store.intent(intent_id)) ?? refuse('INTENT_NOT_FOUND');
+  return (await context.store.find('intent', intent_id)) ?? refuse('INTENT_NOT_FOUND');
 }
 
 /** Nothing that expires can be judged by a clock that is behind the ledger. */

@@ -37,7 +37,7 @@ async function countedName(
   const { policy } = await context.store.system();
   if (policy === null || !(await countsCapabilities(context, policy))) return null;
   if (delegation !== undefined) return signer.name;
-  return (await context.store.intent(intent_id))?.proposer ?? null;
+  return (await context.store.find('intent', intent_id))?.proposer ?? null;
 }
 
 /** Whether a policy that judges a grant reads how many were issued before. */

@@ -24,7 +24,8 @@ export async function delegate(
 ): Promise<Event<'delegation.granted'>> {
   const { delegate: name, actions, ttl_s, approves = false, reason, signer, delegation = null } = request;
   const principal =
-    (await context.store.principal(name)) ?? refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
+    (await context.store.find('principal', name)) ??
+    refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
   const delegate_key = principal.public_key ?? refuse('KEY_FILE_INVALID', `"${name}" has no key.`);
   const now = context.clock();
   const expires_at = new Date(now.getTime() + ttl_s * 1000).toISOString();

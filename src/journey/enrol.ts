@@ -26,7 +26,8 @@ export interface EnrolRequest {
 export async function enrol(context: Context, request: EnrolRequest): Promise<Event<'key.enrolled'>> {
   const { name, principal, public_key, roles = [], signer } = request;
   requireName(name);
-  if (await context.store.principal(name)) refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
+  if (await context.store.find('principal', name))
+    refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
   const enrolled = signAct(
     context.origin,
     'key.enrolled',
@@ -64,10 +65,11 @@ export interface RevokeRequest {
 
 export async function revoke(context: Context, request: RevokeRequest): Promise<Event<'key.revoked'>> {
   const { name, reason, signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const target =
-    (await context.store.principal(name)) ?? refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
-  const humans = (await context.store.principals()).filter(
+    (await context.store.find('principal', name)) ??
+    refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
+  const humans = (await context.store.all('principal')).filter(
     (p) => p.kind === 'human' && p.status === 'active',
   );
   if (target.kind === 'human' && humans.length === 1) refuse('LAST_HUMAN');

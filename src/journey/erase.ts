@@ -22,7 +22,7 @@ export interface EraseRequest {
  */
 export async function erase(context: Context, request: EraseRequest): Promise<Event<'object.erased'>> {
   const { digest, reason, signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const erasure = await explainErase(context, digest);
   if (erasure.kept !== null) refuse('OBJECT_KEPT', undefined, { role: erasure.kept });
   requireConfirmed(erasure, request);

@@ -119,7 +119,7 @@ async function lossesOf(
   };
   for (const [subject, role] of subjects) {
     if (role === 'registry') continue; // No step reads the registry of another day: the effect holds what counted.
-    const state = await store.intent(subject);
+    const state = await store.find('intent', subject);
     if (state) add(intentLosses(state, await eventsOf(store, subject), gone));
     else if (subject.startsWith('agent:')) add(await agentLosses(store, subject, gone));
   }
@@ -163,7 +163,7 @@ const READ: ReadonlySet<ObjectRole> = new Set<ObjectRole>(['envelope', 'effect',
 
 async function agentLosses(store: Store, subject: string, gone: ReadonlySet<Digest>): Promise<Losses> {
   const correlation_id = subject.slice('agent:'.length);
-  const plans = (await store.agent(correlation_id))?.plans.filter(({ plan }) => gone.has(plan)) ?? [];
+  const plans = (await store.find('agent', correlation_id))?.plans.filter(({ plan }) => gone.has(plan)) ?? [];
   const named = (await eventsOf(store, subject)).flatMap(objectsOf);
   const isRead = named.some(({ role, digest }) => role !== 'words' && gone.has(digest));
   return {

@@ -15,7 +15,7 @@ export const LAST = 'last';
  * them if it fits only one run, or as the last run of a plan.
  */
 export async function findRun(context: Context, name: string): Promise<string> {
-  if (isUuid(name) && (await context.store.execution(name))) return name;
+  if (isUuid(name) && (await context.store.find('execution', name))) return name;
   if (name !== LAST && (name.length < PREFIX_CHARS || !/^[0-9a-f]{1,8}(-[0-9a-f]{0,12}){0,4}$/.test(name)))
     refuse('ID_MALFORMED', 'Name an execution or an intent, by its id or the first characters of it.');
   const found = await latestRuns(context, ({ intent_id }, execution_id) =>

@@ -29,7 +29,7 @@ async function change<K extends 'system.frozen' | 'system.unfrozen'>(
   request: FreezeRequest,
 ): Promise<Event<K>> {
   const { scope, reason, signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const facts = { scope, name: nameOf(context, request), reason } as Parameters<typeof signAct<K>>[3];
   const act = signAct(context.origin, kind, 'system', facts, signer, context.clock());
   await context.store.commit({ events: [act as Event] });

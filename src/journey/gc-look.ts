@@ -116,10 +116,10 @@ function needsOf({ store, clock }: Context): (subject: string) => Promise<Need> 
   const known = new Map<string, Need>();
   const now = clock();
   async function find(subject: string): Promise<Need> {
-    const intent = await store.intent(subject);
-    if (intent) return intentNeed(intent, (await store.dispatched(subject))?.is_over === false, now);
+    const intent = await store.find('intent', subject);
+    if (intent) return intentNeed(intent, (await store.find('dispatched', subject))?.is_over === false, now);
     if (!subject.startsWith('agent:')) return NOT_NEEDED;
-    const conversation = await store.agent(correlationOf(subject));
+    const conversation = await store.find('agent', correlationOf(subject));
     return conversation ? conversationNeed(conversation) : NOT_NEEDED;
   }
   return async (subject) => {

@@ -212,7 +212,8 @@ interface GivenUp {
 async function runsToGiveUp(context: Context, objects: readonly LookedAt[]): Promise<GivenUp[]> {
   const given_up: GivenUp[] = [];
   for (const execution_id of new Set(objects.flatMap(({ executions }) => executions))) {
-    const { intent_id } = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+    const { intent_id } =
+      (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
     const run = (await requireIntent(context, intent_id)).runs.at(-1);
     // An earlier part of this gc may have given it up.
     if (run?.execution_id === execution_id && run.expired_at === null)

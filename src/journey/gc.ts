@@ -128,7 +128,7 @@ export interface GcRunOutcome {
  */
 export async function gc(context: Context, request: GcRequest): Promise<GcOutcome> {
   const { signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   // All of them are looked at before the first one goes.
   const chosen: GcRun[] = [];
   for (const seen of request.runs)
@@ -139,7 +139,7 @@ export async function gc(context: Context, request: GcRequest): Promise<GcOutcom
 }
 
 async function requireRun(context: Context, { execution_id, undoable }: SeenRun): Promise<GcRun> {
-  const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const execution = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.find((one) => one.execution_id === execution_id) ?? refuse('EXECUTION_NOT_FOUND');
   const found =

@@ -29,7 +29,7 @@ export async function breakGlass(
   return recordingRefusal(context, forbidden(request), async (keep) => {
     const now = await requireClock(context);
     const state = await requireIntent(context, intent_id);
-    const principal = requireHuman(await context.store.principal(signer.name), signer.public_key);
+    const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
     const system = await context.store.system();
     const asked = await openAsked(context, state);
     const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
@@ -54,7 +54,7 @@ export async function glassHolds(
   const { state, now } = matter;
   const breaker = state.glass.at(-1);
   if (!breaker || glassSince(state, now.toISOString(), isLiveKey) === null) return false;
-  const principal = await context.store.principal(breaker.by);
+  const principal = await context.store.find('principal', breaker.by);
   if (!principal) return false;
   const { decision } = await rule(context, { ...matter, principal, delegated: false, action: 'break_glass' });
   return decision.allowed;

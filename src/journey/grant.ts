@@ -79,7 +79,7 @@ async function decideAndIssue(
   const { asker, held } = await askerOf(context, request, facts.now);
   // Counted before the policies are asked: if another one is issued from here on, the store finds this decision stale.
   const paced = request.delegation === undefined ? state.proposer : request.signer.name;
-  const nth = ((await context.store.principal(paced))?.pace.total ?? 0) + 1;
+  const nth = ((await context.store.find('pace', paced))?.total ?? 0) + 1;
   const asked = await openAsked(context, state);
   requireBounds(context, asked.envelope, asked.effect);
   const terms = termsOf(context, request, state, asked, facts.now, held?.expires_at);
@@ -101,7 +101,7 @@ async function askerOf(
   { signer, delegation }: GrantRequest,
   now: Date,
 ): Promise<{ asker: Principal; held: Delegation | null }> {
-  const principal = await context.store.principal(signer.name);
+  const principal = await context.store.find('principal', signer.name);
   if (delegation === undefined) return { asker: requireHuman(principal, signer.public_key), held: null };
   const { delegation: held } = await requireDelegation(context, delegation, signer, now);
   return { asker: principal ?? refuse('PRINCIPAL_UNKNOWN'), held };

@@ -16,7 +16,7 @@ export async function acceptHead(
   { kept_size, reason, signer }: AcceptHeadRequest,
 ): Promise<Event<'head.accepted'>> {
   const { store, origin, clock } = context;
-  requireHuman(await store.principal(signer.name), signer.public_key);
+  requireHuman(await store.find('principal', signer.name), signer.public_key);
   const { size: seq } = await store.tip();
   const accepted = signAct(origin, 'head.accepted', 'system', { seq, kept_size, reason }, signer, clock());
   await store.commit({ events: [accepted] });

@@ -33,7 +33,8 @@ export interface Reported {
  * replaced.
  */
 export async function reportPlan(context: Context, execution_id: string): Promise<Reported> {
-  const { intent_id } = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const { intent_id } =
+    (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const entries = await story(context, intent_id);
   const bodyOf = <K extends 'execution.claimed' | 'execution.finished'>(kind: K) =>
     entries

@@ -45,7 +45,7 @@ export async function activatePolicies(
   context: Context,
   { reason, signer, snapshot, replaces }: ActivateRequest,
 ): Promise<Event<'policy.activated'>> {
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const set = await parsePolicySet(context.policy_files());
   if (snapshot !== undefined && snapshot !== set.digest)
     refuse('POLICY_FILES_DIFFER', 'The files changed after they were shown.');

@@ -51,7 +51,7 @@ export async function draftProposal(
   const draft = parseDraft(input);
   const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
   if (signer) requireOwnKey(proposer, signer);
-  if (draft.replaces !== null && !(await context.store.intent(draft.replaces)))
+  if (draft.replaces !== null && !(await context.store.find('intent', draft.replaces)))
     refuse('INTENT_NOT_FOUND', 'There is no intent that it could replace.');
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
@@ -76,7 +76,7 @@ export async function draftProposal(
   // What a human may turn to after a failure is bound like the rest.
   for (const { effect } of choices) requireBounds(context, envelope, effect);
   // The claim below decides between two at once; this one says it in the right words.
-  if (await context.store.intent(envelope.intent_id)) refuse('INTENT_EXISTS');
+  if (await context.store.find('intent', envelope.intent_id)) refuse('INTENT_EXISTS');
 
   // Sealed: the digest in the ledger tells nothing about a content that was erased.
   const contents = choices.flatMap((one) => one.contents).map((content) => sealBytes(content, nonce));
@@ -126,6 +126,7 @@ function proposed(
       proposer: proposer.name,
       proposer_kind: proposer.kind,
       proposer_signature: signature,
+      proposer_key: signature === null ? null : proposer.public_key,
       account,
       on_behalf_of: envelope.on_behalf_of,
       actions: envelope.requested_actions,
@@ -147,8 +148,10 @@ function requireOwnKey({ name, public_key }: Principal, signer: Signer): void {
 
 /** Who proposes. Left unsaid it can only be the one principal there is. */
 async function proposerOf(context: Context, name: string | undefined): Promise<Principal> {
-  if (name !== undefined) return requireActive(await context.store.principal(name), name);
-  const principals = (await context.store.principals()).filter((principal) => principal.status === 'active');
+  if (name !== undefined) return requireActive(await context.store.find('principal', name), name);
+  const principals = (await context.store.all('principal')).filter(
+    (principal) => principal.status === 'active',
+  );
   const [only, ...others] = principals;
   if (!only || others.length > 0) refuse('PROPOSER_AMBIGUOUS');
   return only;

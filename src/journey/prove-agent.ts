@@ -1,15 +1,14 @@
 import { canonicalText } from '../canonical/json.ts';
-import { movesAgent, nextAgent } from '../gate/agent.ts';
+import { type EventKind, isOneOf } from '../event/event.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { needsDispatch, requireDispatched } from '../gate/dispatched.ts';
-import { movesSimulation, type Simulation } from '../gate/simulation.ts';
+import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
-import { movesPrincipal, type Principal } from '../identity/principal.ts';
-import type { Entry, SealedEntry } from '../ledger/entry.ts';
+import { PRINCIPAL_KINDS, type Principal } from '../identity/principal.ts';
+import type { SealedEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
-import { inspected, withSigners } from './audit.ts';
 import type { Context } from './context.ts';
-import { Inspector } from './inspect.ts';
+import { foldedPart } from './folded.ts';
 
 /**
  * What a dispatch rests on, as the entries tell it and not as the projection does: whoever can write to the database file
@@ -35,19 +34,11 @@ async function agreed<T>({ store }: Context, read: () => Promise<Compared<T>>): 
 
 export function provenAgent(context: Context, correlation_id: string): Promise<AgentState | null> {
   return agreed(context, async () => {
-    const told = await toldAgent(context, correlation_id);
-    const row = await context.store.agent(correlation_id);
+    const about = await context.store.entriesOf(`agent:${correlation_id}`);
+    const told = (await foldedPart(context, about)).state('agent', correlation_id);
+    const row = await context.store.find('agent', correlation_id);
     return { told, stored: row, row };
   });
-}
-
-async function toldAgent({ store, read_entry }: Context, correlation_id: string): Promise<AgentState | null> {
-  let state: AgentState | null = null;
-  for (const { bytes } of await store.entriesOf(`agent:${correlation_id}`)) {
-    const { entry, event } = read_entry(bytes);
-    if (movesAgent(event)) state = nextAgent(state, event, entry.at);
-  }
-  return state;
 }
 
 /** Signed by humans who were enrolled at that moment, and under delegations that held. */
@@ -58,56 +49,36 @@ export function provenSimulations(
   return agreed(context, async () => {
     const about: SealedEntry[] = [];
     for (const id of ids) about.push(...(await context.store.entriesOf(`simulation:${id}`)));
-    const inspector = await inspected(context, only(context, about, movesSimulation));
+    const { state } = await foldedPart(context, only(context, about, ['simulation.changed']));
     const row: (Simulation | null)[] = [];
-    for (const id of ids) row.push(await context.store.simulation(id));
-    return { told: ids.map((id) => inspector.simulation(id)), stored: row, row };
+    for (const id of ids) row.push(await context.store.find('simulation', id));
+    return { told: ids.map((id) => state('simulation', id)), stored: row, row };
   });
 }
 
-/** Null for somebody who is not enrolled. How often they were active lately is not part of their own entries. */
+/** Null for somebody who is not enrolled. */
 export function provenPrincipal(context: Context, name: string): Promise<Principal | null> {
   return agreed(context, async () => {
-    const about = only(context, await context.store.entriesOf(name), movesPrincipal);
-    const told = about.length > 0 ? (await inspected(context, about)).authorities.principal(name) : null;
-    const row = await context.store.principal(name);
-    return { told: unpaced(told), stored: unpaced(row), row };
+    const about = only(context, await context.store.entriesOf(name), PRINCIPAL_KINDS);
+    const told = about.length > 0 ? (await foldedPart(context, about)).state('principal', name) : null;
+    const row = await context.store.find('principal', name);
+    return { told, stored: row, row };
   });
-}
-
-function unpaced(principal: Principal | null): Omit<Principal, 'pace'> | null {
-  if (principal === null) return null;
-  const { pace: _, ...rest } = principal;
-  return rest;
-}
-
-/** What entries told until some moment of the past, together with those of everybody who had signed them by then. */
-export async function toldUntil(
-  context: Context,
-  about: readonly SealedEntry[],
-  isBefore: (entry: Entry) => boolean,
-): Promise<Pick<Inspector, 'intent' | 'authorities' | 'system'>> {
-  const inspector = new Inspector(context.verified);
-  for (const { bytes } of await withSigners(context, about)) {
-    const read = context.read_entry(bytes);
-    if (isBefore(read.entry)) inspector.take(read);
-  }
-  return inspector;
 }
 
 /** A caller may name anybody, also something that is no principal at all. */
-function only(
+export function only(
   { read_entry }: Context,
   entries: readonly SealedEntry[],
-  isMeant: (event: ReturnType<Context['read_entry']>['event']) => boolean,
+  kinds: readonly EventKind[],
 ): SealedEntry[] {
-  return entries.filter(({ bytes }) => isMeant(read_entry(bytes).event));
+  return entries.filter(({ bytes }) => isOneOf(kinds, read_entry(bytes).event));
 }
 
 /** What the agent core proposed runs only while it is dispatched, whoever holds a capability for it. */
 export async function requireDispatchedNow(context: Context, intent: IntentState): Promise<void> {
   if (!needsDispatch(intent)) return;
-  const row = await context.store.dispatched(intent.intent_id);
+  const row = await context.store.find('dispatched', intent.intent_id);
   const state = row && (await provenAgent(context, row.correlation_id));
   const plan = state?.plans.find(({ plan_id }) => plan_id === row?.plan_id);
   const step = plan?.steps.find(({ step_id }) => step_id === row?.step_id);

@@ -124,7 +124,7 @@ async function foundNow(
     violation: { ...violation, ruling: null },
   };
   const read = async (): Promise<Found> => ({
-    state: (await context.store.intent(state.intent_id)) ?? without.state,
+    state: (await context.store.find('intent', state.intent_id)) ?? without.state,
     violation: await withoutErased(context, state, violation),
   });
   const late = new AbortController();

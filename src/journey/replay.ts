@@ -1,17 +1,17 @@
 import { publicKeyOf } from '../canonical/ed25519.ts';
 import { kidOf } from '../capability/key.ts';
 import { type Event, parseEvent } from '../event/event.ts';
+import { isLiveApproval } from '../fold/grounds.ts';
+import { FoldedLedger } from '../fold/ledger.ts';
 import { approvedNow } from '../gate/eligible.ts';
 import { openEnvelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
 import { type PolicyAction, SCOPE_OF } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
-import { isLiveApproval } from '../store/grounds.ts';
-import { withSigners } from './audit.ts';
 import type { Context } from './context.ts';
 import { decisionOf } from './decision.ts';
-import { Inspector } from './inspect.ts';
+import { withSigners } from './folded.ts';
 
 /** One thing that was recomputed, and what came out, again. */
 export interface ReplayStep {
@@ -32,25 +32,25 @@ export interface Replay {
  * comes out differently fails the replay.
  */
 export async function replay(context: Context, execution_id: string): Promise<Replay> {
-  const known = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const known = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const { intent_id } = known;
   const about = await context.store.entriesOf(intent_id);
-  const inspector = new Inspector();
+  const folded = new FoldedLedger({ is_whole: false });
   const steps: ReplayStep[] = [];
   for (const { bytes } of await withSigners(context, about)) {
     const entry = openEntry(bytes);
     const event = parseEvent(entry);
-    if (entry.subject === intent_id) steps.push(...(await replayed(context, inspector, event, entry)));
-    inspector.inspect(entry);
+    if (entry.subject === intent_id) steps.push(...(await replayed(context, folded, event, entry)));
+    folded.take(entry);
     if (event.kind === 'execution.finished' && event.body.execution_id === execution_id) break;
   }
   return { execution_id, intent_id, steps };
 }
 
-/** The inspector is as the ledger was just before this entry. */
+/** What was folded is the ledger as it was just before this entry. */
 async function replayed(
   context: Context,
-  inspector: Inspector,
+  folded: FoldedLedger,
   event: Event,
   entry: Entry,
 ): Promise<ReplayStep[]> {
@@ -59,8 +59,8 @@ async function replayed(
   const digest = decisionOf(event);
   if (digest !== null) {
     const record = openDecision(await context.store.object(digest));
-    requireItsOwn(inspector, event, record, entry);
-    await requireSameDecision(context, event, record, entry, isThroughGlass(inspector, event));
+    requireItsOwn(folded, event, record, entry);
+    await requireSameDecision(context, event, record, entry, isThroughGlass(folded, event));
     step(`policies on ${record.request.action}`, record.decision.words);
   }
   switch (event.kind) {
@@ -69,14 +69,14 @@ async function replayed(
       step('intent', `frozen as ${event.body.hash}`);
       break;
     case 'capability.issued':
-      await requireToken(context, inspector, event, entry);
+      await requireToken(context, folded, event, entry);
       step(
         'capability',
         `${event.body.capability_id} is for ${event.body.action} until ${event.body.expires_at}`,
       );
       break;
     case 'execution.claimed':
-      requireEligible(inspector, event, entry);
+      requireEligible(folded, event, entry);
       step('gate', `eligible at ${entry.at}, attempt ${event.body.attempt}`);
       break;
     case 'execution.finished':
@@ -117,20 +117,20 @@ async function requireSameDecision(
 }
 
 /** A decision counts for the intent and the person that it was made for, under the policies that were active then. */
-function requireItsOwn(inspector: Inspector, event: Event, record: DecisionRecord, { seq }: Entry): void {
+function requireItsOwn(folded: FoldedLedger, event: Event, record: DecisionRecord, { seq }: Entry): void {
   if (record.subject !== event.subject) differs(seq, 'It rests on a decision about another intent.');
-  if (record.snapshot !== inspector.system.policy) differs(seq, 'Its policies were not active then.');
+  if (record.snapshot !== folded.system.policy) differs(seq, 'Its policies were not active then.');
   const by = 'by' in event.body ? event.body.by : null;
   if (by !== null && record.request.principal.name !== by)
     differs(seq, `It rests on a decision about ${record.request.principal.name}.`);
 }
 
 /** Whether two humans went past the policies here. */
-function isThroughGlass(inspector: Inspector, event: Event): boolean {
+function isThroughGlass(folded: FoldedLedger, event: Event): boolean {
   if (event.kind === 'capability.issued') return event.body.glass;
   if (event.kind !== 'execution.claimed') return false;
   const { capability_id } = event.body;
-  const known = inspector.intent(event.subject)?.capabilities ?? [];
+  const known = folded.state('intent', event.subject)?.capabilities ?? [];
   return known.some((one) => one.capability_id === capability_id && one.glass);
 }
 
@@ -150,7 +150,7 @@ async function requireEnvelope(
 
 async function requireToken(
   { store }: Context,
-  { system }: Inspector,
+  { system }: FoldedLedger,
   { subject, body }: Event<'capability.issued'>,
   { seq }: Entry,
 ): Promise<void> {
@@ -174,16 +174,16 @@ async function requireToken(
 
 /** The gate's own question, at the moment of the claim. That the capability was good, the state machine asks itself. */
 function requireEligible(
-  inspector: Inspector,
+  folded: FoldedLedger,
   { subject, body }: Event<'execution.claimed'>,
   entry: Entry,
 ): void {
-  const answer = approvedNow(inspector.intent(subject), body.hash, {
+  const answer = approvedNow(folded.state('intent', subject), body.hash, {
     now: new Date(entry.at),
     ledger_at: null,
     tenant: entry.tenant,
-    freezes: inspector.system.freezes,
-    isLive: (approval) => isLiveApproval(inspector.authorities, approval, entry.at),
+    freezes: folded.system.freezes,
+    isLive: (approval) => isLiveApproval(folded.authorities, approval, entry.at),
   });
   if ('eligible' in answer) differs(entry.seq, `The gate says ${answer.code}.`);
 }

@@ -15,8 +15,8 @@ export async function revokeCapability(
   context: Context,
   { capability_id, reason, signer }: RevokeCapabilityRequest,
 ): Promise<Event<'capability.revoked'>> {
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
-  const known = (await context.store.capability(capability_id)) ?? refuse('CAPABILITY_UNKNOWN');
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
+  const known = (await context.store.find('capability', capability_id)) ?? refuse('CAPABILITY_UNKNOWN');
   const facts = { capability_id, reason };
   const now = context.clock();
   const revoked = signAct(context.origin, 'capability.revoked', known.intent_id, facts, signer, now);

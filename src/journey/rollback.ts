@@ -73,7 +73,7 @@ export async function rollback(
   request: RollbackRequest,
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
   const { checkpoints = [], except = [], signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const { state, run, effect, manifest } = await undoable(context, request.execution_id);
   const { execution_id } = run;
   if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
@@ -130,7 +130,7 @@ const ENDED: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>
 
 async function undoable(context: Context, name: string): Promise<Undoable> {
   const execution_id = await findRun(context, name);
-  const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const execution = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id)

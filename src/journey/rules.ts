@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
+import { isLiveApproval } from '../fold/grounds.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { frozenFor } from '../gate/freeze.ts';
 import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
@@ -24,7 +25,6 @@ import {
   timeOf,
 } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
-import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { knownIn } from './extent.ts';
@@ -73,12 +73,13 @@ export async function rule(context: Context, matter: Matter): Promise<Ruling> {
   };
 }
 
-/** How many capabilities they were issued lately. Nobody has none. */
-export function paceOf(
-  principal: Principal | null,
+/** How many capabilities they were issued lately. */
+export async function paceOf(
+  { store }: Context,
+  name: string,
   now: Date,
-): Pick<PolicyContext, 'pace_minute' | 'pace_hour' | 'pace_day'> {
-  const { minute, hour, day } = rateOf(principal?.pace ?? IDLE, now);
+): Promise<Pick<PolicyContext, 'pace_minute' | 'pace_hour' | 'pace_day'>> {
+  const { minute, hour, day } = rateOf((await store.find('pace', name)) ?? IDLE, now);
   return { pace_minute: minute, pace_hour: hour, pace_day: day };
 }
 
@@ -114,11 +115,8 @@ async function requestOf(
       ...approvedOf(state, approvals, rolesOf(matter, principals), met),
       ...grantOf(context, matter, resource),
       ...(await proposedOf(context, matter)),
-      ...momentOf(
-        context,
-        matter,
-        principals.get(matter.delegated ? principal.name : state.proposer) ?? null,
-      ),
+      ...momentOf(context, matter),
+      ...(await paceOf(context, matter.delegated ? principal.name : state.proposer, matter.now)),
       humans: [...principals.values()].filter(({ kind, status }) => kind === 'human' && status === 'active')
         .length,
     },
@@ -221,7 +219,7 @@ async function proposedOf(
   { store }: Context,
   { action, state, now }: Matter,
 ): Promise<Part<'pending' | 'proposed_minute' | 'proposed_hour' | 'proposed_day'>> {
-  const found = action === 'submit' ? await store.quota(quotaKey(state)) : null;
+  const found = action === 'submit' ? await store.find('quota', quotaKey(state)) : null;
   const quota = found ?? UNUSED;
   const { minute, hour, day } = rateOf(quota.pace, now);
   return {
@@ -237,22 +235,10 @@ const NOTHING = { network: false, write: [], unconfined: false } as const;
 function momentOf(
   context: Context,
   { state, system, now, running_s }: Matter,
-  proposer: Principal | null,
-): Part<
-  | 'environment'
-  | 'hour'
-  | 'weekday'
-  | 'epoch_s'
-  | 'pace_minute'
-  | 'pace_hour'
-  | 'pace_day'
-  | 'running_s'
-  | 'frozen'
-> {
+): Part<'environment' | 'hour' | 'weekday' | 'epoch_s' | 'running_s' | 'frozen'> {
   return {
     environment: context.environment,
     ...timeOf(now),
-    ...paceOf(proposer, now),
     running_s: running_s ?? 0,
     frozen:
       frozenFor(state, {

@@ -140,7 +140,8 @@ async function makeReady(
     refuse('CAPABILITY_REVOKED', `What ${capability.recorded.by} granted it with no longer holds.`);
   requireToolsFree(context, state, system, asked.effect, facts);
 
-  const principal = (await context.store.principal(capability.recorded.by)) ?? refuse('PRINCIPAL_UNKNOWN');
+  const principal =
+    (await context.store.find('principal', capability.recorded.by)) ?? refuse('PRINCIPAL_UNKNOWN');
   const delegated = capability.recorded.delegation !== null;
   const matter = { principal, delegated, state, ...asked, authorities: proven.authorities };
   const ruling = await rule(context, { ...matter, action: 'execute', system, now: facts.now });
@@ -212,7 +213,7 @@ async function take(
     await store.commit({ events: [claimed], objects: [bytes] });
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
-    const first = (await store.intent(claimed.subject))?.runs.at(-1);
+    const first = (await store.find('intent', claimed.subject))?.runs.at(-1);
     refuse('CLAIM_TAKEN', undefined, first ? { executed_at: first.claimed_at } : {});
   }
 }

@@ -23,8 +23,8 @@ export async function resolve(
   request: ResolveRequest,
 ): Promise<Event<'execution.resolved'>> {
   const { execution_id, outcome, reason, signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
-  const execution = (await context.store.execution(execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
+  const execution = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
@@ -75,7 +75,7 @@ export interface RetryRequest {
 /** Authorises exactly one new attempt after a failure. */
 export async function retry(context: Context, request: RetryRequest): Promise<Event<'retry.authorised'>> {
   const { intent_id, reason, signer } = request;
-  requireHuman(await context.store.principal(signer.name), signer.public_key);
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const state = await requireIntent(context, intent_id);
   const run = state.runs.at(-1);
   if (isInDoubt(state)) refuse('RUN_IN_DOUBT');

@@ -184,7 +184,7 @@ async function requireMayStandFor(
   matter: Omit<Matter, 'action' | 'principal'>,
   keep: (ruling: Kept) => void,
 ): Promise<void> {
-  const humans = await context.store.principals();
+  const humans = await context.store.all('principal');
   const principal = humans.find(({ name }) => name === root.by) ?? refuse('PRINCIPAL_UNKNOWN');
   const active = humans.filter(({ kind, status }) => kind === 'human' && status === 'active');
   if (active.length > 1 && isOwnDelegated(matter.state, root.by, delegate)) refuse('SELF_APPROVAL');

@@ -1,6 +1,7 @@
 import { canonicalText } from '../canonical/json.ts';
 import { watchWhile } from '../effect/watching.ts';
 import type { Event } from '../event/event.ts';
+import { isLiveApproval } from '../fold/grounds.ts';
 import { outstanding } from '../gate/capability.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
@@ -9,7 +10,6 @@ import type { Approval, IntentState, Run } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isLive } from '../identity/principal.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { isLiveApproval } from '../store/grounds.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import { glassHolds } from './glass.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
@@ -67,7 +67,7 @@ function unreadable(error: unknown): Violation {
 
 async function violationNow(context: Context, watched: Watched, since_ms: number): Promise<Violation | null> {
   const { capability, effect } = watched;
-  const state = requireClaim(context, watched, await context.store.intent(watched.state.intent_id));
+  const state = requireClaim(context, watched, await context.store.find('intent', watched.state.intent_id));
   const system = await context.store.system();
   const authorities = await authoritiesIn(context);
   const now = context.clock();

@@ -7,11 +7,11 @@ import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
+import { entryReader } from '../fold/ledger.ts';
 import type { Account } from '../identity/account.ts';
 import { signerOf } from '../identity/act.ts';
 import type { Context, ControlKey } from '../journey/context.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
-import { entryReader } from '../journey/read-entry.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';

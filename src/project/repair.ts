@@ -1,7 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
+import { FoldedLedger } from '../fold/ledger.ts';
 import { genesisOf } from '../journey/audit.ts';
-import { Inspector } from '../journey/inspect.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { openHead } from '../ledger/head.ts';
 import type { TreeRoot } from '../ledger/merkle.ts';
@@ -125,12 +125,11 @@ async function verifiedEnd(
   kept: readonly TreeRoot[],
   most: { size: number; problem: string } | null,
 ): Promise<End> {
-  const inspector = new Inspector();
   const verifier = new LedgerVerifier({
     tenant: store.tenant,
     deep: true,
     kept,
-    inspect: inspector.inspect,
+    inspect: new FoldedLedger({ is_whole: true }).take,
   });
   const problem = (await feedAll(store, verifier, most?.size ?? Number.MAX_SAFE_INTEGER)) ?? most?.problem;
   if (verifier.size === 0) refuse('LEDGER_BROKEN', 'Not even the first entry verifies.', { seq: 0 });

@@ -1,8 +1,9 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { type Event, parseEvent } from '../event/event.ts';
-import { claimsOf } from '../gate/claims.ts';
-import { requireInOrder } from '../gate/ledger-time.ts';
+import { parseEvent } from '../event/event.ts';
+import { foldEntry, verifierOf } from '../fold/ledger.ts';
+import { overlay } from '../fold/row.ts';
 import { removedBy } from '../gate/objects.ts';
+import type { Verified } from '../identity/verified.ts';
 import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { canonicalForm } from '../ledger/strict.ts';
@@ -18,15 +19,13 @@ import {
   plannedRow,
   type StoredObject,
 } from './decide.ts';
-import { fold } from './projection.ts';
-import { overlay } from './row.ts';
 import type { Tip } from './store.ts';
 
 /** An entry that another store wrote, read and found to be what its hash says. */
 export interface ForeignEntry {
   readonly sealed: SealedEntry;
   readonly entry: Entry;
-  readonly event: Event;
+  readonly event: Verified;
 }
 
 /** Everything that the entries of another store write here. */
@@ -40,8 +39,16 @@ export interface Adoption {
   readonly tip: Tip;
 }
 
-/** Nothing is believed because of where it comes from: whoever can write the other store could have put anything in it. */
-export function openForeign(tenant: string, entries: readonly SealedEntry[]): ForeignEntry[] {
+/**
+ * Nothing is believed because of where it comes from: whoever can write the other store could have put anything in it.
+ * `known` is the name of the ledger that is here; null where these entries begin it.
+ */
+export function openForeign(
+  tenant: string,
+  known: string | null,
+  entries: readonly SealedEntry[],
+): ForeignEntry[] {
+  const verified = verifierOf(tenant, known);
   return entries.map((sealed) =>
     asEntry(sealed.seq, () => {
       if (leafHash(sealed.bytes) !== sealed.hash) broken('its hash is not that of its bytes');
@@ -49,7 +56,7 @@ export function openForeign(tenant: string, entries: readonly SealedEntry[]): Fo
       if (!canonicalForm(entry, sealed.bytes)) broken('its bytes are not in canonical form');
       if (entry.seq !== sealed.seq) broken(`it says that it is entry ${entry.seq}`);
       if (entry.tenant !== tenant) broken('it belongs to another tenant');
-      return { sealed, entry, event: parseEvent(entry) };
+      return { sealed, entry, event: verified(parseEvent(entry)) };
     }),
   );
 }
@@ -71,6 +78,7 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
   requireJoint(foreign[0], tip);
   const rows = overlay(ledger);
   const taken = new Map<string, number>();
+  const so_far = { ...rows, isClaimed: (claim: string) => taken.has(claim) || ledger.isClaimed(claim) };
   const entries: (PlannedEntry & { at: string })[] = [];
   const agent_rows: AgentTableRows[] = [];
   let end = tip;
@@ -79,13 +87,8 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
       const { seq, at, claims, prev, tenant, subject } = entry;
       if (seq !== end.size) broken('it is missing');
       if (prev !== end.last) broken('it does not follow the entry before it');
-      requireInOrder(end.at, event, at);
-      if (claimsOf(event).some((claim) => !claims.includes(claim))) broken('it did not take its claim');
-      for (const claim of claims) {
-        if (taken.has(claim) || ledger.isClaimed(claim)) broken('it takes a claim that was taken');
-        taken.set(claim, seq);
-      }
-      for (const row of fold(rows, event, seq, at)) rows.put(row);
+      for (const row of foldEntry(so_far, { entry, event }, end.at)) rows.put(row);
+      for (const claim of claims) taken.set(claim, seq);
       const added = agentTableRows(event, { tenant, seq, at });
       if (added) agent_rows.push(added);
       end = { ...append(end, sealed.hash), last: sealed.hash, at };

@@ -1,25 +1,27 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalText, type JsonObject } from '../canonical/json.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import { parseEvent } from '../event/event.ts';
+import { fold } from '../fold/fold.ts';
+import { requireRoom } from '../fold/grounds.ts';
+import { type Ledger as FoldLedger, verifierOf } from '../fold/ledger.ts';
+import { overlay, type Row } from '../fold/row.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { removedBy } from '../gate/objects.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
+import type { Verified } from '../identity/verified.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentTableRows } from './agent-rows.ts';
 import type { AgentTableRows } from './agent-tables.ts';
-import { requireGroundsNow, requireRoom } from './grounds.ts';
-import { fold } from './projection.ts';
-import { overlay, type Row, type Rows } from './row.ts';
 import type { Commit, Tip } from './store.ts';
 
 /** A commit whose shape is right and that no longer depends on the caller's memory. */
 export interface CheckedCommit {
   /** What the caller wants to be unique beside what its events are by themselves. The first entry takes it. */
   readonly claims: readonly string[];
-  readonly events: readonly Event[];
+  readonly events: readonly Verified[];
   readonly objects: readonly StoredObject[];
   readonly erase: readonly Digest[];
   readonly quota: QuotaLimit | null;
@@ -32,8 +34,7 @@ export interface StoredObject {
 }
 
 /** What is stored now, as one commit sees it. */
-export interface Ledger extends Rows {
-  isClaimed(key: string): boolean;
+export interface Ledger extends FoldLedger {
   holdsObject(digest: Digest): boolean;
 }
 
@@ -66,8 +67,11 @@ export interface PlannedRow {
   readonly text: string;
 }
 
-/** Outside the transaction, so that a long check holds nobody up. */
-export function checkCommit(commit: Commit): CheckedCommit {
+/**
+ * Outside the transaction, so that a long check holds nobody up. `origin` is null while the ledger has not begun: then the
+ * commit must begin it.
+ */
+export function checkCommit(commit: Commit, tenant: string, origin: string | null): CheckedCommit {
   const { claims = [], events, objects = [], erase = [], quota = null, as_of = null } = commit;
   // Claims are rebuilt from entries. Without an entry a claim or an object would be a fact that nobody recorded.
   if (events.length === 0) refuse('SHAPE_INVALID', 'A commit has at least one event.');
@@ -80,7 +84,7 @@ export function checkCommit(commit: Commit): CheckedCommit {
     refuse('CLAIM_TAKEN', 'The commit takes a claim twice.');
   const checked = {
     claims: others,
-    events: parsed,
+    events: parsed.map(verifierOf(tenant, origin)),
     objects: objects.map(copyOf),
     erase,
     quota,
@@ -160,9 +164,8 @@ function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, le
   const taken: Claim[] = [];
   let end = tip;
   for (const event of commit.events) {
-    requireGroundsNow(changes, event, at);
     requireRoom(changes, commit, event, at);
-    for (const row of fold(changes, event, end.size, at)) changes.put(row);
+    for (const row of fold(changes, event, { seq: end.size, at })) changes.put(row);
     const added = agentTableRows(event, { tenant, seq: end.size, at });
     if (added) agent_rows.push(added);
     const { kind, subject, body } = event;

@@ -1,14 +1,10 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
-import type { AgentState, Dispatch } from '../gate/agent-state.ts';
-import type { DispatchedIntent } from '../gate/dispatched.ts';
-import type { Intake } from '../gate/intake.ts';
-import type { Simulation } from '../gate/simulation.ts';
+import type { Listed } from '../fold/projection.ts';
+import type { RowName, States } from '../fold/row.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
-import type { Delegation } from '../identity/delegation.ts';
-import type { Principal } from '../identity/principal.ts';
-import type { Quota, QuotaLimit } from '../identity/quota.ts';
+import type { QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
@@ -47,19 +43,6 @@ export interface Tip {
   readonly last: Digest;
   readonly at: string | null;
   readonly frontier: readonly Digest[];
-}
-
-export interface Execution {
-  readonly execution_id: string;
-  readonly intent_id: string;
-  readonly attempt: number;
-}
-
-/** Where a capability belongs. Everything else about it is part of its intent. */
-export interface IssuedCapability {
-  readonly capability_id: string;
-  readonly intent_id: string;
-  readonly control_key: string;
 }
 
 export interface Page {
@@ -111,29 +94,12 @@ export interface Store {
 
   commit(commit: Commit): Promise<Receipt>;
 
-  intent(intent_id: string): Promise<IntentState | null>;
+  /** One row of a projection; null where there is none. */
+  find<N extends RowName>(name: N, key: string): Promise<States[N] | null>;
+  /** All rows of a projection that has few, oldest first. */
+  all<N extends Listed>(name: N): Promise<States[N][]>;
   /** In the order of their proposal. */
   intents(page: Page): Promise<IntentState[]>;
-  execution(execution_id: string): Promise<Execution | null>;
-  principal(name: string): Promise<Principal | null>;
-  principals(): Promise<Principal[]>;
-  delegation(delegation_id: string): Promise<Delegation | null>;
-  /** All of them, oldest first. */
-  delegations(): Promise<Delegation[]>;
-  capability(capability_id: string): Promise<IssuedCapability | null>;
-  /** The proposals of one source, by `quotaKey`; null when it made none. */
-  quota(key: string): Promise<Quota | null>;
-  agent(correlation_id: string): Promise<AgentState | null>;
-  /** What an idempotency key was spent on. */
-  dispatch(idempotency_key: string): Promise<Dispatch | null>;
-  /** Whether the agent core dispatched this intent, and whether that is over. */
-  dispatched(intent_id: string): Promise<DispatchedIntent | null>;
-  simulation(id: string): Promise<Simulation | null>;
-  /** All of them, in the order of their registration. */
-  simulations(): Promise<Simulation[]>;
-  intake(fingerprint: string): Promise<Intake | null>;
-  /** All of them, in the order in which they were first asked for. */
-  intakes(): Promise<Intake[]>;
   agentLedger(page: AgentPage): Promise<AgentLedgerRow[]>;
   /** The plans and steps of a correlation, or one plan with its steps. */
   agentCurrent(

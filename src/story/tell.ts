@@ -1,9 +1,9 @@
 import type { Digest } from '../canonical/digest.ts';
 import { type JsonObject, parseJson } from '../canonical/json.ts';
 import { openSealed } from '../canonical/sealed.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import { type Event, isOneOf, parseEvent } from '../event/event.ts';
 import { requireTold } from '../gate/asked.ts';
-import { movesIntent, next } from '../gate/next.ts';
+import { INTENT_KINDS, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type Envelope, openEnvelope } from '../intent/envelope.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -94,7 +94,7 @@ function stateOf(entries: readonly Entry[]): IntentState | null {
   let state: IntentState | null = null;
   for (const entry of entries) {
     const event = parseEvent(entry);
-    if (movesIntent(event)) state = next(state, event, entry.at);
+    if (isOneOf(INTENT_KINDS, event)) state = next(state, event, entry.at);
   }
   return state;
 }

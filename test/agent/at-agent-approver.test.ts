@@ -168,7 +168,7 @@ async function approvedOnly() {
       effect: { kind: 'tool', tool: 'note', arguments: { text: '~ half' } },
     };
     const { hash } = await propose(context, draft, signer, 'ada');
-    const delegation = (await context.store.simulation('note.remove'))!.standing_delegation!;
+    const delegation = (await context.store.find('simulation', 'note.remove'))!.standing_delegation!;
     await submit(context, { intent_id, hash, signer, delegation });
   });
   expect((await keyturn.intent(intent_id)).status).toBe('approved');

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { AwaitsApprover } from '../../src/agent/answer.ts';
 import { askedBy } from '../../src/cli/screen.ts';
+import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { isOwnDelegated, isOwnRequest } from '../../src/gate/signers.ts';
 import { type Signer, signAct } from '../../src/identity/act.ts';
-import { Inspector } from '../../src/journey/inspect.ts';
 import type { Keyturn } from '../../src/keyturn.ts';
 import { wordsOf } from '../../src/story/words.ts';
 import { PASSPHRASE } from '../support/project.ts';
@@ -110,21 +110,21 @@ describe('a human who asks the agent core', () => {
     const stories = ['system', 'ada', 'bob', 'agent-core', intent_id].map((one) => keyturn.story(one));
     const before = (await Promise.all(stories)).flat().filter(({ kind }) => kind !== 'intent.delegated');
     const approvedBy = (signer: Signer) => {
-      const inspector = new Inspector();
-      for (const entry of before.toSorted((a, b) => a.seq - b.seq)) inspector.inspect(entry);
+      const folded = new FoldedLedger({ is_whole: false });
+      for (const entry of before.toSorted((a, b) => a.seq - b.seq)) folded.take(entry);
       const decision = 'dc'.repeat(32);
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       const assurance = 'passphrase' as const;
       const facts = { hash, effect_digest, expires_at, assurance, account: null, decision };
       const forged = signAct(
-        inspector.origin,
+        folded.origin,
         'approval.granted',
         intent_id,
         facts,
         signer,
         new Date(before.at(-1)!.at),
       );
-      inspector.inspect({ ...before.at(-1)!, claims: [], ...forged });
+      folded.take({ ...before.at(-1)!, claims: [], ...forged });
     };
     await expectRefusal('SELF_APPROVAL', () => approvedBy(bob));
     expect(() => approvedBy(ada)).not.toThrow();

@@ -123,9 +123,9 @@ describe('a wish that waits', () => {
     const { keyturn, root } = place();
     const path = join(root, '.keyturn', 'store.db');
     const store = await openSqliteStore({ path, tenant: 'default', clock, mode: 'write' });
-    const taken = (await store.intakes()).reduce((sum, { count }) => sum + count, 0) + 1;
+    const taken = (await store.all('intake')).reduce((sum, { count }) => sum + count, 0) + 1;
     const told = { user_id: 'ada', simulation: 'hello.show' };
-    const fingerprint = (await store.intakes())[0]!.fingerprint;
+    const fingerprint = (await store.all('intake'))[0]!.fingerprint;
     // The claim of the next wish, taken by an entry that is none.
     await store.commit({
       claims: [`intake:${taken}`],

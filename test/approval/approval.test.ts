@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type ApprovalRequest, approvalExpiry, requireMayApprove } from '../../src/approval/approval.ts';
-import { IDLE } from '../../src/identity/pace.ts';
 import type { Principal } from '../../src/identity/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -13,7 +12,6 @@ const human = (name: string, over: Partial<Principal> = {}): Principal => ({
   status: 'active',
   enrolled_at: now.toISOString(),
   enrolled_by: 'ada',
-  pace: IDLE,
   ...over,
 });
 const request = (over: Partial<ApprovalRequest> = {}): ApprovalRequest => ({

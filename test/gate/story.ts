@@ -29,6 +29,7 @@ export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEve
     approvals_needed: 1,
     ...who,
     proposer_signature: null,
+    proposer_key: null,
     account: null,
     on_behalf_of: null,
     actions: ['tool:backup'],

@@ -8,7 +8,6 @@ import {
   nextDelegation,
   requireHolds,
 } from '../../src/identity/delegation.ts';
-import { IDLE } from '../../src/identity/pace.ts';
 import type { Principal } from '../../src/identity/principal.ts';
 import { limits } from '../../src/limits.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -44,7 +43,6 @@ const person = (name: string, kind: Principal['kind'] = 'agent'): Principal => (
   status: 'active',
   enrolled_at: AT,
   enrolled_by: 'ada',
-  pace: IDLE,
 });
 
 /** A chain from Ada over the others, and whoever is asked about it. */

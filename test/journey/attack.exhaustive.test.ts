@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/canonical/json.ts';
+import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { signAct } from '../../src/identity/act.ts';
-import { Inspector } from '../../src/journey/inspect.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { PASSPHRASE, type Project, project, ready, TOOLS } from '../support/project.ts';
@@ -83,10 +83,10 @@ describe('a proof', () => {
     const { entries } = Keyturn.verifyProof(await p.keyturn.prove(intent_id), {
       key: (await p.keyturn.head()).fingerprint,
     });
-    const inspector = new Inspector();
-    inspector.inspect(entries[0]!);
+    const folded = new FoldedLedger({ is_whole: true });
+    folded.take(entries[0]!);
     const { kind, subject, body } = signAct(
-      inspector.origin,
+      folded.origin,
       'key.enrolled',
       'ada',
       { principal: 'human', public_key: p.ada.public_key, roles: [] },
@@ -94,7 +94,7 @@ describe('a proof', () => {
       new Date(),
     );
     await expectRefusal('PRINCIPAL_UNKNOWN', () =>
-      inspector.inspect({ ...entries[1]!, seq: 9, kind, subject, body }),
+      folded.take({ ...entries[1]!, seq: 9, kind, subject, body }),
     );
   });
 });
@@ -110,17 +110,17 @@ describe('a deep verification', () => {
     const [proposed, submitted, approved, issued, claimed] = story;
     const before = [...system, ...ada].sort((a, b) => a.seq - b.seq);
     const having = (...entries: (Entry | undefined)[]) => {
-      const inspector = new Inspector();
-      for (const entry of [...before, ...entries]) inspector.inspect(entry!);
-      return inspector;
+      const folded = new FoldedLedger({ is_whole: false });
+      for (const entry of [...before, ...entries]) folded.take(entry!);
+      return folded;
     };
-    await expectRefusal('APPROVAL_MISSING', () => having(proposed).inspect(issued!));
-    await expectRefusal('APPROVAL_MISSING', () => having(proposed).inspect(claimed!));
-    await expectRefusal('CAPABILITY_UNKNOWN', () => having(proposed, submitted, approved).inspect(claimed!));
+    await expectRefusal('APPROVAL_MISSING', () => having(proposed).take(issued!));
+    await expectRefusal('APPROVAL_MISSING', () => having(proposed).take(claimed!));
+    await expectRefusal('CAPABILITY_UNKNOWN', () => having(proposed, submitted, approved).take(claimed!));
     const whole = () => having(proposed, submitted, approved, issued);
-    whole().inspect(claimed!);
+    whole().take(claimed!);
     for (const claims of [[], claimed!.claims.slice(0, 1), claimed!.claims.slice(1)])
-      await expectRefusal('LEDGER_BROKEN', () => whole().inspect({ ...claimed!, claims }));
+      await expectRefusal('LEDGER_BROKEN', () => whole().take({ ...claimed!, claims }));
   });
 });
 

@@ -16,7 +16,7 @@ import {
   STEP,
   step,
 } from '../gate/agent-story.ts';
-import { begun, claimed, finished, granted, issued, proposalSignature, proposed } from './facts.ts';
+import { begun, claimed, finished, granted, issued, proposed, signedBy } from './facts.ts';
 import { NOON } from './place.ts';
 
 /** Facts of the agent core for tests of a store: signed where a human signs, and with runs that really are recorded. */
@@ -147,7 +147,7 @@ export async function runs(
 
 /** The intent as the agent core itself proposes it, approved and with a capability, but not claimed. */
 export async function offers(store: Store, { intent_id }: Goal, ordinal: number): Promise<void> {
-  const by = { proposer: 'agent-core', proposer_signature: proposalSignature('agent-core') };
+  const by = { proposer: 'agent-core', ...signedBy('agent-core') };
   await store.commit({
     events: [proposed(intent_id, by), granted(intent_id, 'ada')],
   });

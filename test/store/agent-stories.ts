@@ -68,7 +68,7 @@ async function chosen(
   run: (one: Goal, result: 'success' | 'failure' | 'partial') => Promise<void>,
 ): Promise<Happening> {
   const turn_id = `turn-${turn}`;
-  const state = await store.agent(one.correlation);
+  const state = await store.find('agent', one.correlation);
   const plan = state && livePlan(state);
   if (!state || !plan) return { events: [of(one, received({ turn_id })), planOf(one, turn_id, choice)] };
   const named = { plan_id: plan.plan_id, refs: refs({ finder_packet_ref: plan.finder_packet }) };
@@ -89,7 +89,7 @@ async function chosen(
       execution_id: step_id.replace(UUID, '$1-$2-$3-$4-$5'),
     };
     const [result, to] = ENDS[choice % ENDS.length]!;
-    if (!(await store.intent(mine.intent_id))) await run(mine, result);
+    if (!(await store.find('intent', mine.intent_id))) await run(mine, result);
     return { events: [withRefs(endOf(mine, to), named.refs)] };
   }
   if (now.state === 'READY' && plan.state === 'IN_PROGRESS') {

@@ -18,7 +18,7 @@ import {
 } from './agent-facts.ts';
 import { randomStories } from './agent-stories.ts';
 import { simulationContract } from './contract-simulation.ts';
-import { claimed, enrolledAgent, finished, issued, keyOf, retried } from './facts.ts';
+import { begun, claimed, enrolled, enrolledAgent, finished, issued, keyOf, retried } from './facts.ts';
 import { codeOf, governed, type Place, reopen } from './place.ts';
 
 /** The part of the contract about the agent core. Not yet part of `storeContract`: each store calls it when it can. */
@@ -42,11 +42,11 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const { store } = await made();
       const one = goal('goal-1');
       await lived(store, one);
-      expect(await store.agent('goal-1')).toMatchObject({
+      expect(await store.find('agent', 'goal-1')).toMatchObject({
         user_id: 'mia',
         plans: [{ plan_id: one.plan_id, state: 'COMPLETED', steps: [{ state: 'SUCCEEDED' }] }],
       });
-      expect(await store.agent('goal-2')).toBeNull();
+      expect(await store.find('agent', 'goal-2')).toBeNull();
       const rows = await store.agentLedger({ correlation_id: 'goal-1', limit: 100 });
       expect(
         rows.map((row) => `${row.step_id === '' ? 'plan' : 'step'} ${row.from_state}>${row.to_state}`),
@@ -92,12 +92,12 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const { store } = await made();
       const one = goal('goal-1');
       await asksAndConfirms(store, one);
-      expect(await store.dispatch(one.idempotency_key)).toBeNull();
+      expect(await store.find('dispatch', one.idempotency_key)).toBeNull();
       const commit = { events: [dispatchOf(one)] };
       const outcomes = await Promise.allSettled([1, 2, 3].map(() => store.commit(commit)));
       expect(outcomes.map(codeOf)).toEqual(['ok', 'CLAIM_TAKEN', 'CLAIM_TAKEN']);
       await expectRefusal('CLAIM_TAKEN', () => store.commit(commit));
-      expect(await store.dispatch(one.idempotency_key)).toMatchObject({
+      expect(await store.find('dispatch', one.idempotency_key)).toMatchObject({
         correlation_id: 'goal-1',
         step_id: one.step_id,
         intent_id: one.intent_id,
@@ -106,7 +106,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       });
       await runs(store, one, 1);
       await store.commit({ events: [endOf(one, 'SUCCEEDED')] });
-      expect(await store.dispatch(one.idempotency_key)).toMatchObject({
+      expect(await store.find('dispatch', one.idempotency_key)).toMatchObject({
         execution_id: one.execution_id,
         outcome: endOf(one, 'SUCCEEDED').body.outcome,
       });
@@ -185,14 +185,20 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
         await offers(store, each, i + 1);
       }
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => store.commit(claim));
-      expect(await store.dispatched(intent_id)).toBeNull();
+      expect(await store.find('dispatched', intent_id)).toBeNull();
 
       for (const each of [one, other]) await store.commit({ events: [dispatchOf(each)] });
-      expect(await store.dispatched(intent_id)).toMatchObject({ correlation_id: 'goal-1', is_over: false });
+      expect(await store.find('dispatched', intent_id)).toMatchObject({
+        correlation_id: 'goal-1',
+        is_over: false,
+      });
       await store.commit(claim);
       await store.commit({ events: [finished(intent_id, execution_id, 'failure')] });
       await store.commit({ events: [endOf(one, 'FAILED_RETRYABLE')] });
-      expect(await store.dispatched(intent_id)).toMatchObject({ step_id: one.step_id, is_over: true });
+      expect(await store.find('dispatched', intent_id)).toMatchObject({
+        step_id: one.step_id,
+        is_over: true,
+      });
       const again = issued(intent_id, 'ada', { attempt: 2, ordinal: 3 });
       await store.commit({ events: [retried(intent_id, execution_id, 2, 'ada'), again] });
       await store.commit({ events: [claimed(intent_id, randomUUID(), 2)] });
@@ -218,7 +224,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       await store.commit({ events: [changed('Disabled'), changed('Draft', 'ada', { version: 2 })] });
       await store.commit({ events: [changed('Active', 'ada', { version: 2 })] });
       await expectRefusal('SIMULATION_NOT_ACTIVE', claim);
-      expect(await store.intent(one.intent_id)).toMatchObject({ status: 'approved', runs: [] });
+      expect(await store.find('intent', one.intent_id)).toMatchObject({ status: 'approved', runs: [] });
     });
 
     it('an intent is dispatched once, under whatever key', async () => {
@@ -261,7 +267,10 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       const [left, right] = [await reopen(at, 'create', 'left'), await reopen(at, 'create', 'right')];
       const one = goal('goal-1');
       const events = [received(), planned({ steps: [step(one.step_id)] })].map((event) => of(one, event));
-      for (const store of [left, right]) await store.commit({ events });
+      for (const store of [left, right]) {
+        await store.commit({ events: [begun(), enrolled('ada', 'ada', undefined, store.tenant)] });
+        await store.commit({ events });
+      }
       await left.commit({ events: [of(one, moved(STEP, 'PENDING', 'SKIPPED'))] });
       expect(await left.agentLedger({ limit: 9 })).toHaveLength(3);
       expect(await right.agentLedger({ limit: 9 })).toHaveLength(2);

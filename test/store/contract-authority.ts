@@ -18,15 +18,16 @@ import {
   granted,
   issued,
   keyOf,
+  ORIGIN,
   POLICY,
-  proposalSignature,
   proposed,
   retried,
   revoked,
+  signedBy,
   unfrozen,
   withdrawn,
 } from './facts.ts';
-import { codeOf, governed, NOON, type Place, reopen, withHumans } from './place.ts';
+import { codeOf, governed, NOON, type Place, reopen } from './place.ts';
 
 const NEWER = 'cd'.repeat(32);
 
@@ -66,14 +67,14 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const signed = {
         proposer: 'ada',
         proposer_kind: 'human',
-        proposer_signature: proposalSignature('ada'),
+        ...signedBy('ada'),
       } as const;
       await store.commit({ events: [proposed(undefined, signed)], quota });
       await expectRefusal('PROPOSALS_LIMITED', () => store.commit({ events: [proposed()], quota }));
       await store.commit({ events: [granted(first, 'ada')] });
       await store.commit({ events: [proposed()], quota });
       await expectRefusal('PROPOSALS_LIMITED', () => store.commit({ events: [proposed()], quota }));
-      expect(await store.quota('account:unknown')).toMatchObject({ pace: { total: 3 } });
+      expect(await store.find('quota', 'account:unknown')).toMatchObject({ pace: { total: 3 } });
       expect((await store.rebuild({ write: false })).differences).toEqual([]);
     });
   });
@@ -86,7 +87,8 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await store.commit({ events: [frozen('ada'), frozen('ada', tool), unfrozen('ada')] });
       const system = await store.system();
       expect(system).toEqual({
-        origin: `keyturn/${begun().body.project_id}/default`,
+        origin: ORIGIN,
+        ledger_key: keyOf('ledger'),
         control_keys: [keyOf('control'), keyOf('newer')],
         policy: NEWER,
         freezes: [{ ...tool, by: 'ada', at: NOON, reason: 'looking into it' }],
@@ -95,7 +97,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
     });
 
     it('is refused of a ledger that has not begun, and none begins twice', async () => {
-      const { store } = await withHumans(await place());
+      const store = await reopen(await place(), 'create');
       await expectRefusal('STORE_CORRUPT', () => store.system());
       await store.commit({ events: [begun()] });
       expect(await store.system()).toMatchObject({ control_keys: [], policy: null, freezes: [] });
@@ -118,7 +120,10 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
     it('knows roles, and one key speaks for one name', async () => {
       const { store } = await governed(await place());
       await store.commit({ events: [assigned('planner', ['ops', 'dev', 'ops'], 'ada')] });
-      expect(await store.principal('planner')).toMatchObject({ roles: ['dev', 'ops'], status: 'active' });
+      expect(await store.find('principal', 'planner')).toMatchObject({
+        roles: ['dev', 'ops'],
+        status: 'active',
+      });
       await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, assigned('eve', ['dev'], 'ada')));
       const twice = [
         enrolledAgent('double', 'ada', keyOf('ada')),
@@ -144,20 +149,19 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await store.commit({ events: [revoked('ada', 'bo')] });
       const alone = randomUUID();
       await store.commit({ events: [proposed(alone, { on_behalf_of: 'bo' }), granted(alone, 'bo')] });
-      expect(await store.intent(alone)).toMatchObject({ status: 'approved', on_behalf_of: 'bo' });
+      expect(await store.find('intent', alone)).toMatchObject({ status: 'approved', on_behalf_of: 'bo' });
     });
 
     it('takes the signature of a proposer when it is theirs, and no other', async () => {
       const { store } = await governed(await place());
       const [id, unsigned] = [randomUUID(), randomUUID()];
-      const by = (signer: string, proposer = 'planner') =>
-        proposed(id, { proposer, proposer_signature: proposalSignature(signer) });
+      const by = (signer: string, proposer = 'planner') => proposed(id, { proposer, ...signedBy(signer) });
       await expectRefusal('SIGNATURE_INVALID', commit(store, by('eve')));
       await expectRefusal('SIGNATURE_INVALID', commit(store, by('ada')));
       await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, by('eve', 'eve')));
       await store.commit({ events: [by('planner'), proposed(unsigned)] });
-      expect(await store.intent(id)).toMatchObject({ proposer_verified: true });
-      expect(await store.intent(unsigned)).toMatchObject({ proposer_verified: false });
+      expect(await store.find('intent', id)).toMatchObject({ proposer_verified: true });
+      expect(await store.find('intent', unsigned)).toMatchObject({ proposer_verified: false });
     });
   });
 
@@ -167,13 +171,17 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const id = await ready(store);
       const capability_id = capabilityOf(id);
       const control_key = keyOf('control');
-      expect(await store.capability(capability_id)).toEqual({ capability_id, intent_id: id, control_key });
-      expect(await store.capability(id)).toBeNull();
-      expect(await store.intent(id)).toMatchObject({
+      expect(await store.find('capability', capability_id)).toEqual({
+        capability_id,
+        intent_id: id,
+        control_key,
+      });
+      expect(await store.find('capability', id)).toBeNull();
+      expect(await store.find('intent', id)).toMatchObject({
         capabilities: [{ capability_id, status: 'issued', by: 'ada' }],
       });
-      expect(await store.principal('planner')).toMatchObject({ pace: { total: 1 } });
-      expect(await store.principal('ada')).toMatchObject({ pace: { total: 0 } });
+      expect(await store.find('pace', 'planner')).toMatchObject({ total: 1 });
+      expect(await store.find('pace', 'ada')).toBeNull();
       const reused = await approved(store);
       const same_id = issued(reused, 'ada', { capability_id, ordinal: 2 });
       await expectRefusal('TRANSITION_ILLEGAL', commit(store, same_id));
@@ -201,7 +209,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       );
       expect(outcomes.map(codeOf)).toEqual(['ok', 'DECISION_STALE']);
       await store.commit({ events: [issued(b, 'ada', { ordinal: 2 })] });
-      expect(await store.principal('planner')).toMatchObject({ pace: { total: 2 } });
+      expect(await store.find('pace', 'planner')).toMatchObject({ total: 2 });
     });
 
     it('of two that do not rest on the count none is stale, and both are counted', async () => {
@@ -211,7 +219,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
         ids.slice(0, 2).map((id) => store.commit({ events: [issued(id, 'ada', { ordinal: null })] })),
       );
       expect(outcomes.map(codeOf)).toEqual(['ok', 'ok']);
-      expect(await store.principal('planner')).toMatchObject({ pace: { total: 2 } });
+      expect(await store.find('pace', 'planner')).toMatchObject({ total: 2 });
       await expectRefusal('DECISION_STALE', commit(store, issued(ids[2]!, 'ada', { ordinal: 2 })));
       await store.commit({ events: [issued(ids[2]!, 'ada', { ordinal: 3 })] });
     });
@@ -250,7 +258,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
         Array.from({ length: 8 }, () => store.commit({ claims, events: [claimed(id)] })),
       );
       expect(outcomes.map(codeOf)).toEqual(['ok', ...Array(7).fill('CLAIM_TAKEN')]);
-      expect(await store.intent(id)).toMatchObject({
+      expect(await store.find('intent', id)).toMatchObject({
         status: 'claimed',
         capabilities: [{ status: 'spent' }],
         runs: [{ capability_id: capabilityOf(id) }],
@@ -272,8 +280,11 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
         events: [issued(id, 'ada', { attempt: 2, ordinal: 2 }), withdrawn(id, 'ada', 2)],
       });
       await expectRefusal('CAPABILITY_REVOKED', commit(store, claimed(id, randomUUID(), 2)));
-      expect(await store.intent(id)).toMatchObject({ status: 'approved', runs: [{ execution_id: run }] });
-      expect(await store.intent(bare)).toMatchObject({ status: 'approved', runs: [] });
+      expect(await store.find('intent', id)).toMatchObject({
+        status: 'approved',
+        runs: [{ execution_id: run }],
+      });
+      expect(await store.find('intent', bare)).toMatchObject({ status: 'approved', runs: [] });
     });
 
     it('with an expired capability is refused by the time of the ledger', async () => {
@@ -297,7 +308,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const id = await ready(store);
       await store.commit({ events: [frozen('ada', target)] });
       await expectRefusal('FROZEN', commit(store, claimed(id)));
-      expect(await store.intent(id)).toMatchObject({ status: 'approved', runs: [] });
+      expect(await store.find('intent', id)).toMatchObject({ status: 'approved', runs: [] });
       await store.commit({ events: [unfrozen('ada', target), claimed(id)] });
     });
 

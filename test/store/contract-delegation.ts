@@ -39,7 +39,7 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
       const passed = randomUUID();
       await store.commit({ events: [delegation(passed, 'planner', 'helper', { delegation: root })] });
       await store.commit({ events: [takenBack(root, 'bo')] });
-      expect(await store.delegation(passed)).toEqual({
+      expect(await store.find('delegation', passed)).toEqual({
         delegation_id: passed,
         delegate: 'helper',
         delegate_key: keyOf('helper'),
@@ -52,25 +52,25 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
         granted_at: NOON,
         status: 'active',
       });
-      const all = (await store.delegations()).map(({ delegation_id, status }) => [delegation_id, status]);
+      const all = (await store.all('delegation')).map(({ delegation_id, status }) => [delegation_id, status]);
       expect(all).toEqual([
         [root, 'revoked'],
         [passed, 'active'],
       ]);
-      expect(await store.delegation(randomUUID())).toBeNull();
+      expect(await store.find('delegation', randomUUID())).toBeNull();
     });
 
     it('that says so lets its delegate submit for the human, and be granted a capability', async () => {
       const { store, root, id } = await delegated();
       await store.commit({ events: [submitted(id, 'planner', root)] });
-      expect(await store.intent(id)).toMatchObject({
+      expect(await store.find('intent', id)).toMatchObject({
         status: 'approved',
         approvals: [{ by: 'ada', assurance: 'delegation', delegation: root }],
       });
       await store.commit({
         events: [issued(id, 'planner', { delegation: root, expires_at: '2026-02-15T12:00:00.000Z' })],
       });
-      expect(await store.intent(id)).toMatchObject({ capabilities: [{ by: 'planner' }] });
+      expect(await store.find('intent', id)).toMatchObject({ capabilities: [{ by: 'planner' }] });
     });
 
     it('that is unknown, ended or taken back carries nothing', async () => {
@@ -86,7 +86,7 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
       await expectRefusal('DELEGATION_REVOKED', submit('planner', root));
       await expectRefusal('DELEGATION_REVOKED', commit(store, takenBack(root, 'ada')));
       await expectRefusal('DELEGATION_UNKNOWN', commit(store, takenBack(randomUUID(), 'ada')));
-      expect(await store.intent(id)).toMatchObject({ status: 'proposed', approvals: [] });
+      expect(await store.find('intent', id)).toMatchObject({ status: 'proposed', approvals: [] });
     });
 
     it('is passed on by its delegate only, and never becomes wider, longer or a circle', async () => {
@@ -105,7 +105,7 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
       await expectRefusal('DELEGATION_CYCLE', pass({}, 'planner', 'ada'));
       await expectRefusal('DELEGATION_EXPIRED', pass({ expires_at: NOON }));
       await expectRefusal('TRANSITION_ILLEGAL', commit(store, delegation(root, 'ada', 'helper')));
-      expect(await store.delegations()).toHaveLength(1);
+      expect(await store.all('delegation')).toHaveLength(1);
       await pass({})();
     });
 
@@ -127,7 +127,7 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
       ])
         await expectRefusal('DELEGATION_WIDENED', submit(other, { approver }));
       await submit(root, { approver: null })();
-      expect(await store.intent(id)).toMatchObject({ status: 'proposed', approvals: [] });
+      expect(await store.find('intent', id)).toMatchObject({ status: 'proposed', approvals: [] });
       await submit(other)();
       await expectRefusal(
         'DELEGATION_OUT_OF_SCOPE',

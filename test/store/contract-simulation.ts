@@ -25,8 +25,8 @@ export function simulationContract(name: string, place: () => Promise<Place>): v
       await store.commit({ events: [draft] });
       await expectRefusal('NOT_HUMAN', commit(store, changed('Active', 'planner', standing)));
       await store.commit({ events: [changed('Active', 'ada', standing)] });
-      expect(await store.simulation('user.create')).toMatchObject({ status: 'Active', ...standing });
-      expect(await store.simulation('user.delete')).toBeNull();
+      expect(await store.find('simulation', 'user.create')).toMatchObject({ status: 'Active', ...standing });
+      expect(await store.find('simulation', 'user.delete')).toBeNull();
     });
 
     it('an activation rests on a delegation that holds and covers it', async () => {
@@ -58,16 +58,16 @@ export function simulationContract(name: string, place: () => Promise<Place>): v
         events: [changed('Draft', 'ada', delete_1), changed('Disabled', 'ada', delete_1)],
       });
       await store.commit({ events: [asked('mia'), asked('leo', 'order pizza'), asked('leo')] });
-      expect((await store.simulations()).map(({ simulation, status }) => [simulation, status])).toEqual([
+      expect((await store.all('simulation')).map(({ simulation, status }) => [simulation, status])).toEqual([
         ['user.create', 'Active'],
         ['user.delete', 'Disabled'],
       ]);
-      expect((await store.intakes()).map(({ count, users }) => [count, users.length])).toEqual([
+      expect((await store.all('intake')).map(({ count, users }) => [count, users.length])).toEqual([
         [2, 2],
         [1, 1],
       ]);
-      expect(await store.intake(sha256('order pizza'))).toMatchObject({ count: 1, status: 'open' });
-      expect(await store.intake(sha256('nothing'))).toBeNull();
+      expect(await store.find('intake', sha256('order pizza'))).toMatchObject({ count: 1, status: 'open' });
+      expect(await store.find('intake', sha256('nothing'))).toBeNull();
     });
 
     it('a requester is told once, of something that is active', async () => {
@@ -81,7 +81,7 @@ export function simulationContract(name: string, place: () => Promise<Place>): v
         [told('mia'), told('mia')].map((event) => commit(store, event)()),
       );
       expect(outcomes.map(codeOf)).toEqual(['ok', 'AGENT_TRANSITION_ILLEGAL']);
-      expect(await store.intakes()).toMatchObject([{ status: 'told', told: ['mia'] }]);
+      expect(await store.all('intake')).toMatchObject([{ status: 'told', told: ['mia'] }]);
     });
 
     it('a waiver is signed by a human and ends soon', async () => {

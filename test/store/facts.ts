@@ -7,6 +7,7 @@ import { originOf, signAct, signerOf, signProposal } from '../../src/identity/ac
 /** Facts for tests of a store, signed with keys that follow from the names, in a ledger that begins with `begun()`. */
 
 const PROJECT = '5b8f2c1e-9d64-4a0e-8a55-3f0c7d1b2e90';
+export const ORIGIN = originOf(PROJECT, 'default');
 export const DIGEST = 'ab'.repeat(32);
 /** The snapshot that `activated` makes active unless told. */
 export const POLICY = 'bc'.repeat(32);
@@ -121,6 +122,7 @@ export function proposed(
       proposer: 'planner',
       proposer_kind: 'agent',
       proposer_signature: null,
+      proposer_key: null,
       account: null,
       on_behalf_of: null,
       actions: ['tool:deploy'],
@@ -134,8 +136,10 @@ export function proposed(
 }
 
 /** Really signed by `by`, whoever is named as the proposer. */
-export function proposalSignature(by: string): string {
-  return signProposal(originOf(PROJECT, 'default'), DIGEST, signerOf(by, keyOf(by), seedOf(by)));
+export function signedBy(by: string): Pick<Body<'intent.proposed'>, 'proposer_signature' | 'proposer_key'> {
+  const signer = signerOf(by, keyOf(by), seedOf(by));
+  const proposer_signature = signProposal(ORIGIN, DIGEST, signer);
+  return { proposer_signature, proposer_key: signer.public_key };
 }
 
 export function submitted(

@@ -24,11 +24,11 @@ export interface Made {
   readonly store: Store;
 }
 
-/** A new store; its ledger has begun if there are humans to enrol, the later ones by the first. */
+/** A new store; its ledger has begun with these humans, the later ones enrolled by the first. */
 export async function withHumans(at: Place, ...names: string[]): Promise<Made> {
   const store = await reopen(at, 'create');
-  if (names.length > 0) await store.commit({ events: [begun()] });
-  for (const human of names) await store.commit({ events: [enrolled(human, names[0])] });
+  const [first = 'ada', ...others] = names;
+  await store.commit({ events: [begun(), enrolled(first), ...others.map((name) => enrolled(name, first))] });
   return { at, store };
 }
 

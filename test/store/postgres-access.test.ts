@@ -7,7 +7,7 @@ import { parseAddress } from '../../src/store/postgres/address.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { migratePostgresStore } from '../../src/store/postgres/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { proposed } from './facts.ts';
+import { begun, enrolled, proposed } from './facts.ts';
 import { APPLICATION, OWNER, postgres, urlOf } from './postgres-place.ts';
 
 const at = postgres();
@@ -17,7 +17,7 @@ async function made() {
   await at().place();
   const store = await at().open('create');
   onTestFinished(() => store.close());
-  await store.commit({ claims: ['one'], events: [proposed()] });
+  await store.commit({ claims: ['one'], events: [begun(), enrolled('ada'), proposed()] });
   return store;
 }
 
@@ -232,7 +232,7 @@ describe('the roles of a server', () => {
     const url = urlOf(at().server, { user: 'auditor', password: 'x' });
     const reader = await at().open('read', { url });
     expect(await reader.tip()).toEqual(await store.tip());
-    expect(await reader.rebuild({ write: false })).toMatchObject({ entries: 1, differences: [] });
+    expect(await reader.rebuild({ write: false })).toMatchObject({ entries: 3, differences: [] });
     await reader.close();
     const writer = await at().open('write', { url });
     await expectRefusal('STORE_DENIED', () => writer.commit({ events: [proposed()] }));
@@ -251,7 +251,7 @@ describe('the schema of a server', () => {
     for (const mode of ['read', 'write'] as const)
       await expectRefusal('STORE_MISSING', () => at().open(mode, { url }));
     const stores = await Promise.all(['left', 'right'].map((tenant) => at().open('create', { url, tenant })));
-    for (const store of stores) await store.commit({ events: [proposed()] });
+    for (const store of stores) await store.commit({ events: [begun()] });
     for (const store of stores) await store.close();
     await expectRefusal('PROJECT_EXISTS', () => at().open('create', { url, tenant: 'left' }));
     for (const tenant of ['a\0b', '\ud800'])

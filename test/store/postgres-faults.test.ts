@@ -79,7 +79,7 @@ describe('a connection that is cut', () => {
     expect(refusal.message).toContain('unknown');
     await proxy.open();
     await expectRefusal('WRITE_FAILED', () => store.commit({ events: [proposed()] }));
-    expect(await direct.intent(id)).toMatchObject({ status: 'proposed' });
+    expect(await direct.find('intent', id)).toMatchObject({ status: 'proposed' });
     const again = await at().open();
     await again.commit({ events: [proposed()] });
     await again.close();

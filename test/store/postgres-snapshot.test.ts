@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Row } from '../../src/fold/row.ts';
 import { checkCommit } from '../../src/store/decide.ts';
 import { draftOf } from '../../src/store/postgres/draft.ts';
 import { groupCommit } from '../../src/store/postgres/group.ts';
 import { areProven, NotLoaded, snapshotOf, wantedOf } from '../../src/store/postgres/snapshot.ts';
-import type { Row } from '../../src/store/row.ts';
-import { claimed, DIGEST, erased, issued, proposed, refused } from './facts.ts';
+import { begun, claimed, DIGEST, enrolled, erased, issued, ORIGIN, proposed, refused } from './facts.ts';
 import { NOON } from './place.ts';
 
 const NOTHING = { rows: new Map(), claims: [], objects: [] };
@@ -35,7 +35,8 @@ describe('what a decision looks at', () => {
     snapshot.learn(NOTHING, NONE);
     const { ledger, presumed } = snapshot.presuming();
     const id = randomUUID();
-    const draft = draftOf('default', [checkCommit({ events: [proposed(id)] })], EMPTY, NOON, ledger);
+    const commit = checkCommit({ events: [begun(), enrolled('ada'), proposed(id)] }, 'default', null);
+    const draft = draftOf('default', [commit], EMPTY, NOON, ledger);
     const made = draft.rows.map(({ row }) => row);
     expect(areProven(presumed, made)).toBe(true);
     expect(ledger.row('capability', 'c')).toBeNull();
@@ -45,7 +46,9 @@ describe('what a decision looks at', () => {
   it('is guessed well enough that the usual commits need nothing more', () => {
     const id = randomUUID();
     const events = [issued(id, 'ada'), claimed(id), refused(id), erased(DIGEST, 'ada')];
-    const { rows, claims, objects } = wantedOf([checkCommit({ claims: ['c'], events, erase: [DIGEST] })]);
+    const { rows, claims, objects } = wantedOf([
+      checkCommit({ claims: ['c'], events, erase: [DIGEST] }, 'default', ORIGIN),
+    ]);
     const names = [...rows.values()].map(([name]) => name).toSorted();
     expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent']);
     expect(claims.map((claim) => claim.split(':')[0])).toEqual(['c', 'execution', 'capability', 'erased']);

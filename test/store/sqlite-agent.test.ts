@@ -204,8 +204,8 @@ describe('the tables of the agent core in a SQLite file', () => {
   it('a dispatch that was durable is found after the store is opened again', async () => {
     const { place, one } = await dispatchedIn();
     const store = await place.open({ mode: 'read', clock });
-    expect(await store.dispatch(one.idempotency_key)).toMatchObject({ outcome: null });
-    expect(await store.dispatch(sha256('another'))).toBeNull();
+    expect(await store.find('dispatch', one.idempotency_key)).toMatchObject({ outcome: null });
+    expect(await store.find('dispatch', sha256('another'))).toBeNull();
     await store.close();
   });
 });

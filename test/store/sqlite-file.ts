@@ -2,16 +2,17 @@ import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { scratch } from '../support/scratch.ts';
-import { proposed } from './facts.ts';
+import { begun, enrolled, proposed } from './facts.ts';
 
 export function opened(path: string, mode: 'read' | 'write' | 'create' = 'write', busy_ms = 100) {
   return openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode, busy_ms });
 }
 
-/** A store with one entry, closed again. */
+/** A store with one proposal in a ledger that has begun: three entries. Closed again. */
 export async function made(folder = scratch()): Promise<string> {
   const path = join(folder, 'store.db');
   const store = await opened(path, 'create');
+  await store.commit({ events: [begun(), enrolled('ada')] });
   await store.commit({ claims: ['one'], events: [proposed()], objects: [Buffer.from('content')] });
   await store.close();
   return path;

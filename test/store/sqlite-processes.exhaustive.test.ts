@@ -14,7 +14,7 @@ describe('many processes on one SQLite store', () => {
     expect(acknowledged.length).toBeGreaterThan(0);
     const store = await opened(path);
     for (const { intent_id, claim } of acknowledged) {
-      expect(await store.intent(intent_id)).toMatchObject({ status: 'proposed' });
+      expect(await store.find('intent', intent_id)).toMatchObject({ status: 'proposed' });
       await expectRefusal('CLAIM_TAKEN', () => store.commit({ claims: [claim], events: [proposed()] }));
     }
     const entries = await allEntries(store);

@@ -20,7 +20,7 @@ describe('many processes on one SQLite store', () => {
     expect(new Set(lines.map(({ answer }) => answer))).toEqual(new Set(['ok', 'CLAIM_TAKEN']));
     const store = await opened(path, 'read');
     const entries = await allEntries(store);
-    expect(entries).toHaveLength(won.length + 1);
+    expect(entries).toHaveLength(won.length + 3);
     expect(await store.tip()).toEqual(requireChain(entries));
     expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
     await store.close();

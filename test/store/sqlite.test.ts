@@ -120,7 +120,7 @@ describe('a SQLite file', () => {
     const path = await made();
     for (const sql of ['UPDATE entry SET hash = 1', 'DELETE FROM entry', `UPDATE entry SET bytes = x'00'`])
       expect(() => sqlite(path, (db) => db.exec(sql))).toThrow(/never/);
-    expect(await allEntries(await opened(path, 'read'))).toHaveLength(1);
+    expect(await allEntries(await opened(path, 'read'))).toHaveLength(3);
   });
 
   it('whose entries carry a wrong peak or time does not rebuild', async () => {
@@ -137,7 +137,7 @@ describe('a SQLite file', () => {
     const path = await made();
     const store = await opened(path);
     await store.commit({ events: [proposed()] });
-    const [first, second] = await allEntries(store);
+    const [begins, founds, first, second] = await allEntries(store);
     const bytes = Buffer.from(Buffer.from(first!.bytes).toString().replace('"deploy"', '"delete"'));
     const hash = leafHash(bytes);
     const forge = (set: string, seq: number, ...values: (string | Uint8Array)[]) =>
@@ -145,11 +145,11 @@ describe('a SQLite file', () => {
         db.exec('DROP TRIGGER IF EXISTS entry_no_update');
         db.prepare(`UPDATE entry SET ${set} WHERE id % 1024 = ${seq}`).run(...values);
       });
-    forge('bytes = ?', 0, bytes);
-    expect(await brokenAt(store)).toBe(0);
-    forge('hash = ?', 0, hash);
-    forge('peak = ?', 1, nodeHash(hash, second!.hash));
-    expect(await brokenAt(store)).toBe(1);
+    forge('bytes = ?', 2, bytes);
+    expect(await brokenAt(store)).toBe(2);
+    forge('hash = ?', 2, hash);
+    forge('peak = ?', 3, nodeHash(nodeHash(begins!.hash, founds!.hash), nodeHash(hash, second!.hash)));
+    expect(await brokenAt(store)).toBe(3);
     await store.close();
   });
 

@@ -21,6 +21,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['approval'],
   ['capability'],
   ['gate'],
+  ['fold'],
   ['story'],
   ['store'],
   ['effect'],
@@ -79,6 +80,7 @@ const DECIDES = [
   'approval',
   'capability',
   'gate',
+  'fold',
   'story',
   'store',
 ];
@@ -211,7 +213,7 @@ const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'];
 
 export const gateIsPure: Check = (files) =>
   inSrc(files)
-    .filter((file) => layerOf(file.path) === 'gate')
+    .filter((file) => ['gate', 'fold'].includes(layerOf(file.path)))
     .flatMap((file) => [
       ...importsOf(file)
         .filter((specifier) => !specifier.startsWith('.'))

@@ -66,8 +66,8 @@ export function list(call: Call): Promise<Answer> {
 
 type Summary = Result<'identity list'>['principals'][number];
 
-function summaryOf({ pace, roles, ...principal }: Principal): Summary {
-  return { ...principal, roles: [...roles], capabilities: pace.total };
+function summaryOf({ roles, ...principal }: Principal): Summary {
+  return { ...principal, roles: [...roles] };
 }
 
 function row({ name, kind, status, public_key, roles, enrolled_at, enrolled_by }: Summary): string[] {

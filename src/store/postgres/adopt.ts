@@ -1,5 +1,6 @@
+import { rowsNamedBy } from '../../fold/projection.ts';
 import { refuse } from '../../refusal.ts';
-import { foreignObjects, openForeign, planAdoption } from '../adopt.ts';
+import { type ForeignEntry, foreignObjects, openForeign, planAdoption } from '../adopt.ts';
 import type { CheckedCommit, StoredObject } from '../decide.ts';
 import type { Moved, Receipt, Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
@@ -10,12 +11,12 @@ import { loadEnd } from './load.ts';
 import type { Work } from './roads.ts';
 import { requireKeysFit, type Tenant } from './rows.ts';
 import { sessionOf } from './session.ts';
-import { rowsOf } from './snapshot.ts';
 import { notErased } from './write.ts';
 
 /** Takes over what another store hands over, on a connection of its own, one handful after the other. */
 export interface Adopter {
-  adopt(moved: Moved): Promise<void>;
+  /** `origin` names the ledger that is here; null where it has not begun. */
+  adopt(moved: Moved, origin: string | null): Promise<void>;
   /** Whoever copies has seen that the ledger ends here. */
   saw(end: Place): void;
   end(): Promise<void>;
@@ -41,12 +42,12 @@ export function adopterOf(
   );
   let seen: Place | null = null;
   return {
-    adopt: async ({ entries = [], objects = [] }) => {
+    adopt: async ({ entries = [], objects = [] }, origin) => {
       const stored = foreignObjects(objects);
       if (entries.length > 0) {
         let end: Place | null = null;
         await group.ask(
-          adoptionOf(tenant, entries, stored, (tip) => {
+          adoptionOf(tenant, openForeign(tenant.name, origin, entries), stored, (tip) => {
             end = tip;
           }),
         );
@@ -100,22 +101,21 @@ async function insertObjects(
 }
 
 function adoptionOf(
-  tenant: Tenant,
-  entries: NonNullable<Moved['entries']>,
+  _tenant: Tenant,
+  foreign: readonly ForeignEntry[],
   objects: readonly StoredObject[],
   onEnd: (tip: Tip) => void,
 ): Work {
-  const foreign = openForeign(tenant.name, entries);
   const events = foreign.map(({ event }) => event);
   const claims = foreign.flatMap(({ entry }) => entry.claims);
   requireKeysFit(claims, events);
-  const refs = events.flatMap(rowsOf);
+  const refs = events.flatMap(rowsNamedBy);
   return {
     wanted: { rows: new Map(refs.map((ref) => [ref.join(' '), ref])), claims, objects: [] },
     draft: (before, _at, base) => {
       const { tip, erase, ...planned } = planAdoption(foreign, before, base);
       const commit: CheckedCommit = { claims, events, objects, erase, quota: null, as_of: null };
-      const outcomes = [{ answer: { entries } }];
+      const outcomes = [{ answer: { entries: foreign.map(({ sealed }) => sealed) } }];
       onEnd(tip);
       return { ...planned, outcomes, before, after: tip, commits: [commit] };
     },

@@ -1,3 +1,4 @@
+import { overlay } from '../../fold/row.ts';
 import type { AgentTableRows } from '../agent-tables.ts';
 import {
   type CheckedCommit,
@@ -8,7 +9,6 @@ import {
   planCommit,
   refuseTaken,
 } from '../decide.ts';
-import { overlay } from '../row.ts';
 import type { Receipt, Tip } from '../store.ts';
 import type { Outcome } from './group.ts';
 import { NotLoaded } from './snapshot.ts';

@@ -1,12 +1,12 @@
 import type { Digest } from '../../canonical/digest.ts';
+import type { Row, RowName } from '../../fold/row.ts';
 import { GENESIS } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
-import type { Row, RowName } from '../row.ts';
 import type { Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Asked, Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
-import type { Found, Wanted } from './snapshot.ts';
+import { FEW, type Found, type Wanted } from './snapshot.ts';
 
 /** Where the rows of a decision are: in the store, or in the fresh tables of a rebuild. */
 export type Tables = 'keyturn' | 'pg_temp';
@@ -21,7 +21,7 @@ interface LoadedRow {
 /** One statement, one round trip: the few rows that are always needed, and those that are asked for. */
 const loadText = (tables: Tables) => `
   SELECT name, key, seq, state FROM ${tables}.projection
-    WHERE tenant = $1 AND name IN ('principal', 'delegation', 'system', 'quota')
+    WHERE tenant = $1 AND name IN ('${[...FEW].join("', '")}')
   UNION ALL
   SELECT p.name, p.key, p.seq, p.state FROM unnest($2::text[], $3::text[]) AS wanted (name, key)
     JOIN ${tables}.projection p ON p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key

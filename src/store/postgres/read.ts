@@ -1,9 +1,10 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
+import type { Listed } from '../../fold/projection.ts';
+import type { RowName, States } from '../../fold/row.ts';
 import type { IntentState } from '../../gate/state.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
 import { refuseAbsent } from '../objects.ts';
-import type { RowName, States } from '../row.ts';
 import type { HeldObject, Page } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
@@ -43,7 +44,7 @@ export async function readRow<N extends RowName>(
  * All rows of a kind that has few, oldest first. The kind is part of the text: a server that plans for any kind expects as
  * many rows as there are intents, and reads the whole table.
  */
-export async function readAll<N extends 'principal' | 'delegation' | 'simulation' | 'intake'>(
+export async function readAll<N extends Listed>(
   db: Connection,
   tenant: Tenant,
   name: N,

@@ -1,21 +1,22 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { type Event, parseEvent } from '../../event/event.ts';
-import { requireInOrder } from '../../gate/ledger-time.ts';
-import { GENESIS, leafHash, openEntry } from '../../ledger/entry.ts';
+import { foldEntry, verifierOf } from '../../fold/ledger.ts';
+import { rowsNamedBy } from '../../fold/projection.ts';
+import { overlay } from '../../fold/row.ts';
+import type { Verified } from '../../identity/verified.ts';
+import { type Entry, GENESIS, leafHash, openEntry } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { agentTableRows } from '../agent-rows.ts';
 import type { AgentTableRows } from '../agent-tables.ts';
 import { type PlannedRow, plannedRow } from '../decide.ts';
-import { fold } from '../projection.ts';
-import { overlay } from '../row.ts';
 import type { Rebuild, Tip } from '../store.ts';
 import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
 import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
 import { BATCH } from './read.ts';
 import type { Tenant } from './rows.ts';
-import { NotLoaded, rowsOf, type Snapshot, snapshotOf, type Wanted } from './snapshot.ts';
+import { NotLoaded, type Snapshot, snapshotOf, type Wanted } from './snapshot.ts';
 
 /** How many differences are named. One is enough to act on; a page of them shows the pattern. */
 const NAMED = 20;
@@ -97,22 +98,23 @@ interface StoredEntry {
 }
 
 interface Opened {
-  readonly seq: number;
-  readonly at: string;
-  readonly claims: readonly string[];
-  readonly event: Event;
+  readonly entry: Entry;
+  readonly event: Verified;
+  /** The time of the entry before it. */
+  readonly before: string | null;
 }
 
 async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
   const snapshot = snapshotOf(tenant.name);
+  const verified = verifierOf(tenant.name, null);
   let tip: Tip = { size: 0, last: GENESIS, at: null, frontier: [] };
   for (;;) {
     const batch = await nextEntries(db, tenant, tip.size);
     if (batch.length === 0) return tip;
     const opened = batch.map((stored) => {
-      const { entry, end } = openStored(tenant, stored, tip);
+      const { opened, end } = openStored(tenant, stored, tip, verified);
       tip = end;
-      return entry;
+      return opened;
     });
     await foldBatch(db, tenant, snapshot, opened);
   }
@@ -128,19 +130,23 @@ async function nextEntries(db: Connection, tenant: Tenant, from: number): Promis
   return rows;
 }
 
-function openStored(tenant: Tenant, stored: StoredEntry, tip: Tip): { entry: Opened; end: Tip } {
+function openStored(
+  tenant: Tenant,
+  stored: StoredEntry,
+  tip: Tip,
+  verified: (event: Event) => Verified,
+): { opened: Opened; end: Tip } {
   return asEntry(tip.size, () => {
-    const { seq, at, claims, prev, tenant: owner, ...event } = openEntry(stored.bytes);
+    const entry = openEntry(stored.bytes);
+    const { seq, at, prev } = entry;
     if (stored.seq !== tip.size || seq !== tip.size) refuse('LEDGER_BROKEN', 'an entry is missing');
-    if (owner !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
+    if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
     if (leafHash(stored.bytes) !== stored.hash) refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
     const end = { ...append(tip, stored.hash), last: stored.hash, at };
-    if (end.frontier.at(-1) !== stored.peak || at !== stored.at || event.subject !== stored.subject)
+    if (end.frontier.at(-1) !== stored.peak || at !== stored.at || entry.subject !== stored.subject)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
-    const parsed = parseEvent(event);
-    requireInOrder(tip.at, parsed, at);
-    return { entry: { seq, at, claims, event: parsed }, end };
+    return { opened: { entry, event: verified(parseEvent(entry)), before: tip.at }, end };
   });
 }
 
@@ -160,10 +166,10 @@ async function foldBatch(
   snapshot: Snapshot,
   batch: readonly Opened[],
 ): Promise<void> {
-  const refs = batch.flatMap(({ event }) => rowsOf(event));
+  const refs = batch.flatMap(({ event }) => rowsNamedBy(event));
   let wanted: Wanted = {
     rows: new Map(refs.map((ref) => [ref.join(' '), ref])),
-    claims: batch.flatMap(({ claims }) => claims),
+    claims: batch.flatMap(({ entry }) => entry.claims),
     objects: [],
   };
   for (;;) {
@@ -190,14 +196,12 @@ function foldEntries(tenant: Tenant, { ledger }: Snapshot, batch: readonly Opene
   const rows = overlay(ledger);
   const taken = new Map<string, number>();
   const agent_rows: AgentTableRows[] = [];
-  for (const { seq, at, claims, event } of batch)
-    asEntry(seq, () => {
-      for (const claim of claims) {
-        if (taken.has(claim) || ledger.isClaimed(claim))
-          refuse('CLAIM_TAKEN', 'it takes a claim that was taken');
-        taken.set(claim, seq);
-      }
-      for (const row of fold(rows, event, seq, at)) rows.put(row);
+  const so_far = { ...rows, isClaimed: (claim: string) => taken.has(claim) || ledger.isClaimed(claim) };
+  for (const { entry, event, before } of batch)
+    asEntry(entry.seq, () => {
+      const { seq, at, claims } = entry;
+      for (const row of foldEntry(so_far, { entry, event }, before)) rows.put(row);
+      for (const claim of claims) taken.set(claim, seq);
       const added = agentTableRows(event, { tenant: tenant.name, seq, at });
       if (added) agent_rows.push(added);
     });

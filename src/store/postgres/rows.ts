@@ -1,6 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
+import type { RowName, States } from '../../fold/row.ts';
 import { refuse } from '../../refusal.ts';
-import type { RowName, States } from '../row.ts';
 
 /** A tenant of this database: its name in entries, and its number in keys. */
 export interface Tenant {

@@ -1,4 +1,5 @@
 import type { Digest } from '../../canonical/digest.ts';
+import { PROJECTIONS, ROW_NAMES } from '../../fold/projection.ts';
 import { refuse } from '../../refusal.ts';
 import { AGENT_LEDGERS, AGENT_MIGRATION } from './agent-schema.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
@@ -7,6 +8,11 @@ import { isAbsent } from './failure.ts';
 import { FOUNDING } from './read.ts';
 import { isStorable, type Tenant } from './rows.ts';
 import { together } from './together.ts';
+
+/** Rows that are listed, or read all at once. */
+const NOT_MANY = ROW_NAMES.filter((name) => PROJECTIONS[name].statuses || PROJECTIONS[name].is_few)
+  .map((name) => `'${name}'`)
+  .join();
 
 /**
  * One step per version of the schema, never changed once released.
@@ -65,7 +71,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, name, key)
   ) WITH (fillfactor = 70);
   CREATE INDEX few_rows ON keyturn.projection (tenant, name, seq)
-    WHERE name IN ('principal', 'delegation', 'simulation', 'intake', 'system', 'quota');
+    WHERE name IN (${NOT_MANY});
   CREATE INDEX intent_order ON keyturn.projection (tenant, seq) WHERE name = 'intent';
   CREATE INDEX intent_status ON keyturn.projection (tenant, status, seq) WHERE name = 'intent';
 

@@ -1,11 +1,8 @@
 import type { Digest } from '../../canonical/digest.ts';
 import type { Event } from '../../event/event.ts';
-import { correlationOf, movesAgent } from '../../gate/agent.ts';
-import { fingerprintOf, movesIntake } from '../../gate/intake.ts';
-import { movesIntent } from '../../gate/next.ts';
-import { movesSimulation } from '../../gate/simulation.ts';
+import { PROJECTIONS, ROW_NAMES, rowsNamedBy } from '../../fold/projection.ts';
+import type { Row, RowName } from '../../fold/row.ts';
 import { allClaims, type CheckedCommit, type Ledger } from '../decide.ts';
-import type { Row, RowName } from '../row.ts';
 
 /** What a decision wants to look at. Rows that are few are loaded whole and are not listed. */
 export interface Wanted {
@@ -30,7 +27,7 @@ export class NotLoaded extends Error {
 }
 
 /** A ledger has few of these, and most decisions look at them: all of them are loaded. */
-const FEW: ReadonlySet<RowName> = new Set<RowName>(['principal', 'delegation', 'system', 'quota']);
+export const FEW: ReadonlySet<RowName> = new Set(ROW_NAMES.filter((name) => PROJECTIONS[name].is_few));
 
 const NOTHING: Wanted = { rows: new Map(), claims: [], objects: [] };
 const refOf = (name: RowName, key: string) => `${name} ${key}`;
@@ -38,25 +35,18 @@ const refOf = (name: RowName, key: string) => `${name} ${key}`;
 /** A good guess at what commits will look at. What it misses costs a round trip, never correctness. */
 export function wantedOf(commits: readonly CheckedCommit[]): Wanted {
   return {
-    rows: new Map(commits.flatMap(({ events }) => events.flatMap(rowsOf).map((ref) => [refOf(...ref), ref]))),
+    rows: new Map(
+      commits.flatMap(({ events }) => events.flatMap(lookedAt).map((ref) => [refOf(...ref), ref])),
+    ),
     claims: commits.flatMap(allClaims),
     objects: commits.flatMap(({ erase }) => erase),
   };
 }
 
-export function rowsOf(event: Event): RowRef[] {
-  const refs: RowRef[] = movesIntent(event) ? [['intent', event.subject]] : [];
-  if (event.kind === 'capability.issued') refs.push(['capability', event.body.capability_id]);
-  if (event.kind === 'execution.claimed')
-    refs.push(['execution', event.body.execution_id], ['dispatched', event.subject]);
-  if (movesAgent(event)) refs.push(['agent', correlationOf(event.subject)]);
-  if (event.kind === 'agent.moved' && event.body.idempotency_key !== null)
-    refs.push(['dispatch', event.body.idempotency_key]);
-  if (event.kind === 'agent.moved' && event.body.intent_id !== null)
-    refs.push(['dispatched', event.body.intent_id]);
-  if (movesSimulation(event)) refs.push(['simulation', event.body.simulation]);
-  if (movesIntake(event)) refs.push(['intake', fingerprintOf(event)]);
-  return refs;
+/** A run that the agent core dispatched is claimed while its dispatch stands. */
+function lookedAt(event: Event): RowRef[] {
+  const dispatch: RowRef[] = event.kind === 'execution.claimed' ? [['dispatched', event.subject]] : [];
+  return [...rowsNamedBy(event), ...dispatch];
 }
 
 /** What was found of it. */
@@ -101,6 +91,7 @@ export function snapshotOf(tenant: string): Snapshot {
 
   const ledger: Ledger = {
     tenant,
+    is_whole: true,
     row: <N extends RowName>(name: N, key: string) => {
       const row = known(name, key);
       if (row === undefined) missing({ ...NOTHING, rows: new Map([[refOf(name, key), [name, key]]]) });

@@ -1,3 +1,4 @@
+import { originFrom } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
 import { type Receipt, type Store, walkObjects } from '../store.ts';
@@ -54,7 +55,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       if (mode === 'create') await addTenant(db, tenant);
       const found = await findTenant(db, tenant);
       if (!found) refuse('STORE_MISSING', `The store has no ledger of "${tenant}".`);
-      return storeOf(checking(connected, found), db, found, { ...options, busy_ms, clock });
+      const system = await readRow(db, found, 'system', 'system');
+      const origin = system?.origin ?? null;
+      return storeOf(checking(connected, found), db, found, { ...options, busy_ms, clock, origin });
     } catch (error) {
       await db.end();
       throw error;
@@ -144,7 +147,7 @@ function storeOf(
   connected: Connect,
   first: Connection,
   tenant: Tenant,
-  { clock, mode, busy_ms }: Required<PostgresOptions>,
+  { clock, mode, busy_ms, origin: begun }: Required<PostgresOptions> & { readonly origin: string | null },
 ): Store {
   const read_only = mode === 'read';
   const writer = sessionOf(connected, read_only ? undefined : first);
@@ -178,31 +181,26 @@ function storeOf(
     await Promise.all([writer.end(), reader.end(), followers.end(), adopter.end()]);
   }
 
+  let known = begun;
+  const origin = async () => {
+    known ??= (await read((db) => readRow(db, tenant, 'system', 'system')))?.origin ?? null;
+    return known;
+  };
+
   return {
     tenant: tenant.name,
     commit: async (commit) => {
       requireOpen();
       requireWritable();
-      const checked = checkCommit(commit);
+      const checked = checkCommit(commit, tenant.name, known ?? (await origin()));
       requireKeysFit(allClaims(checked), checked.events);
-      return group.ask(checked);
+      const receipt = await group.ask(checked);
+      known ??= originFrom(checked.events[0]!, tenant.name);
+      return receipt;
     },
-    intent: (intent_id) => read((db) => readRow(db, tenant, 'intent', intent_id)),
+    find: (name, key) => read((db) => readRow(db, tenant, name, key)),
+    all: (name) => read((db) => readAll(db, tenant, name)),
     intents: (page) => read((db) => readIntents(db, tenant, page)),
-    execution: (id) => read((db) => readRow(db, tenant, 'execution', id)),
-    principal: (name) => read((db) => readRow(db, tenant, 'principal', name)),
-    principals: () => read((db) => readAll(db, tenant, 'principal')),
-    delegation: (id) => read((db) => readRow(db, tenant, 'delegation', id)),
-    delegations: () => read((db) => readAll(db, tenant, 'delegation')),
-    quota: (key) => read((db) => readRow(db, tenant, 'quota', key)),
-    capability: (id) => read((db) => readRow(db, tenant, 'capability', id)),
-    agent: (id) => read((db) => readRow(db, tenant, 'agent', id)),
-    dispatch: (key) => read((db) => readRow(db, tenant, 'dispatch', key)),
-    dispatched: (id) => read((db) => readRow(db, tenant, 'dispatched', id)),
-    simulation: (id) => read((db) => readRow(db, tenant, 'simulation', id)),
-    simulations: () => read((db) => readAll(db, tenant, 'simulation')),
-    intake: (id) => read((db) => readRow(db, tenant, 'intake', id)),
-    intakes: () => read((db) => readAll(db, tenant, 'intake')),
     agentLedger: (page) => read((db) => readAgentLedger(db, tenant, page)),
     agentCurrent: (of) => read((db) => readAgentCurrent(db, tenant, of)),
     system: async () =>
@@ -223,7 +221,8 @@ function storeOf(
       requireWritable();
       await group.idle();
       chain.forget();
-      await mapped(() => adopter.adopt(moved));
+      const ledger = await origin();
+      await mapped(() => adopter.adopt(moved, ledger));
     },
     rebuild: async (options) => {
       requireOpen();

@@ -1,5 +1,4 @@
-import type { SealedEntry } from '../../ledger/entry.ts';
-import { type Adoption, foreignObjects, openForeign, planAdoption } from '../adopt.ts';
+import { type Adoption, type ForeignEntry, foreignObjects, planAdoption } from '../adopt.ts';
 import type { StoredObject } from '../decide.ts';
 import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
@@ -22,10 +21,9 @@ export function adoptEntries(
   db: Database,
   tenant: Tenant,
   tips: Tips,
-  entries: readonly SealedEntry[],
+  foreign: readonly ForeignEntry[],
   objects: readonly Uint8Array[],
 ): void {
-  const foreign = openForeign(tenant.name, entries);
   const stored = foreignObjects(objects);
   const { tip, erase } = db.transaction('write', () => {
     const adoption = planAdoption(foreign, tips.read(), ledgerOf(db, tenant));

@@ -1,8 +1,6 @@
-import type { Event } from '../../event/event.ts';
-import { refuse } from '../../refusal.ts';
-import { type Ledger, plannedRow } from '../decide.ts';
-import { fold } from '../projection.ts';
-import type { Row, RowName } from '../row.ts';
+import { foldEntry, type Ledger, type ReadEntry, verifierOf } from '../../fold/ledger.ts';
+import type { Row, RowName } from '../../fold/row.ts';
+import { plannedRow } from '../decide.ts';
 import type { Database } from './database.ts';
 import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
@@ -10,8 +8,8 @@ import { insertLookups, insertRow, TOGETHER, updateRow } from './write.ts';
 
 /** A ledger that is folded again into fresh tables. */
 export interface Folding {
-  /** Refuses what commit would have refused. */
-  add(event: Event, seq: number, at: string, claims: readonly string[]): void;
+  /** Refuses what commit would have refused. `before` is the time of the entry before it. */
+  add(read: ReadEntry, before: string | null): void;
   /** After the last entry: writes what is still in memory. */
   finish(): void;
 }
@@ -21,6 +19,7 @@ const KEPT = 10_000;
 
 export function foldingOf(db: Database, tenant: Tenant): Folding {
   const stored = ledgerOf(db, tenant);
+  const verified = verifierOf(tenant.name, null);
   const rows = new Map<string, Row | null>();
   const changed = new Map<string, Row>();
   const claimed = new Set<string>();
@@ -44,21 +43,22 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
     isClaimed: (claim) => claimed.has(claim) || stored.isClaimed(claim),
   };
 
-  function add(event: Event, seq: number, at: string, claims: readonly string[]): void {
+  const add: Folding['add'] = ({ entry, event }, before) => {
+    const { seq, claims, subject } = entry;
+    const folded = foldEntry(ledger, { entry, event: verified(event) }, before);
     for (const claim of claims) {
-      if (ledger.isClaimed(claim)) refuse('CLAIM_TAKEN', 'it takes a claim that was taken');
       claimed.add(claim);
       look(claimLookup(claim, seq));
     }
-    look(entryLookup(event.subject, seq));
-    for (const row of fold(ledger, event, seq, at)) {
+    look(entryLookup(subject, seq));
+    for (const row of folded) {
       const ref = `${row.name} ${row.key}`;
       rows.set(ref, row);
       changed.set(ref, row);
       if (row.seq === seq) look(rowLookup(row));
     }
     if (rows.size > KEPT) forget();
-  }
+  };
 
   function look(lookup: Lookup): void {
     lookups.push(lookup);

@@ -1,4 +1,4 @@
-import type { Row, RowName } from '../row.ts';
+import type { Row, RowName } from '../../fold/row.ts';
 
 /** One key of the tree `lookup`: under `near`, what `kind` of thing, and which. */
 export type LookupKey = readonly [near: string, kind: 'entry' | 'claim' | RowName, key: string | number];

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Digest } from '../../canonical/digest.ts';
 import { parseEvent } from '../../event/event.ts';
-import { requireInOrder } from '../../gate/ledger-time.ts';
 import { type Entry, isEntry, leafHash, openEntry } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -93,7 +92,7 @@ function foldEntry(
   const { size } = tip;
   try {
     const entry = openStored(stored.bytes);
-    const { seq, at, claims, prev } = entry;
+    const { seq, at, prev } = entry;
     if (stored.id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
@@ -102,8 +101,7 @@ function foldEntry(
     if (end.frontier.at(-1) !== stored.peak || at !== stored.at)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
     const event = parseEvent(entry);
-    requireInOrder(tip.at, event, at);
-    folding.add(event, seq, at, claims);
+    folding.add({ entry, event }, tip.at);
     const added = agentTableRows(event, { tenant: tenant.name, seq, at });
     if (added) comparison.add(added);
     return end;

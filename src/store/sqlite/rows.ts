@@ -1,6 +1,7 @@
+import { type Listed, PROJECTIONS } from '../../fold/projection.ts';
+import type { Row, RowName, States } from '../../fold/row.ts';
 import { refuse } from '../../refusal.ts';
 import type { Ledger } from '../decide.ts';
-import type { Row, RowName, States } from '../row.ts';
 import type { Database } from './database.ts';
 import { claimKey, rowKey } from './lookup.ts';
 import { rowIdOf } from './schema.ts';
@@ -20,6 +21,7 @@ export function findTenant(db: Database, name: string): Tenant | null {
 export function ledgerOf(db: Database, tenant: Tenant): Ledger {
   return {
     tenant: tenant.name,
+    is_whole: true,
     row: (name, key) => readRow(db, tenant, name, key),
     principals: () => readAll(db, tenant, 'principal'),
     isClaimed: (claim) =>
@@ -48,20 +50,13 @@ export function readRow<N extends RowName>(
   return found ? { name, key, seq: found.seq, state: stateOf<N>(found.state) } : null;
 }
 
-/** The statuses of those rows: with all of them named, the index of statuses finds the rows of a kind. */
-const STATUSES = {
-  principal: ['active', 'revoked'],
-  delegation: ['active', 'revoked'],
-  simulation: ['Draft', 'Active', 'Deprecated', 'Disabled'],
-  intake: ['open', 'told'],
-} as const;
-
-/** All rows of a kind that has few, oldest first. */
-export function readAll<N extends keyof typeof STATUSES>(db: Database, tenant: Tenant, name: N): States[N][] {
+/** All rows of a kind that has few, oldest first: with all statuses named, the index of statuses finds them. */
+export function readAll<N extends Listed>(db: Database, tenant: Tenant, name: N): States[N][] {
+  const statuses = PROJECTIONS[name].statuses!.join("', '");
   const found = db
     .sql(
       `SELECT state FROM projection
-       WHERE tenant = ? AND name = '${name}' AND status IN ('${STATUSES[name].join("', '")}') ORDER BY id`,
+       WHERE tenant = ? AND name = '${name}' AND status IN ('${statuses}') ORDER BY id`,
     )
     .all(tenant.id) as { state: string }[];
   return found.map(({ state }) => stateOf<N>(state));

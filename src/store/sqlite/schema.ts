@@ -1,5 +1,6 @@
+import { PROJECTIONS } from '../../fold/projection.ts';
+import type { RowName } from '../../fold/row.ts';
 import { refuse } from '../../refusal.ts';
-import type { RowName } from '../row.ts';
 import { AGENT_MIGRATION } from './agent-schema.ts';
 import type { Database } from './database.ts';
 
@@ -79,12 +80,9 @@ export function idOf(tenant_id: number, seq: number): number {
   return tenant_id * SPAN + seq;
 }
 
-/** Rows that an entry brings into being beside another one. */
-const SECOND: ReadonlySet<RowName> = new Set<RowName>(['dispatched', 'quota']);
-
 /** Where a row of a projection is. The second row of an entry lies behind the room of the first ones. */
 export function rowIdOf(tenant_id: number, name: RowName, seq: number): number {
-  return idOf(tenant_id, SECOND.has(name) ? seq + SPAN / 2 : seq);
+  return idOf(tenant_id, PROJECTIONS[name].is_second ? seq + SPAN / 2 : seq);
 }
 
 export function seqOf(id: number): number {

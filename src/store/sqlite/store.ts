@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
+import { originFrom } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
+import { openForeign } from '../adopt.ts';
 import { type CheckedCommit, checkCommit } from '../decide.ts';
 import { type Store, walkObjects } from '../store.ts';
 import { adoptEntries } from './adopt.ts';
@@ -58,28 +60,23 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
   const requireWritable = () => {
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };
+  let known: string | null = null;
+  const origin = () => {
+    known ??= db.run(() => readRow(db, tenant, 'system', 'system'))?.state.origin ?? null;
+    return known;
+  };
   return {
     tenant: tenant.name,
     commit: async (commit) => {
       requireWritable();
-      return group.ask(checkCommit(commit));
+      const checked = checkCommit(commit, tenant.name, origin());
+      const receipt = await group.ask(checked);
+      known ??= originFrom(checked.events[0]!, tenant.name);
+      return receipt;
     },
-    intent: async (intent_id) => db.run(() => readRow(db, tenant, 'intent', intent_id)?.state ?? null),
+    find: async (name, key) => db.run(() => readRow(db, tenant, name, key)?.state ?? null),
+    all: async (name) => db.run(() => readAll(db, tenant, name)),
     intents: async (page) => db.run(() => readIntents(db, tenant, page)),
-    execution: async (id) => db.run(() => readRow(db, tenant, 'execution', id)?.state ?? null),
-    principal: async (name) => db.run(() => readRow(db, tenant, 'principal', name)?.state ?? null),
-    principals: async () => db.run(() => readAll(db, tenant, 'principal')),
-    delegation: async (id) => db.run(() => readRow(db, tenant, 'delegation', id)?.state ?? null),
-    delegations: async () => db.run(() => readAll(db, tenant, 'delegation')),
-    quota: async (key) => db.run(() => readRow(db, tenant, 'quota', key)?.state ?? null),
-    capability: async (id) => db.run(() => readRow(db, tenant, 'capability', id)?.state ?? null),
-    agent: async (id) => db.run(() => readRow(db, tenant, 'agent', id)?.state ?? null),
-    dispatch: async (key) => db.run(() => readRow(db, tenant, 'dispatch', key)?.state ?? null),
-    dispatched: async (id) => db.run(() => readRow(db, tenant, 'dispatched', id)?.state ?? null),
-    simulation: async (id) => db.run(() => readRow(db, tenant, 'simulation', id)?.state ?? null),
-    simulations: async () => db.run(() => readAll(db, tenant, 'simulation')),
-    intake: async (id) => db.run(() => readRow(db, tenant, 'intake', id)?.state ?? null),
-    intakes: async () => db.run(() => readAll(db, tenant, 'intake')),
     agentLedger: async (page) => db.run(() => readAgentLedger(db, tenant, page)),
     agentCurrent: async (of) => db.run(() => readAgentCurrent(db, tenant, of)),
     system: async () =>
@@ -94,7 +91,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     adopt: async ({ entries = [], objects = [] }) => {
       requireWritable();
       group.flush();
-      adoptEntries(db, tenant, tips, entries, objects);
+      adoptEntries(db, tenant, tips, openForeign(tenant.name, origin(), entries), objects);
     },
     rebuild: async (options) => {
       if (options.write) requireWritable();

@@ -2,7 +2,7 @@ import type { Event } from '../event/event.ts';
 import { correlationOf } from '../gate/agent.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { type DispatchFacts, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
-import { needsDispatch } from '../gate/dispatched.ts';
+import { needsDispatch, requireDispatched } from '../gate/dispatched.ts';
 import { validApprovals } from '../gate/eligible.ts';
 import { freezeWords, frozenFor } from '../gate/freeze.ts';
 import { isOwnDelegated, isOwnRequest, signersOf } from '../gate/signers.ts';
@@ -10,7 +10,6 @@ import { requireServed, requireStanding } from '../gate/simulation.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { requireWaiver } from '../gate/waiver.ts';
-import { verifyProposal } from '../identity/act.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
 import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
@@ -29,18 +28,25 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'capability.issued') requireGrantable(rows, event, at);
   if (event.kind === 'execution.claimed') requireRunnable(rows, event, at);
   if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
+  if (event.kind === 'slo.waived') requireWaiver(event, at);
+  // What these rest on is told by entries about others, which only the whole ledger has.
+  if (!rows.is_whole) return;
   if (event.kind === 'agent.moved') requireMovable(rows, event, at);
+  if (event.kind === 'execution.claimed') requireDispatchStands(rows, intentOf(rows, event.subject), at);
   if (event.kind === 'intake.told')
     requireServed(rows.row('simulation', event.body.simulation)?.state ?? null, event, at);
-  if (event.kind === 'slo.waived') requireWaiver(event, at);
+  if (event.kind === 'capability.issued') requirePaced(rows, event);
 }
 
-/** A signature of the proposer is verified or absent. It is never taken on trust. */
+/** A signature of the proposer is that of the proposer's own key, or absent. It is never taken on trust. */
 function requireProposer(rows: Rows, { body }: Event<'intent.proposed'>): void {
-  if (body.proposer_signature === null) return;
-  const proposer = rows.row('principal', body.proposer)?.state;
-  if (proposer?.status !== 'active' || proposer.public_key === null) refuse('PRINCIPAL_UNKNOWN');
-  verifyProposal(systemOf(rows).origin, body.hash, body.proposer_signature, proposer.public_key);
+  const { proposer, proposer_signature, proposer_key } = body;
+  if ((proposer_signature === null) !== (proposer_key === null))
+    refuse('SHAPE_INVALID', 'A signature of the proposer names its key.');
+  if (proposer_key === null) return;
+  const known = rows.row('principal', proposer)?.state;
+  if (known?.status !== 'active' || known.public_key === null) refuse('PRINCIPAL_UNKNOWN');
+  if (known.public_key !== proposer_key) refuse('SIGNATURE_INVALID', `The key is not that of "${proposer}".`);
 }
 
 /** From the second human on nobody approves what they asked for, in whosever name it was proposed. */
@@ -79,19 +85,10 @@ function requireGrantable(rows: Rows, event: Event<'capability.issued'>, at: str
   if (policy !== system.policy || control_key !== system.control_keys.at(-1)) refuse('DECISION_STALE');
 }
 
-/** A rate limit that was judged on an older count is stale. Where no policy reads the count, the decision stands whatever it is. */
-export function requireOrdinal(rows: Rows, { subject, body }: Event<'capability.issued'>): void {
-  if (body.ordinal === null) return;
-  const counted = rows.row('principal', pacedName(intentOf(rows, subject), body))?.state.pace.total ?? 0;
-  if (body.ordinal !== counted + 1) refuse('DECISION_STALE');
-}
-
-/** Whose rate it is: that of a delegate, whose key is known, or that of the proposer. */
-export function pacedName(
-  { proposer }: IntentState,
-  { by, delegation }: Pick<Event<'capability.issued'>['body'], 'by' | 'delegation'>,
-): string {
-  return delegation === null ? proposer : by;
+/** Whoever a capability counts for is known. */
+function requirePaced(rows: Rows, { subject, body }: Event<'capability.issued'>): void {
+  const { proposer } = intentOf(rows, subject);
+  if (!rows.row('principal', body.delegation === null ? proposer : body.by)) refuse('PRINCIPAL_UNKNOWN');
 }
 
 function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed'>, at: string): void {
@@ -106,16 +103,12 @@ function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed
   if (body.policy !== system.policy) refuse('DECISION_STALE');
 }
 
-/**
- * What only a commit asks, and neither a rebuild nor a verification: ledgers that were written before the question was asked
- * stay true. A run that the agent core dispatched is claimed while what it was dispatched for still stands.
- */
-export function requireGroundsNow(rows: Rows, { kind, subject }: Event, at: string): void {
-  if (kind !== 'execution.claimed') return;
-  const intent = rows.row('intent', subject)?.state;
-  const dispatched = intent && needsDispatch(intent) ? rows.row('dispatched', subject)?.state : null;
-  if (dispatched)
-    requireStands(agentOf(rows, dispatched.correlation_id), dispatched, at, dispatchFacts(rows));
+/** A run that the agent core dispatched is claimed while what it was dispatched for still stands. */
+function requireDispatchStands(rows: Rows, intent: IntentState, at: string): void {
+  if (!needsDispatch(intent)) return;
+  const dispatched = rows.row('dispatched', intent.intent_id)?.state ?? null;
+  requireDispatched(intent, () => dispatched);
+  requireStands(agentOf(rows, dispatched!.correlation_id), dispatched!, at, dispatchFacts(rows));
 }
 
 /** What a delegation approves in the same commit waits for no human. */

@@ -5,9 +5,9 @@ import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities, Delegation } from '../identity/delegation.ts';
+import type { Pace } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Quota } from '../identity/quota.ts';
-import type { Execution, IssuedCapability } from './store.ts';
 
 /** What each projection holds. All of it follows from the ledger, so all of it can be thrown away and folded again. */
 export interface States {
@@ -16,6 +16,8 @@ export interface States {
   readonly principal: Principal;
   readonly delegation: Delegation;
   readonly capability: IssuedCapability;
+  /** How many capabilities were issued for what a principal proposed, or under a delegation to it. */
+  readonly pace: Pace;
   readonly system: System;
   readonly agent: AgentState;
   readonly dispatch: Dispatch;
@@ -25,16 +27,26 @@ export interface States {
   readonly quota: Quota;
 }
 
+/** Where a run belongs. Everything else about it is part of its intent. */
+export interface Execution {
+  readonly execution_id: string;
+  readonly intent_id: string;
+  readonly attempt: number;
+}
+
+/** Where a capability belongs. Everything else about it is part of its intent. */
+export interface IssuedCapability {
+  readonly capability_id: string;
+  readonly intent_id: string;
+  readonly control_key: string;
+}
+
 export type RowName = keyof States;
 
 export interface Row<N extends RowName = RowName> {
   readonly name: N;
   readonly key: string;
-  /**
-   * The entry that brought this row into being. An entry brings at most one, so this names the row, too. Only a dispatch
-   * brings two, of its key and of its intent, and a proposal the quota of its source: those of the names `dispatched` and
-   * `quota` are counted apart.
-   */
+  /** The entry that brought this row into being. */
   readonly seq: number;
   readonly state: States[N];
 }
@@ -42,6 +54,11 @@ export interface Row<N extends RowName = RowName> {
 /** What the fold may look at: the rows as they are just before the event. */
 export interface Rows {
   readonly tenant: string;
+  /**
+   * Whether they follow from every entry of the ledger. Those of a proof follow from the entries about one intent and about
+   * everybody who signed: what only the others could tell is not asked there.
+   */
+  readonly is_whole: boolean;
   row<N extends RowName>(name: N, key: string): Row<N> | null;
   principals(): readonly Principal[];
 }
@@ -53,11 +70,17 @@ export function authoritiesOf(rows: Rows): Authorities {
   };
 }
 
+export interface Overlay extends Rows {
+  put(row: Row): void;
+  changed(): Iterable<Row>;
+}
+
 /** The same rows with changes laid over them, for the later events of one commit. */
-export function overlay(rows: Rows): Rows & { put(row: Row): void; changed(): Iterable<Row> } {
+export function overlay(rows: Rows): Overlay {
   const changes = new Map<string, Row>();
   return {
     tenant: rows.tenant,
+    is_whole: rows.is_whole,
     row: <N extends RowName>(name: N, key: string) =>
       (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
     principals: () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/event/event.ts';
-import { Inspector } from '../../src/journey/inspect.ts';
+import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -93,7 +93,7 @@ async function* batches(entries: readonly SealedEntry[]) {
 }
 
 const verify = (entries: readonly SealedEntry[]) =>
-  verifyLedger(batches(entries), { deep: true, inspect: new Inspector().inspect });
+  verifyLedger(batches(entries), { deep: true, inspect: new FoldedLedger({ is_whole: true }).take });
 
 async function foundIn(entries: readonly SealedEntry[]): Promise<unknown> {
   const { details } = await expectRefusal('LEDGER_BROKEN', () => verify(entries));

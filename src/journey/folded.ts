@@ -1,0 +1,52 @@
+import { isSigned } from '../event/event.ts';
+import { FoldedLedger } from '../fold/ledger.ts';
+import { delegationOf } from '../identity/authority.ts';
+import type { Entry, SealedEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+
+/** What these entries tell, together with those of everybody who signed them; of these, only the ones that are `wanted`. */
+export async function foldedPart(
+  context: Context,
+  about: readonly SealedEntry[],
+  wanted: (entry: Entry) => boolean = () => true,
+): Promise<FoldedLedger> {
+  const folded = new FoldedLedger({ is_whole: false, verified: context.verified });
+  for (const { bytes } of await withSigners(context, about)) {
+    const read = context.read_entry(bytes);
+    if (wanted(read.entry)) folded.takeRead(read);
+  }
+  if (folded.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
+  return folded;
+}
+
+/** Adds what holds for every intent, and the keys and delegations of everybody who signed, back to the first human. */
+export async function withSigners(context: Context, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
+  const { store } = context;
+  const system = await store.entriesOf('system');
+  const found = new Map([...about, ...system].map((sealed) => [sealed.seq, sealed]));
+  const asked = new Set<string>();
+  let waiting = signersOf(context, [...about, ...system]);
+  while (waiting.length > 0) {
+    const name = waiting.pop()!;
+    if (asked.has(name)) continue;
+    asked.add(name);
+    const keys = await store.entriesOf(name);
+    for (const sealed of keys) found.set(sealed.seq, sealed);
+    waiting = [...waiting, ...signersOf(context, keys)];
+  }
+  return [...found.values()].sort((a, b) => a.seq - b.seq);
+}
+
+function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): string[] {
+  return entries.flatMap(({ bytes }) => {
+    const { event } = read_entry(bytes);
+    const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
+    const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
+    const standing = event.kind === 'simulation.changed' ? (event.body.standing_delegation ?? []) : [];
+    if (proposer) return [event.body.proposer];
+    return isSigned(event)
+      ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate].concat(standing)
+      : [];
+  });
+}
