@@ -110,6 +110,37 @@ describe('P5: the manifest of a claimed run', () => {
     await expectRefused(run, 'BACKUP_CORRUPT');
   });
 
+  it('with the right digest and a backup of other bytes is refused for its path alone, which the preview says', async () => {
+    const { p, report, manifest, intent } = await done();
+    const { backup_location, original_hash } = manifest.checkpoints[0]!;
+    const backup = join(p.root, backup_location!);
+    const original = readFileSync(backup);
+    writeFileSync(backup, 'eno');
+    const foretold = await p.keyturn.previewRollback(report.execution_id);
+    expect(foretold.paths).toMatchObject([
+      { path: 'b', step: 'restore' },
+      { path: 'a', step: 'refuse', code: 'BACKUP_CORRUPT' },
+    ]);
+
+    const { status, paths, instructions } = await undo(p, report);
+    expect(status).toBe('stuck');
+    expect(paths).toMatchObject([
+      { path: 'b', done: true },
+      { path: 'a', done: false, code: 'BACKUP_CORRUPT' },
+    ]);
+    expect(instructions).toHaveLength(1);
+    for (const said of ['a: ', backup_location!, original_hash!]) expect(instructions[0]).toContain(said);
+    expect(readFileSync(join(p.root, 'a'), 'utf8'), 'it stays as the run left it').toBe('two');
+    expect(readFileSync(join(p.root, 'b'), 'utf8')).toBe('bee');
+    expect(await statusOf(p, intent)).toBe('stuck');
+
+    writeFileSync(backup, original);
+    expect((await undo(p, report)).status).toBe('rolled_back');
+    expect(readFileSync(join(p.root, 'a'), 'utf8')).toBe('one');
+    expect(await statusOf(p, intent)).toBe('undone');
+    await expectProvable(p);
+  });
+
   it.each([
     ['calls a path untouched', (at: string) => ({ kind: 'untouched', at, paths: ['a'] })],
     [

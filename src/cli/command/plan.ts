@@ -134,9 +134,11 @@ function rolledBack(outcome: Outcome): Answer {
     not_undone: [...outcome.not_undone],
     instructions: [...outcome.instructions],
   };
+  const undone = (done: boolean) => (done || outcome.status === 'preview' ? '' : 'NOT DONE: ');
   const details = [
     ...outcome.paths.map(
-      ({ path, step, message }) => `  ${visible(path)}: ${step}${message ? `, ${visible(message)}` : ''}`,
+      ({ path, step, done, message }) =>
+        `  ${visible(path)}: ${undone(done)}${step}${message ? `, ${visible(message)}` : ''}`,
     ),
     ...outcome.folders_removed.map((folder) => `  ${visible(folder)}: folder removed`),
     ...outcome.not_undone.map((action) => `  ${visible(action)}: CANNOT BE UNDONE`),

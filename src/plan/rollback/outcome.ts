@@ -75,7 +75,7 @@ function wayBack(checkpoint: Checkpoint, path: string, code: ReasonCode | undefi
   if (original === null) return `nothing was there before the run; remove ${path} if the other change may go`;
   const known = `SHA-256 ${original.sha256}, mode ${original.mode.toString(8)}`;
   return code === 'BACKUP_CORRUPT'
-    ? `its backup is not the original (${known}); put a copy from elsewhere at ${path}`
+    ? `put a copy of the original (${known}) from elsewhere at ${checkpoint.backup_location}, or at ${path}`
     : `the original is ${checkpoint.backup_location} (${known}); copy it to ${path} if the other change may go`;
 }
 

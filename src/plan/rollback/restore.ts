@@ -52,8 +52,7 @@ async function copyBack(
   const temporary = `${manifest.temporary_prefix}r-${checkpoint.checkpoint_id}`;
   const worn = checkpoint.original_attributes !== null;
   const original = originalOf(checkpoint);
-  const corrupt = () =>
-    refuse('BACKUP_CORRUPT', `${checkpoint.backup_location} is not the original.`, { path: backup.path });
+  const corrupt = () => notTheOriginal(backup.path);
   const copied = await stageCopy(
     place,
     temporary,
@@ -77,6 +76,19 @@ async function copyBack(
     if (statAt(place, temporary) !== null) removeAt(place, temporary);
     throw error;
   }
+}
+
+/** Refuses a backup that is not the original. */
+export async function requireBackup(
+  { root, attributes }: Scene,
+  { backup_location, original_hash }: Checkpoint,
+): Promise<void> {
+  const kept = backup_location === null ? null : await attributes.see(root, backup_location);
+  if (kept?.state.sha256 !== original_hash) notTheOriginal(backup_location ?? '');
+}
+
+function notTheOriginal(path: string): never {
+  return refuse('BACKUP_CORRUPT', `${path} is not the original.`, { path });
 }
 
 function attributesOf({

@@ -24,6 +24,7 @@ import {
   isTheOriginal,
   moveBack,
   removeMade,
+  requireBackup,
   restoreFromBackup,
   type Scene,
   verifyRestored,
@@ -56,7 +57,7 @@ export async function rollBack(
   const left = exceptedFrom(manifest, options).map((one) => said(one, 'except', !preview, EXCEPTED));
   if (preview) {
     const foretold: RolledBackPath[] = [];
-    for (const step of steps) foretold.push(await previewOf(root, step));
+    for (const step of steps) foretold.push(await previewOf(scene, step));
     return summary('preview', [...foretold, ...left], [], run, manifest);
   }
   const paths: RolledBackPath[] = [...left];
@@ -187,12 +188,16 @@ function refused({ checkpoint, inspected }: Step): RolledBackPath {
   return said(checkpoint, 'refuse', false, message, 'CHANGED_SINCE_RUN');
 }
 
-/** The lock of a database is taken and given back: where another process holds it now, the rollback would be refused. */
-async function previewOf(root: string, step: Step): Promise<RolledBackPath> {
+/**
+ * The lock of a database is taken and given back: where another process holds it now, the rollback would be refused. Backups are hashed
+ * here, before the human signs. The rollback itself hashes each while it copies it, because another look at all would cost a tenth of its time.
+ */
+async function previewOf(scene: Scene, step: Step): Promise<RolledBackPath> {
   const { checkpoint } = step;
   if (step.step === 'refuse') return refused(step);
   try {
-    await whileLocked(root, replacedBy(step), async () => {});
+    if (step.step === 'restore') await requireBackup(scene, checkpoint);
+    await whileLocked(scene.root, replacedBy(step), async () => {});
     return said(checkpoint, step.step, false);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
