@@ -69,6 +69,8 @@ function optionOf({ flags, about, required, many, choices }: OptionSpec): Option
   if (choices) option.choices(choices);
   const parse = option.parseArg as ((value: string, before: unknown) => string) | undefined;
   return option.argParser((value: string, before: unknown) => {
+    // Known now, and not only after the human gave the passphrase to sign it.
+    if (value === '') refuse('USAGE', `The option ${option.long} needs a value.`);
     if (many) return [...((before as string[] | undefined) ?? []), value];
     // The last of two would win in silence, and nobody meant both.
     if (before !== undefined) refuse('USAGE', `The option ${option.long} is given twice.`);

@@ -374,12 +374,37 @@ describe('gc', () => {
     expect((await project.run(...words)).stdout).toContain('There are no backups to remove.\n');
   });
 
+  it('without a terminal lists, and removes nothing', async () => {
+    const { folder: reports } = await ranHere('unasked');
+    const words = ['gc', '--keep-mb', '0', '--undoable-too'];
+    const size = await project.size();
+    expectError('NO_TERMINAL', await project.run(...words, '--reason', 'full'));
+    const refused = await project.run(...words, '--reason', 'full', '--json');
+    expect(answerOf(refused)).toMatchObject({ ok: false, code: 'NO_TERMINAL' });
+    const { result } = answerOf(await project.run(...words, '--preview', '--json'));
+    expect(result).toMatchObject({ removed: null, by: null });
+    expect(JSON.stringify(result)).toContain(reports);
+    expectError('USAGE', await project.run(...words, '--reason', ''));
+    expect(existsSync(join(folder, reports, 'backups'))).toBe(true);
+    expect(await project.size()).toBe(size);
+  });
+
+  it('in a project without any run has nothing to remove, and asks nothing', async () => {
+    const { run } = await makeProject(fileFolder());
+    const words = ['gc', '--keep-mb', '0', '--undoable-too', '--reason', 'full'];
+    expect((await run(...words)).stdout).toMatch(
+      /^There are no backups to remove\.\nThere are no objects to remove\.\n/,
+    );
+    const { result } = answerOf(await run(...words, '--json'));
+    expect(result).toMatchObject({ removes: [], keeps: [], objects: { removes: [] }, removed: null });
+  });
+
   it('needs an age or a size, and a reason', async () => {
     expectError('USAGE', await project.run('gc', '--preview'));
     expectError('USAGE', await project.run('gc', '--keep-mb', '10'));
-    for (const size of ['-1', '9'.repeat(10)])
+    for (const size of ['-1', '0.5', '1e3', '', '9'.repeat(10)])
       expectError('USAGE', await project.run('gc', `--keep-mb=${size}`, '--preview'));
-    for (const age of ['30', '0', '0d', '-1d', '9'.repeat(10)])
+    for (const age of ['30', '0', '0d', '-1d', '1x', '9'.repeat(10), `${'9'.repeat(11)}d`])
       expectError('TIME_MALFORMED', await project.run('gc', `--older-than=${age}`, '--preview'));
     const { result } = answerOf(await project.run('gc', '--older-than=999999999d', '--preview', '--json'));
     expect(result, 'nothing is that old').toMatchObject({ removes: [], objects: { removes: [] } });
@@ -396,6 +421,7 @@ describe('rollback', () => {
     expect(stuck.code).toBe(1);
     expect(stuck.stdout).toMatch(new RegExp(`^\\[ERROR\\] The rollback of ${execution} is stuck\n`));
     expect(stuck.stdout).toMatch(/copy it to stuck\.txt if the other change may go, then roll back again\./);
+    expect(stuck.stdout).toContain('  stuck.txt: NOT DONE: refuse, ');
     expect(stuck.stderr).toMatch(/^ROLLBACK_STUCK: /);
     expect(read(file)).toBe('somebody else was here\n');
     expect((await project.run('show', id)).stdout).toMatch(/Status:? +STUCK/);

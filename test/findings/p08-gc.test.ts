@@ -171,6 +171,27 @@ describe('P8: old backups', () => {
     await expectRefusal('USAGE', () => p.keyturn.previewGc(both));
   });
 
+  it.each([
+    ['no age and no size', {}],
+    ['a negative age', { older_than_s: -1 }],
+    ['an age that is no number', { older_than_s: Number.NaN }],
+    ['a size without an end', { keep_bytes: Number.POSITIVE_INFINITY }],
+    ['a part of a byte', { keep_bytes: 0.5 }],
+    ['a size beyond all numbers', { keep_bytes: 2 ** 60 }],
+  ])('are not chosen by %s', async (_, policy) => {
+    const { keyturn } = await project();
+    await expectRefusal('USAGE', () => keyturn.previewGc(policy));
+  });
+
+  it('are none in a project without a run; an age of 0 takes all that may go', async () => {
+    const p = await project({ a: 'one' });
+    expect(await p.keyturn.previewGc({ older_than_s: 0 })).toMatchObject({ removes: [], keeps: [] });
+    await ran(p, planOf([remove('1', 'a')]));
+    expect((await p.keyturn.previewGc({ older_than_s: 0 })).removes).toEqual([]);
+    const all = await p.keyturn.previewGc({ older_than_s: 0, undoable_too: true });
+    expect(all.removes).toHaveLength(1);
+  });
+
   it('that are half removed are called available by nothing, and the next gc removes the rest', async () => {
     const { p, report, intent } = await done();
     const folder = backups(p, report);
