@@ -30,7 +30,7 @@ export async function createProject(root: string): Promise<Project> {
   // A bench proposes more than anybody would in a minute.
   writeFileSync(join(root, 'keyturn.yaml'), 'version: 1\nproposals: { pending: 10000, minute: 10000 }\n');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  const ada = keyturn.unlock('ada', PASSPHRASE);
+  const ada = await keyturn.unlock('ada', PASSPHRASE);
   await keyturn.enrol({ name: 'planner', principal: 'agent', public_key: null, signer: ada });
   const registry = join(root, 'tools.yaml');
   rmSync(registry);
@@ -46,7 +46,7 @@ export async function grant({ keyturn, ada }: Project, { intent_id, hash }: Aske
 
 export async function openProject(root: string): Promise<Project> {
   const keyturn = await Keyturn.open({ at: root });
-  return { keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+  return { keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
 }
 
 /** An intent that may run: proposed by the agent, approved by the human and granted. Four entries. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { styleText } from 'node:util';
 import { atYourTerminal, CLI, inYourPlace, yourWords } from './terminal.mjs';
 
-const PASSPHRASE = 'correct horse battery staple';
+const PASSPHRASE = 'quiet river stone lamp';
 const IN_YOUR_PLACE = '   (no terminal here: the demo plays the human and types the answers)';
 
 const colour = (style, text) =>

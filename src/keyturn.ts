@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { AgentFace } from './agent/face.ts';
 import type { Finder } from './agent/finder/request.ts';
 import type { Narrower } from './capability/attenuate.ts';
@@ -8,14 +5,13 @@ import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { showEffect } from './display/effect.ts';
-import { makeFolderDurably, moveDurably } from './durable/file.ts';
 import { inspectMachine } from './effect/machine.ts';
 import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
 import { userFor } from './effect/user.ts';
 import type { Account } from './identity/account.ts';
-import { originOf, type Signer, signerOf } from './identity/act.ts';
-import { requirePassphrase } from './identity/keyfile.ts';
+import { type Signer, signerOf } from './identity/act.ts';
+import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import type { Principal } from './identity/principal.ts';
 import * as approving from './journey/approve.ts';
 import * as auditing from './journey/audit.ts';
@@ -53,28 +49,24 @@ import { limits } from './limits.ts';
 import type { PlanSource, PlanSpec } from './plan/spec.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { agentOf, contextOf, telemetryOf } from './project/context.ts';
+import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
 import type { JoinRequest } from './project/join.ts';
 import {
   createAgentKey,
   createControlKey,
-  createHumanKey,
-  createLedgerKey,
+  keepHumanKey,
   openHumanKey,
   readAgentKey,
   readLedgerKey,
 } from './project/keys.ts';
-import { type Layout, layoutOf, requireProject } from './project/layout.ts';
-import { pinnedOf, writeLedgerFile } from './project/ledger-file.ts';
-import { createHeadFiles, headPlaces, longestKept, openLedger } from './project/open.ts';
+import { type Layout, requireProject } from './project/layout.ts';
+import { headPlaces, longestKept, openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
-import { writeStarterFiles } from './project/starter.ts';
 import type { CopyRequest } from './project/store.ts';
-import { Refusal, refuse } from './refusal.ts';
-import { sqlitePlace } from './store/open.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
 import type { Page } from './store/store.ts';
 import { readOutput, tellEntries, tellIntent } from './story/tell.ts';
-import { SILENT, type Telemetry } from './telemetry.ts';
+import type { Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
 
@@ -94,15 +86,12 @@ export interface OpenOptions {
   readonly account?: Account | null;
 }
 
-export interface InitOptions {
+export type InitOptions = FirstHuman & {
   readonly at: string;
-  /** The first human, and the passphrase of their key. */
-  readonly name: string;
-  readonly passphrase: string;
   readonly clock?: () => Date;
   readonly uptime?: () => number;
   readonly finder?: Finder;
-}
+};
 
 export const VERSION = '0.1.0';
 
@@ -135,60 +124,11 @@ export class Keyturn {
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
-  static async init({ at, name, passphrase, clock = now, uptime, finder }: InitOptions): Promise<Keyturn> {
-    const layout = layoutOf(at);
-    enrolling.requireName(name);
-    requirePassphrase(passphrase);
-    if (existsSync(layout.own)) refuse('PROJECT_EXISTS');
-    writeStarterFiles(layout);
-    const config = readConfig(layout);
-    // Built under another name and then given its own, so that a crash leaves no half project.
-    const draft = layoutOf(at, join(at, `.keyturn-${randomUUID()}`));
-    try {
-      await Keyturn.#found(draft, config, { at, name, passphrase, clock });
-      if (config.store.kind !== 'sqlite')
-        await (await import('./project/store.ts')).moveIn(draft, config, clock);
-      moveDurably(draft.own, layout.own);
-    } catch (error) {
-      // Where nobody knows whether the ledger is there, its keys stay: without them it could never be used.
-      if (!(error instanceof Refusal && error.code === 'WRITE_FAILED'))
-        rmSync(draft.own, { recursive: true, force: true });
-      throw existsSync(layout.own) ? new Refusal('PROJECT_EXISTS') : error;
-    }
+  static init = async (options: InitOptions): Promise<Keyturn> => {
+    const { at, clock = now, uptime, finder } = options;
+    await foundProject(options, { at, clock, version: VERSION });
     return Keyturn.open({ at, clock, ...(uptime && { uptime }), ...(finder && { finder }) });
-  }
-
-  static async #found(
-    layout: Layout,
-    config: Config,
-    { name, passphrase, clock = now }: InitOptions,
-  ): Promise<void> {
-    makeFolderDurably(layout.own, 0o700);
-    makeFolderDurably(layout.keys, 0o700);
-    const ledger_key = createLedgerKey(layout).public_key;
-    const signer = createHumanKey(layout, name, passphrase);
-    const store = await sqlitePlace(layout.store).open({ tenant: config.tenant, clock, mode: 'create' });
-    try {
-      const project_id = randomUUID();
-      const body = { project_id, ledger_key, version: VERSION };
-      await store.commit({
-        claims: ['system'],
-        events: [{ kind: 'system.initialised', subject: 'system', body }],
-      });
-      const origin = originOf(project_id, config.tenant);
-      const ledger = { store, origin, requireKeptHead: async () => {}, requireSteadyClock: () => {} };
-      const context = contextOf(layout, config, ledger, clock, SILENT, thisAccount());
-      await enrolling.enrol(context, { name, principal: 'human', public_key: signer.public_key, signer });
-      const { public_key } = createControlKey(layout);
-      await addControlKey(context, { public_key, reason: 'The first one.', signer });
-      const { activatePolicies } = await import('./journey/policy.ts');
-      await activatePolicies(context, { reason: 'The first ones.', signer });
-      writeLedgerFile(layout, pinnedOf(await auditing.genesisOf(store)));
-      createHeadFiles(headPlaces(layout, config), origin, await store.tip());
-    } finally {
-      await store.close();
-    }
-  }
+  };
 
   static async open({
     at,
@@ -214,6 +154,10 @@ export class Keyturn {
   }
 
   static requireName = enrolling.requireName;
+  /** Refuses a passphrase that is guessed early. It is left as it is. */
+  static requirePassphrase = (name: string, at: string, passphrase: Passphrase): Promise<void> =>
+    requirePassphrase(passphrase, chooserOf(name, at));
+  static makeKey = makeKey;
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
   /** Refuses where a tool that names no user would get no sandbox. It tries one. */
@@ -259,13 +203,12 @@ export class Keyturn {
   static repairStore = async (request: RepairRequest) =>
     (await import('./project/repair.ts')).repairStore(request);
 
-  /** Unlocks a human's key for one command. */
-  unlock = (name: string, passphrase: string): Signer => openHumanKey(this.layout, name, passphrase);
+  /** Unlocks a human's key for one command. Bytes of a passphrase are cleared, also when this refuses. */
+  unlock = (name: string, passphrase: Passphrase): Promise<Signer> =>
+    forgetting(passphrase, () => openHumanKey(this.layout, name, passphrase));
 
-  createKey = (name: string, passphrase: string): Signer => {
-    enrolling.requireName(name);
-    return createHumanKey(this.layout, name, passphrase);
-  };
+  createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
+    keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
 
   // Who may speak.
   enrol = (request: enrolling.EnrolRequest) => enrolling.enrol(this.#context, request);
@@ -467,6 +410,8 @@ export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export type { Account } from './identity/account.ts';
 export type { Delegation } from './identity/delegation.ts';
+export type { HumanKey } from './identity/keyfile.ts';
+export type { Passphrase } from './identity/passphrase.ts';
 export type { Excerpt } from './journey/audit-file.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
 export type { Progress } from './journey/derived.ts';

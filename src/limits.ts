@@ -104,8 +104,11 @@ export const limits = {
    * leaves more to a human.
    */
   clock_step_ms: 1_000_000,
-  passphrase_chars_min: 8,
-  passphrase_chars: 1024,
+  /** A key file can be copied and then guessed without a limit of tries. Shorter ones are mostly a word and some digits. */
+  passphrase_chars_min: 12,
+  passphrase_bytes: 1024,
+  /** How many guesses a passphrase must cost, as a power of ten. At 0.4 s for each, 10 is 127 years of one core. */
+  passphrase_guesses_log10: 10,
   /** How long a commit waits for another process that holds the store. */
   store_busy_ms: 30_000,
   /** The fewest that RFC 7677 allows. A server that is not verified could ask for one, and guess the password from the proof. */

@@ -28,13 +28,22 @@ export function generateKeyPair(): KeyPair {
 }
 
 export function keyPairFromSeed(seed: Seed): KeyPair {
-  const der = createPublicKey(privateKeyOf(seed)).export({ format: 'der', type: 'spki' });
-  return { public_key: der.subarray(SPKI.length).toString('base64'), seed };
+  return { public_key: publicPartOf(privateKeyOf(seed)), seed };
+}
+
+export function publicPartOf(key: KeyObject): PublicKey {
+  const der = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return der.subarray(SPKI.length).toString('base64');
 }
 
 export function privateKeyOf(seed: Seed): KeyObject {
   if (seed.length !== 32) refuse('KEY_FILE_INVALID', 'A private key has 32 bytes.');
-  return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
+  const der = Buffer.concat([PKCS8, seed]);
+  try {
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  } finally {
+    der.fill(0); // a second copy of the secret, which the caller could not clear
+  }
 }
 
 export function publicKeyOf(key: PublicKey): KeyObject {

@@ -178,3 +178,8 @@ function isFollowedByColon(text: string, from: number): boolean {
   while (' \t\r\n'.includes(text.charAt(i)) && i < text.length) i += 1;
   return text.charCodeAt(i) === COLON;
 }
+
+/** Whether a byte goes on with a character that began before it. */
+export function isUtf8Continuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}

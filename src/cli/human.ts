@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
-import type { Keyturn, Principal, Signer } from '../keyturn.ts';
-import { limits } from '../limits.ts';
+import { explain, Keyturn, type Principal, type ReasonCode, Refusal, type Signer } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import { showAll } from './pager.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
@@ -51,10 +50,32 @@ export function actAs<T>(
   });
 }
 
-export async function newPassphrase(terminal: Terminal, name: string): Promise<string> {
+const TRIES = 3;
+
+/** A new passphrase, typed twice. One that is weak, or typed differently the second time, can be chosen again. */
+export async function newPassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
+  for (let left = TRIES - 1; ; left -= 1) {
+    try {
+      return await choosePassphrase(terminal, name, at);
+    } catch (error) {
+      if (!(error instanceof Refusal && CHOOSE_AGAIN.has(error.code)) || left === 0) throw error;
+      terminal.write(`${error.message} ${explain(error.code).advice}\n`);
+    }
+  }
+}
+
+const CHOOSE_AGAIN: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['PASSPHRASE_WEAK', 'PASSPHRASE_DIFFERS']);
+
+async function choosePassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
   const passphrase = await terminal.askSecret(`New passphrase for ${name}: `);
-  if (passphrase.length < limits.passphrase_chars_min) refuse('PASSPHRASE_WEAK');
-  if (passphrase !== (await terminal.askSecret('The same again: ')))
-    refuse('PASSPHRASE_WRONG', 'The two passphrases are not the same.');
-  return passphrase;
+  try {
+    await Keyturn.requirePassphrase(name, at, passphrase);
+    const again = await terminal.askSecret('The same again: ');
+    const is_same = again.equals(passphrase);
+    again.fill(0);
+    return is_same ? passphrase : refuse('PASSPHRASE_DIFFERS');
+  } catch (error) {
+    passphrase.fill(0);
+    throw error;
+  }
 }

@@ -1,16 +1,16 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
 import { ReadStream, WriteStream } from 'node:tty';
 import { Refusal, refuse } from '../refusal.ts';
+import { SecretLine } from './secret-line.ts';
 import { atExitLetGo, isControllingTerminal } from './tty.ts';
 
 /** The human's terminal. Never standard input: whoever pipes into Keyturn is not the human at the keyboard. */
 export interface Terminal {
   /** Shows the question and returns the line that was typed. An abort while it waits is no answer. */
   ask(question: string, abort?: AbortSignal): Promise<string>;
-  /** The same without an echo. */
-  askSecret(question: string): Promise<string>;
+  /** The same without an echo. The bytes are the caller's to clear: no other copy is left. */
+  askSecret(question: string): Promise<Buffer>;
   write(text: string): void;
   /** How many characters fit in a line. */
   readonly columns: number;
@@ -22,13 +22,11 @@ export interface Terminal {
 }
 
 export function openTerminal(): Terminal {
-  const { input, output } = openStreams();
-  // A terminal that hangs up fails every read and write. That is no answer, and must be nothing worse.
-  for (const stream of [input, output]) stream.on('error', () => {});
+  const output = openOutput();
   atExitLetGo();
   return {
-    ask: (question, abort) => readLine(input, output, question, true, abort),
-    askSecret: (question) => readLine(input, output, question, false),
+    ask: (question, abort) => readLine(output, question, abort),
+    askSecret: (question) => readHidden(output, question),
     write: (text) => void output.write(text),
     get columns() {
       return output.columns || COLUMNS;
@@ -37,24 +35,45 @@ export function openTerminal(): Terminal {
       return output.rows || ROWS;
     },
     shows_stdout: isControllingTerminal(1),
-    close: () => {
-      input.destroy();
-      output.destroy();
-    },
+    close: () => void output.destroy(),
   };
 }
 
 const COLUMNS = 80;
 const ROWS = 24;
 
-/** Each has a descriptor of its own: closed twice, one that they shared would end the process or another file. */
-function openStreams(): { input: ReadStream; output: WriteStream } {
-  const [reading, writing] = [openTty(), openTty()];
+/** Each stream has a descriptor of its own: closed twice, one that they shared would end the process or another file. */
+function openOutput(): WriteStream {
+  const fd = openTty();
   try {
-    return { input: new ReadStream(reading), output: new WriteStream(writing) };
+    return quiet(new WriteStream(fd));
   } catch {
     return refuse('NO_TERMINAL');
   }
+}
+
+/** For one question: a stream that outlived it would read ahead, and take the beginning of the next answer. */
+function openInput(output: WriteStream, options: InputOptions = {}): ReadStream {
+  if (output.destroyed) throw nothingTyped();
+  try {
+    return discardTypeAhead(
+      quiet(new ReadStream(openTty(), options as ConstructorParameters<typeof ReadStream>[1])),
+    );
+  } catch (error) {
+    // The terminal was there when the conversation began.
+    throw error instanceof Refusal && error.code !== 'NO_TERMINAL' ? error : nothingTyped();
+  }
+}
+
+/** Node reads into this buffer, and into no other. It hands the options on to its sockets, which its types do not say. */
+interface InputOptions {
+  readonly onread?: { readonly buffer: Buffer; readonly callback: (count: number) => boolean };
+}
+
+/** A terminal that hangs up fails every read and write. That is no answer, and must be nothing worse. */
+function quiet<T extends ReadStream | WriteStream>(stream: T): T {
+  stream.on('error', () => {});
+  return stream;
 }
 
 /** Opens the terminal for one conversation and closes it, however that ends. */
@@ -91,24 +110,23 @@ const TYPED_AHEAD_BYTES = 1024 * 1024;
  * Throws away what was typed before the question was there. It cannot be an answer to it: it was meant for another
  * program, or somebody put it there who hopes that the question will come.
  */
-function discardTypeAhead(input: ReadStream): void {
+function discardTypeAhead(input: ReadStream): ReadStream {
   // In raw mode a line that was not ended yet can be read too, and nothing that arrives is held back.
   input.setRawMode(true);
   const fd = openTty(constants.O_RDONLY | constants.O_NONBLOCK);
+  const chunk = Buffer.alloc(4096);
   try {
-    const chunk = Buffer.allocUnsafe(4096);
     for (let total = 0; total < TYPED_AHEAD_BYTES; ) {
       const count = readWaiting(fd, chunk);
-      if (count === 0) {
-        if (input.readableLength > 0) input.read();
-        return;
-      }
+      if (count === 0) return input;
       total += count;
     }
   } finally {
+    chunk.fill(0); // a passphrase that was typed too early is one too
     closeSync(fd);
   }
-  refuse('CONFIRMATION_DECLINED', 'Something types without end.');
+  input.destroy();
+  return refuse('CONFIRMATION_DECLINED', 'Something types without end.');
 }
 
 function readWaiting(fd: number, chunk: Buffer): number {
@@ -122,18 +140,11 @@ function readWaiting(fd: number, chunk: Buffer): number {
 }
 
 /** One line. The end of input, Ctrl-C or an abort is no answer, and no answer is a refusal. */
-async function readLine(
-  input: ReadStream,
-  output: WriteStream,
-  question: string,
-  echo: boolean,
-  abort?: AbortSignal,
-): Promise<string> {
-  if (abort?.aborted || input.destroyed || input.readableEnded) throw nothingTyped();
-  discardTypeAhead(input);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input, output: echo ? output : silent, terminal: true, historySize: 0 });
-  return new Promise((resolve, reject) => {
+async function readLine(output: WriteStream, question: string, abort?: AbortSignal): Promise<string> {
+  if (abort?.aborted) throw nothingTyped();
+  const input = openInput(output);
+  const lines = createInterface({ input, output, terminal: true, historySize: 0 });
+  return new Promise<string>((resolve, reject) => {
     let answered = false;
     const giveUp = () => {
       if (answered) return;
@@ -144,16 +155,35 @@ async function readLine(
     };
     for (const end of ['SIGINT', 'close', 'error']) lines.on(end, giveUp);
     abort?.addEventListener('abort', giveUp, { once: true });
-    // The question is written by hand where nothing is echoed, because then readline writes nothing at all.
-    if (!echo) output.write(question);
-    lines.question(echo ? question : '', (line) => {
+    lines.question(question, (line) => {
       answered = true;
       abort?.removeEventListener('abort', giveUp);
       lines.close();
-      if (!echo) output.write('\n');
       resolve(line);
     });
+  }).finally(() => input.destroy());
+}
+
+/** One line that is not shown. It is read into memory that is cleared, and never into a string, which could not be. */
+async function readHidden(output: WriteStream, question: string): Promise<Buffer> {
+  const line = new SecretLine();
+  await new Promise<void>((ended) => {
+    const buffer = Buffer.alloc(4096);
+    const callback = (count: number) => {
+      const state = line.take(buffer.subarray(0, count));
+      buffer.fill(0);
+      if (state === 'open') return true;
+      input.setRawMode(false);
+      input.destroy();
+      return false;
+    };
+    const input = openInput(output, { onread: { buffer, callback } });
+    for (const end of ['end', 'error', 'close']) input.once(end, () => ended());
+    output.write(question);
+    input.resume();
   });
+  output.write('\n');
+  return line.finish() ?? Promise.reject(nothingTyped());
 }
 
 function nothingTyped(): Refusal {

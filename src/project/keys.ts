@@ -5,7 +5,8 @@ import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed2
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably } from '../durable/file.ts';
 import { type Signer, signerOf } from '../identity/act.ts';
-import { openKey, sealKey } from '../identity/keyfile.ts';
+import { type HumanKey, openKey, readHumanKey } from '../identity/keyfile.ts';
+import type { Passphrase } from '../identity/passphrase.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
@@ -79,15 +80,16 @@ export function agentSignerIn(path: string, name: string): () => Signer | null {
   };
 }
 
-/** A new human key, sealed with the passphrase. */
-export function createHumanKey(layout: Layout, name: string, passphrase: string): Signer {
-  const pair = generateKeyPair();
-  const text = sealKey(name, pair.seed, passphrase);
-  createDurably(humanKeyPath(layout, name), Buffer.from(text), 0o600);
-  return signerOf(name, pair.public_key, pair.seed);
+/** Keeps the key of a human, sealed as it is. */
+export function keepHumanKey(layout: Layout, { signer, file }: HumanKey): Signer {
+  const bytes = Buffer.from(file);
+  if (readHumanKey(signer.name, bytes).public_key !== signer.public_key)
+    refuse('KEY_FILE_INVALID', 'The key file holds another key than the one that signs.');
+  createDurably(humanKeyPath(layout, signer.name), bytes, 0o600);
+  return signer;
 }
 
-export function openHumanKey(layout: Layout, name: string, passphrase: string): Signer {
+export async function openHumanKey(layout: Layout, name: string, passphrase: Passphrase): Promise<Signer> {
   return openKey(name, readKeyFile(humanKeyPath(layout, name)), passphrase);
 }
 

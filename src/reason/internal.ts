@@ -8,6 +8,11 @@ export const internalReasons = {
     'The tool may have run, and its outcome could not be recorded.',
     'The run is in doubt. Find out what happened, then run `keyturn resolve`.',
   ],
+  KEY_MEMORY: [
+    5003,
+    'There is not enough memory to derive the key from its passphrase.',
+    'Nothing was done. Give this process 192 MiB of memory, and try again.',
+  ],
   TOOL_NOT_STARTED: [5010, 'The tool could not be started.', 'Read the error output.'],
   TOOL_EXIT_NONZERO: [5011, 'The tool ended with an exit code other than 0.', 'Read the error output.'],
   TOOL_TIMED_OUT: [

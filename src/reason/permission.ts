@@ -14,7 +14,11 @@ export const permissionReasons = {
   NOT_HUMAN: [3006, 'Only an enrolled human may do this.', 'Ask a human.'],
   KEY_REVOKED: [3007, 'The key of this principal was revoked.', 'Use another enrolled key.'],
   PASSPHRASE_WRONG: [3008, 'The passphrase does not open the key.', 'Try again.'],
-  PASSPHRASE_WEAK: [3009, 'The passphrase is too short.', 'Use at least 8 characters.'],
+  PASSPHRASE_WEAK: [
+    3009,
+    'The passphrase is easy to guess.',
+    'Use four or more words that do not belong together, or 12 random characters.',
+  ],
   KEY_FILE_INVALID: [
     3010,
     'The key file is missing, damaged or not the enrolled key.',
@@ -67,6 +71,7 @@ export const permissionReasons = {
     'What a yes would cover was not shown to its end.',
     'Nothing was done. Go through all pages, or read it elsewhere first: keyturn show ID | less.',
   ],
+  PASSPHRASE_DIFFERS: [3022, 'The two passphrases are not the same.', 'Type the same passphrase twice.'],
   OBJECT_KEPT: [
     3030,
     'Decisions rest on this object, and it holds no words of a person. It is never erased.',

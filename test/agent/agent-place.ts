@@ -4,7 +4,8 @@ import { afterAll, beforeAll } from 'vitest';
 import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { PASSPHRASE, type Project, steady, writeRegistry } from '../support/project.ts';
+import { humanKey } from '../support/keys.ts';
+import { type Project, steady, writeRegistry } from '../support/project.ts';
 import { freshFolder } from '../support/scratch.ts';
 
 /** Tools in a real sandbox. What they may write is one folder; what they wrote can be counted. */
@@ -154,17 +155,13 @@ export function agentPlace(clock?: () => Date): () => AgentPlace {
   const open: Keyturn[] = [];
   beforeAll(async () => {
     const root = freshFolder('keyturn-agent-');
-    const keyturn = await Keyturn.init({
-      at: root,
-      name: 'ada',
-      passphrase: PASSPHRASE,
-      ...(clock && steady(clock)),
-    });
+    const key = await humanKey('ada');
+    const keyturn = await Keyturn.init({ at: root, key, ...(clock && steady(clock)) });
     open.push(keyturn);
     place = {
       root,
       keyturn,
-      ada: keyturn.unlock('ada', PASSPHRASE),
+      ada: key.signer,
       written: () => writtenIn(root),
       again: async () => {
         const other = await Keyturn.open({ at: root, ...(clock && steady(clock)) });

@@ -8,7 +8,7 @@ import { propose } from '../../src/journey/propose.ts';
 import { submit } from '../../src/journey/submit.ts';
 import type { PolicyRequest } from '../../src/policy/request.ts';
 import { ANY, asking, engineOf, rule } from '../policy/questions.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, elsewhere, words, yes } from './agent-place.ts';
 import { asCore, intentIdFor, yesAndBreak } from './by-hand.ts';
@@ -115,9 +115,10 @@ describe('the outcome of a decision about access', () => {
 });
 
 describe('with a second human', () => {
+  const bo = freshSigner('bo');
+
   it('nobody approves what they asked for themselves', async () => {
     const { keyturn, ada, written } = place();
-    const bo = keyturn.createKey('bo', PASSPHRASE);
     await keyturn.enrol({ name: 'bo', principal: 'human', public_key: bo.public_key, signer: ada });
     const waiting = await awaited('wipe the whole archive "high five"');
     await expectRefusal('SELF_APPROVAL', () => approve(waiting, ada));
@@ -143,7 +144,7 @@ forbid (principal, action == Keyturn::Action::"access", resource) when { resourc
     const waiting = await awaited('strike out some earlier writing "milk"');
     expect((await keyturn.intent(waiting.intent_id)).approvals).toEqual([]);
     expect(written()).not.toContain('~ milk');
-    await approve(waiting, keyturn.unlock('bo', PASSPHRASE));
+    await approve(waiting, bo);
     expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
     expect(written()).toContain('~ milk');
   });

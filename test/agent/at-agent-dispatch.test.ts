@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SimulationMatchPacket } from '../../src/agent/packet.ts';
 import { turnKey } from '../../src/agent/turn.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   agentPlace,
@@ -169,7 +169,7 @@ describe('AT-AGENT-03-access-deny-fail-closed', () => {
 
   it('who was revoked between the question and the yes gets nothing', async () => {
     const { keyturn, ada, written } = place();
-    const { public_key } = keyturn.createKey('mia', PASSPHRASE);
+    const { public_key } = freshSigner('mia');
     await keyturn.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "x2"', 'mia');
     await keyturn.revoke({ name: 'mia', reason: 'A test.', signer: ada });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { figuresOf } from '../../src/agent/slo.ts';
 import type { AgentLedgerRow } from '../../src/store/agent-tables.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace } from './agent-place.ts';
 
@@ -58,13 +58,13 @@ describe('the figures of the agent core', () => {
 describe('a waiver', () => {
   it('ends when the key that signed it is revoked', async () => {
     const { keyturn, ada } = place();
-    const bob = keyturn.createKey('bob', PASSPHRASE);
+    const bob = freshSigner('bob');
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
     await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
     await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
     const until = new Date(now + HOUR_MS);
     const waiver = { figures: ['execution_error_rate'] as const, reason: 'Known.', until };
-    await keyturn.agent.waive({ ...waiver, signer: keyturn.unlock('bob', PASSPHRASE) });
+    await keyturn.agent.waive({ ...waiver, signer: bob });
     expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
     await keyturn.revoke({ name: 'bob', reason: 'Stolen.', signer: ada });
     await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());

@@ -7,7 +7,7 @@ import { isOwnDelegated, isOwnRequest } from '../../src/gate/signers.ts';
 import { type Signer, signAct } from '../../src/identity/act.ts';
 import type { Keyturn } from '../../src/keyturn.ts';
 import { wordsOf } from '../../src/story/words.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, elsewhere, yes } from './agent-place.ts';
 
@@ -15,12 +15,15 @@ import { agentPlace, askedFor, elsewhere, yes } from './agent-place.ts';
 
 const place = agentPlace();
 
+const humans = new Map<string, Signer>();
+
 async function second(keyturn: Keyturn, ada: Signer, name = 'bob'): Promise<Signer> {
-  const known = (await keyturn.principals()).some((one) => one.name === name);
-  if (known) return keyturn.unlock(name, PASSPHRASE);
-  const { public_key } = keyturn.createKey(name, PASSPHRASE);
-  await keyturn.enrol({ name, principal: 'human', public_key, signer: ada });
-  return keyturn.unlock(name, PASSPHRASE);
+  const known = humans.get(name);
+  if (known) return known;
+  const signer = freshSigner(name);
+  await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, signer: ada });
+  humans.set(name, signer);
+  return signer;
 }
 
 async function awaited(keyturn: Keyturn, words: string, user_id: string): Promise<AwaitsApprover> {
@@ -76,9 +79,8 @@ describe('a human who asks the agent core', () => {
   it('cannot hand the approval to an agent of theirs', async () => {
     const { keyturn, ada } = place();
     const bob = await second(keyturn, ada);
-    const { public_key } = keyturn.createKey('robot', PASSPHRASE);
-    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key, signer: bob });
-    const robot = keyturn.unlock('robot', PASSPHRASE);
+    const robot = freshSigner('robot');
+    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key: robot.public_key, signer: bob });
     const { subject: delegation } = await keyturn.delegate({
       delegate: 'robot',
       ttl_s: 3600,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentAnswer, AwaitsApprover } from '../../src/agent/answer.ts';
 import type { Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, words, writeSimulation, yes } from './agent-place.ts';
 
@@ -248,7 +248,7 @@ describe('a row that somebody wrote into the database', () => {
 
   it('does not bring a revoked user back', async () => {
     const { keyturn, ada, written } = place();
-    const { public_key } = keyturn.createKey('bo', PASSPHRASE);
+    const { public_key } = freshSigner('bo');
     await keyturn.enrol({ name: 'bo', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "bo"', 'bo');
     await keyturn.revoke({ name: 'bo', reason: 'Left.', signer: ada });

@@ -6,7 +6,7 @@ import type {
   AgentGoalRequest,
 } from '../../src/agent/contracts.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 
@@ -264,7 +264,7 @@ describe('AgentExecutionOutcome, 003 section 4.4', () => {
 
   it('an outcome of a step that was refused has them as well: no run, and the proofs that there are', async () => {
     const { keyturn, ada } = place();
-    const { public_key } = keyturn.createKey('mia', PASSPHRASE);
+    const { public_key } = freshSigner('mia');
     await keyturn.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "refused"', 'mia');
     await keyturn.revoke({ name: 'mia', reason: 'A test.', signer: ada });

@@ -59,9 +59,9 @@ export async function makeScene(folder: string): Promise<Scene> {
   chmodSync(registry, 0o444);
   const scout = join(folder, 'scout.key');
   const { public_key } = Keyturn.createAgentKey(scout);
-  const alice = (keyturn: Keyturn) => keyturn.unlock('alice', PASSPHRASE);
+  const { alice } = project;
   await project.inside((keyturn) =>
-    keyturn.enrol({ name: 'scout', principal: 'agent', public_key, signer: alice(keyturn) }),
+    keyturn.enrol({ name: 'scout', principal: 'agent', public_key, signer: alice }),
   );
   const approved: Scene['approved'] = async (tool, args) => {
     const intent = await project.propose(tool, args);
@@ -80,14 +80,14 @@ export async function makeScene(folder: string): Promise<Scene> {
     granted: async (tool, args) => {
       const intent = await approved(tool, args);
       const { issued } = await project.inside((keyturn) =>
-        keyturn.grant({ intent_id: intent.id, hash: intent.hash, signer: alice(keyturn) }),
+        keyturn.grant({ intent_id: intent.id, hash: intent.hash, signer: alice }),
       );
       return { ...intent, capability: issued.body.capability_id };
     },
     enrolBob: () =>
       project.inside(async (keyturn) => {
-        const { public_key } = keyturn.createKey('bob', PASSPHRASE);
-        await keyturn.enrol({ name: 'bob', principal: 'human', public_key, signer: alice(keyturn) });
+        const { public_key } = await keyturn.createKey('bob', PASSPHRASE);
+        await keyturn.enrol({ name: 'bob', principal: 'human', public_key, signer: alice });
       }),
     policy: (name) => readFileSync(path(name), 'utf8'),
     writePolicy: (name, text) => writeFileSync(path(name), text),

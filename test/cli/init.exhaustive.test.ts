@@ -12,17 +12,39 @@ const twice = (name: string, first = PASSPHRASE, second = first) =>
   ] as const;
 
 describe('init', () => {
-  it('two passphrases that differ, and one that is too short, leave no project behind', async () => {
+  it('there are three tries for a passphrase that is not weak and typed twice, and then no project', async () => {
     const cwd = scratch();
-    const differ = await talkAt(
+    const weak = await talkAt(
       { cwd },
       ['init', '--name', 'ada'],
       ...twice('ada', PASSPHRASE, 'another one'),
+      ['New passphrase for ada: ', 'short'],
+      ['New passphrase for ada: ', 'Password2024!'],
     );
-    expectError('PASSPHRASE_WRONG', differ);
-    const weak = await talkAt({ cwd }, ['init', '--name', 'ada'], ['New passphrase for ada: ', 'short']);
     expectError('PASSPHRASE_WEAK', weak);
+    expect(weak.screen).toContain('The two passphrases are not the same. Type the same passphrase twice.');
+    expect(weak.screen).toContain('The passphrase has fewer than 12 characters. Use four or more words');
+    expect(`${weak.screen}${weak.stderr}`).not.toMatch(/another one|short|2024/);
     expect(existsSync(join(cwd, '.keyturn'))).toBe(false);
+    const differ = await talkAt(
+      { cwd },
+      ['init', '--name', 'ada'],
+      ...[1, 2, 3].flatMap(() => twice('ada', PASSPHRASE, `${PASSPHRASE} `)),
+    );
+    expectError('PASSPHRASE_DIFFERS', differ);
+    expect(existsSync(join(cwd, '.keyturn'))).toBe(false);
+  });
+
+  it('the second try makes the project', async () => {
+    const cwd = scratch();
+    const made = await talkAt(
+      { cwd },
+      ['init', '--name', 'ada'],
+      ['New passphrase for ada: ', 'adaadaadaadaada'],
+      ...twice('ada'),
+    );
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(join(cwd, '.keyturn', 'keys', 'ada.json'))).toBe(true);
   });
 
   it('a name that names may not have is refused before anything is asked', async () => {

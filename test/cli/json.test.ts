@@ -219,7 +219,7 @@ describe('--json', () => {
       scope: 'tool',
       name: 'none',
       reason: 'a test',
-      signer: ahead.unlock('alice', PASSPHRASE),
+      signer: await ahead.unlock('alice', PASSPHRASE),
     });
     await ahead.close();
     await ok(['clock', 'accept', '--reason', 'the clock was a day ahead'], ASKED);

@@ -5,10 +5,11 @@ import { afterAll, expect } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { type Account, Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
+import { humanKey } from '../support/keys.ts';
 import { converse, type Finished, keyturn, type Where } from '../support/pty.ts';
 import { freshFolder } from '../support/scratch.ts';
 
-export const PASSPHRASE = 'correct horse battery';
+export { PASSPHRASE } from '../support/keys.ts';
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 export const SOME_HASH = 'a'.repeat(64);
 
@@ -78,6 +79,7 @@ type Turn = readonly [question: string, answer: string];
 
 export interface Project {
   readonly folder: string;
+  readonly alice: Signer;
   /** Runs a command here without a terminal. */
   run(...words: string[]): Promise<Finished>;
   /** Runs a command here at a terminal. Standard output and error are caught apart. */
@@ -97,14 +99,15 @@ export interface Project {
 /** A project with one human, alice, and one agent, bot. */
 export async function makeProject(folder: string): Promise<Project> {
   writeFileSync(join(folder, 'tools.yaml'), TOOLS, { mode: 0o444 });
-  const created = await Keyturn.init({ at: folder, name: 'alice', passphrase: PASSPHRASE });
-  const signer = created.unlock('alice', PASSPHRASE);
+  const key = await humanKey('alice');
+  const { signer } = key;
+  const created = await Keyturn.init({ at: folder, key });
   await created.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
   await created.close();
-  return projectAt(folder);
+  return projectAt(folder, signer);
 }
 
-function projectAt(folder: string): Project {
+function projectAt(folder: string, alice: Signer): Project {
   const inside: Project['inside'] = async (act, account) => {
     const opened = await Keyturn.open({ at: folder, ...(account && { account }) });
     try {
@@ -114,9 +117,10 @@ function projectAt(folder: string): Project {
     }
   };
   const signing = (act: (keyturn: Keyturn, signer: Signer) => Promise<unknown>) =>
-    inside((keyturn) => act(keyturn, keyturn.unlock('alice', PASSPHRASE)));
+    inside((keyturn) => act(keyturn, alice));
   return {
     folder,
+    alice,
     inside,
     run: (...words) => keyturn(words, { cwd: folder }),
     talk: (words, ...turns) => talkAt({ cwd: folder }, words, ...turns),

@@ -15,6 +15,7 @@ import type { Run } from '../../src/gate/state.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
+import { humanKey } from '../support/keys.ts';
 import { until } from '../support/processes.ts';
 import { steady } from '../support/project.ts';
 import { inTerminal, keyturn, type Session } from '../support/pty.ts';
@@ -60,13 +61,9 @@ export function stages(): (play?: Play) => Promise<Stage> {
   let signer: Signer;
   beforeAll(async () => {
     const clock = ago(BEGINNING_S);
-    const created = await Keyturn.init({
-      at: model,
-      name: 'alice',
-      passphrase: PASSPHRASE,
-      ...steady(clock),
-    });
-    signer = created.unlock('alice', PASSPHRASE);
+    const key = await humanKey('alice');
+    const created = await Keyturn.init({ at: model, key, ...steady(clock) });
+    signer = key.signer;
     await created.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
     await created.close();
   });

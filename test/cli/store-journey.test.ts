@@ -54,7 +54,7 @@ beforeAll(async () => {
   expect(await done(talk(['init', '--name', 'ada'], ...twice))).toContain('is a Keyturn project');
   await withPassword(async () => {
     const opened = await Keyturn.open({ at: cwd });
-    await furnish({ root: cwd, keyturn: opened, ada: opened.unlock('ada', PASSPHRASE) });
+    await furnish({ root: cwd, keyturn: opened, ada: await opened.unlock('ada', PASSPHRASE) });
     await opened.close();
   });
 }, 120_000);

@@ -13,7 +13,7 @@ import { sqlite } from '../store/sqlite-file.ts';
 import { cliPath, keyturn } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
-import { answerOf, expectError, fileFolder, makeProject, PASSPHRASE, type Project } from './project.ts';
+import { answerOf, expectError, fileFolder, makeProject, type Project } from './project.ts';
 
 const server = postgres();
 const folder = fileFolder();
@@ -186,9 +186,7 @@ describe('store verify', () => {
       sqlite(path, (db) => db.exec('INSERT INTO object SELECT * FROM kept; DROP TABLE kept'));
     }
     expect(existsSync(target)).toBe(false);
-    await p.inside((keyturn) =>
-      keyturn.erase({ digest: intent.hash, reason: 'personal', signer: keyturn.unlock('alice', PASSPHRASE) }),
-    );
+    await p.inside((keyturn) => keyturn.erase({ digest: intent.hash, reason: 'personal', signer: p.alice }));
     expect(await p.run('store', 'verify', '--deep')).toMatchObject({ code: 0 });
     expect(await p.run('store', 'copy', path, target)).toMatchObject({ code: 0 });
     sqlite(target, (db) => db.exec('DELETE FROM object'));

@@ -8,20 +8,18 @@ import { halfOpenTo } from '../support/half-open.ts';
 import { until } from '../support/processes.ts';
 import { cliPath, inTerminal, type Session } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
-import { answerOf, expectError, fileFolder, makeProject, PASSPHRASE, type Project } from './project.ts';
+import { answerOf, expectError, fileFolder, makeProject, type Project } from './project.ts';
 
 const server = postgres();
 
 /** Proposed, refused for want of an approval, approved, granted and run; then everything is frozen. */
-async function live({ inside, propose, ready }: Project): Promise<string> {
+async function live({ inside, propose, ready, alice }: Project): Promise<string> {
   const { id, hash } = await propose('reach', { count: 3 });
   const run = () => inside((keyturn) => keyturn.run({ intent_id: id, hash, confirm: async () => true }));
   await run().catch(() => undefined);
   await ready({ id, hash });
   await run();
-  await inside((keyturn) =>
-    keyturn.freeze({ scope: 'system', reason: 'enough', signer: keyturn.unlock('alice', PASSPHRASE) }),
-  );
+  await inside((keyturn) => keyturn.freeze({ scope: 'system', reason: 'enough', signer: alice }));
   return id;
 }
 

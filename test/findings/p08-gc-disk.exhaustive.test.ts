@@ -21,7 +21,7 @@ async function onDisk() {
   const first = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   onTestFinished(() => first.close());
   writeRegistry(root, TOOLS);
-  const p = { root, keyturn: first, ada: first.unlock('ada', PASSPHRASE) };
+  const p = { root, keyturn: first, ada: await first.unlock('ada', PASSPHRASE) };
   const { report } = await ran(p, planOf([create('1', 'n', 'x'.repeat(50_000))]));
   await undo(p, report);
   const { objects } = await first.previewGc({ keep_bytes: 0 });

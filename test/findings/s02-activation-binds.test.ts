@@ -151,7 +151,7 @@ let p: Project;
 beforeAll(async () => {
   const root = freshFolder('keyturn-s2-');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+  p = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
   mkdirSync(join(root, 'box'));
   mkdirSync(join(root, 'interpreter'));
   restore();

@@ -24,7 +24,7 @@ const ROW =
 /** Activates by the library what the files say now. */
 const activate = () =>
   scene.inside(async (keyturn) => {
-    await keyturn.activatePolicies({ reason: 'as it is', signer: keyturn.unlock('alice', PASSPHRASE) });
+    await keyturn.activatePolicies({ reason: 'as it is', signer: await keyturn.unlock('alice', PASSPHRASE) });
   });
 
 const diff = async () =>

@@ -19,7 +19,7 @@ async function makeForeign(): Promise<Project & Intent> {
   process.once('exit', () => rmSync(root, { recursive: true, force: true }));
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
   writeRegistry(root, AUTHORITY_TOOLS);
-  const theirs = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+  const theirs = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
   const intent = await granted(theirs);
   await keyturn.close();
   return { ...theirs, ...intent };
@@ -161,7 +161,7 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(storeOf(ours.root) + suffix, { force: true });
     copyFileSync(moved, storeOf(ours.root));
     const again = await opens(ours.root);
-    expect(again.unlock('ada', PASSPHRASE).public_key).toBe(ours.ada.public_key);
+    expect((await again.unlock('ada', PASSPHRASE)).public_key).toBe(ours.ada.public_key);
     await again.close();
   });
 });

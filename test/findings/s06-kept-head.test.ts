@@ -176,7 +176,7 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     const accepting = await Keyturn.open({ at: p.root, head: 'accept' });
     await expectRefusal('LEDGER_TRUNCATED', () => accepting.check(p.intent_id, p.hash));
     const before = await accepting.size();
-    const signer = accepting.unlock('ada', PASSPHRASE);
+    const signer = await accepting.unlock('ada', PASSPHRASE);
     const { body } = await accepting.acceptHead({ reason: 'the disk was restored', signer });
     expect(body).toMatchObject({ seq: before, kept_size: kept, by: 'ada', reason: 'the disk was restored' });
     await accepting.close();

@@ -70,7 +70,7 @@ beforeAll(async () => {
   await (await made(theirs)).close();
   model = folder();
   const opened = await made(model);
-  const p = { root: model, keyturn: opened, ada: opened.unlock('ada', PASSPHRASE) };
+  const p = { root: model, keyturn: opened, ada: await opened.unlock('ada', PASSPHRASE) };
   ran = await granted(p);
   waiting = await granted(p);
   await opened.close();
@@ -203,7 +203,7 @@ describe('S6: what was done to the store or the keys is noticed by these command
     const root = copied();
     copyFileSync(join(keysOf(theirs), 'ada.json'), join(keysOf(root), 'ada.json'));
     const opened = await Keyturn.open({ at: root });
-    const signer = opened.unlock('ada', PASSPHRASE);
+    const signer = await opened.unlock('ada', PASSPHRASE);
     await expect(opened.freeze({ scope: 'system', reason: 'a test', signer })).rejects.toMatchObject({
       code: 'KEY_FILE_INVALID',
     });
@@ -217,7 +217,7 @@ describe('S6: what was done to the store or the keys is noticed by these command
     writeFileSync(join(keysOf(root), name!), '');
     copyFileSync(join(keysOf(theirs), other!), join(keysOf(root), name!));
     const opened = await Keyturn.open({ at: root });
-    const signer = opened.unlock('ada', PASSPHRASE);
+    const signer = await opened.unlock('ada', PASSPHRASE);
     await expect(opened.grant({ ...waiting, signer })).rejects.toMatchObject({ code: 'KEY_FILE_INVALID' });
     await opened.close();
   });

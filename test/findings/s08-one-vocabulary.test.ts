@@ -101,7 +101,7 @@ beforeAll(async () => {
   shipped = await readShipped();
   const root = freshFolder('keyturn-s08-');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+  p = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
   bob = await human(p, 'bob');
   await keyturn.enrol({ name: 'scout', principal: 'agent', public_key: null, signer: p.ada });
   for (const folder of ['out', '.github/workflows', 'secrets/deep'])

@@ -61,7 +61,7 @@ let p: Project;
 beforeAll(async () => {
   const root = freshFolder('keyturn-s09-');
   const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+  p = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
   for (const folder of ['out/deep', 'data', 'old']) mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, 'old', 'a.txt'), 'old\n');
   symlinkSync('out', join(root, 'mirror'));

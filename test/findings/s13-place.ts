@@ -46,7 +46,7 @@ export function documentedServer() {
     const opened = await Keyturn.init({ at: root, name: 'alice', passphrase: PASSPHRASE });
     onTestFinished(() => opened.close());
     writeRegistry(root, TOOLS);
-    const signer = opened.unlock('alice', PASSPHRASE);
+    const signer = await opened.unlock('alice', PASSPHRASE);
     await opened.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
     const propose = () =>
       opened.propose({

@@ -94,7 +94,7 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
   it('what Keyturn appended after a forged entry is set aside only when it is asked for', async () => {
     const { root, propose, id, keyturn: opened } = await project('built-upon');
     const { intent_id, hash } = await propose();
-    const signer = opened.unlock('alice', PASSPHRASE);
+    const signer = await opened.unlock('alice', PASSPHRASE);
     await opened.approve({ intent_id, hash, signer });
     const size = await sizeOf(id);
     await forge(id, OTHER, (entry) => ({ ...entry, subject: OTHER }));

@@ -18,7 +18,7 @@ describe('S13: two roles, as docs/postgres.md says', () => {
     expect(again.stdout).not.toContain(SECRET);
     const { keyturn: opened, propose, run } = await project('two-roles');
     const { intent_id, hash } = await propose();
-    const signer = opened.unlock('alice', PASSPHRASE);
+    const signer = await opened.unlock('alice', PASSPHRASE);
     await opened.approve({ intent_id, hash, signer });
     await opened.grant({ intent_id, hash, signer });
     await opened.run({ intent_id, hash, confirm: async () => true });

@@ -101,7 +101,7 @@ describe('S22: a proposer has a quota', () => {
     });
     onTestFinished(() => keyturn.close());
     writeRegistry(root, TOOLS);
-    const ada = keyturn.unlock('ada', 'correct horse battery');
+    const ada = await keyturn.unlock('ada', 'correct horse battery');
     const p = await limited({ root, keyturn, ada }, 100, 3);
     await p.keyturn.close();
     const slow = await Keyturn.open({ at: root, ...steady(clock) });

@@ -9,7 +9,6 @@ import {
   verifyAct,
   verifyProposal,
 } from '../../src/identity/act.ts';
-import { openKey, sealKey } from '../../src/identity/keyfile.ts';
 import {
   isLive,
   nextPrincipal,
@@ -28,41 +27,6 @@ function enrolment(principal: 'human' | 'agent' = 'human', public_key: string | 
   const facts = { principal, public_key, roles: ['ops', 'dev', 'ops'] };
   return signAct('keyturn/p/default', 'key.enrolled', 'ada', facts, ada, now);
 }
-
-describe('a key file', () => {
-  const text = Buffer.from(sealKey('ada', pair.seed, 'correct horse'));
-
-  it('opens with its passphrase and signs with the same key', () => {
-    const signer = openKey('ada', text, 'correct horse');
-    expect(signer.public_key).toBe(pair.public_key);
-    verifyAct('o', signAct('o', 'key.revoked', 'bob', { reason: 'left' }, signer, now));
-  });
-
-  it('does not hold the seed in the clear', () => {
-    expect(text.includes(Buffer.from(pair.seed).toString('base64'))).toBe(false);
-    expect(text.includes(Buffer.from(pair.seed))).toBe(false);
-  });
-
-  it('stays shut for a wrong passphrase', () =>
-    expectRefusal('PASSPHRASE_WRONG', () => openKey('ada', text, 'wrong horse')));
-
-  it('refuses a short passphrase', () =>
-    expectRefusal('PASSPHRASE_WEAK', () => sealKey('ada', pair.seed, 'short')));
-
-  it('under another name is refused', () =>
-    expectRefusal('KEY_FILE_INVALID', () => openKey('eve', text, 'correct horse')));
-
-  it('with another public key is refused', async () => {
-    const other = generateKeyPair().public_key;
-    const forged = Buffer.from(text.toString().replace(pair.public_key, other));
-    await expectRefusal('PASSPHRASE_WRONG', () => openKey('ada', forged, 'correct horse'));
-  });
-
-  it('cannot lower the cost of guessing', async () => {
-    const weak = Buffer.from(text.toString().replace('"N":32768', '"N":2'));
-    await expectRefusal('KEY_FILE_INVALID', () => openKey('ada', weak, 'correct horse'));
-  });
-});
 
 describe('a signed act', () => {
   const act = enrolment();

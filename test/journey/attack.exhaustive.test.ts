@@ -6,7 +6,8 @@ import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
-import { PASSPHRASE, type Project, project, ready, TOOLS } from '../support/project.ts';
+import { freshSigner } from '../support/keys.ts';
+import { type Project, project, ready, TOOLS } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -38,7 +39,7 @@ describe('a revoked key', () => {
   it('takes its approvals with it', async () => {
     const p = await project(TOOLS);
     const { keyturn, ada } = p;
-    const bob = keyturn.createKey('bob', PASSPHRASE);
+    const bob = freshSigner('bob');
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
     const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
     await ready(p, { intent_id, hash }, bob);
@@ -51,7 +52,7 @@ describe('a revoked key', () => {
   it('is noticed even when it is revoked after the y', async () => {
     const p = await project(TOOLS);
     const { keyturn, ada } = p;
-    const bob = keyturn.createKey('bob', PASSPHRASE);
+    const bob = freshSigner('bob');
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
     const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
     await ready(p, { intent_id, hash }, bob);

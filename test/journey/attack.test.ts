@@ -27,7 +27,7 @@ describe('an attacker who can call the library', () => {
       keyturn.enrol({ name: 'eve', principal: 'agent', public_key: null, signer: forged }),
     );
     await expectRefusal('APPROVAL_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
-    await keyturn.approve({ intent_id, hash, signer: keyturn.unlock('ada', PASSPHRASE) });
+    await keyturn.approve({ intent_id, hash, signer: await keyturn.unlock('ada', PASSPHRASE) });
     await expectRefusal('SIGNATURE_INVALID', () => keyturn.grant({ intent_id, hash, signer: forged }));
     await expectRefusal('CAPABILITY_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
   });

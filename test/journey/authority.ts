@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { PASSPHRASE, type Project, project, writeRegistry } from '../support/project.ts';
+import { freshSigner, humanKey } from '../support/keys.ts';
+import { type Project, project, writeRegistry } from '../support/project.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** Tools for stories about authority: confined and not, short and long, of different actions and categories. */
@@ -68,15 +69,14 @@ const MODEL: { made?: Promise<Model> } = {};
 
 async function makeModel(): Promise<Model> {
   const at = freshFolder('keyturn-authority-');
-  const made = await Keyturn.init({ at, name: 'ada', passphrase: PASSPHRASE });
-  const ada = made.unlock('ada', PASSPHRASE);
-  await made.close();
+  const key = await humanKey('ada');
+  await (await Keyturn.init({ at, key })).close();
   process.once('exit', () => rmSync(at, { recursive: true, force: true }));
-  return { at, ada };
+  return { at, ada: key.signer };
 }
 
 /** Another project, with keys of its own. */
-export const elsewhere = () => project(AUTHORITY_TOOLS);
+export const elsewhere = () => project(AUTHORITY_TOOLS, undefined, undefined, 1);
 
 /** Proposed by ada, who signs it; in another name without a key, unless there is a signer. */
 export async function proposeSay(
@@ -112,7 +112,7 @@ export async function granted(
 }
 
 export async function human({ keyturn, ada }: Project, name: string, roles: string[] = []): Promise<Signer> {
-  const signer = keyturn.createKey(name, PASSPHRASE);
+  const signer = freshSigner(name);
   await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, roles, signer: ada });
   return signer;
 }

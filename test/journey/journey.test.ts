@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
+import { freshSigner } from '../support/keys.ts';
 import {
   granted,
-  PASSPHRASE,
   type Project,
   project,
   ready,
@@ -252,7 +252,7 @@ describe('who may speak', () => {
 
   it('nobody approves their own proposal once a second human is enrolled', async () => {
     const { keyturn, ada } = await project(TOOLS);
-    const bob = keyturn.createKey('bob', PASSPHRASE);
+    const bob = freshSigner('bob');
     await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
     const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
     await expectRefusal('SELF_APPROVAL', () => keyturn.approve({ intent_id, hash, signer: ada }));

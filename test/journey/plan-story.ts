@@ -7,7 +7,8 @@ import { Keyturn, type PlanSpec, type Report } from '../../src/keyturn.ts';
 import type { ChangeLog, ExecutionReport } from '../../src/plan/report/schema.ts';
 import type { RollbackManifest } from '../../src/plan/rollback/manifest.ts';
 import { lay } from '../plan/engine/story.ts';
-import { type Intent, PASSPHRASE, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
+import { freshSigner, humanKey } from '../support/keys.ts';
+import { type Intent, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** A plan on the whole road, in a real project. */
@@ -21,8 +22,9 @@ export function planProjects(): (files?: Files, registry?: string) => Promise<Pr
   const model = freshFolder('keyturn-plans-');
   let ada: Signer;
   beforeAll(async () => {
-    const created = await Keyturn.init({ at: model, name: 'ada', passphrase: PASSPHRASE });
-    ada = created.unlock('ada', PASSPHRASE);
+    const key = await humanKey('ada');
+    const created = await Keyturn.init({ at: model, key });
+    ada = key.signer;
     await created.close();
   });
   afterAll(() => rmSync(model, { recursive: true, force: true }));
@@ -39,7 +41,7 @@ export function planProjects(): (files?: Files, registry?: string) => Promise<Pr
 
 /** A second human. From now on a proposer must be named, and nobody approves their own proposal. */
 export async function enrolled({ keyturn, ada }: Project, name: string): Promise<Signer> {
-  const signer = keyturn.createKey(name, PASSPHRASE);
+  const signer = freshSigner(name);
   await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, signer: ada });
   return signer;
 }

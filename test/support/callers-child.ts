@@ -11,7 +11,7 @@ import type { CallersOptions } from './callers.ts';
  */
 const options: CallersOptions & { root: string; passphrase: string } = JSON.parse(process.argv[2]!);
 const keyturn = await Keyturn.open({ at: options.root });
-const ada = keyturn.unlock('ada', options.passphrase);
+const ada = await keyturn.unlock('ada', options.passphrase);
 const ends_ms = performance.now() + 1000 * (options.seconds ?? Number.POSITIVE_INFINITY);
 const answers: Record<string, number> = {};
 let left = options.journeys ?? Number.POSITIVE_INFINITY;

@@ -7,7 +7,7 @@ import { Keyturn, Refusal } from '../../dist/keyturn.js';
 
 const [root, task, id, hash, what] = process.argv.slice(2);
 const keyturn = await Keyturn.open({ at: root });
-const signer = task !== 'run' ? keyturn.unlock('ada', 'correct horse battery') : null;
+const signer = task !== 'run' ? await keyturn.unlock('ada', 'correct horse battery') : null;
 process.stdout.write('ready\n');
 const onProgress = (progress) => void (progress.what === what && process.kill(process.pid, 'SIGKILL'));
 const TASKS = {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
+import { humanKey } from './keys.ts';
 import { scratch } from './scratch.ts';
 
-export const PASSPHRASE = 'correct horse battery';
+export { PASSPHRASE } from './keys.ts';
 
 export interface Project {
   readonly root: string;
@@ -13,19 +14,20 @@ export interface Project {
   readonly ada: Signer;
 }
 
-/** A real project in a fresh folder, with one human, `ada`, and the given registry, locked. */
-export async function project(registry: string, clock?: () => Date, config?: string): Promise<Project> {
+/** A real project in a fresh folder, with one human, `ada`, and the given registry, locked. `which` gives her another key. */
+export async function project(
+  registry: string,
+  clock?: () => Date,
+  config?: string,
+  which?: number,
+): Promise<Project> {
   const root = scratch();
   if (config !== undefined) writeFileSync(join(root, 'keyturn.yaml'), `version: 1\n${config}\n`);
-  const keyturn = await Keyturn.init({
-    at: root,
-    name: 'ada',
-    passphrase: PASSPHRASE,
-    ...(clock && steady(clock)),
-  });
+  const key = await humanKey('ada', which);
+  const keyturn = await Keyturn.init({ at: root, key, ...(clock && steady(clock)) });
   onTestFinished(() => keyturn.close());
   writeRegistry(root, registry);
-  return { root, keyturn, ada: keyturn.unlock('ada', PASSPHRASE) };
+  return { root, keyturn, ada: key.signer };
 }
 
 /** A clock of a test's own goes as it likes, and the time since boot goes with it: nobody has set it. */

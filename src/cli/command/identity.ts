@@ -49,7 +49,8 @@ function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<strin
       await keyturn.enrol({ name, principal: 'agent', public_key, roles, signer });
       return public_key;
     }
-    const { public_key } = keyturn.createKey(name, await newPassphrase(terminal, name));
+    const passphrase = await newPassphrase(terminal, name, keyturn.layout.root);
+    const { public_key } = await keyturn.createKey(name, passphrase);
     await keyturn.enrol({ name, principal: 'human', public_key, roles, signer });
     return public_key;
   });

@@ -15,7 +15,7 @@ export async function init(call: Call): Promise<Answer> {
   const name = call.options.name ?? userInfo().username.toLowerCase();
   Keyturn.requireName(name);
   if (existsSync(join(at, '.keyturn'))) refuse('PROJECT_EXISTS');
-  const passphrase = await atTerminal((terminal) => newPassphrase(terminal, name));
+  const passphrase = await atTerminal((terminal) => newPassphrase(terminal, name, at));
   const keyturn = await Keyturn.init({ at, name, passphrase });
   try {
     const { fingerprint } = await keyturn.head();
