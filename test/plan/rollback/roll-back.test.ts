@@ -185,7 +185,9 @@ describe('a rollback', () => {
       done: false,
       code: 'BACKUP_CORRUPT',
     });
-    expect(outcome.instructions).toEqual([expect.stringMatching(/put a copy of the original .* from elsewhere at .*001_a\.bak, or at a,/)]);
+    expect(outcome.instructions).toEqual([
+      expect.stringMatching(/put a copy of the original .* from elsewhere at .*001_a\.bak, or at a,/),
+    ]);
     expect(text(root, 'a')).toBe('three');
     expect(readdirSync(root).filter((name) => name.startsWith('.kt-'))).toEqual([]);
   });
