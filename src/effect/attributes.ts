@@ -13,7 +13,6 @@ const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 /** The label of SELinux follows from its policy, and is not a property that a plan keeps. */
 const READ = [
   '--create',
-  '--file=-',
   '--format=pax',
   '--blocking-factor=64',
   '--xattrs',
@@ -28,18 +27,57 @@ const READ = [
 /** A look must not change the time of the last access. Only the owner and root may ask for that. */
 const AS_ROOT = ['--atime-preserve=system'];
 
-/** The attributes of each path, in order, by one child for all of them. Nothing is followed and nothing is changed. */
+/**
+ * The attributes of each path, in order. Nothing is followed and nothing is changed. tar writes the contents with the attributes, so
+ * it is asked first which files have any: most have none, and a hundred large files would go through a pipe for nothing.
+ */
 export async function readAttributes(paths: readonly string[]): Promise<readonly (readonly Attribute[])[]> {
-  if (paths.length === 0) return [];
+  const marked = await markedAmong(paths);
+  const members = await membersOf(paths.filter((_, i) => marked[i]));
+  return marked.map((mark) => (mark ? members.shift()! : []));
+}
+
+/** What tar says twice verbosely of a member begins with its mode, and then a star if it has attributes. */
+const LISTED = /^[^ ]{10}([ *])/;
+
+/** Whether each of the paths has attributes. GNU tar reads no contents where the archive is /dev/null. */
+async function markedAmong(paths: readonly string[]): Promise<boolean[]> {
+  let listed = '';
+  await runTar(['--file=/dev/null', '-vv', '--quoting-style=escape'], paths, (chunk) => {
+    listed += chunk.toString('latin1');
+  });
+  const marks = listed.split('\n').slice(0, -1).map(markIn);
+  requireAll(marks, paths);
+  return marks;
+}
+
+function markIn(line: string): boolean {
+  const [, mark] = LISTED.exec(line) ?? refuse('ATTRIBUTES_UNREADABLE', 'tar answered something else.');
+  return mark === '*';
+}
+
+async function membersOf(paths: readonly string[]): Promise<Attribute[][]> {
   const reader = new PaxReader();
-  const argv = process.getuid?.() === 0 ? [...AS_ROOT, ...READ] : READ;
-  const said = await runTool('tar', argv, Buffer.from(paths.map((path) => `${path}\0`).join('')), (chunk) =>
-    reader.feed(chunk),
-  );
-  if (said !== null) refuse('ATTRIBUTES_UNREADABLE', said);
-  if (reader.members.length !== paths.length)
-    refuse('ATTRIBUTES_UNREADABLE', `tar answered for ${reader.members.length} of ${paths.length} files.`);
+  await runTar(['--file=-'], paths, (chunk) => reader.feed(chunk));
+  requireAll(reader.members, paths);
   return reader.members;
+}
+
+function requireAll(answers: readonly unknown[], paths: readonly string[]): void {
+  if (answers.length !== paths.length)
+    refuse('ATTRIBUTES_UNREADABLE', `tar answered for ${answers.length} of ${paths.length} files.`);
+}
+
+/** One child for all of the paths. */
+async function runTar(
+  options: readonly string[],
+  paths: readonly string[],
+  take: (chunk: Buffer) => void,
+): Promise<void> {
+  if (paths.length === 0) return;
+  const argv = [...options, ...(process.getuid?.() === 0 ? AS_ROOT : []), ...READ];
+  const said = await runTool('tar', argv, Buffer.from(paths.map((path) => `${path}\0`).join('')), take);
+  if (said !== null) refuse('ATTRIBUTES_UNREADABLE', said);
 }
 
 /** Gives a file the mode, the access control list and all attributes of another one. Its content stays. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyAttributes, readAttributes } from '../../src/effect/attributes.ts';
@@ -25,6 +25,13 @@ describe('the attributes of files', () => {
       ]);
     }),
   );
+
+  it('of a file without any are read without its contents, however large it is', async () => {
+    const huge = join(scratch(), 'huge');
+    writeFileSync(huge, '');
+    truncateSync(huge, 2 ** 40);
+    expect(await readAttributes([huge])).toEqual([[]]);
+  });
 
   it('of no file are none, and need no program', async () => {
     expect(await readAttributes([])).toEqual([]);

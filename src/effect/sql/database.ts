@@ -69,7 +69,7 @@ const LOGS = ['.wal', '.wal.checkpoint', '.wal.recovery'];
 /** The main header of a DuckDB file: 8 bytes of checksum, the magic word, 8 bytes of version, then flags, the first for encryption. */
 const HEADER_BYTES = 28;
 const MAGIC_AT = 8;
-const MAGIC = 'DUCK';
+const MAGIC = Buffer.from('DUCK');
 const FLAGS_AT = 20;
 const ENCRYPTED = 1n;
 
@@ -79,13 +79,14 @@ function headerOf(fd: number, shown: string): Buffer {
   return header;
 }
 
-function isDuckDB(header: Buffer): boolean {
-  return header.toString('latin1', MAGIC_AT, MAGIC_AT + MAGIC.length) === MAGIC;
+/** Whether contents that begin with these bytes call themselves a DuckDB database. */
+export function isDatabase(head: Uint8Array): boolean {
+  return MAGIC.equals(head.subarray(MAGIC_AT, MAGIC_AT + MAGIC.length));
 }
 
 function requireHeader(fd: number, shown: string): void {
   const header = headerOf(fd, shown);
-  if (!isDuckDB(header)) refuse('SQL_DATABASE_FOREIGN', `${shown} is no DuckDB database.`, { path: shown });
+  if (!isDatabase(header)) refuse('SQL_DATABASE_FOREIGN', `${shown} is no DuckDB database.`, { path: shown });
   if ((header.readBigUInt64LE(FLAGS_AT) & ENCRYPTED) !== 0n)
     refuse('SQL_DATABASE_ENCRYPTED', `${shown} is encrypted.`, { path: shown });
 }
@@ -96,7 +97,7 @@ export function looksLikeDatabase(place: Place): boolean {
   const fd = openToRead(place);
   if (fd === null) return false;
   try {
-    return isDuckDB(headerOf(fd, place.path));
+    return isDatabase(headerOf(fd, place.path));
   } finally {
     closeSync(fd);
   }

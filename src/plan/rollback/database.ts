@@ -1,4 +1,4 @@
-import { withPlace } from '../../durable/beneath-write.ts';
+import { OpenFolders } from '../../durable/open-folders.ts';
 import { looksLikeDatabase } from '../../effect/sql/database.ts';
 import { type Hold, type HoldOptions, holdDatabases } from '../../effect/sql/hold.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
@@ -14,13 +14,13 @@ const UNLOCKABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 
 type LockOptions = Pick<HoldOptions, 'sandbox' | 'machine'>;
 
-/** Replaces, moves or removes what is at these paths while no other process can write to a database among them. */
+/** Replaces, moves or removes the databases at these paths while no other process can write to them. */
 export async function whileLocked<T>(
   root: string,
-  paths: readonly string[],
+  databases: readonly string[],
   act: () => Promise<T>,
 ): Promise<T> {
-  const lock = await lockFound(root, paths);
+  const lock = await lockAll(root, databases);
   try {
     const done = await act();
     await lock?.confirm();
@@ -30,23 +30,42 @@ export async function whileLocked<T>(
   }
 }
 
-/**
- * Locks those of the paths at which a database is; null where there is none. One with a log beside it, or that another process has open
- * for writing, is refused: its contents are not those of the file, and what that process commits after the file is replaced would be lost.
- */
+/** Locks those of the paths at which a database is; null where there is none. */
 export async function lockFound(
   root: string,
   paths: readonly string[],
   options: LockOptions = {},
 ): Promise<Hold | null> {
-  const found: string[] = [];
-  for (const path of paths)
-    if (await withPlace(root, path, looksLikeDatabase).catch(nothingIfMissing)) found.push(path);
-  return lockAll(root, found, options);
+  return lockAll(root, databasesAmong(root, paths), options);
 }
 
-/** One child for all of them. Where one cannot be locked, each is tried alone, to find the others. */
-async function lockAll(root: string, paths: readonly string[], options: LockOptions): Promise<Hold | null> {
+function databasesAmong(root: string, paths: readonly string[]): string[] {
+  const folders = new OpenFolders(root);
+  try {
+    return paths.filter((path) => isDatabaseIn(folders, path));
+  } finally {
+    folders.close();
+  }
+}
+
+function isDatabaseIn(folders: OpenFolders, path: string): boolean | null {
+  try {
+    return looksLikeDatabase(folders.at(path));
+  } catch (error) {
+    return nothingIfMissing(error);
+  }
+}
+
+/**
+ * One child for all of them. One with a log beside it, or that another process has open for writing, is refused: its contents are not
+ * those of the file, and what that process commits after the file is replaced would be lost. Where one cannot be locked, each is tried
+ * alone, to find the others.
+ */
+async function lockAll(
+  root: string,
+  paths: readonly string[],
+  options: LockOptions = {},
+): Promise<Hold | null> {
   if (paths.length === 0) return null;
   try {
     return await holdDatabases(root, paths, { ...options, max_bytes: planLimits.file_bytes });

@@ -51,10 +51,11 @@ export async function inspectRun(
     const second_names = await halfMoved(root, manifest, folders);
     const looked = manifest.checkpoints.map(({ file_path }) => file_path);
     // One call for all is only faster. Where a file cannot be read, each path says for itself what is wrong with it.
-    await attributes.learnPaths(root, looked).catch(ignoreRefusal);
-    const look = { folders, journal, second_names, attributes };
-    const paths: InspectedPath[] = [];
-    for (const checkpoint of manifest.checkpoints) paths.push(await inspectPath(checkpoint, look));
+    const learnt = attributes.learnPaths(root, looked).catch(ignoreRefusal);
+    const look = { folders, journal, second_names, attributes, learnt };
+    // Not one after the other: the contents are read while a child reads the attributes.
+    const inspected = Promise.all(manifest.checkpoints.map((one) => inspectPath(one, look)));
+    const [paths] = await Promise.all([inspected, learnt]);
     return { paths, actions: actionsOf(journal), second_names, finished: finishOf(journal) };
   } finally {
     folders.close();
@@ -70,16 +71,18 @@ interface Look {
   readonly journal: readonly JournalLine[];
   readonly second_names: SecondNames;
   readonly attributes: Attributes;
+  readonly learnt: Promise<void>;
 }
 
 async function inspectPath(
   checkpoint: Checkpoint,
-  { folders, journal, second_names, attributes }: Look,
+  { folders, journal, second_names, attributes, learnt }: Look,
 ): Promise<InspectedPath> {
   const { file_path } = checkpoint;
   let seen: Seen | null;
   try {
     seen = seeIn(folders, file_path, second_names);
+    await learnt;
     if (seen) seen = await attributes.of(folders.at(file_path), seen);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -9,6 +9,7 @@ import {
   statAt,
   withPlace,
 } from '../../durable/beneath-write.ts';
+import type { OpenFolders } from '../../durable/open-folders.ts';
 import { refuse } from '../../refusal.ts';
 import { type Attributes as Worn, wearAs } from '../state/attributes.ts';
 import { makeFolders } from '../state/folders.ts';
@@ -28,6 +29,8 @@ export interface Scene {
   readonly attributes: Worn;
   /** Files that a cut move of this run left with two names: while it is taken back, that is no reason to refuse them. */
   readonly second_names: SecondNames;
+  /** The folder of the backups stays open: it is ours, and each backup is hashed when it is copied. */
+  readonly backups: OpenFolders;
 }
 
 /** Brings back what was at the path: content, mode, owner and times, from the backup, in one rename. */
@@ -36,9 +39,8 @@ export async function restoreFromBackup(scene: Scene, { checkpoint, seen }: Insp
   const { file_path, backup_location } = checkpoint;
   if (backup_location === null) refuse('MANIFEST_CORRUPT', `${file_path} has no backup.`);
   if (seen === null && file_path.includes('/')) await makeFolders(root, dirname(file_path), 0o755);
-  await withPlace(root, file_path, (place) =>
-    withPlace(root, backup_location, (backup) => copyBack(place, backup, scene, checkpoint, seen)),
-  );
+  const backup = scene.backups.at(backup_location);
+  await withPlace(root, file_path, (place) => copyBack(place, backup, scene, checkpoint, seen));
 }
 
 async function copyBack(

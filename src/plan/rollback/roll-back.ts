@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal } from '../../refusal.ts';
 import { eachAtMost } from '../concurrent.ts';
 import { planLimits } from '../limits.ts';
@@ -52,7 +53,8 @@ export async function rollBack(
   const { root, journal, preview = false, attributes = new Attributes() } = options;
   const scope = requireRollBack(manifest, options);
   const run = await inspectRun(manifest, root, journal.lines, attributes);
-  const scene: Scene = { root, manifest, attributes, second_names: run.second_names };
+  const backups = new OpenFolders(root);
+  const scene: Scene = { root, manifest, attributes, second_names: run.second_names, backups };
   const steps = await planSteps(scene, scope, run);
   const left = exceptedFrom(manifest, options).map((one) => said(one, 'except', !preview, EXCEPTED));
   if (preview) {
@@ -74,6 +76,8 @@ export async function rollBack(
   } catch (error) {
     // From the first change on nothing is thrown: half a rollback is a state that a human must see.
     return withReason(summary('stuck', paths, folders_removed, run, manifest), error);
+  } finally {
+    backups.close();
   }
 }
 
@@ -167,18 +171,18 @@ const FOREIGN = 'The run never came to this path. Somebody else changed it, and 
 
 async function act(scene: Scene, one: Step): Promise<void> {
   const { inspected, step, from } = one;
-  await whileLocked(scene.root, replacedBy(one), async () => {
+  await whileLocked(scene.root, databasesReplacedBy(one), async () => {
     if (step === 'restore') await restoreFromBackup(scene, inspected);
     if (step === 'remove') await removeMade(scene, inspected);
     if (step === 'move_back') await moveBack(scene, from!, inspected);
   });
 }
 
-/** The paths that hold a file now which the step replaces, moves or removes. */
-function replacedBy({ inspected, step, from }: Step): string[] {
+/** The paths at which a database is that the step replaces, moves or removes. What is another file by then is refused by the step. */
+function databasesReplacedBy({ inspected, step, from }: Step): string[] {
   if (step === 'nothing' || step === 'refuse' || step === 'except') return [];
   const touched = from ? [from, inspected] : [inspected];
-  return touched.flatMap(({ seen, checkpoint }) => (seen === null ? [] : [checkpoint.file_path]));
+  return touched.flatMap(({ seen, checkpoint }) => (seen?.database ? [checkpoint.file_path] : []));
 }
 
 function refused({ checkpoint, inspected }: Step): RolledBackPath {
@@ -197,7 +201,7 @@ async function previewOf(scene: Scene, step: Step): Promise<RolledBackPath> {
   if (step.step === 'refuse') return refused(step);
   try {
     if (step.step === 'restore') await requireBackup(scene, checkpoint);
-    await whileLocked(scene.root, replacedBy(step), async () => {});
+    await whileLocked(scene.root, databasesReplacedBy(step), async () => {});
     return said(checkpoint, step.step, false);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

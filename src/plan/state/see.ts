@@ -3,6 +3,7 @@ import { type BigIntStats, closeSync, fstatSync, readSync } from 'node:fs';
 import { sha256 } from '../../canonical/digest.ts';
 import { attempt, openToRead, type Place, statAt, withPlace } from '../../durable/beneath-write.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
+import { isDatabase } from '../../effect/sql/database.ts';
 import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
@@ -18,6 +19,8 @@ export interface Seen {
   readonly identity: string;
   /** Whether every later change gives another identity. One within the same tick of the clock would not. */
   readonly settled: boolean;
+  /** Whether it calls itself a database: then it is replaced, moved or removed only while it is locked. */
+  readonly database: boolean;
 }
 
 export interface Content extends Seen {
@@ -36,7 +39,10 @@ export const isOneOf = (ours: SecondNames, { identity }: Seen): boolean =>
 export function seeAt(place: Place, ours?: SecondNames): Seen | null {
   return withOpen(place, (fd) => {
     const look = beginLook(fd, place.path, ours);
-    return endLook(look, hashOpen(fd, place.path, look.size));
+    return endLook(
+      look,
+      readThrough(look, () => {}),
+    );
   });
 }
 
@@ -46,7 +52,8 @@ export function readAt(place: Place, known?: Seen): Content | null {
     const look = beginLook(fd, place.path);
     const bytes = readOpen(fd, place.path, look.size);
     const same = known?.settled && known.identity === identityOf(look.stats);
-    return { ...endLook(look, same ? known.state.sha256 : sha256(bytes)), bytes };
+    const read = { sha256: same ? known.state.sha256 : sha256(bytes), database: isDatabase(bytes) };
+    return { ...endLook(look, read), bytes };
   });
 }
 
@@ -120,19 +127,20 @@ export function beginLook(fd: number, shown: string, ours?: SecondNames): Look {
 const SETTLED_MS = 20;
 
 /** Looks at the open file again: a file that changed while it was read has no one hash. */
-export function endLook({ fd, shown, at_ms, stats: before }: Look, digest: string): Seen {
+export function endLook({ fd, shown, at_ms, stats: before }: Look, { sha256, database }: Read): Seen {
   const after = attempt(shown, () => fstatSync(fd, { bigint: true }));
   const identity = identityOf(after);
   if (identityOf(before) !== identity)
     refuse('PLAN_DRIFT', `${shown} changed while it was read.`, { path: shown });
   return {
-    state: { sha256: digest, size: Number(after.size), mode: Number(after.mode & 0o7777n) },
+    state: { sha256, size: Number(after.size), mode: Number(after.mode & 0o7777n) },
     uid: Number(after.uid),
     gid: Number(after.gid),
     mtime_ns: before.mtimeNs,
     atime_ns: before.atimeNs,
     identity,
     settled: isSettled(after, at_ms),
+    database,
   };
 }
 
@@ -150,28 +158,31 @@ export function identityOf(stats: BigIntStats): string {
   return `${fileId(stats)}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-/** What is smaller is read in one go. */
-export const WHOLE_BYTES = 1024 * 1024;
-/** Pieces are small, because each reading of a file takes a buffer of this size, which is free only after a while. */
-const CHUNK_BYTES = 64 * 1024;
-
-function hashOpen(fd: number, shown: string, size: number): string {
-  if (size < WHOLE_BYTES) return sha256(readOpen(fd, shown, size));
-  const hash = createHash('sha256');
-  eachChunk(fd, shown, (chunk) => hash.update(chunk));
-  return hash.digest('hex');
+/** What the content of a file says. */
+export interface Read {
+  readonly sha256: string;
+  readonly database: boolean;
 }
 
-/** Hands each piece of an open file to `take`. The buffer is used again for the next piece. */
-export function eachChunk(fd: number, shown: string, take: (chunk: Uint8Array) => void): number {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  let total = 0;
-  for (;;) {
-    const n = attempt(shown, () => readSync(fd, buffer, 0, buffer.length, total));
-    if (n === 0) return total;
+/**
+ * Files are read in pieces, all of them into this: a buffer for each would fill the memory faster than it is collected. It is empty
+ * again before anything else runs, because no look waits while it reads.
+ */
+const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** Hands each piece of an open file to `take`, which must not wait, and hashes it. */
+export function readThrough({ fd, shown }: Look, take: (piece: Uint8Array) => void): Read {
+  const hash = createHash('sha256');
+  let database = false;
+  for (let total = 0; ; ) {
+    const n = attempt(shown, () => readSync(fd, PIECE, 0, PIECE.length, total));
+    const piece = PIECE.subarray(0, n);
+    if (total === 0) database = isDatabase(piece);
+    if (n === 0) return { sha256: hash.digest('hex'), database };
     total += n;
     if (total > planLimits.file_bytes) refuse('PLAN_LIMIT_EXCEEDED', `${shown} grew beyond the limit.`);
-    take(buffer.subarray(0, n));
+    hash.update(piece);
+    take(piece);
   }
 }
 

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, futimesSync, writeSync } from 'node:fs';
-import { sha256 } from '../../canonical/digest.ts';
 import {
   attempt,
   createAt,
@@ -13,7 +11,7 @@ import {
 } from '../../durable/beneath-write.ts';
 import { setTimes, type Times } from '../../effect/attributes.ts';
 import { refuse } from '../../refusal.ts';
-import { beginLook, eachChunk, endLook, type Look, readOpen, type Seen, WHOLE_BYTES } from './see.ts';
+import { beginLook, endLook, readThrough, type Seen } from './see.ts';
 
 /** What a new file gets besides its content. */
 export interface Attributes {
@@ -67,7 +65,8 @@ export async function stageCopy(
     };
     await stage(place, temporary, { wear: finish }, (fd) => {
       const look = beginLook(source_fd, from.path);
-      source = endLook(look, copyOpen(look, fd));
+      const read = readThrough(look, (piece) => writeAll(fd, piece));
+      source = endLook(look, read);
       dressed = attributes(source);
       dress(fd, place.path, dressed);
     });
@@ -75,21 +74,6 @@ export async function stageCopy(
   } finally {
     closeSync(source_fd);
   }
-}
-
-/** Returns the hash of what was copied. */
-function copyOpen({ fd: from, shown, size }: Look, to: number): string {
-  if (size < WHOLE_BYTES) {
-    const bytes = readOpen(from, shown, size);
-    writeAll(to, bytes);
-    return sha256(bytes);
-  }
-  const hash = createHash('sha256');
-  eachChunk(from, shown, (chunk) => {
-    hash.update(chunk);
-    writeAll(to, chunk);
-  });
-  return hash.digest('hex');
 }
 
 async function stage(
