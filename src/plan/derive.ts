@@ -55,7 +55,7 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
     root,
     attributes,
     preserve_permissions: plan.instructions.preserve_permissions,
-    keep: (path) => options.visit !== undefined || again.has(path),
+    keep: (path) => again.has(path),
     sight: options.sight,
   });
   try {

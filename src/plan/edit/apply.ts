@@ -5,8 +5,16 @@ import { type CheckedEdit, editJson } from './json-edit.ts';
 import { deleteLines } from './line-delete.ts';
 import { insertLines } from './line-insert.ts';
 import type { EditOperation } from './operation.ts';
-import { applySplices, type Edit, openText } from './splice.ts';
-import { replaceText } from './text-replace.ts';
+import {
+  applySplices,
+  type ByteSplice,
+  type Edit,
+  inBytes,
+  openText,
+  type SourceText,
+  textOf,
+} from './splice.ts';
+import { replaceExpression, replaceLiteral } from './text-replace.ts';
 import { editYaml } from './yaml-edit.ts';
 
 export interface EditResult {
@@ -21,17 +29,34 @@ export interface EditResult {
  */
 export function applyEdit(bytes: Uint8Array, operation: EditOperation, hints: FormatHints = {}): EditResult {
   const source = openText(bytes, operation.type === 'yaml_update' ? bounds.yaml_bytes : bounds.file_bytes);
-  const edit = planEdit(source.text, operation, hints);
+  // A string takes as much memory as the file once more, so what can be found in the bytes is.
+  const edit: PlannedEdit =
+    operation.type === 'text_replace' && !operation.regex
+      ? replaceLiteral(source, operation)
+      : planInBytes(source, operation, hints);
   const result = applySplices(source, edit.splices);
   if (Buffer.compare(result, bytes) === 0) refuse('EDIT_CHANGES_NOTHING');
-  if ('check' in edit) edit.check(openText(result).text);
+  edit.check?.(textOf(openText(result)));
   return { bytes: result, output: edit.output };
+}
+
+/** An edit by the places in the bytes, and the check of its result if it has one. */
+interface PlannedEdit {
+  readonly splices: readonly ByteSplice[];
+  readonly output: string;
+  check?(result: string): void;
+}
+
+function planInBytes(source: SourceText, operation: EditOperation, hints: FormatHints): PlannedEdit {
+  const text = textOf(source);
+  const edit = planEdit(text, operation, hints);
+  return { ...edit, splices: inBytes(source, text, edit.splices) };
 }
 
 function planEdit(text: string, operation: EditOperation, hints: FormatHints): Edit | CheckedEdit {
   switch (operation.type) {
     case 'text_replace':
-      return replaceText(text, operation);
+      return replaceExpression(text, operation);
     case 'line_insert':
       return insertLines(text, operation);
     case 'line_delete':

@@ -5,7 +5,7 @@ import { bounds } from './bounds.ts';
 import { type FormatHints, formatOf } from './format.ts';
 import { parsePlain } from './json-plain.ts';
 import type { SchemaOperation } from './operation.ts';
-import { openText } from './splice.ts';
+import { openText, textOf } from './splice.ts';
 import { readYamlJson } from './yaml-document.ts';
 
 /** SCHEMA_UPDATE: one edit of a JSON or YAML schema. The result must be a valid JSON Schema of its dialect. */
@@ -15,7 +15,7 @@ export async function applySchemaUpdate(
   hints: FormatHints = {},
 ): Promise<EditResult> {
   const result = applyEdit(bytes, operation, hints);
-  const { text } = openText(result.bytes);
+  const text = textOf(openText(result.bytes));
   const schema =
     operation.type === 'yaml_update'
       ? readYamlJson(text, operation.document)

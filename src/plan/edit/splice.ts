@@ -1,8 +1,8 @@
-import { decodeUtf8 } from '../../canonical/json.ts';
+import { isUtf8 } from 'node:buffer';
 import { refuse } from '../../refusal.ts';
 import { bounds } from './bounds.ts';
 
-/** One change: the text from `start` to `end` becomes `text`. Places count UTF-16 units of the text without its mark. */
+/** One change: what is from `start` to `end` becomes `text`. Places count UTF-16 units of the text without its mark. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -16,55 +16,64 @@ export interface Edit {
 }
 
 export interface SourceText {
-  readonly bytes: Uint8Array;
-  /** Without the byte order mark, which every edit keeps. */
-  readonly text: string;
+  readonly bytes: Buffer;
+  /** The byte order mark is no part of the text, and every edit keeps it. */
   readonly mark_bytes: number;
 }
 
+const MARK = Buffer.from('\uFEFF');
+
 /** Opens a file as text. Binary and broken files are refused: an edit there would change more than it shows. */
-export function openText(bytes: Uint8Array, max_bytes: number = bounds.file_bytes): SourceText {
-  if (bytes.length > max_bytes) refuse('INPUT_TOO_LARGE', `The file has ${bytes.length} bytes.`);
-  if (bytes.includes(0)) refuse('EDIT_BINARY');
-  const text = decodeUtf8(bytes, max_bytes);
-  const marked = text.startsWith('\uFEFF');
-  return { bytes, text: marked ? text.slice(1) : text, mark_bytes: marked ? 3 : 0 };
+export function openText(content: Uint8Array, max_bytes: number = bounds.file_bytes): SourceText {
+  if (content.length > max_bytes) refuse('INPUT_TOO_LARGE', `The file has ${content.length} bytes.`);
+  if (content.includes(0)) refuse('EDIT_BINARY');
+  if (!isUtf8(content)) refuse('INPUT_NOT_UTF8');
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+  return { bytes, mark_bytes: MARK.equals(bytes.subarray(0, MARK.length)) ? MARK.length : 0 };
+}
+
+/** As a string of its own in memory: only for an edit that needs one. */
+export function textOf({ bytes, mark_bytes }: SourceText): string {
+  return bytes.toString('utf8', mark_bytes);
 }
 
 /**
  * The bytes with the splices applied. Everything outside them is copied, never written anew, so nothing else can
  * change. The size is known before a byte is copied: many matches of a small pattern can ask for terabytes.
  */
-export function applySplices(source: SourceText, splices: readonly Splice[]): Uint8Array {
-  const places = splices.map((splice) => ({ ...splice, bytes: Buffer.byteLength(splice.text) }));
-  const ranges = byteRanges(source, places);
-  let size = source.bytes.length;
-  for (const [i, place] of places.entries()) size += place.bytes - (ranges[i]!.end - ranges[i]!.start);
+export function applySplices({ bytes }: SourceText, splices: readonly ByteSplice[]): Uint8Array {
+  let size = bytes.length;
+  for (const { from, to, text } of splices) size += Buffer.byteLength(text) - (to - from);
   if (size > bounds.file_bytes) refuse('EDIT_RESULT_TOO_LARGE', `The result would have ${size} bytes.`);
-  const result = new Uint8Array(size);
-  const writer = Buffer.from(result.buffer);
+  const result = Buffer.allocUnsafeSlow(size);
   let read = 0;
   let written = 0;
-  for (const [i, { start, end }] of ranges.entries()) {
-    result.set(source.bytes.subarray(read, start), written);
-    written += start - read;
-    written += writer.write(places[i]!.text, written, 'utf8');
-    read = end;
+  for (const { from, to, text } of splices) {
+    written += bytes.copy(result, written, read, from);
+    written += result.write(text, written, 'utf8');
+    read = to;
   }
-  result.set(source.bytes.subarray(read), written);
+  bytes.copy(result, written, read);
   return result;
 }
 
+/** The same change in bytes of the file. */
+export interface ByteSplice {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
 /** Where the splices are in the bytes. They must stand in order and apart. */
-function byteRanges(source: SourceText, splices: readonly Splice[]): { start: number; end: number }[] {
-  const ascii = source.text.length === source.bytes.length - source.mark_bytes;
+export function inBytes(source: SourceText, text: string, splices: readonly Splice[]): ByteSplice[] {
+  const ascii = text.length === source.bytes.length - source.mark_bytes;
   let at = 0;
   let byte = source.mark_bytes;
   const advance = (to: number): number => {
     if (to < at) refuse('INTERNAL', 'The parts of an edit overlap.');
-    byte += ascii ? to - at : Buffer.byteLength(source.text.slice(at, to));
+    byte += ascii ? to - at : Buffer.byteLength(text.slice(at, to));
     at = to;
     return byte;
   };
-  return splices.map(({ start, end }) => ({ start: advance(start), end: advance(end) }));
+  return splices.map(({ start, end, text }) => ({ from: advance(start), to: advance(end), text }));
 }

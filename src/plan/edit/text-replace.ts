@@ -3,27 +3,33 @@ import { refuse } from '../../refusal.ts';
 import { bounds } from './bounds.ts';
 import type { TextReplace } from './operation.ts';
 import { parseReplacement } from './replacement.ts';
-import type { Edit, Splice } from './splice.ts';
+import type { ByteSplice, Edit, SourceText, Splice } from './splice.ts';
 
-/** Replaces every place where the pattern matches, from left to right, none overlapping. */
-export function replaceText(text: string, operation: TextReplace): Edit {
-  const splices = operation.regex ? matchExpression(text, operation) : matchLiteral(text, operation);
-  const { expected_matches } = operation;
-  if (splices.length === 0) refuse('EDIT_NO_MATCH');
-  if (expected_matches !== undefined && splices.length !== expected_matches) {
-    refuse('EDIT_MATCH_COUNT', `The pattern matches ${splices.length} times.`, { expected_matches });
-  }
+/** Replaces every place where the expression matches, from left to right, none overlapping. */
+export function replaceExpression(text: string, operation: TextReplace): Edit {
+  const splices = matchExpression(text, operation);
+  requireMatches(splices.length, operation);
   return { splices, output: report(splices.length) };
 }
 
-function matchLiteral(text: string, operation: TextReplace): Splice[] {
-  const { pattern, replacement } = operation;
-  const splices: Splice[] = [];
-  for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + pattern.length)) {
-    refuseFurther(splices, operation);
-    splices.push({ start: at, end: at + pattern.length, text: replacement });
+/** The same for a text. In UTF-8 the bytes of a text are found only where the text is; half a character is refused as no text. */
+export function replaceLiteral({ bytes, mark_bytes }: SourceText, operation: TextReplace) {
+  const splices: ByteSplice[] = [];
+  const pattern = Buffer.from(operation.pattern);
+  for (let from = bytes.indexOf(pattern, mark_bytes); from >= 0; ) {
+    refuseFurther(splices.length, operation);
+    const to = from + pattern.length;
+    splices.push({ from, to, text: operation.replacement });
+    from = bytes.indexOf(pattern, to);
   }
-  return splices;
+  requireMatches(splices.length, operation);
+  return { splices, output: report(splices.length) };
+}
+
+function requireMatches(count: number, { expected_matches }: TextReplace): void {
+  if (count === 0) refuse('EDIT_NO_MATCH');
+  if (expected_matches !== undefined && count !== expected_matches)
+    refuse('EDIT_MATCH_COUNT', `The pattern matches ${count} times.`, { expected_matches });
 }
 
 function matchExpression(text: string, operation: TextReplace): Splice[] {
@@ -36,7 +42,7 @@ function matchExpression(text: string, operation: TextReplace): Splice[] {
   let steps = (text.length + 1) * expression.programSize();
   refuseCostly(steps);
   while (matcher.find()) {
-    refuseFurther(splices, operation);
+    refuseFurther(splices.length, operation);
     const [start, end] = [matcher.start(), matcher.end()];
     if (start === end) refuse('EDIT_PATTERN_INVALID', 'The expression matches empty text.');
     const expanded = expand((group) => matcher.group(group) ?? '');
@@ -72,9 +78,9 @@ function groupNames(expression: RE2JS): ReadonlySet<string> {
   return new Set(Object.keys(expression.namedGroups()));
 }
 
-function refuseFurther(splices: readonly Splice[], { expected_matches, max_matches }: TextReplace): void {
+function refuseFurther(count: number, { expected_matches, max_matches }: TextReplace): void {
   const most = expected_matches ?? max_matches;
-  if (splices.length >= most) {
+  if (count >= most) {
     refuse('EDIT_MATCH_COUNT', `The pattern matches more than ${most} times.`, { max_matches: most });
   }
 }

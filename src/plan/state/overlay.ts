@@ -26,15 +26,15 @@ export interface OverlayOptions {
   readonly root: string;
   readonly preserve_permissions: boolean;
   readonly attributes: Attributes;
-  /** Whether the bytes at this path will be asked for again. The others are hashed and forgotten. */
+  /** Whether a later action will ask for the bytes at this path. The others are forgotten with the action that made them. */
   readonly keep: (path: string) => boolean;
   /** Remembers what the simulation saw. */
   readonly sight?: Sight | undefined;
 }
 
 /**
- * The project with the changes of a plan laid over it, one after the other. Contents wait on disk, in a private folder,
- * so that memory holds one file at a time.
+ * The project with the changes of a plan laid over it, one after the other. Contents that a later action needs wait on disk, in a
+ * private folder, so that memory holds those of one action at a time.
  */
 export class Overlay implements World {
   readonly preserve_permissions: boolean;
@@ -42,6 +42,8 @@ export class Overlay implements World {
   readonly #entries = new Map<string, Entry>();
   /** What was there before the current action. */
   readonly #previous = new Map<string, Entry>();
+  /** The contents that the current action read or made, by their digest: whoever looks at it needs them once more. */
+  readonly #held = new Map<Digest, Uint8Array>();
   readonly #folders = new Set<string>();
   #scratch: string | null = null;
   #staged = 0;
@@ -77,6 +79,7 @@ export class Overlay implements World {
     const bytes = await this.bytesOf(entry);
     if (bytes === null || sha256(bytes) !== state.sha256)
       return refuse('PLAN_DRIFT', `${path} changed while it was read.`, { path });
+    this.#held.set(state.sha256, bytes);
     return { bytes, state };
   }
 
@@ -100,6 +103,7 @@ export class Overlay implements World {
       refuse('PLAN_LIMIT_EXCEEDED', `${path} would have ${bytes.length} bytes.`, { path });
     const kept = attributes === undefined ? {} : { attributes };
     const state = { sha256: sha256(bytes), size: bytes.length, mode, ...kept };
+    this.#held.set(state.sha256, bytes);
     this.#set(path, { state, source: this.#options.keep(path) ? this.#stage(bytes) : null });
     return state;
   }
@@ -141,7 +145,9 @@ export class Overlay implements World {
     return entry;
   }
 
-  async bytesOf({ source }: Entry): Promise<Uint8Array | null> {
+  async bytesOf({ state, source }: Entry): Promise<Uint8Array | null> {
+    const held = state === null || state === 'unknown' ? undefined : this.#held.get(state.sha256);
+    if (held) return held;
     if (source === null) return null;
     if ('staged' in source) return readFileSync(source.staged);
     return (await read(this.#options.root, source.disk))?.bytes ?? null;
@@ -150,6 +156,7 @@ export class Overlay implements World {
   /** The next action begins. */
   begin(): void {
     this.#previous.clear();
+    this.#held.clear();
   }
 
   async previous(path: string): Promise<Entry> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bounds } from '../../../src/plan/edit/bounds.ts';
-import { applySplices, openText } from '../../../src/plan/edit/splice.ts';
+import { inBytes, openText } from '../../../src/plan/edit/splice.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 
@@ -78,7 +78,7 @@ describe('the result of an edit', () => {
       { start: 0, end: 2, text: '' },
       { start: 1, end: 3, text: '' },
     ];
-    await expectRefusal('INTERNAL', () => applySplices(source, overlapping));
+    await expectRefusal('INTERNAL', () => inBytes(source, 'abc', overlapping));
   });
 });
 

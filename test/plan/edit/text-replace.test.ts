@@ -37,6 +37,11 @@ describe('a literal replacement', () => {
     expect(edit('ab', literal('a', 'aa'))).toBe('aab');
   });
 
+  it('the byte order mark is not searched', async () => {
+    await expectRefusal('EDIT_NO_MATCH', () => edit('\ufeffa', literal('\ufeff', 'x')));
+    expect(edit('\ufeffa\ufeff', literal('\ufeff', 'x'))).toBe('\ufeffax');
+  });
+
   it('a line ending in the pattern is the one it says', async () => {
     await expectRefusal('EDIT_NO_MATCH', () => edit('a\r\nb', literal('a\nb', 'x')));
     expect(edit('a\r\nb', literal('a\r\nb', 'x'))).toBe('x');
