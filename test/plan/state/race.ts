@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -40,7 +41,9 @@ export async function raceSwaps(root: string, outside: string, duration_ms: numb
       for (const step of STEPS) await step(root, i).then(() => counts.done++, expectRefused(counts));
     }
   } finally {
+    const ended = once(swapper, 'exit');
     swapper.kill('SIGKILL');
+    await ended; // until then it may put the folder back while the test removes everything
   }
   expect(readdirSync(outside)).toEqual(['f']);
   return counts;
