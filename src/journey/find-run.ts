@@ -30,7 +30,13 @@ export async function findRun(context: Context, name: string): Promise<string> {
         .map((one) => one.execution_id)
         .join(', ')}.`,
     );
-  return chosen[0]?.execution_id ?? refuse('EXECUTION_NOT_FOUND');
+  return chosen[0]?.execution_id ?? refuse('EXECUTION_NOT_FOUND', noneFor(name));
+}
+
+function noneFor(name: string): string {
+  return name === LAST
+    ? 'No plan has run yet.'
+    : `No run of a plan has this id, or is of an intent that has it: ${name}.`;
 }
 
 interface Found {

@@ -59,6 +59,8 @@ describe('rollback', () => {
     expect(seen).toContain('second.txt: restore');
     expect(stdout).toBe(`[OK] ${execution} is rolled back\n  second.txt: restore\n`);
     expect([read('first.txt'), read('second.txt')]).toEqual(['new\n', 'old\n']);
+    const over = await project.run('rollback', '--last', '--preview');
+    expect(over.stdout).toBe(`[OK] A rollback of ${execution} would change nothing\n`);
   });
 
   it('is refused before the passphrase where a prefix fits several runs', async () => {

@@ -27,7 +27,12 @@ describe('P10: which run is undone', () => {
 
   it('is refused where it names none, several, or is too short or no id', async () => {
     const p = await project();
-    await expectRefusal('EXECUTION_NOT_FOUND', () => ask(p, 'last'));
+    expect((await expectRefusal('EXECUTION_NOT_FOUND', () => ask(p, 'last'))).message).toBe(
+      'No plan has run yet.',
+    );
+    const { intent_id } = await runnable(p, planOf([create('1', 'waits')]));
+    const waiting = await expectRefusal('EXECUTION_NOT_FOUND', () => ask(p, intent_id));
+    expect(waiting.message).toContain('No run of a plan');
     const runs = [];
     for (let i = 0; i < 2; i++) runs.push(await ran(p, planOf([create('1', `f${i}`)])));
     await expectRefusal('EXECUTION_NOT_FOUND', () => ask(p, '00000000-0000-0000'));

@@ -150,7 +150,7 @@ function rolledBack(outcome: Outcome): Answer {
   }
   const line =
     outcome.status === 'preview'
-      ? `[OK] A rollback of ${execution_id} would do this`
+      ? `[OK] A rollback of ${execution_id} would ${outcome.paths.length === 0 ? 'change nothing' : 'do this'}`
       : `[OK] ${execution_id} is rolled back`;
   return { result, lines: [line, ...details] };
 }
