@@ -15,7 +15,9 @@ const SIZES = {
 const SOAKS = {
   'random-plans': ['test/plan/engine/random-plan.exhaustive.test.ts'],
   'kill-plans': ['test/plan/engine/crash.exhaustive.test.ts', 'test/journey/plan-crash.test.ts'],
-  'kill-sql': ['test/plan/engine/sql-crash.exhaustive.test.ts'],
+  // Each takes an hour: two that can run beside each other.
+  'kill-sql-changed': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database changed'],
+  'kill-sql-new': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database new'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',

@@ -1,7 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
-import { isLiveApproval } from '../fold/grounds.ts';
-import { validApprovals } from '../gate/eligible.ts';
+import { standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -120,8 +119,6 @@ export function hasHumanApproval(intent: IntentState | null, moment: ApprovalMom
   const { authorities, humans, user_id, now } = moment;
   // Not approved as long as a signature is missing: a plan that touches protected files needs two.
   if (intent?.status !== 'approved') return false;
-  const at = now.toISOString();
-  return validApprovals(intent, now)
-    .filter((approval) => approval.delegation === null && isLiveApproval(authorities, approval, at))
-    .some(({ by }) => by !== user_id || humans === 1);
+  const { counted } = standingOf(intent, { now, ledger_at: null, tenant: '', freezes: [], authorities });
+  return counted.some(({ by, delegation }) => delegation === null && (by !== user_id || humans === 1));
 }

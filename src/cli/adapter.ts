@@ -52,6 +52,7 @@ const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'ALREADY_EXECUTED',
   'RUN_FAILED',
   'RUN_IN_DOUBT',
+  'RUN_PARTIAL',
   'CLAIM_TAKEN',
   'ROLLBACK_STUCK',
   'CLOCK_BEHIND',

@@ -50,6 +50,8 @@ export const recorded = z
     issued_at: time,
     expires_at: time,
     glass: z.boolean(),
+    /** Whom the decision to grant it counted, with the roles that they had. */
+    approvers: z.array(z.strictObject({ name, roles: z.array(z.string()).readonly() }).readonly()).readonly(),
     status: z.enum(['issued', 'spent', 'revoked']),
   })
   .meta({ id: 'capability' });
@@ -90,7 +92,7 @@ export const intent = z
             key: z.string(),
             signed_at: time,
             expires_at: time,
-            assurance: z.enum(['passphrase', 'passkey', 'delegation']),
+            assurance: z.enum(['passphrase', 'delegation']),
             account: account.nullable(),
             delegation: id.nullable(),
           })

@@ -156,8 +156,6 @@ const bodies = {
     hash: digest,
     effect_digest: digest,
     expires_at: time,
-    /** How the human proved to be there. */
-    assurance: z.enum(['passphrase', 'passkey']),
     account,
     decision,
     ...signed,
@@ -183,6 +181,8 @@ const bodies = {
      * stale. Null where no policy that judges a grant reads it.
      */
     ordinal: z.int().min(1).nullable(),
+    /** The humans whose approvals the decision counted, with the roles that they had. */
+    approvers: z.array(z.strictObject({ name, roles })).min(1).max(64),
     /** Issued although it is frozen or a policy forbids it: two humans broke the glass. */
     glass: z.boolean(),
     delegation: uuid.nullable(),

@@ -3,18 +3,16 @@ import { correlationOf } from '../gate/agent.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { type DispatchFacts, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { needsDispatch, requireDispatched } from '../gate/dispatched.ts';
-import { validApprovals } from '../gate/eligible.ts';
-import { freezeWords, frozenFor } from '../gate/freeze.ts';
-import { isOwnDelegated, isOwnRequest, signersOf } from '../gate/signers.ts';
+import { isOwnDelegated, isOwnRequest } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
-import type { Approval, IntentState } from '../gate/state.ts';
+import { type Denial, lostBy, type Standing, standingOf } from '../gate/standing.ts';
+import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { requireWaiver } from '../gate/waiver.ts';
-import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
-import { isMadeLater } from '../identity/made.ts';
-import { isLive } from '../identity/principal.ts';
+import { isLiveAct } from '../identity/authority.ts';
+import { covers, requireHolds } from '../identity/delegation.ts';
 import { type QuotaLimit, quotaKey, requireQuota, UNUSED } from '../identity/quota.ts';
-import { Refusal, refuse } from '../refusal.ts';
+import { refuse } from '../refusal.ts';
 import { authoritiesOf, type Rows } from './row.ts';
 
 /**
@@ -71,12 +69,14 @@ function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: stri
 }
 
 function requireGrantable(rows: Rows, event: Event<'capability.issued'>, at: string): void {
-  const { policy, control_key, delegation, action, by, expires_at } = event.body;
+  const { policy, control_key, delegation, action, by, expires_at, approvers } = event.body;
   const authorities = authoritiesOf(rows);
-  const state = intentOf(rows, event.subject);
   const system = systemOf(rows);
-  requireLiveApprovals(authorities, state, at);
-  requireNotFrozen(rows, system, state, at, [by]);
+  const standing = standingIn(rows, event.subject, at, [by]);
+  requireNone(standing.not_granted);
+  if (approvers.length < standing.state.approvals_needed) refuse('APPROVAL_MISSING');
+  const lost = lostBy(approvers, standing, authorities);
+  if (lost) throw lost;
   if (delegation !== null) {
     const held = requireHolds(authorities, delegation, at);
     if (!covers(held, [action])) refuse('DELEGATION_OUT_OF_SCOPE');
@@ -93,14 +93,33 @@ function requirePaced(rows: Rows, { subject, body }: Event<'capability.issued'>)
 
 function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed'>, at: string): void {
   const authorities = authoritiesOf(rows);
-  const state = intentOf(rows, subject);
-  const system = systemOf(rows);
-  requireLiveApprovals(authorities, state, at);
-  requireNotFrozen(rows, system, state, at);
-  const capability = state.capabilities.find((one) => one.capability_id === body.capability_id);
-  if (capability && !isLiveApproval(authorities, capability, at))
+  const standing = standingIn(rows, subject, at);
+  requireNone(standing.not_granted);
+  const capability = standing.state.capabilities.find((one) => one.capability_id === body.capability_id);
+  if (capability && !isLiveAct(authorities, capability, at))
     refuse('CAPABILITY_REVOKED', `What ${capability.by} granted it with no longer holds.`);
-  if (body.policy !== system.policy) refuse('DECISION_STALE');
+  const lost = capability && lostBy(capability.approvers, standing, authorities);
+  if (lost) throw lost;
+  if (body.policy !== systemOf(rows).policy) refuse('DECISION_STALE');
+}
+
+/** Where an intent stands at the time of an entry. */
+function standingIn(rows: Rows, intent_id: string, at: string, agents: readonly string[] = []): Standing {
+  const { freezes } = systemOf(rows);
+  const { tenant } = rows;
+  const authorities = authoritiesOf(rows);
+  return standingOf(intentOf(rows, intent_id), {
+    now: new Date(at),
+    ledger_at: null,
+    tenant,
+    freezes,
+    authorities,
+    agents,
+  });
+}
+
+function requireNone(denial: Denial | null): void {
+  if (denial) refuse(denial.code, denial.words);
 }
 
 /** A run that the agent core dispatched is claimed while what it was dispatched for still stands. */
@@ -145,46 +164,6 @@ function dispatchFacts(rows: Rows): DispatchFacts {
     principal: (name) => rows.row('principal', name)?.state ?? null,
     policy: rows.row('system', 'system')?.state.policy ?? null,
   };
-}
-
-function requireNotFrozen(
-  rows: Rows,
-  { freezes }: System,
-  state: IntentState,
-  at: string,
-  agents: readonly string[] = [],
-): void {
-  const isLiveKey = (name: string, key: string) => isLive(authoritiesOf(rows).principal(name), key);
-  const freeze = frozenFor(state, { freezes, tenant: rows.tenant, at, isLiveKey, agents });
-  if (freeze) refuse('FROZEN', freezeWords(freeze));
-}
-
-/** An approval dies with its key: whoever stole one must not profit from what it signed before it was revoked. */
-function requireLiveApprovals(authorities: Authorities, state: IntentState, at: string): void {
-  if (state.approvals.length === 0) refuse('APPROVAL_MISSING');
-  const isLater = ({ signed_at }: Approval) => isMadeLater(signed_at, at);
-  const valid = validApprovals(state, new Date(at));
-  if (isMadeLater(state.proposed_at, at)) refuse('MADE_IN_FUTURE');
-  if (signersOf(valid).length < state.approvals_needed && valid.length < state.approvals.length)
-    refuse(state.approvals.some(isLater) ? 'MADE_IN_FUTURE' : 'APPROVAL_EXPIRED');
-  const live = valid.filter((approval) => isLiveApproval(authorities, approval, at));
-  if (signersOf(live).length < state.approvals_needed) refuse('APPROVER_REVOKED');
-}
-
-/** Whether what an approval rests on is still good: its key, and its delegation if it stands under one. */
-export function isLiveApproval(
-  authorities: Authorities,
-  { by, key, delegation }: Pick<Approval, 'by' | 'key' | 'delegation'>,
-  at: string,
-): boolean {
-  if (delegation === null) return isLive(authorities.principal(by), key);
-  try {
-    requireHolds(authorities, delegation, at);
-    return true;
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
-  }
 }
 
 function intentOf(rows: Rows, intent_id: string): IntentState {

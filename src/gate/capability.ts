@@ -6,7 +6,19 @@ import type { Capability, IntentState } from './state.ts';
 
 /** Issued for the attempt that may run next, and for its effect. */
 export function issued(state: IntentState, { body }: Event<'capability.issued'>, at: string): IntentState {
-  const { capability_id, attempt, effect_digest, action, token, holder, by, key, expires_at, glass } = body;
+  const {
+    capability_id,
+    attempt,
+    effect_digest,
+    action,
+    token,
+    holder,
+    by,
+    key,
+    expires_at,
+    glass,
+    approvers,
+  } = body;
   if (attempt !== state.attempt || effect_digest !== state.effect_digest) refuse('CAPABILITY_INTENT_CHANGED');
   if (!state.actions.includes(action)) refuse('ACTION_NOT_REQUESTED');
   if (Date.parse(expires_at) > Date.parse(state.expires_at)) refuse('CAPABILITY_TOO_LONG');
@@ -28,6 +40,7 @@ export function issued(state: IntentState, { body }: Event<'capability.issued'>,
     issued_at: at,
     expires_at,
     glass,
+    approvers,
     status: 'issued',
   };
   return { ...state, capabilities: [...state.capabilities, capability] };

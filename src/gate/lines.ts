@@ -8,6 +8,16 @@ const NOT_FOUND = '[ERROR] Execution verification tool not found';
 const NOT_CALLABLE = '[ERROR] Cannot invoke execution verifier';
 const VERIFIER_ERROR = '[ERROR] Verification tool error';
 const EXECUTED = '[ERROR] Intent already executed';
+/** What 000 has no line for: the intent is approved, and something else stands in the way. */
+const FROZEN = '[ERROR] Frozen';
+const NOT_GRANTED = '[ERROR] Not granted to run';
+const FAILED = '[ERROR] Execution failed';
+const IN_DOUBT = '[ERROR] Execution in doubt';
+const PARTIAL = '[ERROR] Execution stopped half way';
+const STUCK = '[ERROR] Rollback stuck';
+
+/** Lines about a run: they say when it began. */
+const ABOUT_RUN: ReadonlySet<string> = new Set([EXECUTED, FAILED, IN_DOUBT, PARTIAL, STUCK]);
 
 /**
  * In the lane the verifier is a function or a program; with a store, the store is the verifier, and one that is missing
@@ -24,15 +34,17 @@ const LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
   INTENT_REJECTED: NOT_APPROVED,
   INTENT_EXPIRED: NOT_APPROVED,
   VERIFIER_DENIED: NOT_APPROVED,
-  FROZEN: NOT_APPROVED,
-  CAPABILITY_MISSING: NOT_APPROVED,
-  CAPABILITY_EXPIRED: NOT_APPROVED,
-  CAPABILITY_REVOKED: NOT_APPROVED,
+  FROZEN,
+  CAPABILITY_MISSING: NOT_GRANTED,
+  CAPABILITY_EXPIRED: '[ERROR] Capability expired',
+  CAPABILITY_REVOKED: '[ERROR] Capability revoked',
+  CAPABILITY_NOT_YET: '[ERROR] Capability not valid yet',
   ALREADY_EXECUTED: EXECUTED,
-  RUN_FAILED: EXECUTED,
-  RUN_IN_DOUBT: EXECUTED,
-  ROLLBACK_STUCK: EXECUTED,
   CLAIM_TAKEN: EXECUTED,
+  RUN_FAILED: FAILED,
+  RUN_IN_DOUBT: IN_DOUBT,
+  RUN_PARTIAL: PARTIAL,
+  ROLLBACK_STUCK: STUCK,
   PROJECT_MISSING: NOT_FOUND,
   STORE_MISSING: NOT_FOUND,
   VERIFIER_NOT_FOUND: NOT_FOUND,
@@ -46,5 +58,5 @@ const LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
 /** The controller's line for a no. Whatever is not listed is an error of the verifier, and that is a no. */
 export function controllerLine(code: ReasonCode, executed_at: string | null = null): string {
   const line = LINES[code] ?? VERIFIER_ERROR;
-  return line === EXECUTED && executed_at !== null ? `${line} at ${executed_at}` : line;
+  return ABOUT_RUN.has(line) && executed_at !== null ? `${line} at ${executed_at}` : line;
 }

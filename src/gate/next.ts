@@ -36,7 +36,7 @@ export const BLOCKS: Readonly<Record<IntentStatus, ReasonCode | null>> = {
   claimed: 'RUN_IN_DOUBT',
   succeeded: 'ALREADY_EXECUTED',
   failed: 'RUN_FAILED',
-  partial: 'RUN_IN_DOUBT',
+  partial: 'RUN_PARTIAL',
   happened: 'ALREADY_EXECUTED',
   rolled_back: 'RUN_FAILED',
   rolling_back: 'RUN_IN_DOUBT',
@@ -252,8 +252,8 @@ function delegated(state: IntentState, { body }: Event<'intent.delegated'>): Int
 }
 
 function approvalOf({ body }: Event<'approval.granted'>): Approval {
-  const { by, key, signed_at, expires_at, assurance, account } = body;
-  return { by, key, signed_at, expires_at, assurance, account, delegation: null };
+  const { by, key, signed_at, expires_at, account } = body;
+  return { by, key, signed_at, expires_at, assurance: 'passphrase', account, delegation: null };
 }
 
 function runOf({ body }: Event<'execution.claimed'>, at: string): Run {

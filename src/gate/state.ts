@@ -28,12 +28,16 @@ export interface Approval {
   readonly key: string;
   readonly signed_at: string;
   readonly expires_at: string;
-  readonly assurance: Body<'approval.granted'>['assurance'] | 'delegation';
+  /** How the human proved to be there. It follows from what signed: an Ed25519 key is in a file, behind a passphrase. */
+  readonly assurance: 'passphrase' | 'delegation';
   /** The account that signed it; null when it is not known, and for a delegation. */
   readonly account: Account | null;
   /** Under which delegation of theirs it stands; null when they signed it themselves. */
   readonly delegation: string | null;
 }
+
+/** A human whose approval a decision counted, with the roles that they had. */
+export type Approver = Body<'capability.issued'>['approvers'][number];
 
 /** A capability as the ledger tells it: good for one run of one attempt. */
 export interface Capability {
@@ -50,6 +54,8 @@ export interface Capability {
   readonly issued_at: string;
   readonly expires_at: string;
   readonly glass: boolean;
+  /** Whom the decision to grant it counted. When one of them no longer counts, the capability cannot be used. */
+  readonly approvers: readonly Approver[];
   readonly status: 'issued' | 'spent' | 'revoked';
 }
 

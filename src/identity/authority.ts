@@ -1,7 +1,7 @@
 import type { Event, SignedKind } from '../event/event.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { type Authorities, requireHolds } from './delegation.ts';
-import { requireHuman } from './principal.ts';
+import { isLive, requireHuman } from './principal.ts';
 
 /**
  * Who may sign: an enrolled human whose key is good; or, where the event names a delegation, the delegate, while every
@@ -22,4 +22,20 @@ export function requireAuthority(authorities: Authorities, event: Event<SignedKi
 /** The delegation that an act rests on; null for an act of a human. */
 export function delegationOf({ body }: Event<SignedKind>): string | null {
   return 'delegation' in body ? body.delegation : null;
+}
+
+/** Whether what somebody signed still counts: the key is good, and so is the delegation if it was under one. */
+export function isLiveAct(
+  authorities: Authorities,
+  { by, key, delegation }: { readonly by: string; readonly key: string; readonly delegation: string | null },
+  at: string,
+): boolean {
+  if (delegation === null) return isLive(authorities.principal(by), key);
+  try {
+    requireHolds(authorities, delegation, at);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
 }

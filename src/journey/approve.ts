@@ -52,7 +52,6 @@ export async function approve(context: Context, request: ApproveRequest): Promis
         hash,
         effect_digest: state.effect_digest,
         expires_at: approvalExpiry(now, request.ttl_s ?? context.approval_ttl_s, state.expires_at),
-        assurance: 'passphrase',
         account: context.account,
         decision: ruling.digest,
       },

@@ -1,8 +1,7 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
-import { isLiveApproval } from '../fold/grounds.ts';
 import { NOT_DISPATCHED, needsDispatch } from '../gate/dispatched.ts';
-import { type Denial, eligible, type Facts, type Verdict } from '../gate/eligible.ts';
+import { type Denial, eligible, type Moment, type Verdict } from '../gate/standing.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
@@ -12,8 +11,8 @@ import { authoritiesIn, type Context } from './context.ts';
 export async function check(context: Context, intent_id: string, hash: string): Promise<Verdict> {
   requireFormats(intent_id, hash);
   const { store } = context;
-  const facts = await factsOf(context, await store.system(), await authoritiesIn(context));
-  const verdict = eligible(await store.find('intent', intent_id), hash, facts);
+  const moment = await momentOf(context, await store.system(), await authoritiesIn(context));
+  const verdict = eligible(await store.find('intent', intent_id), hash, moment);
   if (!verdict.eligible || !needsDispatch(verdict.state)) return verdict;
   const dispatched = await store.find('dispatched', intent_id);
   return dispatched && !dispatched.is_over ? verdict : UNDISPATCHED;
@@ -26,22 +25,16 @@ const UNDISPATCHED: Denial = {
   words: NOT_DISPATCHED,
 };
 
-/** What a verdict rests on, wherever keys and freezes were read from. */
-export async function factsOf(
+/** What the standing of an intent depends on now, wherever keys and freezes were read from. */
+export async function momentOf(
   context: Context,
   { freezes }: System,
   authorities: Authorities,
-): Promise<Facts> {
+): Promise<Moment> {
   const now = context.clock();
   const tip = await context.store.tip();
   await context.requireKeptHead(tip);
-  return {
-    now,
-    ledger_at: tip.at,
-    tenant: context.store.tenant,
-    freezes,
-    isLive: (approval) => isLiveApproval(authorities, approval, now.toISOString()),
-  };
+  return { now, ledger_at: tip.at, tenant: context.store.tenant, freezes, authorities };
 }
 
 /** A verdict that is a no, as a refusal. */

@@ -2,7 +2,8 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { glassSince } from '../gate/glass.ts';
 import { type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
+import type { Authorities } from '../identity/delegation.ts';
+import { isLive, requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { requireFormats } from './check.ts';
 import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
@@ -49,10 +50,11 @@ export async function breakGlass(
 export async function glassHolds(
   context: Context,
   matter: Omit<Matter, 'action'>,
-  isLiveKey: (name: string, key: string) => boolean,
+  authorities: Authorities,
 ): Promise<boolean> {
   const { state, now } = matter;
   const breaker = state.glass.at(-1);
+  const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
   if (!breaker || glassSince(state, now.toISOString(), isLiveKey) === null) return false;
   const principal = await context.store.find('principal', breaker.by);
   if (!principal) return false;

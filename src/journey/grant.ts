@@ -7,8 +7,8 @@ import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { kidOf } from '../capability/key.ts';
 import { canonicalScope, isWithin, type ResourceScope } from '../capability/scope.ts';
 import { mint, secondOf } from '../capability/token.ts';
-import type { Event } from '../event/event.ts';
-import { approvedNow } from '../gate/eligible.ts';
+import type { Body, Event } from '../event/event.ts';
+import { approvedNow } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
@@ -17,14 +17,15 @@ import { type Principal, requireHuman } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
-import { factsOf, refuseDenied, requireFormats } from './check.ts';
+import { momentOf, refuseDenied, requireFormats } from './check.ts';
 import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
 import { countsCapabilities, inCountedTurn } from './counted.ts';
+import type { Effect } from './derived.ts';
 import { openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { glassHolds } from './glass.ts';
 import { observedGrant } from './observe.ts';
-import { neededScope } from './reach.ts';
+import { actionOf, categoryOf, neededScope } from './reach.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
 import { requireDelegation } from './submit.ts';
 
@@ -73,26 +74,31 @@ async function decideAndIssue(
   // From the signed entries: whoever can write a row must not get a capability for it.
   const proven = (await provenState(context, intent_id)) ?? refuse('INTENT_NOT_FOUND');
   const { system, authorities } = proven;
-  const facts = await factsOf(context, system, authorities);
-  const state = approvedNow(proven.state, hash, facts);
-  if ('eligible' in state) return refuseDenied(state);
-  const { asker, held } = await askerOf(context, request, facts.now);
+  const moment = await momentOf(context, system, authorities);
+  const { now } = moment;
+  const standing = approvedNow(proven.state, hash, moment);
+  if ('eligible' in standing) return refuseDenied(standing);
+  const { state } = standing;
+  const { asker, held } = await askerOf(context, request, now);
   // Counted before the policies are asked: if another one is issued from here on, the store finds this decision stale.
   const paced = request.delegation === undefined ? state.proposer : request.signer.name;
   const nth = ((await context.store.find('pace', paced))?.total ?? 0) + 1;
   const asked = await openAsked(context, state);
   requireBounds(context, asked.envelope, asked.effect);
-  const terms = termsOf(context, request, state, asked, facts.now, held?.expires_at);
+  const terms = termsOf(context, request, state, asked, now, held?.expires_at);
 
   const delegated = held !== null;
   const matter = { principal: asker, delegated, state, ...asked, system, authorities };
-  const ruling = await rule(context, { ...matter, action: 'grant', now: facts.now, grant: terms });
+  const ruling = await rule(context, { ...matter, action: 'grant', now, grant: terms });
   keep(ruling);
-  const isLiveKey = (by: string, key: string) => facts.isLive({ by, key, delegation: null });
-  const glass = await glassHolds(context, { ...matter, now: facts.now }, isLiveKey);
+  const glass = await glassHolds(context, { ...matter, now }, authorities);
   if (!glass) requireAllowed(ruling);
   const ordinal = (await countsCapabilities(context, ruling.snapshot)) ? nth : null;
-  return issue(context, request, { state, system, terms, ruling, ordinal, glass, now: facts.now });
+  const approvers = standing.approvers.map((name) => ({
+    name,
+    roles: [...(authorities.principal(name)?.roles ?? [])],
+  }));
+  return issue(context, request, { state, system, terms, ruling, ordinal, glass, approvers, now });
 }
 
 /** A human, or somebody to whom a human delegated this action. */
@@ -129,13 +135,26 @@ export function termsOf(
   const scope = request.scope ? canonicalScope(request.scope) : needs;
   if (!isWithin(scope, needs))
     refuse('CAPABILITY_WIDENED', 'It asks for more than the approved effect reaches.');
-  return {
+  const terms = {
     action: chosenAction(state, request.action),
     scope,
     tool_category: request.tool_category ?? null,
     conditions: plainConditions(request.conditions ?? {}),
     ...lifeOf(context, request.ttl_s, earlier(state.expires_at, delegated_until), now),
   };
+  requireUsableOnce(terms, effect);
+  return terms;
+}
+
+/** Refuses what no run could ever use: it would be signed, counted and recorded for nothing. */
+function requireUsableOnce({ action, tool_category, conditions, expires_at }: Terms, effect: Effect): void {
+  if (action !== actionOf(effect))
+    refuse('CAPABILITY_WRONG_ACTION', `The attempt that runs next does "${actionOf(effect)}".`);
+  if (tool_category !== null && tool_category !== categoryOf(effect))
+    refuse('CAPABILITY_WRONG_ACTION', `The tool is not of the category "${tool_category}".`);
+  const { not_before } = conditions;
+  if (not_before !== undefined && Date.parse(not_before) >= Date.parse(expires_at))
+    refuse('CAPABILITY_TOO_LONG', `It would end at ${expires_at}, before it begins at ${not_before}.`);
 }
 
 /** Before the schema looks: it passes over a file named "__proto__" in silence. */
@@ -183,12 +202,13 @@ interface Issuing {
   readonly ruling: Ruling;
   readonly ordinal: number | null;
   readonly glass: boolean;
+  readonly approvers: Body<'capability.issued'>['approvers'];
   readonly now: Date;
 }
 
 /** The token is signed by the control key, the request by whoever made it; both are recorded in one commit. */
 async function issue(context: Context, request: GrantRequest, issuing: Issuing): Promise<Granted> {
-  const { state, terms, ruling, ordinal, glass, now } = issuing;
+  const { state, terms, ruling, ordinal, glass, approvers, now } = issuing;
   const { signer, holder = null, delegation = null, audience = context.audience } = request;
   const capability_id = randomUUID();
   const control = currentControlKey(context, issuing.system);
@@ -212,6 +232,7 @@ async function issue(context: Context, request: GrantRequest, issuing: Issuing):
       policy: ruling.snapshot,
       decision: ruling.digest,
       ordinal,
+      approvers,
       glass,
       delegation,
     },

@@ -44,6 +44,8 @@ export async function requireCapability(
   const proof = presented.holder ? proveHolder(text, presented.holder, { audience, now }) : null;
   const held = requireHolder(opened, proof, { audience, now });
   const recorded = state.capabilities.find(({ capability_id }) => capability_id === opened.root.jti);
+  if (!recorded && (await context.store.find('capability', opened.root.jti)))
+    refuse('CAPABILITY_INTENT_CHANGED', 'It was issued for another intent.');
   // The token itself must be the one that was issued, whatever else the same key has signed.
   const known = recorded !== undefined && recorded.token === sha256(text.split('~')[0]!);
   const expected = {

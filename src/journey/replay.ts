@@ -1,9 +1,8 @@
 import { publicKeyOf } from '../canonical/ed25519.ts';
 import { kidOf } from '../capability/key.ts';
 import { type Event, parseEvent } from '../event/event.ts';
-import { isLiveApproval } from '../fold/grounds.ts';
 import { FoldedLedger } from '../fold/ledger.ts';
-import { approvedNow } from '../gate/eligible.ts';
+import { approvedNow } from '../gate/standing.ts';
 import { openEnvelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
@@ -183,7 +182,7 @@ function requireEligible(
     ledger_at: null,
     tenant: entry.tenant,
     freezes: folded.system.freezes,
-    isLive: (approval) => isLiveApproval(folded.authorities, approval, entry.at),
+    authorities: folded.authorities,
   });
   if ('eligible' in answer) differs(entry.seq, `The gate says ${answer.code}.`);
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
-import { isLiveApproval } from '../fold/grounds.ts';
-import { validApprovals } from '../gate/eligible.ts';
 import { frozenFor } from '../gate/freeze.ts';
 import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
+import { standingOf } from '../gate/standing.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -99,8 +98,8 @@ async function requestOf(
   const { action, principal, state, effect } = matter;
   const { principals, ...authorities } = await authoritiesIn(context);
   const resource = resourceOf(context, effect, state.tool);
-  const at = matter.now.toISOString();
-  const approvals = validApprovals(state, matter.now).filter((one) => isLiveApproval(authorities, one, at));
+  const moment = { now: matter.now, ledger_at: null, tenant: context.store.tenant, freezes: [], authorities };
+  const { counted } = standingOf(state, moment);
   return {
     action,
     principal: {
@@ -112,7 +111,7 @@ async function requestOf(
     resource,
     context: {
       ...askedOf(context, matter),
-      ...approvedOf(state, approvals, rolesOf(matter, principals), met),
+      ...approvedOf(state, counted, rolesOf(matter, principals), met),
       ...grantOf(context, matter, resource),
       ...(await proposedOf(context, matter)),
       ...momentOf(context, matter),
@@ -166,7 +165,6 @@ function askedOf(
 const ASSURANCE: Readonly<Record<Approval['assurance'], number>> = {
   delegation: 1,
   passphrase: 2,
-  passkey: 3,
 };
 
 function approvedOf(

@@ -4,14 +4,21 @@ import { isUuid } from '../canonical/uuid.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
-import { approvedNow, type Denial, type Facts } from '../gate/eligible.ts';
-import { freezeWords, frozenFor } from '../gate/freeze.ts';
+import { freezeWords } from '../gate/freeze.ts';
+import {
+  approvedNow,
+  type Denial,
+  lostBy,
+  type Moment,
+  type Standing,
+  standingOf,
+} from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
-import type { System } from '../gate/system.ts';
+import { isLiveAct } from '../identity/authority.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
-import { factsOf, refuseDenied, requireFormats } from './check.ts';
+import { momentOf, refuseDenied, requireFormats } from './check.ts';
 import { atWork, type Context, type Kept, recordingRefusal } from './context.ts';
 import type { Derived, Effect, Prepared, Progress } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
@@ -125,31 +132,29 @@ async function makeReady(
 ): Promise<Ready> {
   // A row can be forged; a signature cannot.
   const proven = await provenState(context, intent_id);
-  const facts = await factsOf(
+  const moment = await momentOf(
     context,
     proven?.system ?? (await context.store.system()),
     proven?.authorities ?? NOBODY,
   );
-  const state = approvedNow(proven?.state ?? null, hash, facts);
-  if (proven === null || 'eligible' in state) return refuseDenied(state as Denial);
+  const { now } = moment;
+  const standing = approvedNow(proven?.state ?? null, hash, moment);
+  if (proven === null || 'eligible' in standing) return refuseDenied(standing as Denial);
+  const { system, authorities, state } = proven;
   await requireDispatchedNow(context, state);
-  const { system } = proven;
   const asked = await openAsked(context, state);
   const capability = await requireCapability(context, { state, system }, asked.effect, presented ?? {});
-  if (!facts.isLive(capability.recorded))
-    refuse('CAPABILITY_REVOKED', `What ${capability.recorded.by} granted it with no longer holds.`);
-  requireToolsFree(context, state, system, asked.effect, facts);
+  requireStillCounted(standing, capability, moment);
+  requireToolsFree(state, asked.effect, moment);
 
   const principal =
     (await context.store.find('principal', capability.recorded.by)) ?? refuse('PRINCIPAL_UNKNOWN');
   const delegated = capability.recorded.delegation !== null;
-  const matter = { principal, delegated, state, ...asked, authorities: proven.authorities };
-  const ruling = await rule(context, { ...matter, action: 'execute', system, now: facts.now });
+  const matter = { principal, delegated, state, ...asked, authorities };
+  const ruling = await rule(context, { ...matter, action: 'execute', system, now });
   keep(ruling);
-  const isLiveKey = (by: string, key: string) => facts.isLive({ by, key, delegation: null });
   const glass =
-    capability.recorded.glass &&
-    (await glassHolds(context, { ...matter, system, now: facts.now }, isLiveKey));
+    capability.recorded.glass && (await glassHolds(context, { ...matter, system, now }, authorities));
   if (!glass) requireAllowed(ruling);
 
   const derived = await requireSameEffect(context, state, asked, earlier);
@@ -160,22 +165,21 @@ async function makeReady(
 
 const NOBODY: Authorities = { principal: () => null, delegation: () => null };
 
-/** A plan can use more tools than the one that it is named after. */
-function requireToolsFree(
-  context: Context,
-  state: IntentState,
-  { freezes }: System,
-  effect: Effect,
-  facts: Facts,
+/** What the capability rests on: whoever granted it, and everybody whom that decision counted. */
+function requireStillCounted(
+  standing: Standing,
+  { recorded }: UsableCapability,
+  { authorities, now }: Moment,
 ): void {
-  if (freezes.length === 0) return;
-  const freeze = frozenFor(state, {
-    freezes,
-    tenant: context.store.tenant,
-    at: facts.now.toISOString(),
-    isLiveKey: (by, key) => facts.isLive({ by, key, delegation: null }),
-    tools: toolsOf(effect),
-  });
+  if (!isLiveAct(authorities, recorded, now.toISOString()))
+    refuse('CAPABILITY_REVOKED', `What ${recorded.by} granted it with no longer holds.`);
+  const lost = lostBy(recorded.approvers, standing, authorities);
+  if (lost) throw lost;
+}
+
+/** A plan can use more tools than the one that it is named after. */
+function requireToolsFree(state: IntentState, effect: Effect, moment: Moment): void {
+  const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
   if (freeze) refuse('FROZEN', freezeWords(freeze));
 }
 

@@ -1,14 +1,11 @@
 import { canonicalText } from '../canonical/json.ts';
 import { watchWhile } from '../effect/watching.ts';
 import type { Event } from '../event/event.ts';
-import { isLiveApproval } from '../fold/grounds.ts';
 import { outstanding } from '../gate/capability.ts';
-import { validApprovals } from '../gate/eligible.ts';
-import { freezeWords, frozenFor } from '../gate/freeze.ts';
-import { signersOf } from '../gate/signers.ts';
-import type { Approval, IntentState, Run } from '../gate/state.ts';
-import type { Authorities } from '../identity/delegation.ts';
-import { isLive } from '../identity/principal.ts';
+import { freezeWords } from '../gate/freeze.ts';
+import { lostBy, standingOf } from '../gate/standing.ts';
+import type { IntentState, Run } from '../gate/state.ts';
+import { isLiveAct } from '../identity/authority.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { authoritiesIn, type Context } from './context.ts';
 import { glassHolds } from './glass.ts';
@@ -71,17 +68,16 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const system = await context.store.system();
   const authorities = await authoritiesIn(context);
   const now = context.clock();
-  const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
-  const freeze = frozenFor(state, {
-    freezes: system.freezes,
-    tenant: context.store.tenant,
-    at: now.toISOString(),
-    isLiveKey,
-    tools: toolsOf(effect),
-  });
+  const { recorded } = capability;
+  const moment = { now, ledger_at: null, tenant: context.store.tenant, freezes: system.freezes, authorities };
+  const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevoked(state, capability)) return by(new Refusal('CAPABILITY_REVOKED'));
-  const lost = lostAuthority(authorities, watched);
+  if (!isLiveAct(authorities, recorded, recorded.issued_at))
+    return by(new Refusal('CAPABILITY_REVOKED', `What ${recorded.by} granted it with no longer holds.`));
+  // That time passes does not stop a run: an approval that counted at the grant counts until its key is revoked.
+  const granted = standingOf(state, { ...moment, now: new Date(recorded.issued_at) });
+  const lost = lostBy(recorded.approvers, granted, authorities);
   if (lost) return by(lost);
   const broken = conditionBroken(context, capability);
   if (broken) return by(broken);
@@ -91,7 +87,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { code, words } = ruling.decision;
   if (code === null) return null;
   const matter = { ...watched, state, system, now };
-  if (capability.recorded.glass && (await glassHolds(context, matter, isLiveKey))) return null;
+  if (recorded.glass && (await glassHolds(context, matter, authorities))) return null;
   return { refusal: new Refusal(code, words), ruling };
 }
 
@@ -106,17 +102,6 @@ function requireClaim({ process }: Context, { capability }: Watched, state: Inte
   if (state?.status === 'claimed' && isOurs(state.runs.at(-1))) return state;
   if (state?.runs.some(isOurs)) refuse('RESOLVE_NOT_DUE', 'The run was settled while it went on.');
   return refuse('LEDGER_TRUNCATED', 'The ledger no longer has the claim of this run.');
-}
-
-/** Whoever approved or granted it and lost the key or the delegation since. That time passes does not stop a run. */
-function lostAuthority(authorities: Authorities, { state, capability }: Watched): Refusal | null {
-  const { recorded } = capability;
-  const isKept = (act: Pick<Approval, 'by' | 'key' | 'delegation'>) =>
-    isLiveApproval(authorities, act, recorded.issued_at);
-  if (!isKept(recorded))
-    return new Refusal('CAPABILITY_REVOKED', `What ${recorded.by} granted it with no longer holds.`);
-  const kept = validApprovals(state, new Date(recorded.issued_at)).filter(isKept);
-  return signersOf(kept).length < state.approvals_needed ? new Refusal('APPROVER_REVOKED') : null;
 }
 
 function by(refusal: Refusal): Violation {

@@ -76,5 +76,6 @@ function denied(line: string, refusal: Refusal, executed_at: string | null = nul
 /** A start without an end blocks like one in doubt: the effect may have happened. Any end at all has happened. */
 function alreadyExecuted({ timestamp, outcome }: ExecutedLine): Verdict {
   const code = BLOCKS[outcome === 'started' ? 'claimed' : 'happened'] ?? 'INTERNAL';
-  return denied(controllerLine(code, timestamp), new Refusal(code), timestamp);
+  // Of the lane 000 says it in one line: whatever stands in the file was executed.
+  return denied(controllerLine('ALREADY_EXECUTED', timestamp), new Refusal(code), timestamp);
 }

@@ -92,6 +92,11 @@ export const dependencyReasons = {
     'The backups of this run were given up with `keyturn gc`, so it can no longer be rolled back.',
     'Restore the files from another backup. `keyturn show ID` says who gave them up, when and why.',
   ],
+  RUN_PARTIAL: [
+    4024,
+    'A run of this intent was stopped half way: part of the effect may have happened.',
+    'Find out what happened, then run `keyturn resolve`, or `keyturn rollback` for a plan.',
+  ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,

@@ -40,8 +40,7 @@ const WORDS: Words = {
   'intent.delegated': ({ by, delegation, approver, expires_at }) =>
     `${by} submitted it under the delegation ${delegation}` +
     `${approver === null ? '' : `, which counts as the approval of ${approver.by} until ${expires_at}`}`,
-  'approval.granted': ({ by, expires_at, assurance }) =>
-    `${by} approved it until ${expires_at}, proven by a ${assurance}`,
+  'approval.granted': ({ by, expires_at }) => `${by} approved it until ${expires_at}, proven by a passphrase`,
   'approval.denied': ({ by, reason }) => `${by} rejected it: ${reason}`,
   'capability.issued': ({ by, capability_id, action, expires_at, holder, delegation, glass }) =>
     `${by} was granted the capability ${capability_id} for ${action} until ${expires_at}` +

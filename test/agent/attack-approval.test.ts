@@ -116,8 +116,7 @@ describe('a human who asks the agent core', () => {
       for (const entry of before.toSorted((a, b) => a.seq - b.seq)) folded.take(entry);
       const decision = 'dc'.repeat(32);
       const expires_at = new Date(Date.now() + 60_000).toISOString();
-      const assurance = 'passphrase' as const;
-      const facts = { hash, effect_digest, expires_at, assurance, account: null, decision };
+      const facts = { hash, effect_digest, expires_at, account: null, decision };
       const forged = signAct(
         folded.origin,
         'approval.granted',

@@ -30,6 +30,7 @@ const stage = stages();
 
 const OK = '[OK] Intent eligible for execution\n';
 const NOT_APPROVED = '[ERROR] Approval verification failed\n';
+const NOT_GRANTED = '[ERROR] Not granted to run\n';
 const NOT_FOUND = '[ERROR] Execution verification tool not found\n';
 const NOT_CALLABLE = '[ERROR] Cannot invoke execution verifier\n';
 const VERIFIER_ERROR = '[ERROR] Verification tool error\n';
@@ -48,9 +49,11 @@ async function denied(set: Stage, stdout: string, code: string): Promise<void> {
 }
 
 /** The line of 000 section 5, with the time at which the last attempt was claimed. */
-async function executedLine(set: Stage): Promise<string> {
+const executedLine = (set: Stage) => ranLine(set, 'Intent already executed');
+
+async function ranLine(set: Stage, words: string): Promise<string> {
   const claim = (await ledgerOf(set)).findLast(({ kind }) => kind === 'execution.claimed')!;
-  return `[ERROR] Intent already executed at ${claim.at}\n`;
+  return `[ERROR] ${words} at ${claim.at}\n`;
 }
 
 /** A command line that is not understood is a no, on stdout as well. */
@@ -64,7 +67,7 @@ describe('the controller of 000', () => {
   it('an approved intent that never ran prints [OK] Intent eligible for execution and exits 0', async () => {
     const set = await stage({ verdict: 'approved' });
     // 002: besides the approval there must be a capability for the run.
-    await denied(set, NOT_APPROVED, 'CAPABILITY_MISSING');
+    await denied(set, NOT_GRANTED, 'CAPABILITY_MISSING');
     await grant(set);
     expect(await check(set)).toEqual({ stdout: OK, stderr: '', code: 0 });
     const elsewhere = await keyturn(['check', set.id, set.hash, '--project', set.folder], { cwd: scratch() });
@@ -102,7 +105,7 @@ describe('the controller of 000', () => {
     await inside(late, ({ approve }) =>
       approve({ intent_id: late.id, hash: late.hash, signer: late.signer }),
     );
-    await denied(late, NOT_APPROVED, 'CAPABILITY_EXPIRED');
+    await denied(late, '[ERROR] Capability expired\n', 'CAPABILITY_EXPIRED');
     await grant(late);
     expect(await check(late)).toEqual({ stdout: OK, stderr: '', code: 0 });
     // A clock that was set back must not make anything young again.
@@ -120,13 +123,13 @@ describe('the controller of 000', () => {
   it('a failed run and a run in doubt deny, each with its own reason code', async () => {
     const failed = await stage({ body: 'exit 3' });
     await play(failed);
-    await denied(failed, await executedLine(failed), 'RUN_FAILED');
+    await denied(failed, await ranLine(failed, 'Execution failed'), 'RUN_FAILED');
     const killed = await stage({ body: 'kill -9 $$' });
     await play(killed);
-    await denied(killed, await executedLine(killed), 'RUN_IN_DOUBT');
+    await denied(killed, await ranLine(killed, 'Execution stopped half way'), 'RUN_PARTIAL');
     const crashed = await stage({ body: ENDLESS });
     await crash(crashed);
-    await denied(crashed, await executedLine(crashed), 'RUN_IN_DOUBT');
+    await denied(crashed, await ranLine(crashed, 'Execution in doubt'), 'RUN_IN_DOUBT');
   });
 
   it('what a human settles changes the answer, and nothing else does', async () => {
@@ -136,9 +139,9 @@ describe('the controller of 000', () => {
     const { execution_id } = (await stateOf(set)).runs[0]!;
     const reason = 'I looked.';
     await inside(set, ({ resolve }) => resolve({ execution_id, outcome: 'did_not_happen', reason, signer }));
-    await denied(set, await executedLine(set), 'RUN_FAILED');
+    await denied(set, await ranLine(set, 'Execution failed'), 'RUN_FAILED');
     await inside(set, ({ retry }) => retry({ intent_id, reason, signer }));
-    await denied(set, NOT_APPROVED, 'CAPABILITY_MISSING');
+    await denied(set, NOT_GRANTED, 'CAPABILITY_MISSING');
     await grant(set);
     expect(await check(set)).toEqual({ stdout: OK, stderr: '', code: 0 });
     await play(set);

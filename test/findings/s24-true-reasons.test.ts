@@ -34,14 +34,14 @@ async function approved(p: Project): Promise<Intent> {
 }
 
 describe('S24: each reason is true', () => {
-  it.fails("S24: another intent's capability is not said to be of another ledger", async () => {
+  it("S24: another intent's capability is not said to be of another ledger", async () => {
     const p = await authority();
     const [one, other] = [await granted(p), await granted(p)];
     const run = p.keyturn.run({ ...one, confirm: yes, capability: { text: other.token } });
     expect((await refusalOf(run))?.code).not.toBe('CAPABILITY_UNKNOWN');
   });
 
-  it.fails('S24: of a run that was recorded as partial it is not said that its end is not recorded', async () => {
+  it('S24: of a run that was recorded as partial it is not said that its end is not recorded', async () => {
     const p = await authority();
     writeRegistry(p.root, AUTHORITY_TOOLS.replace('summary: Waits.', 'summary: Waits.\n    timeout_s: 1'));
     const intent = await granted(p, call('wait', { seconds: 60 }));
@@ -50,19 +50,19 @@ describe('S24: each reason is true', () => {
     expect(verdict).not.toMatchObject({ code: 'RUN_IN_DOUBT' });
   });
 
-  it.fails('S24: a missing capability is not a failed approval', async () => {
+  it('S24: a missing capability is not a failed approval', async () => {
     const p = await authority();
     expect(await lineOf(p, await approved(p))).not.toBe(NOT_APPROVED);
   });
 
-  it.fails('S24: a freeze is not a failed approval', async () => {
+  it('S24: a freeze is not a failed approval', async () => {
     const p = await authority();
     const intent = await granted(p);
     await p.keyturn.freeze({ scope: 'system', reason: 'fire', signer: p.ada });
     expect(await lineOf(p, intent)).not.toBe(NOT_APPROVED);
   });
 
-  it.fails('S24: an expired capability is not a failed approval', async () => {
+  it('S24: an expired capability is not a failed approval', async () => {
     let now = new Date('2026-03-02T10:00:00.000Z');
     const p = await authority(() => now);
     const intent = await granted(p, {}, { ttl_s: 60 });
@@ -70,14 +70,14 @@ describe('S24: each reason is true', () => {
     expect(await lineOf(p, intent)).not.toBe(NOT_APPROVED);
   });
 
-  it.fails('S24: a revoked capability is not a failed approval', async () => {
+  it('S24: a revoked capability is not a failed approval', async () => {
     const p = await authority();
     const intent = await granted(p);
     await p.keyturn.revokeCapability({ capability_id: intent.capability_id, reason: 'x', signer: p.ada });
     expect(await lineOf(p, intent)).not.toBe(NOT_APPROVED);
   });
 
-  it.fails('S24: a run that failed is not said to be executed already', async () => {
+  it('S24: a run that failed is not said to be executed already', async () => {
     const p = await authority();
     const intent = await granted(p, call('fail'));
     expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('failure');
@@ -92,16 +92,16 @@ describe('S24: grant refuses what can never run', () => {
     return (await refusalOf(p.keyturn.grant({ ...intent, signer: p.ada, ...over })))?.code;
   };
 
-  it.fails('S24: a category that the tool does not have', async () => {
+  it('S24: a category that the tool does not have', async () => {
     expect(await refusedGrant({ tool_category: 'files' })).toBeDefined();
   });
 
-  it.fails('S24: a beginning after the end', async () => {
+  it('S24: a beginning after the end', async () => {
     const not_before = new Date(Date.now() + 3_600_000).toISOString();
     expect(await refusedGrant({ ttl_s: 60, conditions: { not_before } })).toBeDefined();
   });
 
-  it.fails('S24: an action that the next attempt does not have', async () => {
+  it('S24: an action that the next attempt does not have', async () => {
     const p = await authority();
     const intent = await proposeSay(p, { requested_actions: ['tool:say', 'speak'] });
     await p.keyturn.approve({ ...intent, signer: p.ada });

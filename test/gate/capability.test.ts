@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { currentCapability, outstanding } from '../../src/gate/capability.ts';
-import { eligible } from '../../src/gate/eligible.ts';
 import { next } from '../../src/gate/next.ts';
+import { eligible } from '../../src/gate/standing.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 import { limits } from '../../src/limits.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -12,6 +12,7 @@ import {
   CAP_2,
   claimed,
   denied,
+  everybodyBut,
   finished,
   fold,
   granted,
@@ -30,7 +31,7 @@ const CAP_3 = '5d1c7c0e-3b52-4c38-8d0f-6a0f0c1e7a03';
 const ready = [proposed(), granted(), issued()];
 const failed = fold(...ready, claimed(), finished('failure'));
 const verdict = (state: IntentState, at = now) => {
-  const facts = { now: at, ledger_at: AT, tenant: 'default', freezes: [], isLive: () => true };
+  const facts = { now: at, ledger_at: AT, tenant: 'default', freezes: [], authorities: everybodyBut() };
   const answer = eligible(state, HASH, facts);
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eligible, type Facts, type Verdict } from '../../src/gate/eligible.ts';
 import type { Freeze } from '../../src/gate/freeze.ts';
 import { BLOCKS, type IntentEvent, next } from '../../src/gate/next.ts';
+import { eligible, type Moment, type Verdict } from '../../src/gate/standing.ts';
 import type { IntentState, IntentStatus } from '../../src/gate/state.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -12,6 +12,7 @@ import {
   CAP,
   claimed,
   denied,
+  everybodyBut,
   finished,
   fold,
   granted,
@@ -29,7 +30,7 @@ import {
 } from './story.ts';
 
 const now = new Date('2026-01-15T12:30:00.000Z');
-const facts: Facts = { now, ledger_at: AT, tenant: 'default', freezes: [], isLive: () => true };
+const facts: Moment = { now, ledger_at: AT, tenant: 'default', freezes: [], authorities: everybodyBut() };
 const check = (state: IntentState | null, hash = HASH, at = now): Verdict =>
   eligible(state, hash, { ...facts, now: at });
 const code = (verdict: Verdict) => (verdict.eligible ? 'ELIGIBLE' : verdict.code);
@@ -151,7 +152,7 @@ describe('eligibility', () => {
   });
 
   it('a run that was killed half way blocks like one in doubt', () => {
-    expect(code(check(states.partial))).toBe('RUN_IN_DOUBT');
+    expect(code(check(states.partial))).toBe('RUN_PARTIAL');
     expect(code(check(next(states.partial, resolved('did_not_happen'), AT)))).toBe('RUN_FAILED');
   });
 

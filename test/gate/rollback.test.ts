@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eligible } from '../../src/gate/eligible.ts';
 import { type IntentEvent, next } from '../../src/gate/next.ts';
-import type { Approval, IntentState, IntentStatus } from '../../src/gate/state.ts';
+import { eligible } from '../../src/gate/standing.ts';
+import type { IntentState, IntentStatus } from '../../src/gate/state.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
@@ -11,6 +11,7 @@ import {
   checkpointed,
   claimed,
   denied,
+  everybodyBut,
   expired,
   finished,
   fold,
@@ -30,11 +31,9 @@ const NOW = new Date('2026-01-15T12:30:00.000Z');
 const FOLDER = 'agent_outputs/reports/x';
 const begun = [proposed({ effect: 'plan' }), granted(), issued(), claimed(1, RUN, FOLDER)];
 const having = (...events: IntentEvent[]) => fold(...begun, ...events);
-const verdict = (
-  state: IntentState,
-  isLive: (act: Pick<Approval, 'by' | 'key' | 'delegation'>) => boolean = () => true,
-) => {
-  const answer = eligible(state, HASH, { now: NOW, ledger_at: AT, tenant: 'default', freezes: [], isLive });
+const verdict = (state: IntentState, authorities = everybodyBut()) => {
+  const moment = { now: NOW, ledger_at: AT, tenant: 'default', freezes: [], authorities };
+  const answer = eligible(state, HASH, moment);
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };
 
@@ -228,6 +227,10 @@ describe('a rollback', () => {
 });
 
 describe('a quorum of two', () => {
+  const OTHERS = [
+    { name: 'bob', roles: [] },
+    { name: 'eve', roles: [] },
+  ];
   const wanted = () => proposed({ effect: 'plan', approvals_needed: 2 });
   const by = (name: string, over: { expires_at?: string } = {}): IntentEvent => {
     const event = granted(over) as Extract<IntentEvent, { kind: 'approval.granted' }>;
@@ -251,12 +254,14 @@ describe('a quorum of two', () => {
     const stale = { expires_at: '2026-01-15T12:10:00.000Z' };
     expect(verdict(fold(wanted(), by('ada', stale), by('bob'), issued()))).toBe('APPROVAL_EXPIRED');
     expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('ada'), issued()))).toBe('ELIGIBLE');
-    expect(verdict(fold(wanted(), by('ada', stale), by('bob'), by('eve'), issued()))).toBe('ELIGIBLE');
+    expect(
+      verdict(fold(wanted(), by('ada', stale), by('bob'), by('eve'), issued(1, { approvers: OTHERS }))),
+    ).toBe('ELIGIBLE');
   });
 
   it('is lost when one of the two is revoked', () => {
     const state = fold(wanted(), by('ada'), by('bob'), issued());
-    expect(verdict(state, (approval) => approval.by !== 'bob')).toBe('APPROVER_REVOKED');
+    expect(verdict(state, everybodyBut('bob'))).toBe('APPROVER_REVOKED');
   });
 
   it('one no is enough, before and after the second yes', () => {

@@ -2,6 +2,7 @@ import type { Digest } from '../../src/canonical/digest.ts';
 import type { Body } from '../../src/event/event.ts';
 import { type IntentEvent, next } from '../../src/gate/next.ts';
 import type { IntentState } from '../../src/gate/state.ts';
+import type { Authorities } from '../../src/identity/delegation.ts';
 
 /** Events of one intent, short to write. Every test of the gate tells its story with these. */
 export const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
@@ -14,6 +15,19 @@ export const EFFECT = 'ef'.repeat(32);
 export const AT = '2026-01-15T12:00:00.000Z';
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const signed = { by: 'ada', key: KEY, signed_at: AT, signature: Buffer.alloc(64, 1).toString('base64') };
+/** Whoever is asked about is an enrolled human with the one key of these stories, except those named here. */
+export const everybodyBut = (...revoked: string[]): Authorities => ({
+  principal: (name) => ({
+    name,
+    kind: 'human',
+    public_key: KEY,
+    roles: [],
+    status: revoked.includes(name) ? 'revoked' : 'active',
+    enrolled_at: AT,
+    enrolled_by: 'ada',
+  }),
+  delegation: () => null,
+});
 const EXECUTOR = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
 const DECISION = 'dc'.repeat(32);
 const POLICY = 'bc'.repeat(32);
@@ -46,7 +60,6 @@ export function granted(over: { hash?: string; expires_at?: string } = {}): Inte
   const body = {
     hash: HASH,
     effect_digest: EFFECT,
-    assurance: 'passphrase' as const,
     account: null,
     decision: DECISION,
     expires_at: '2026-01-15T13:00:00.000Z',
@@ -78,6 +91,7 @@ export function issued(attempt = 1, over: Partial<Body<'capability.issued'>> = {
     policy: POLICY,
     decision: DECISION,
     ordinal: attempt,
+    approvers: [{ name: 'ada', roles: [] }],
     glass: false,
     delegation: null,
     ...signed,

@@ -49,7 +49,6 @@ describe('an attacker who can write to the database file', () => {
       key: ada!.public_key,
       signed_at: new Date().toISOString(),
       expires_at: far,
-      assurance: 'passphrase',
       delegation: null,
     };
     const forged = JSON.parse(row.state);
@@ -66,6 +65,7 @@ describe('an attacker who can write to the database file', () => {
       issued_at: new Date().toISOString(),
       expires_at: far,
       glass: false,
+      approvers: [{ name: 'ada', roles: [] }],
       status: 'issued',
     };
     const state = { ...forged, status: 'approved', approvals: [approval], capabilities: [capability] };

@@ -68,7 +68,7 @@ describe('F3: a capability that is not valid when it is used', () => {
     const p = await authority();
     const mine = await granted(p);
     const other = await granted(p);
-    await refusesToRun(p, 'CAPABILITY_UNKNOWN', mine, other.token);
+    await refusesToRun(p, 'CAPABILITY_INTENT_CHANGED', mine, other.token);
   });
 
   it('one that is for another executor', async () => {

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
+  AUTHORITY_TOOLS,
   agent,
   authority,
   call,
@@ -318,8 +320,10 @@ describe('F6: it is not clear what is wanted', () => {
     );
     expect(refusal.message).toContain('tool:say, notify');
     expect(await lastBody(p, intent.intent_id)).toMatchObject({ reason_code: 'CLARIFICATION_NEEDED' });
-    await p.keyturn.grant({ ...intent, signer: p.ada, action: 'notify' });
-    await expectRefusal('CAPABILITY_WRONG_ACTION', () => p.keyturn.run({ ...intent, confirm: yes }));
+    // No run of this intent does that: such a capability could never be used.
+    await expectRefusal('CAPABILITY_WRONG_ACTION', () =>
+      p.keyturn.grant({ ...intent, signer: p.ada, action: 'notify' }),
+    );
     await p.keyturn.grant({ ...intent, signer: p.ada, action: 'tool:say' });
     expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('success');
   });
@@ -439,7 +443,10 @@ describe('scope', () => {
 
   it('a capability can be limited to a category of tools', async () => {
     const p = await authority();
+    await expectRefusal('CAPABILITY_WRONG_ACTION', () => granted(p, {}, { tool_category: 'files' }));
+    const registry = AUTHORITY_TOOLS.replace('name: say', 'name: say\n    category: files');
+    writeRegistry(p.root, registry);
     const intent = await granted(p, {}, { tool_category: 'files' });
-    await expectRefusal('CAPABILITY_WRONG_ACTION', () => p.keyturn.run({ ...intent, confirm: yes }));
+    expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('success');
   });
 });

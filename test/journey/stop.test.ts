@@ -119,7 +119,7 @@ describe('F5: a violation while it runs', () => {
     );
     expect(report).toMatchObject({ result: 'partial', reason_code: 'FROZEN' });
     await expectViolation(p, intent.intent_id, 'FROZEN');
-    await expectRefusal('RUN_IN_DOUBT', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await expectRefusal('RUN_PARTIAL', () => p.keyturn.run({ ...intent, confirm: yes }));
   });
 
   it('a revocation of the capability that it runs under stops it', async () => {

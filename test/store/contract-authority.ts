@@ -332,7 +332,9 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
     it('dies with the key of the human who approved', async () => {
       const { store } = await governed(await place(), ['ada', 'bo']);
       const id = await approved(store, 'bo');
-      await store.commit({ events: [issued(id, 'ada'), revoked('bo', 'ada')] });
+      await store.commit({
+        events: [issued(id, 'ada', { approvers: [{ name: 'bo', roles: [] }] }), revoked('bo', 'ada')],
+      });
       await expectRefusal('APPROVER_REVOKED', commit(store, claimed(id)));
     });
   });

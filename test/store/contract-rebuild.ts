@@ -32,11 +32,14 @@ import { allEntries, codeOf, governance, governed, NOON, type Place, reopen, req
 /** The part of the contract about folding the ledger again. */
 export function rebuildContract(name: string, place: () => Promise<Place>): void {
   describe(`${name}: rebuild`, () => {
+    const BY_BO = { approvers: [{ name: 'bo', roles: [] }] };
     async function lived() {
       const made = await governed(await place(), ['ada', 'bo']);
       const [id, execution] = [randomUUID(), randomUUID()];
       await made.store.commit({ events: [proposed(id), granted(id, 'bo')] });
-      await made.store.commit({ events: [delegation(DELEGATION, 'ada', 'planner'), issued(id, 'ada')] });
+      await made.store.commit({
+        events: [delegation(DELEGATION, 'ada', 'planner'), issued(id, 'ada', BY_BO)],
+      });
       const claims = [`execution:${id}:1`, `capability:${capabilityOf(id)}`];
       await made.store.commit({ claims, events: [claimed(id, execution)] });
       await made.store.commit({ events: [finished(id, execution, 'partial')] });

@@ -167,7 +167,7 @@ describe('a copy is refused', () => {
     sqlite(at, (db) => {
       db.exec('DROP TRIGGER entry_no_update');
       db.exec(
-        `UPDATE entry SET bytes = CAST(replace(CAST(bytes AS TEXT), '"assurance":"passphrase"', '"assurance":"hardware"') AS BLOB)`,
+        `UPDATE entry SET bytes = CAST(replace(CAST(bytes AS TEXT), '"kind":"approval.granted"', '"kind":"approval.grantee"') AS BLOB)`,
       );
     });
     for (const place of [file(), await server().place()]) {

@@ -161,7 +161,7 @@ export function submitted(
 
 export function granted(subject: string, by: string, key?: string): Event<'approval.granted'> {
   const digests = { hash: DIGEST, effect_digest: DIGEST, decision: DIGEST };
-  const facts = { ...digests, assurance: 'passphrase', account: null, expires_at: EXPIRES };
+  const facts = { ...digests, account: null, expires_at: EXPIRES };
   return act('approval.granted', subject, facts, by, { key });
 }
 
@@ -198,6 +198,7 @@ export function issued(
     policy: POLICY,
     decision: DIGEST,
     ordinal: 1,
+    approvers: [{ name: 'ada', roles: [] }],
     glass: false,
     delegation: null,
   };
