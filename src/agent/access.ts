@@ -5,7 +5,7 @@ import type { Body } from '../event/event.ts';
 import { freezeOf } from '../gate/freeze.ts';
 import type { System } from '../gate/system.ts';
 import type { Principal } from '../identity/principal.ts';
-import type { Context } from '../journey/context.ts';
+import { type Context, humansNow } from '../journey/context.ts';
 import { provenPrincipal } from '../journey/prove-agent.ts';
 import { pathsIn, protectedIn } from '../journey/reach.ts';
 import { paceOf } from '../journey/rules.ts';
@@ -83,10 +83,8 @@ async function requestOf(
   simulation: Simulation,
   now: Date,
 ): Promise<PolicyRequest> {
-  const principals = await context.store.all('principal');
   // A row can be forged: whoever was revoked stays so, whatever it says.
   const known = await provenPrincipal(context, user_id);
-  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active').length;
   return {
     action: 'access',
     principal: principalOf(user_id, known),
@@ -98,7 +96,7 @@ async function requestOf(
       requested_actions: [simulation.access_action, `simulation:${simulation.id}@${simulation.version}`],
       proposer: user_id,
       proposer_kind: known?.kind ?? 'agent',
-      humans,
+      humans: await humansNow(context),
       ...momentOf(context, system, simulation, user_id, now),
       ...(await paceOf(context, user_id, now)),
     },

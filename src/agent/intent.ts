@@ -5,7 +5,7 @@ import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type DraftInput, openEnvelope } from '../intent/envelope.ts';
-import { authoritiesIn, type Context } from '../journey/context.ts';
+import { authoritiesFor, type Context, humansNow, namedIn } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import { AGENT_CORE } from './context.ts';
 import type { AgentStep } from './contracts.ts';
@@ -94,9 +94,8 @@ export async function isApprovedByHuman(
   now: Date,
 ): Promise<boolean> {
   if (intent?.status !== 'approved') return false;
-  const { principals, ...authorities } = await authoritiesIn(context);
-  const humans = [...principals.values()].filter(isActiveHuman).length;
-  return hasHumanApproval(intent, { authorities, humans, user_id, now });
+  const authorities = await authoritiesFor(context, namedIn(intent));
+  return hasHumanApproval(intent, { authorities, humans: await humansNow(context), user_id, now });
 }
 
 export function isActiveHuman({ kind, status }: Pick<Principal, 'kind' | 'status'>): boolean {

@@ -10,7 +10,8 @@ export interface ApprovalRequest {
   readonly is_own: boolean;
   readonly expires_at: string;
   readonly approver: Principal;
-  readonly humans: readonly Principal[];
+  /** How many are active. */
+  readonly humans: number;
   readonly now: Date;
 }
 
@@ -19,8 +20,7 @@ export function requireMayApprove(request: ApprovalRequest): void {
   if (request.hash !== request.approved_hash) refuse('HASH_MISMATCH');
   if (request.approver.kind !== 'human') refuse('NOT_HUMAN');
   if (Date.parse(request.expires_at) <= request.now.getTime()) refuse('INTENT_EXPIRED');
-  const active = request.humans.filter((human) => human.kind === 'human' && human.status === 'active');
-  if (active.length > 1 && request.is_own) refuse('SELF_APPROVAL');
+  if (request.humans > 1 && request.is_own) refuse('SELF_APPROVAL');
 }
 
 /** An approval never outlives its intent. */

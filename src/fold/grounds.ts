@@ -13,7 +13,7 @@ import { isLiveAct } from '../identity/authority.ts';
 import { covers, requireHolds } from '../identity/delegation.ts';
 import { type QuotaLimit, quotaKey, requireQuota, UNUSED } from '../identity/quota.ts';
 import { refuse } from '../refusal.ts';
-import { authoritiesOf, type Rows } from './row.ts';
+import { authoritiesOf, humansIn, type Rows } from './row.ts';
 
 /**
  * What an event rests on is looked at inside the transaction that writes it: approvals that are still good, the policies
@@ -53,7 +53,7 @@ function requireOther(rows: Rows, { subject, body }: Event<'approval.granted'>):
 }
 
 function hasOthers(rows: Rows): boolean {
-  return rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active').length > 1;
+  return humansIn(rows) > 1;
 }
 
 function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: string): void {

@@ -106,6 +106,7 @@ export class FoldedLedger implements Ledger {
   readonly state = <N extends RowName>(name: N, key: string): States[N] | null =>
     this.row(name, key)?.state ?? null;
 
+  /** Everybody who was shown. */
   readonly principals = (): readonly Principal[] => [...this.#principals.values()];
 
   readonly isClaimed = (claim: string): boolean => this.#claims.has(claim);

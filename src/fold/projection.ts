@@ -9,10 +9,10 @@ import { nextSimulation } from '../gate/simulation.ts';
 import { nextSystem, SYSTEM_KINDS } from '../gate/system.ts';
 import { DELEGATION_KINDS, nextDelegation } from '../identity/delegation.ts';
 import { IDLE, nextPace } from '../identity/pace.ts';
-import { nextPrincipal, PRINCIPAL_KINDS, requireFreshKey } from '../identity/principal.ts';
+import { nextPrincipal, PRINCIPAL_KINDS } from '../identity/principal.ts';
 import { afterDecision, afterProposal, quotaKey, UNUSED } from '../identity/quota.ts';
 import { refuse } from '../refusal.ts';
-import { authoritiesOf, type RowName, type Rows, type States } from './row.ts';
+import { authoritiesOf, humansIn, type RowName, type Rows, type States } from './row.ts';
 
 /** What a projection may look at while an event is folded. */
 export interface Step {
@@ -31,12 +31,12 @@ interface Projection<N extends RowName, K extends EventKind> {
   key(event: Event<K>, step: Step | null): string | null;
   /** Pure: the state after the event, a refusal, or null where the event leaves it as it is. */
   next(before: States[N] | null, event: Event<K>, step: Step): States[N] | null;
-  /** A ledger has few of these, and many events look at them: a store may read all of them at once. */
-  readonly is_few?: true;
+  /** There is one of it, and nearly every event looks at it: a store reads it without being asked. */
+  readonly is_one?: true;
   /** All statuses that a row can have, for rows that are listed. */
   readonly statuses?: readonly string[];
-  /** An entry can bring one of these into being beside another row. */
-  readonly is_second?: true;
+  /** An entry brings at most one row of each place into being: a row is found by its entry and its place. */
+  readonly place?: 1 | 2;
   /** It counts over all entries, so it cannot follow from a part of the ledger. */
   readonly is_count?: true;
 }
@@ -57,7 +57,7 @@ export const PROJECTIONS: Declared = {
     kinds: SYSTEM_KINDS,
     key: () => 'system',
     next: (before, event, { at, now }) => nextSystem(before, event, at, now.tenant),
-    is_few: true,
+    is_one: true,
   }),
   intent: of<'intent'>()({
     kinds: INTENT_KINDS,
@@ -89,8 +89,7 @@ export const PROJECTIONS: Declared = {
       if (ordinal !== null && ordinal !== pace.total + 1) refuse('DECISION_STALE');
       return nextPace(pace, at);
     },
-    is_few: true,
-    is_second: true,
+    place: 1,
     is_count: true,
   }),
   principal: of<'principal'>()({
@@ -98,19 +97,33 @@ export const PROJECTIONS: Declared = {
     key: ({ subject }) => subject,
     next: (before, event, { at, now }) => {
       const state = nextPrincipal(before, event, at);
-      requireFreshKey(now.principals(), event);
-      if (event.kind === 'key.revoked' && now.is_whole && isLastHuman(now, event.subject))
+      // Judged here and not only by callers: two humans who revoke each other at the same moment would leave nobody.
+      if (event.kind === 'key.revoked' && state.kind === 'human' && now.is_whole && humansIn(now) === 1)
         refuse('LAST_HUMAN');
       return state;
     },
-    is_few: true,
     statuses: ['active', 'revoked'],
+  }),
+  key: of<'key'>()({
+    kinds: ['key.enrolled'],
+    key: ({ body }) => body.public_key,
+    // A second name would let one human count as two.
+    next: (before, { subject }) =>
+      before ? refuse('KEY_ENROLLED_TWICE', `The key is enrolled as "${before.name}".`) : { name: subject },
+    place: 1,
+  }),
+  // In a part of a ledger it counts those who are shown: never more than there were.
+  census: of<'census'>()({
+    kinds: ['key.enrolled', 'key.revoked'],
+    key: ({ subject }, step) =>
+      step && step.now.row('principal', subject)?.state.kind === 'human' ? 'humans' : null,
+    next: (before, { kind }) => ({ humans: (before?.humans ?? 0) + (kind === 'key.enrolled' ? 1 : -1) }),
+    place: 2,
   }),
   delegation: of<'delegation'>()({
     kinds: DELEGATION_KINDS,
     key: ({ subject }) => subject,
     next: (before, event, { at, now }) => nextDelegation(before, event, at, authoritiesOf(now)),
-    is_few: true,
     statuses: ['active', 'revoked'],
   }),
   quota: of<'quota'>()({
@@ -120,8 +133,7 @@ export const PROJECTIONS: Declared = {
       const after = event.kind === 'intent.proposed' ? afterProposal : afterDecision;
       return after(before ?? UNUSED, now.row('intent', event.subject)!.state.expires_at, at);
     },
-    is_few: true,
-    is_second: true,
+    place: 1,
     is_count: true,
   }),
   agent: of<'agent'>()({
@@ -139,7 +151,7 @@ export const PROJECTIONS: Declared = {
     kinds: ['agent.moved'],
     key: ({ body }) => (isDispatch(body) || isEnd(body) ? body.intent_id : null),
     next: nextDispatched,
-    is_second: true,
+    place: 1,
   }),
   simulation: of<'simulation'>()({
     kinds: ['simulation.changed'],
@@ -204,10 +216,4 @@ function movedQuota({ kind, subject }: Event, { before, now }: Step): string | n
   const waits = (rows: Rows) => rows.row('intent', subject)?.state.status === 'proposed';
   const is_moved = kind === 'intent.proposed' || (waits(before) && !waits(now));
   return is_moved ? quotaKey(now.row('intent', subject)!.state) : null;
-}
-
-/** Judged here and not only by callers: two humans who revoke each other at the same moment would leave nobody. */
-function isLastHuman(rows: Rows, name: string): boolean {
-  const humans = rows.principals().filter(({ kind, status }) => kind === 'human' && status === 'active');
-  return humans.length === 1 && humans[0]!.name === name;
 }

@@ -14,6 +14,10 @@ export interface States {
   readonly intent: IntentState;
   readonly execution: Execution;
   readonly principal: Principal;
+  /** Whose key it is, for good: one key speaks for one name. */
+  readonly key: { readonly name: string };
+  /** How many humans are active. */
+  readonly census: { readonly humans: number };
   readonly delegation: Delegation;
   readonly capability: IssuedCapability;
   /** How many capabilities were issued for what a principal proposed, or under a delegation to it. */
@@ -60,7 +64,6 @@ export interface Rows {
    */
   readonly is_whole: boolean;
   row<N extends RowName>(name: N, key: string): Row<N> | null;
-  principals(): readonly Principal[];
 }
 
 export function authoritiesOf(rows: Rows): Authorities {
@@ -83,13 +86,12 @@ export function overlay(rows: Rows): Overlay {
     is_whole: rows.is_whole,
     row: <N extends RowName>(name: N, key: string) =>
       (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
-    principals: () => {
-      const names = new Map(rows.principals().map((principal) => [principal.name, principal]));
-      for (const { name, key, state } of changes.values())
-        if (name === 'principal') names.set(key, state as Principal);
-      return [...names.values()];
-    },
     put: (row) => void changes.set(`${row.name} ${row.key}`, row),
     changed: () => changes.values(),
   };
+}
+
+/** How many humans are active, of those whom these rows know. */
+export function humansIn(rows: Rows): number {
+  return rows.row('census', 'humans')?.state.humans ?? 0;
 }

@@ -42,14 +42,6 @@ function sorted(roles: readonly string[]): string[] {
   return [...new Set(roles)].sort();
 }
 
-/** One key speaks for one name: a second name would let one human count as two. */
-export function requireFreshKey(principals: Iterable<Principal>, event: PrincipalEvent): void {
-  if (event.kind !== 'key.enrolled' || event.body.public_key === null) return;
-  for (const { name, public_key } of principals)
-    if (public_key === event.body.public_key && name !== event.subject)
-      refuse('KEY_ENROLLED_TWICE', `The key is enrolled as "${name}".`);
-}
-
 /** Whether this key speaks for this human now. */
 export function isLive(principal: Principal | null, key: string): boolean {
   return principal?.kind === 'human' && principal.status === 'active' && principal.public_key === key;

@@ -5,7 +5,7 @@ import type { IntentState } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { requireFormats } from './check.ts';
-import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
+import { type Context, humansNow, recordingRefusal, requireClock, requireIntent } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
 import { accept, refused } from './submit.ts';
@@ -31,7 +31,7 @@ export async function approve(context: Context, request: ApproveRequest): Promis
       is_own: isOwnRequest(state, approver.name),
       expires_at: state.expires_at,
       approver,
-      humans: await context.store.all('principal'),
+      humans: await humansNow(context),
       now,
     });
     // An executable that changed since the proposal is found now, not when it is too late to look.

@@ -5,18 +5,21 @@ import { type Denial, eligible, type Moment, type Verdict } from '../gate/standi
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
-import { authoritiesIn, type Context } from './context.ts';
+import { authoritiesFor, type Context, namedIn } from './context.ts';
 
 /** The controller of 000: reads, decides, writes nothing. */
 export async function check(context: Context, intent_id: string, hash: string): Promise<Verdict> {
   requireFormats(intent_id, hash);
   const { store } = context;
-  const moment = await momentOf(context, await store.system(), await authoritiesIn(context));
-  const verdict = eligible(await store.find('intent', intent_id), hash, moment);
+  const state = await store.find('intent', intent_id);
+  const authorities = await authoritiesFor(context, state ? namedIn(state) : NOBODY);
+  const verdict = eligible(state, hash, await momentOf(context, await store.system(), authorities));
   if (!verdict.eligible || !needsDispatch(verdict.state)) return verdict;
   const dispatched = await store.find('dispatched', intent_id);
   return dispatched && !dispatched.is_over ? verdict : UNDISPATCHED;
 }
+
+const NOBODY = { people: [], delegations: [] };
 
 const UNDISPATCHED: Denial = {
   eligible: false,

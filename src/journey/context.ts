@@ -7,7 +7,7 @@ import type { ReadEntry } from '../fold/ledger.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Account } from '../identity/account.ts';
-import type { Authorities } from '../identity/delegation.ts';
+import type { Authorities, Delegation } from '../identity/delegation.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
@@ -115,17 +115,44 @@ export interface Asked {
   readonly effect: Effect;
 }
 
-/** Everybody who can be asked about, as the store has them now. */
-export async function authoritiesIn({
-  store,
-}: Context): Promise<Authorities & { principals: ReadonlyMap<string, Principal> }> {
-  const principals = new Map((await store.all('principal')).map((one) => [one.name, one]));
-  const delegations = new Map((await store.all('delegation')).map((one) => [one.delegation_id, one]));
+/** Whose standing an act depends on: of people by name, of delegations by id. */
+export interface Named {
+  readonly people: Iterable<string>;
+  readonly delegations: Iterable<string | null>;
+}
+
+/** Everybody whom an intent names. */
+export function namedIn({ approvals, capabilities, glass }: IntentState): Named {
+  const acts = [...approvals, ...capabilities];
   return {
-    principals,
+    people: [...acts, ...glass].map(({ by }) => by),
+    delegations: acts.map(({ delegation }) => delegation),
+  };
+}
+
+/** Those people and delegations, and whatever these rest on, as the store has them now. Of others it knows nothing. */
+export async function authoritiesFor({ store }: Context, named: Named): Promise<Authorities> {
+  const principals = new Map<string, Principal | null>();
+  const delegations = new Map<string, Delegation | null>();
+  const people = new Set(named.people);
+  for (const first of named.delegations) {
+    for (let id = first; id !== null && !delegations.has(id); ) {
+      const found: Delegation | null = await store.find('delegation', id);
+      delegations.set(id, found);
+      for (const name of found?.chain ?? []) people.add(name);
+      id = found?.parent ?? null;
+    }
+  }
+  for (const name of people) principals.set(name, await store.find('principal', name));
+  return {
     principal: (name) => principals.get(name) ?? null,
     delegation: (id) => delegations.get(id) ?? null,
   };
+}
+
+/** How many humans are active. */
+export async function humansNow({ store }: Context): Promise<number> {
+  return (await store.find('census', 'humans'))?.humans ?? 0;
 }
 
 export async function requireIntent(context: Context, intent_id: string): Promise<IntentState> {

@@ -4,7 +4,7 @@ import type { Event } from '../event/event.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
-import type { Context } from './context.ts';
+import { type Context, humansNow } from './context.ts';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
@@ -69,10 +69,7 @@ export async function revoke(context: Context, request: RevokeRequest): Promise<
   const target =
     (await context.store.find('principal', name)) ??
     refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
-  const humans = (await context.store.all('principal')).filter(
-    (p) => p.kind === 'human' && p.status === 'active',
-  );
-  if (target.kind === 'human' && humans.length === 1) refuse('LAST_HUMAN');
+  if (target.kind === 'human' && (await humansNow(context)) === 1) refuse('LAST_HUMAN');
   const revoked = signAct(context.origin, 'key.revoked', name, { reason }, signer, context.clock());
   await context.store.commit({ events: [revoked] });
   return revoked;

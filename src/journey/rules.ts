@@ -24,7 +24,7 @@ import {
   timeOf,
 } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
-import { authoritiesIn, type Context } from './context.ts';
+import { authoritiesFor, type Context, humansNow, namedIn } from './context.ts';
 import type { Effect } from './derived.ts';
 import { knownIn } from './extent.ts';
 import { actionOf, pathsIn, resourceOf, writesOf } from './reach.ts';
@@ -96,7 +96,7 @@ async function requestOf(
   met: (approvers: readonly Approver[]) => string[],
 ): Promise<PolicyRequest> {
   const { action, principal, state, effect } = matter;
-  const { principals, ...authorities } = await authoritiesIn(context);
+  const authorities = matter.authorities ?? (await authoritiesFor(context, namedIn(state)));
   const resource = resourceOf(context, effect, state.tool);
   const moment = { now: matter.now, ledger_at: null, tenant: context.store.tenant, freezes: [], authorities };
   const { counted } = standingOf(state, moment);
@@ -111,13 +111,12 @@ async function requestOf(
     resource,
     context: {
       ...askedOf(context, matter),
-      ...approvedOf(state, counted, rolesOf(matter, principals), met),
+      ...approvedOf(state, counted, rolesOf(authorities), met),
       ...grantOf(context, matter, resource),
       ...(await proposedOf(context, matter)),
       ...momentOf(context, matter),
       ...(await paceOf(context, matter.delegated ? principal.name : state.proposer, matter.now)),
-      humans: [...principals.values()].filter(({ kind, status }) => kind === 'human' && status === 'active')
-        .length,
+      humans: await humansNow(context),
     },
   };
 }
@@ -187,8 +186,8 @@ function approvedOf(
   };
 }
 
-function rolesOf({ authorities }: Matter, principals: ReadonlyMap<string, Principal>) {
-  return (name: string) => (authorities?.principal(name) ?? principals.get(name))?.roles ?? [];
+function rolesOf(authorities: Authorities) {
+  return (name: string) => authorities.principal(name)?.roles ?? [];
 }
 
 function grantOf(

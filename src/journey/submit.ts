@@ -9,8 +9,9 @@ import { covers, type Delegation, requireHolds } from '../identity/delegation.ts
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { requireFormats } from './check.ts';
 import {
-  authoritiesIn,
+  authoritiesFor,
   type Context,
+  humansNow,
   type Kept,
   recordingRefusal,
   requireClock,
@@ -184,10 +185,9 @@ async function requireMayStandFor(
   matter: Omit<Matter, 'action' | 'principal'>,
   keep: (ruling: Kept) => void,
 ): Promise<void> {
-  const humans = await context.store.all('principal');
-  const principal = humans.find(({ name }) => name === root.by) ?? refuse('PRINCIPAL_UNKNOWN');
-  const active = humans.filter(({ kind, status }) => kind === 'human' && status === 'active');
-  if (active.length > 1 && isOwnDelegated(matter.state, root.by, delegate)) refuse('SELF_APPROVAL');
+  const principal = (await context.store.find('principal', root.by)) ?? refuse('PRINCIPAL_UNKNOWN');
+  if ((await humansNow(context)) > 1 && isOwnDelegated(matter.state, root.by, delegate))
+    refuse('SELF_APPROVAL');
   const ruling = await rule(context, { ...matter, principal, delegated: true, action: 'approve' });
   keep(ruling);
   requireAllowed(ruling);
@@ -195,7 +195,7 @@ async function requireMayStandFor(
 
 /** The delegation must hold now and be for this key. The store looks again, and at the signature. */
 export async function requireDelegation(context: Context, delegation_id: string, signer: Signer, now: Date) {
-  const authorities = await authoritiesIn(context);
+  const authorities = await authoritiesFor(context, { people: [signer.name], delegations: [delegation_id] });
   const delegation: Delegation = requireHolds(authorities, delegation_id, now.toISOString());
   if (delegation.delegate !== signer.name || delegation.delegate_key !== signer.public_key)
     refuse('DELEGATION_OUT_OF_SCOPE', `The delegation is to "${delegation.delegate}".`);

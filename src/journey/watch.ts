@@ -7,7 +7,7 @@ import { lostBy, standingOf } from '../gate/standing.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { isLiveAct } from '../identity/authority.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { authoritiesIn, type Context } from './context.ts';
+import { authoritiesFor, type Context, namedIn } from './context.ts';
 import { glassHolds } from './glass.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
@@ -66,7 +66,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { capability, effect } = watched;
   const state = requireClaim(context, watched, await context.store.find('intent', watched.state.intent_id));
   const system = await context.store.system();
-  const authorities = await authoritiesIn(context);
+  const authorities = await authoritiesFor(context, namedIn(state));
   const now = context.clock();
   const { recorded } = capability;
   const moment = { now, ledger_at: null, tenant: context.store.tenant, freezes: system.freezes, authorities };

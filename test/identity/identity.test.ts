@@ -9,13 +9,7 @@ import {
   verifyAct,
   verifyProposal,
 } from '../../src/identity/act.ts';
-import {
-  isLive,
-  nextPrincipal,
-  type Principal,
-  requireFreshKey,
-  requireHuman,
-} from '../../src/identity/principal.ts';
+import { isLive, nextPrincipal, type Principal, requireHuman } from '../../src/identity/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
@@ -83,18 +77,6 @@ describe('a principal', () => {
     // A key makes nobody human.
     await expectRefusal('NOT_HUMAN', () => requireHuman(agent, pair.public_key));
     expect([isLive(human, pair.public_key), isLive(agent, pair.public_key)]).toEqual([true, false]);
-  });
-
-  it('has one key, and the key has one name', async () => {
-    const { body } = enrolment();
-    const second = { kind: 'key.enrolled', subject: 'eve', body } as Event<'key.enrolled'>;
-    await expectRefusal('KEY_ENROLLED_TWICE', () => requireFreshKey([human], second));
-    await expectRefusal('KEY_ENROLLED_TWICE', () =>
-      requireFreshKey([{ ...human, status: 'revoked' }], second),
-    );
-    expect(() => requireFreshKey([human], enrolment())).not.toThrow();
-    const other = { ...second, body: { ...body, public_key: generateKeyPair().public_key } };
-    expect(() => requireFreshKey([human], other)).not.toThrow();
   });
 
   it('has the roles that a human last gave, each once', async () => {

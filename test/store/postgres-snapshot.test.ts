@@ -17,14 +17,13 @@ describe('what a decision looks at', () => {
     const { ledger, learn } = snapshotOf('default');
     for (const look of [
       () => ledger.row('intent', 'a'),
-      () => ledger.row('principal', 'ada'),
-      () => ledger.principals(),
+      () => ledger.row('system', 'system'),
       () => ledger.isClaimed('c'),
       () => ledger.holdsObject(DIGEST),
     ])
       expect(look).toThrow(NotLoaded);
     learn(NOTHING, NONE);
-    expect(ledger.row('principal', 'ada')).toBeNull();
+    expect(ledger.row('system', 'system')).toBeNull();
     expect(() => ledger.row('intent', 'a')).toThrow(NotLoaded);
     learn({ ...NOTHING, rows: new Map([['intent a', ['intent', 'a']]]), claims: ['c'] }, NONE);
     expect([ledger.row('intent', 'a'), ledger.isClaimed('c')]).toEqual([null, false]);
@@ -50,7 +49,7 @@ describe('what a decision looks at', () => {
       checkCommit({ claims: ['c'], events, erase: [DIGEST] }, 'default', ORIGIN),
     ]);
     const names = [...rows.values()].map(([name]) => name).toSorted();
-    expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent']);
+    expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent', 'principal']);
     expect(claims.map((claim) => claim.split(':')[0])).toEqual(['c', 'execution', 'capability', 'erased']);
     expect(objects).toEqual([DIGEST]);
   });

@@ -6,7 +6,7 @@ import type { Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Asked, Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
-import { FEW, type Found, type Wanted } from './snapshot.ts';
+import { ALWAYS, type Found, type Wanted } from './snapshot.ts';
 
 /** Where the rows of a decision are: in the store, or in the fresh tables of a rebuild. */
 export type Tables = 'keyturn' | 'pg_temp';
@@ -18,10 +18,10 @@ interface LoadedRow {
   readonly state: string;
 }
 
-/** One statement, one round trip: the few rows that are always needed, and those that are asked for. */
+/** One statement, one round trip: the rows that are always needed, and those that are asked for. */
 const loadText = (tables: Tables) => `
   SELECT name, key, seq, state FROM ${tables}.projection
-    WHERE tenant = $1 AND name IN ('${[...FEW].join("', '")}')
+    WHERE tenant = $1 AND name IN ('${[...ALWAYS].join("', '")}')
   UNION ALL
   SELECT p.name, p.key, p.seq, p.state FROM unnest($2::text[], $3::text[]) AS wanted (name, key)
     JOIN ${tables}.projection p ON p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key

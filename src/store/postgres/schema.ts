@@ -9,8 +9,8 @@ import { FOUNDING } from './read.ts';
 import { isStorable, type Tenant } from './rows.ts';
 import { together } from './together.ts';
 
-/** Rows that are listed, or read all at once. */
-const NOT_MANY = ROW_NAMES.filter((name) => PROJECTIONS[name].statuses || PROJECTIONS[name].is_few)
+/** Rows that are listed. */
+const LISTED = ROW_NAMES.filter((name) => PROJECTIONS[name].statuses)
   .map((name) => `'${name}'`)
   .join();
 
@@ -70,8 +70,8 @@ export const MIGRATIONS: readonly string[] = [
     state text COLLATE "C" NOT NULL,
     PRIMARY KEY (tenant, name, key)
   ) WITH (fillfactor = 70);
-  CREATE INDEX few_rows ON keyturn.projection (tenant, name, seq)
-    WHERE name IN (${NOT_MANY});
+  CREATE INDEX listed_rows ON keyturn.projection (tenant, name, seq)
+    WHERE name IN (${LISTED});
   CREATE INDEX intent_order ON keyturn.projection (tenant, seq) WHERE name = 'intent';
   CREATE INDEX intent_status ON keyturn.projection (tenant, status, seq) WHERE name = 'intent';
 

@@ -1,10 +1,11 @@
 import type { Digest } from '../../canonical/digest.ts';
-import type { Event } from '../../event/event.ts';
+import { type Event, isSigned } from '../../event/event.ts';
 import { PROJECTIONS, ROW_NAMES, rowsNamedBy } from '../../fold/projection.ts';
 import type { Row, RowName } from '../../fold/row.ts';
+import { delegationOf } from '../../identity/authority.ts';
 import { allClaims, type CheckedCommit, type Ledger } from '../decide.ts';
 
-/** What a decision wants to look at. Rows that are few are loaded whole and are not listed. */
+/** What a decision wants to look at, besides what is always loaded. */
 export interface Wanted {
   readonly rows: ReadonlyMap<string, RowRef>;
   readonly claims: readonly string[];
@@ -26,8 +27,8 @@ export class NotLoaded extends Error {
   }
 }
 
-/** A ledger has few of these, and most decisions look at them: all of them are loaded. */
-export const FEW: ReadonlySet<RowName> = new Set(ROW_NAMES.filter((name) => PROJECTIONS[name].is_few));
+/** Nearly every decision looks at these: they are loaded without being asked for. */
+export const ALWAYS: ReadonlySet<RowName> = new Set(ROW_NAMES.filter((name) => PROJECTIONS[name].is_one));
 
 const NOTHING: Wanted = { rows: new Map(), claims: [], objects: [] };
 const refOf = (name: RowName, key: string) => `${name} ${key}`;
@@ -43,10 +44,17 @@ export function wantedOf(commits: readonly CheckedCommit[]): Wanted {
   };
 }
 
-/** A run that the agent core dispatched is claimed while its dispatch stands. */
+/** The rows that it changes, who signed it and under what, and whether a run that the agent core dispatched still stands. */
 function lookedAt(event: Event): RowRef[] {
-  const dispatch: RowRef[] = event.kind === 'execution.claimed' ? [['dispatched', event.subject]] : [];
-  return [...rowsNamedBy(event), ...dispatch];
+  const refs = rowsNamedBy(event);
+  if (event.kind === 'execution.claimed') refs.push(['dispatched', event.subject]);
+  if (!isSigned(event)) return refs;
+  const delegation = delegationOf(event);
+  return [
+    ...refs,
+    ['principal', event.body.by],
+    ...(delegation ? [['delegation', delegation] as const] : []),
+  ];
 }
 
 /** What was found of it. */
@@ -76,17 +84,11 @@ export function snapshotOf(tenant: string): Snapshot {
   const rows = new Map<string, Row | null>();
   const claims = new Map<string, boolean>();
   const objects = new Map<Digest, boolean>();
-  let has_few = false;
+  let has_always = false;
 
   function known(name: RowName, key: string): Row | null | undefined {
     const row = rows.get(refOf(name, key));
-    return row === undefined && has_few && FEW.has(name) ? null : row;
-  }
-
-  function principals() {
-    if (!has_few) missing(NOTHING);
-    const found = [...rows.values()].filter((row): row is Row<'principal'> => row?.name === 'principal');
-    return found.toSorted((a, b) => a.seq - b.seq).map(({ state }) => state);
+    return row === undefined && has_always && ALWAYS.has(name) ? null : row;
   }
 
   const ledger: Ledger = {
@@ -97,7 +99,6 @@ export function snapshotOf(tenant: string): Snapshot {
       if (row === undefined) missing({ ...NOTHING, rows: new Map([[refOf(name, key), [name, key]]]) });
       return row as Row<N> | null;
     },
-    principals,
     isClaimed: (claim) => claims.get(claim) ?? missing({ ...NOTHING, claims: [claim] }),
     holdsObject: (digest) => objects.get(digest) ?? missing({ ...NOTHING, objects: [digest] }),
   };
@@ -106,7 +107,7 @@ export function snapshotOf(tenant: string): Snapshot {
     const presumed = new Set<string>();
     const row = <N extends RowName>(name: N, key: string) => {
       const found = known(name, key);
-      if (found !== undefined || FEW.has(name)) return ledger.row(name, key);
+      if (found !== undefined || ALWAYS.has(name)) return ledger.row(name, key);
       presumed.add(refOf(name, key));
       return null;
     };
@@ -114,7 +115,7 @@ export function snapshotOf(tenant: string): Snapshot {
   }
 
   function learn(wanted: Wanted, found: Found): void {
-    has_few = true;
+    has_always = true;
     for (const ref of wanted.rows.keys()) rows.set(ref, null);
     for (const row of found.rows) rows.set(refOf(row.name, row.key), row);
     for (const claim of wanted.claims) claims.set(claim, found.claims.has(claim));
@@ -125,7 +126,7 @@ export function snapshotOf(tenant: string): Snapshot {
     claims.clear();
     objects.clear();
     if (rows.size <= KEPT) return;
-    for (const [ref, row] of rows) if (row === null || !FEW.has(row.name)) rows.delete(ref);
+    for (const [ref, row] of rows) if (row === null || !ALWAYS.has(row.name)) rows.delete(ref);
   }
 
   return {

@@ -36,10 +36,6 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
       rows.set(ref, found);
       return found;
     },
-    principals: () => {
-      writeRows();
-      return stored.principals();
-    },
     isClaimed: (claim) => claimed.has(claim) || stored.isClaimed(claim),
   };
 

@@ -32,7 +32,6 @@ const FRESH_TABLES = `
   CREATE TEMP TABLE projection (
     id INTEGER PRIMARY KEY, tenant INTEGER, name TEXT, key TEXT, status TEXT, state TEXT
   ) STRICT;
-  CREATE INDEX temp.principal_rows ON projection (id) WHERE name = 'principal';
 `;
 const DROP_TABLES = 'DROP TABLE temp.lookup; DROP TABLE temp.projection;';
 

@@ -23,7 +23,6 @@ export function ledgerOf(db: Database, tenant: Tenant): Ledger {
     tenant: tenant.name,
     is_whole: true,
     row: (name, key) => readRow(db, tenant, name, key),
-    principals: () => readAll(db, tenant, 'principal'),
     isClaimed: (claim) =>
       db
         .sql('SELECT seq FROM lookup WHERE tenant = ? AND near = ? AND kind = ? AND key = ?')

@@ -73,16 +73,16 @@ export const CREATION = [
   `PRAGMA user_version = ${MIGRATIONS.length}`,
 ].join(';');
 
-/** Room for the entries of one tenant, and as much for second rows: 2^12 tenants stay exact in a JavaScript number. */
+/** Room for the entries of one tenant, and as much for each further row of an entry: 2^12 tenants stay exact in a JavaScript number. */
 const SPAN = 2 ** 40;
 
 export function idOf(tenant_id: number, seq: number): number {
   return tenant_id * SPAN + seq;
 }
 
-/** Where a row of a projection is. The second row of an entry lies behind the room of the first ones. */
+/** Where a row of a projection is. Rows that an entry brings into being beside its first one lie in rooms of their own. */
 export function rowIdOf(tenant_id: number, name: RowName, seq: number): number {
-  return idOf(tenant_id, PROJECTIONS[name].is_second ? seq + SPAN / 2 : seq);
+  return idOf(tenant_id, seq + (SPAN / 4) * (PROJECTIONS[name].place ?? 0));
 }
 
 export function seqOf(id: number): number {
