@@ -6,7 +6,7 @@ import { sameState } from '../state/pin.ts';
 import { type SecondNames, type Seen, seeIn } from '../state/see.ts';
 import { announced, type JournalLine, neverTouched } from './journal.ts';
 import { halfMoved } from './leftovers.ts';
-import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
+import { type Checkpoint, hasItsTimes, originalOf, type RollbackManifest } from './manifest.ts';
 
 /**
  * How far a run came, told by the paths themselves. `untouched`: as before the run. `done`: as the plan leaves it at the
@@ -96,17 +96,23 @@ async function inspectPath(
     };
   }
   const found = seen?.state ?? null;
-  return { checkpoint, standing: standingOf(checkpoint, found, journal), found, seen };
+  return { checkpoint, standing: standingOf(checkpoint, seen, journal), found, seen };
 }
 
 function standingOf(
   checkpoint: Checkpoint,
-  found: FileState | null,
+  seen: Seen | null,
   journal: readonly JournalLine[],
 ): PathStanding {
-  if (sameState(found, originalOf(checkpoint))) return 'untouched';
-  if (neverTouched(journal, checkpoint.file_path)) return 'foreign';
+  const found = seen?.state ?? null;
   const ours = statesLeft(checkpoint, journal);
+  if (sameState(found, originalOf(checkpoint))) {
+    // A file that the plan moved here can be like the one that was here before, and be another one.
+    const is_moved =
+      seen !== null && !hasItsTimes(seen, checkpoint) && ours.some((state) => sameState(found, state));
+    if (!is_moved) return 'untouched';
+  }
+  if (neverTouched(journal, checkpoint.file_path)) return 'foreign';
   if (ours.length > 0 && sameState(found, ours.at(-1)!)) return 'done';
   if (ours.some((state) => sameState(found, state))) return 'begun';
   return found === null ? 'missing' : 'changed';

@@ -161,3 +161,16 @@ export function originalOf(checkpoint: Checkpoint): FileState | null {
   if (sha256 === null || size === null || mode === null) return null;
   return { sha256, size, mode, ...(original_attributes !== null && { attributes: original_attributes }) };
 }
+
+/** Node sets times in doubles; what is lost is below this. */
+const TIME_SLACK_NS = 1_000n;
+
+/** Whether a file has the time of the one that was there before the run. */
+export function hasItsTimes(
+  { mtime_ns }: { readonly mtime_ns: bigint },
+  { original_mtime_ns }: Checkpoint,
+): boolean {
+  if (original_mtime_ns === null) return true;
+  const off = mtime_ns - BigInt(original_mtime_ns);
+  return off < TIME_SLACK_NS && off > -TIME_SLACK_NS;
+}

@@ -17,10 +17,7 @@ import { sameState } from '../state/pin.ts';
 import { identityOf, type SecondNames, type Seen, seeAgainAt } from '../state/see.ts';
 import { type Attributes, stageCopy } from '../state/stage.ts';
 import type { InspectedPath } from './inspect.ts';
-import { type Checkpoint, originalOf, type RollbackManifest } from './manifest.ts';
-
-/** Node sets times in doubles; what is lost is below this. */
-const TIME_SLACK_NS = 1_000n;
+import { type Checkpoint, hasItsTimes, originalOf, type RollbackManifest } from './manifest.ts';
 
 /** What a restore happens in. */
 export interface Scene {
@@ -150,12 +147,6 @@ export async function verifyRestored(
   const found = await attributes.see(root, checkpoint.file_path, second_names);
   if (!sameState(found?.state ?? null, originalOf(checkpoint))) return false;
   return found === null || hasItsTimes(found, checkpoint);
-}
-
-function hasItsTimes({ mtime_ns }: Seen, { original_mtime_ns }: Checkpoint): boolean {
-  if (original_mtime_ns === null) return true;
-  const off = mtime_ns - BigInt(original_mtime_ns);
-  return off < TIME_SLACK_NS && off > -TIME_SLACK_NS;
 }
 
 /** Somebody may have changed the file since it was inspected. */

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -71,6 +72,21 @@ async function done(made: Plan = MADE): Promise<Done> {
 }
 
 describe('a rollback', () => {
+  it('brings a file back where the plan moved another one with the same content', async () => {
+    const root = scratch();
+    lay(root, { a: 'same', b: 'same' });
+    utimesSync(join(root, 'b'), 1e9, 1e9);
+    const before = picture(root);
+    const effect = await derive(
+      root,
+      plan([rename('1', 'a', 'm'), rename('2', 'b', 'a'), modify('3', 'm', 'same', 'other')]),
+    );
+    expect((await execute(root, effect)).status).toBe('SUCCESS');
+    const outcome = await rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect });
+    expect(outcome.status).toBe('rolled_back');
+    expect(picture(root)).toEqual(before);
+  });
+
   it('brings back content, mode, time, existence and folders, and says so in manifest and journal', async () => {
     const { root, before, back } = await done();
     const outcome = await back();
