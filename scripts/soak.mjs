@@ -9,6 +9,7 @@ const SIZES = {
   KEYTURN_SOAK_KILLS: '1000',
   KEYTURN_SOAK_STRIDE: '1',
   KEYTURN_SOAK_SECONDS: '600',
+  KEYTURN_SOAK_LEDGERS: '2000',
   KEYTURN_SOAK: '1',
 };
 
@@ -18,6 +19,7 @@ const SOAKS = {
   // Each takes an hour: two that can run beside each other.
   'kill-sql-changed': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database changed'],
   'kill-sql-new': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database new'],
+  ledgers: ['test/fold/one-answer.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',
