@@ -67,7 +67,7 @@ export function standingOf(state: IntentState, moment: Moment): Standing {
   const not_granted = notGranted(state, moment, { approvers, lapsed, freeze });
   const found = usableNow(state, moment.now);
   const capability = found instanceof Refusal ? null : found;
-  const not_run = not_granted ?? notRun(found, { approvers, lapsed }, moment);
+  const not_run = not_granted ?? notRun(found, { counted, lapsed }, moment);
   return { state, counted, lapsed, approvers, freeze, capability, not_granted, not_run };
 }
 
@@ -91,13 +91,13 @@ function freezeIn(state: IntentState, { now, tenant, freezes, authorities, agent
   });
 }
 
-type Counted = Pick<Standing, 'approvers' | 'lapsed'>;
+type Counted = Pick<Standing, 'counted' | 'lapsed'>;
 
 /** Approval first, then history, as 000 section 4 orders it; then the freeze. */
 function notGranted(
   state: IntentState,
   { now, ledger_at }: Moment,
-  { approvers, lapsed, freeze }: Counted & Pick<Standing, 'freeze'>,
+  { approvers, lapsed, freeze }: Pick<Standing, 'approvers' | 'lapsed' | 'freeze'>,
 ): Denial | null {
   const block = BLOCKS[state.status];
   if (block !== null) return denied(block, { executed_at: state.runs.at(-1)?.claimed_at ?? null });
@@ -125,11 +125,15 @@ function usableNow(state: IntentState, now: Date): Capability | Refusal {
   }
 }
 
-function notRun(found: Capability | Refusal, counted: Counted, { now, authorities }: Moment): Denial | null {
+function notRun(
+  found: Capability | Refusal,
+  approvals: Counted,
+  { now, authorities }: Moment,
+): Denial | null {
   if (found instanceof Refusal) return denied(found.code);
   if (!isLiveAct(authorities, found, now.toISOString()))
     return denied('CAPABILITY_REVOKED', { words: `What ${found.by} granted it with no longer holds.` });
-  const lost = lostBy(found.approvers, counted, authorities);
+  const lost = lostBy(found.approvers, approvals, authorities);
   return lost && denied(lost.code, { words: lost.message });
 }
 
@@ -139,11 +143,11 @@ function notRun(found: Capability | Refusal, counted: Counted, { now, authoritie
  */
 export function lostBy(
   approvers: readonly Approver[],
-  { approvers: counting, lapsed }: Counted,
+  { counted, lapsed }: Counted,
   authorities: Authorities,
 ): Refusal | null {
   for (const { name, roles } of approvers) {
-    if (!counting.includes(name)) {
+    if (!counted.some(({ by }) => by === name)) {
       const code = whyLapsed(lapsed.filter(({ approval }) => approval.by === name));
       return new Refusal(
         code,

@@ -4,8 +4,10 @@ import type { Body, Event } from '../../src/event/event.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
+  claimed,
   delegation,
   enrolledAgent,
+  granted,
   issued,
   keyOf,
   proposed,
@@ -71,6 +73,9 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
         events: [issued(id, 'planner', { delegation: root, expires_at: '2026-02-15T12:00:00.000Z' })],
       });
       expect(await store.find('intent', id)).toMatchObject({ capabilities: [{ by: 'planner' }] });
+      // A second yes takes nothing away from the first.
+      await store.commit({ events: [granted(id, 'bo')] });
+      await store.commit({ events: [claimed(id)] });
     });
 
     it('that is unknown, ended or taken back carries nothing', async () => {
