@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Event } from '../src/event/event.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import type { Commit, Store } from '../src/store/store.ts';
+import { begun, enrolled } from '../test/store/facts.ts';
 
 const digest = 'ab'.repeat(32);
 
@@ -36,8 +37,11 @@ export function proposal(entries = 1): Commit {
   return { claims: [`intent:${subject}`], events: [event, ...Array(entries - 1).fill(refused)] };
 }
 
-export function openStore(path: string, mode: 'write' | 'create', tenant = 'default'): Promise<Store> {
-  return openSqliteStore({ path, tenant, clock: () => new Date(), mode });
+/** One that is made begins a ledger. */
+export async function openStore(path: string, mode: 'write' | 'create'): Promise<Store> {
+  const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode });
+  if (mode === 'create') await store.commit({ events: [begun(), enrolled('ada')] });
+  return store;
 }
 
 export async function commitTogether(store: Store, count: number): Promise<void> {

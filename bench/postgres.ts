@@ -131,6 +131,7 @@ interface TenantTimes {
 async function measureTenants(server: Server, { commit_rounds, commits }: Sizes): Promise<TenantTimes> {
   const { url, store } = await made(server, 'tenants');
   const other = await open(url, 'create', 'other');
+  await other.commit({ events: [begun(), enrolled('ada', 'ada', undefined, 'other')] });
   const holder = await connected(url);
   const times = { alone: [] as number[], beside: [] as number[] };
   const commitEach = async (into: number[]) => {

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { granted, yes } from '../journey/authority.ts';
 import { shared } from '../journey/postgres-host.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { proposed } from './facts.ts';
+import { begun, enrolled, proposed } from './facts.ts';
 import { APPLICATION, postgres } from './postgres-place.ts';
 
 /** What the server itself says: of the indexes that 003 names, of the sessions of a store, and of rows edited by hand. */
@@ -89,6 +89,7 @@ describe('the sessions of a store', () => {
   it('end a statement, a wait for a lock and an idle transaction, whether they read or write', async () => {
     await at().place();
     const made = await at().open('create', { tenant: 'sessions' });
+    await made.commit({ events: [begun(), enrolled('ada', 'ada', undefined, 'sessions')] });
     await made.close();
     await at().sql(TELLING);
     onTestFinished(async () => void (await at().sql(SILENT)));
