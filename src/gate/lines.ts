@@ -12,12 +12,11 @@ const EXECUTED = '[ERROR] Intent already executed';
 const FROZEN = '[ERROR] Frozen';
 const NOT_GRANTED = '[ERROR] Not granted to run';
 const FAILED = '[ERROR] Execution failed';
-const IN_DOUBT = '[ERROR] Execution in doubt';
 const PARTIAL = '[ERROR] Execution stopped half way';
 const STUCK = '[ERROR] Rollback stuck';
 
 /** Lines about a run: they say when it began. */
-const ABOUT_RUN: ReadonlySet<string> = new Set([EXECUTED, FAILED, IN_DOUBT, PARTIAL, STUCK]);
+const ABOUT_RUN: ReadonlySet<string> = new Set([EXECUTED, FAILED, PARTIAL, STUCK]);
 
 /**
  * In the lane the verifier is a function or a program; with a store, the store is the verifier, and one that is missing
@@ -41,8 +40,9 @@ const LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
   CAPABILITY_NOT_YET: '[ERROR] Capability not valid yet',
   ALREADY_EXECUTED: EXECUTED,
   CLAIM_TAKEN: EXECUTED,
+  // It began, and that is recorded: 000 asks for no more.
+  RUN_IN_DOUBT: EXECUTED,
   RUN_FAILED: FAILED,
-  RUN_IN_DOUBT: IN_DOUBT,
   RUN_PARTIAL: PARTIAL,
   ROLLBACK_STUCK: STUCK,
   PROJECT_MISSING: NOT_FOUND,

@@ -193,7 +193,7 @@ describe('revoke', () => {
       stdout: `[OK] alice revoked ${intent.capability}. A run that uses it is stopped\n`,
     });
     const checked = await scene.run('check', intent.id, intent.hash);
-    expect(checked.stdout).toBe('[ERROR] Approval verification failed\n');
+    expect(checked.stdout).toBe('[ERROR] Capability revoked\n');
     expect(checked.stderr).toMatch(/^CAPABILITY_REVOKED: /);
     expect((await scene.run('run', intent.id, intent.hash)).stderr).toMatch(/^CAPABILITY_REVOKED: /);
     expectError('CAPABILITY_REVOKED', await scene.talk(words, ALICE));

@@ -43,9 +43,9 @@ export function family(sandbox: unknown, timeout_s: number): Play {
 }
 
 /** The effect may have happened: nothing starts it again, and `status` says so first. */
-export async function expectInDoubt(set: Stage): Promise<void> {
+export async function expectInDoubt(set: Stage, code: ReasonCode = 'RUN_IN_DOUBT'): Promise<void> {
   const { execution_id } = await runOf(set);
-  await refused(set, await executed(set), 'RUN_IN_DOUBT');
+  await refused(set, await executed(set, code), code);
   const { stdout } = await alone(set, ['status']);
   expect(stdout.startsWith(`!!! IN DOUBT ${execution_id}: the effect may have happened !!!\n`)).toBe(true);
   expect(runs(set)).toBe(1);
@@ -63,5 +63,5 @@ export async function expectKilled(
   expect(processesWith(mark)).toEqual([]);
   const body = { result: 'partial', reason_code: code, exit_code: null };
   expect((await ledgerOf(set)).at(-1)).toMatchObject({ kind: 'execution.finished', body });
-  await expectInDoubt(set);
+  await expectInDoubt(set, 'RUN_PARTIAL');
 }

@@ -35,10 +35,10 @@ describe('freeze', () => {
     expect(second).toBe('  A human lets it go: keyturn unfreeze --reason …');
 
     const checked = await scene.run('check', intent.id, intent.hash);
-    expect(checked.stdout).toBe('[ERROR] Approval verification failed\n');
+    expect(checked.stdout).toBe('[ERROR] Frozen\n');
     expect(checked.stderr).toMatch(/^FROZEN: Everything is frozen since \S+Z, by alice: incident 12 /);
     const run = await scene.run('run', intent.id, intent.hash);
-    expect(run.stdout).toMatch(/^\[ERROR\] Approval verification failed\n\[ERROR\] Execution not eligible\n/);
+    expect(run.stdout).toMatch(/^\[ERROR\] Frozen\n\[ERROR\] Execution not eligible\n/);
     expect(run.stderr).toMatch(/^FROZEN: /);
     expect((await scene.storyOf(intent)).at(-1)).toMatchObject({
       kind: 'execution.refused',

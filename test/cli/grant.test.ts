@@ -10,8 +10,8 @@ beforeAll(async () => {
   scene = await makeScene(folder);
 });
 
-const NOT_APPROVED =
-  '[ERROR] Approval verification failed\n[ERROR] Execution not eligible\n' +
+const NOT_GRANTED =
+  '[ERROR] Not granted to run\n[ERROR] Execution not eligible\n' +
   '[ERROR] Cannot execute: Execution not eligible\nNo execution attempted.\n';
 
 describe('the walk through steps 0 to 7', () => {
@@ -29,9 +29,9 @@ describe('the walk through steps 0 to 7', () => {
 
     // Approved is not enough: nothing runs without a capability.
     const early = await scene.run('check', id, hash);
-    expect(early).toMatchObject({ code: 1, stdout: '[ERROR] Approval verification failed\n' });
+    expect(early).toMatchObject({ code: 1, stdout: '[ERROR] Not granted to run\n' });
     expect(early.stderr).toMatch(/^CAPABILITY_MISSING: /);
-    expect((await scene.run('run', id, hash)).stdout).toBe(NOT_APPROVED);
+    expect((await scene.run('run', id, hash)).stdout).toBe(NOT_GRANTED);
     expect((await scene.run('status')).stdout).toContain(
       `Approved; a human has to grant a capability (1):\n  keyturn grant ${id}\n`,
     );

@@ -25,9 +25,17 @@ export const INVALID =
 
 export const CANNOT = /^\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/;
 
+export const NOT_GRANTED = notEligible('[ERROR] Not granted to run');
+
+const ENDS: Readonly<Partial<Record<ReasonCode, string>>> = {
+  RUN_FAILED: 'Execution failed',
+  RUN_PARTIAL: 'Execution stopped half way',
+};
+
 /** An intent that ran, at the time at which its last attempt was claimed. */
-export async function executed(set: Stage): Promise<string> {
-  return notEligible(`[ERROR] Intent already executed at ${(await runOf(set)).claimed_at}`);
+export async function executed(set: Stage, code: ReasonCode = 'ALREADY_EXECUTED'): Promise<string> {
+  const words = ENDS[code] ?? 'Intent already executed';
+  return notEligible(`[ERROR] ${words} at ${(await runOf(set)).claimed_at}`);
 }
 
 /** Exact stdout, exit 1, and one line on stderr that begins with the reason code. */

@@ -23,6 +23,7 @@ import {
   expectRefused,
   INVALID,
   NOT_APPROVED,
+  NOT_GRANTED,
   notEligible,
   OTHER,
   precondition,
@@ -53,8 +54,8 @@ describe('the preconditions of 001', () => {
     await refused(set, await executed(set), 'ALREADY_EXECUTED');
     const cases: [Play, string, ReasonCode][] = [
       [{ verdict: 'none' }, NOT_APPROVED, 'APPROVAL_MISSING'],
-      [{ verdict: 'approved' }, NOT_APPROVED, 'CAPABILITY_MISSING'],
-      [{ age_s: 600 }, NOT_APPROVED, 'CAPABILITY_EXPIRED'],
+      [{ verdict: 'approved' }, NOT_GRANTED, 'CAPABILITY_MISSING'],
+      [{ age_s: 600 }, notEligible('[ERROR] Capability expired'), 'CAPABILITY_EXPIRED'],
       [{ verdict: 'rejected' }, NOT_APPROVED, 'INTENT_REJECTED'],
       [{ age_s: 2 * DAY_S }, NOT_APPROVED, 'INTENT_EXPIRED'],
       [{ age_s: DAY_S / 8 }, NOT_APPROVED, 'APPROVAL_EXPIRED'],

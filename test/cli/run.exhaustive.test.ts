@@ -20,7 +20,16 @@ import {
 } from '../support/transcript.ts';
 import { expectInDoubt, expectKilled, family, MEANWHILE, WAITING } from './doubt.ts';
 import { expectError, PASSPHRASE, SOME_HASH, UNKNOWN_ID } from './project.ts';
-import { CANNOT, executed, expectRefused, NOT_APPROVED, OTHER, precondition, refused } from './refused.ts';
+import {
+  CANNOT,
+  executed,
+  expectRefused,
+  NOT_APPROVED,
+  NOT_GRANTED,
+  OTHER,
+  precondition,
+  refused,
+} from './refused.ts';
 import {
   alone,
   answering,
@@ -253,7 +262,7 @@ describe('once', () => {
     const set = await stage({ body: 'echo ran >> "$LOG"; exit 1' });
     expect((await saysYes(set)).code).toBe(1);
     expect(runs(set)).toBe(1);
-    await refused(set, await executed(set), 'RUN_FAILED');
+    await refused(set, await executed(set, 'RUN_FAILED'), 'RUN_FAILED');
     expect(runs(set)).toBe(1);
   });
 
@@ -272,15 +281,15 @@ describe('once', () => {
     const ends: [end: string, code: ReasonCode][] = [
       ['exit 0', 'ALREADY_EXECUTED'],
       ['exit 3', 'RUN_FAILED'],
-      ['kill -9 $$', 'RUN_IN_DOUBT'],
+      ['kill -9 $$', 'RUN_PARTIAL'],
     ];
     await inTurn(ends, async ([end, code]) => {
       const set = await stage({ body: `echo ran >> "$LOG"; ${end}` });
       await saysYes(set);
-      await refused(set, await executed(set), code);
+      await refused(set, await executed(set, code), code);
       const again = await atTerminal(set, set.words, () => {});
       expect(again.screen).toBe('');
-      expectRefused(again, await executed(set), code);
+      expectRefused(again, await executed(set, code), code);
       expect(runs(set)).toBe(1);
       const claims = kindsOf(await ledgerOf(set), set).filter((kind) => kind === 'execution.claimed');
       expect(claims).toHaveLength(1);
@@ -325,10 +334,10 @@ describe('once', () => {
     expect((await alone(set, [...resolve, '--as', 'bot'])).stderr).toContain('(NOT_HUMAN ');
     expect(await stateOf(set)).toMatchObject({ status: 'claimed' });
     expect((await signing(set, ...resolve)).code).toBe(0);
-    await refused(set, await executed(set), 'RUN_FAILED');
+    await refused(set, await executed(set, 'RUN_FAILED'), 'RUN_FAILED');
     expect((await signing(set, ...retry)).code).toBe(0);
     expect(runs(set)).toBe(1);
-    await refused(set, NOT_APPROVED, 'CAPABILITY_MISSING');
+    await refused(set, NOT_GRANTED, 'CAPABILITY_MISSING');
     await grant(set);
     const second = await saysYes(set);
     expect(second.stdout).toContain('Tool output:\n  second\nStatus: ');
@@ -338,11 +347,11 @@ describe('once', () => {
   it('after a failure only a retry signed by a human allows one more attempt', async () => {
     const set = await stage({ body: 'echo ran >> "$LOG"; [ "$(wc -l < "$LOG")" = 2 ]' });
     await saysYes(set);
-    await refused(set, await executed(set), 'RUN_FAILED');
+    await refused(set, await executed(set, 'RUN_FAILED'), 'RUN_FAILED');
     const retry = ['retry', set.id, '--reason', 'The disk is back.'];
     expectError('NO_TERMINAL', await alone(set, retry));
     expectError('NOT_HUMAN', await alone(set, [...retry, '--as', 'bot']));
-    await refused(set, await executed(set), 'RUN_FAILED');
+    await refused(set, await executed(set, 'RUN_FAILED'), 'RUN_FAILED');
     expect((await signing(set, ...retry)).code).toBe(0);
     expectError('RETRY_NOT_DUE', await signing(set, ...retry));
     await grant(set);
