@@ -106,7 +106,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       from(
         state,
         ['failed', 'rolled_back'],
-        state.status === 'claimed' || state.status === 'partial' ? 'RUN_IN_DOUBT' : 'RETRY_NOT_DUE',
+        state.status === 'claimed' || state.status === 'partial' ? BLOCKS[state.status]! : 'RETRY_NOT_DUE',
       );
       sameHash(state, event.body.hash);
       sameRun(state, event.body.after);

@@ -78,7 +78,7 @@ export async function retry(context: Context, request: RetryRequest): Promise<Ev
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const state = await requireIntent(context, intent_id);
   const run = state.runs.at(-1);
-  if (isInDoubt(state)) refuse('RUN_IN_DOUBT');
+  if (isInDoubt(state)) refuse(state.status === 'partial' ? 'RUN_PARTIAL' : 'RUN_IN_DOUBT');
   if (!['failed', 'rolled_back'].includes(state.status) || run === undefined) refuse('RETRY_NOT_DUE');
   const { tool, effect_digest } = choiceOf(state, request.alternate);
   const facts = {

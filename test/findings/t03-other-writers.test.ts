@@ -31,7 +31,9 @@ describe('T3: while another writer has the store', () => {
     const first = store.commit({ claims: ['first'], events: [proposed()] });
     await turn();
     const second = store.commit({ claims: ['second'], events: [proposed()] });
-    const again = expectRefusal('CLAIM_TAKEN', () => store.commit({ claims: ['first'], events: [proposed()] }));
+    const again = expectRefusal('CLAIM_TAKEN', () =>
+      store.commit({ claims: ['first'], events: [proposed()] }),
+    );
     await turn();
     other.exec('ROLLBACK');
     const [one, two] = (await Promise.all([first, second])).map(({ entries }) => entries[0]!.seq);

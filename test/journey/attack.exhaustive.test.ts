@@ -6,6 +6,7 @@ import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
 import { type Project, project, ready, TOOLS } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
@@ -30,8 +31,17 @@ describe('an attacker who can call the library', () => {
     const other = await project(TOOLS);
     const { intent_id, hash } = await one.keyturn.propose(say('x'));
     await expectRefusal('KEY_FILE_INVALID', () =>
-      one.keyturn.approve({ intent_id, hash, signer: other.ada }),
+      one.keyturn.approve({ intent_id, hash, signer: freshSigner('ada') }),
     );
+    // The same key in both: what it signed there says nothing here.
+    const { effect_digest, expires_at } = await one.keyturn.intent(intent_id);
+    const facts = { hash, effect_digest, expires_at, account: null, decision: hash };
+    const { origin } = await other.keyturn.system();
+    const act = signAct(origin, 'approval.granted', intent_id, facts, one.ada, new Date());
+    const { store: path } = one.keyturn.layout;
+    const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
+    await expectRefusal('SIGNATURE_INVALID', () => store.commit({ events: [act] }));
+    await store.close();
   });
 });
 

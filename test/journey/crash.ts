@@ -60,7 +60,7 @@ export async function killRuns(
     const expected = {
       approved: 'success',
       claimed: 'RUN_IN_DOUBT',
-      partial: 'RUN_IN_DOUBT',
+      partial: 'RUN_PARTIAL',
       succeeded: 'ALREADY_EXECUTED',
     };
     expect(again).toBe(expected[status as keyof typeof expected]);

@@ -226,7 +226,7 @@ describe('a registered pipeline in a plan', () => {
     expect(existsSync(join(p.root, 'never'))).toBe(false);
     expect(marks(p)).toBe('ran\n');
     expect(await statusOf(p, intent)).toBe('partial');
-    await expectRefusal('RUN_IN_DOUBT', () => run(p, intent));
+    await expectRefusal('RUN_PARTIAL', () => run(p, intent));
     await expectProvable(p);
   });
 
@@ -234,7 +234,7 @@ describe('a registered pipeline in a plan', () => {
     const p = await plant();
     const failed = await ran(p, planOf([pipeline('broken')]));
     expect(failed.report).toMatchObject({ result: 'partial', reason_code: 'PIPELINE_FAILED' });
-    await expectRefusal('RUN_IN_DOUBT', () =>
+    await expectRefusal('RUN_PARTIAL', () =>
       p.keyturn.retry({ intent_id: failed.intent_id, reason: 'again', signer: p.ada }),
     );
   });
