@@ -7,7 +7,7 @@ import { begun, enrolled } from '../test/store/facts.ts';
 const digest = 'ab'.repeat(32);
 
 /** One event and one claim: what a proposal commits, without its objects. With more entries, refusals follow it. */
-export function proposal(entries = 1): Commit {
+export function proposal(entries = 1, proposer = 'planner'): Commit {
   const subject = randomUUID();
   const event: Event<'intent.proposed'> = {
     kind: 'intent.proposed',
@@ -19,7 +19,7 @@ export function proposal(entries = 1): Commit {
       effect: 'tool',
       tool: 'deploy',
       approvals_needed: 1,
-      proposer: 'planner',
+      proposer,
       proposer_kind: 'agent',
       proposer_signature: null,
       proposer_key: null,
@@ -29,6 +29,7 @@ export function proposal(entries = 1): Commit {
       alternates: [],
       replaces: null,
       contents: [],
+      receipt: digest,
       expires_at: '2100-01-15T12:00:00.000Z',
     },
   };
@@ -44,8 +45,8 @@ export async function openStore(path: string, mode: 'write' | 'create'): Promise
   return store;
 }
 
-export async function commitTogether(store: Store, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => store.commit(proposal())));
+export async function commitTogether(store: Store, count: number, proposer?: string): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => store.commit(proposal(1, proposer))));
 }
 
 export async function commitInTurn(store: Store, count: number): Promise<void> {

@@ -2,16 +2,21 @@ import { join } from 'node:path';
 import { AGENT } from './agent-figure.ts';
 import { CALLER_FIGURE } from './callers-figure.ts';
 import { capabilityRows } from './capability.ts';
+import { COMMAND_LINE } from './command-line.ts';
 import { TOGETHER } from './commit.ts';
 import { COVERS } from './covers.ts';
 import { finderFigure } from './finder.ts';
+import { GROWTH } from './growth-figure.ts';
 import type { CheckTimes, VerifyTimes } from './ledger.ts';
+import { PAGES } from './pages-figure.ts';
+import { PASSKEY } from './passkey-figure.ts';
 import { policyFigure } from './policy.ts';
 import type { Sizes } from './sizes.ts';
-import { measureStarts, writeQueue } from './start.ts';
+import { measureStarts, type Starts, startRow, writeQueue } from './start.ts';
 import { countSyncs } from './syncs.ts';
 import type { Row } from './table.ts';
-import { ROOT, type Workshop } from './workshop.ts';
+import { WAITING } from './waiting-figure.ts';
+import { CLI, type Workshop } from './workshop.ts';
 
 /** One or more rows of the table, measured together. */
 export interface Figure {
@@ -22,9 +27,14 @@ export interface Figure {
 export const FIGURES: readonly Figure[] = [
   { name: 'lane check', rows: laneCheck },
   { name: 'lane check, large queue', rows: laneCheckLarge },
+  COMMAND_LINE,
   { name: 'commits', rows: commits },
   { name: 'governed run', rows: governedRun },
   CALLER_FIGURE,
+  GROWTH,
+  PAGES,
+  WAITING,
+  PASSKEY,
   policyFigure,
   { name: 'check and verify', rows: ledgers },
   { name: 'plans', rows: plans },
@@ -39,24 +49,16 @@ const count = (value: number) => Math.round(value).toLocaleString('en');
 
 async function laneCheck({ folder }: Workshop, { starts }: Sizes): Promise<Row[]> {
   const question = writeQueue(join(folder, 'queue-small'), 3);
-  return [startRow('lane check, small queue, whole process', question, starts, 1.3)];
+  return [startRow('lane check, small queue, whole process', startOf(question, starts), 1.3)];
 }
 
 async function laneCheckLarge({ folder }: Workshop, { large_starts, queue_lines }: Sizes): Promise<Row[]> {
   const question = writeQueue(join(folder, 'queue-large'), queue_lines);
-  return [startRow(`lane check, 2 x ${count(queue_lines)} lines`, question, large_starts, 8)];
+  return [startRow(`lane check, 2 x ${count(queue_lines)} lines`, startOf(question, large_starts), 8)];
 }
 
-function startRow(figure: string, question: readonly string[], rounds: number, most: number): Row {
-  const { node_ms, check_ms, cpu_ratio } = measureStarts(join(ROOT, 'dist', 'cli.js'), question, rounds);
-  const ratio = check_ms / node_ms;
-  return {
-    figure,
-    measured: `${ratio.toFixed(2)} x node -e 0`,
-    asked: `<= ${most}`,
-    verdict: verdict(ratio <= most),
-    baseline: `${check_ms.toFixed(0)} ms against ${node_ms.toFixed(0)} ms wall; CPU ${cpu_ratio.toFixed(2)} x`,
-  };
+function startOf(question: readonly string[], rounds: number): Starts {
+  return measureStarts(CLI, [question], rounds)[0]!;
 }
 
 async function commits(workshop: Workshop, sizes: Sizes): Promise<Row[]> {
@@ -69,8 +71,8 @@ async function commits(workshop: Workshop, sizes: Sizes): Promise<Row[]> {
     {
       figure: 'durable commits, one at a time',
       measured: `${lone_rate.toFixed(2)} of the raw rate`,
-      asked: '>= 0.6',
-      verdict: verdict(lone_rate >= 0.6),
+      asked: '>= 0.47',
+      verdict: verdict(lone_rate >= 0.47),
       baseline: `${count(time.lone_us)} us against ${count(time.raw_us)} us for append + fdatasync of ${time.bytes} bytes`,
     },
     {
@@ -90,9 +92,9 @@ async function commits(workshop: Workshop, sizes: Sizes): Promise<Row[]> {
 async function governedRun({ folder, ask }: Workshop, { runs }: Sizes): Promise<Row[]> {
   const time = await ask('measureRuns', { root: join(folder, 'governed'), runs });
   const added_ms = time.governed_ms - time.bare_ms;
-  const budget_ms = 2 * time.commit_ms + 3;
+  const budget_ms = 2 * time.commit_ms + 2;
   const journey_ms = time.journey_ms - time.bare_ms;
-  const journey_budget_ms = 6 * time.commit_ms + 6;
+  const journey_budget_ms = 4 * time.commit_ms + 5;
   const capability = await ask('measureCapabilities', { rounds: runs });
   return [
     {
@@ -100,23 +102,26 @@ async function governedRun({ folder, ask }: Workshop, { runs }: Sizes): Promise<
       measured: `+${added_ms.toFixed(2)} ms`,
       asked: `<= ${budget_ms.toFixed(2)} ms`,
       verdict: verdict(added_ms <= budget_ms),
-      baseline: `${time.governed_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 2 commits of ${time.commit_ms.toFixed(2)} ms + 3 ms`,
+      baseline: `${time.governed_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 2 commits of ${time.commit_ms.toFixed(2)} ms + 2 ms`,
     },
     {
       figure: 'the whole journey, proposal to record, beyond the bare spawn',
       measured: `+${journey_ms.toFixed(2)} ms`,
       asked: `<= ${journey_budget_ms.toFixed(2)} ms`,
       verdict: verdict(journey_ms <= journey_budget_ms),
-      baseline: `${time.journey_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 6 commits of ${time.commit_ms.toFixed(2)} ms + 6 ms`,
+      baseline: `${time.journey_ms.toFixed(2)} ms against ${time.bare_ms.toFixed(2)} ms; asked is 4 commits of ${time.commit_ms.toFixed(2)} ms + 5 ms`,
     },
     ...capabilityRows(capability, time.lookup_us),
   ];
 }
 
-async function plans({ folder, ask }: Workshop, { plan_rounds, plan_file_bytes }: Sizes): Promise<Row[]> {
+async function plans(
+  { folder, ask }: Workshop,
+  { plan_pairs, plan_rounds, plan_file_bytes }: Sizes,
+): Promise<Row[]> {
   const time = await ask('measurePlans', {
     root: join(folder, 'plans'),
-    rounds: plan_rounds,
+    rounds: plan_pairs,
     bytes: 100_000,
   });
   const edit = await ask('measureEdit', { rounds: plan_rounds });
@@ -125,15 +130,15 @@ async function plans({ folder, ask }: Workshop, { plan_rounds, plan_file_bytes }
   await ask('layPlanMemory', { root: large, bytes: plan_file_bytes });
   const { peak_mb } = await ask('measurePlanMemory', { root: large });
   const against = (ms: number) =>
-    `${ms.toFixed(0)} ms against ${time.bare_ms.toFixed(0)} ms for the bare loop`;
+    `${ms.toFixed(0)} ms against ${time.bare_ms.toFixed(0)} ms for the bare loop; the median of ${plan_pairs} rounds`;
   return [
     ratioRow(
       'plan, 100 files of 100 KB, from the y to the record',
-      time.run_ms / time.bare_ms,
+      time.run_ratio,
       1.5,
       `${against(time.run_ms)}; with its reports ${time.whole_ms.toFixed(0)} ms`,
     ),
-    ratioRow('its rollback', time.rollback_ms / time.bare_ms, 1.1, against(time.rollback_ms)),
+    ratioRow('its rollback', time.rollback_ratio, 1.1, against(time.rollback_ms)),
     rewriteRow('30 files of 18 KB, every line changed, propose', rewrites.propose_ms),
     rewriteRow('the same, from the y to the record', rewrites.run_ms),
     ratioRow(

@@ -56,7 +56,7 @@ export function wordsFor(verb: number, object: string) {
   );
 }
 
-/** The goal as somebody says it in one of the languages, the next one each time. */
+/** The goal in the words of one of the languages, the next one each time. */
 export function spokenGoal(i: number, verb: number, object: string): string {
   const language = LANGUAGES[i % LANGUAGES.length]!;
   return `${actsIn(language, verb)[0]} ${thingIn(language, object)}`;

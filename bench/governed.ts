@@ -7,10 +7,10 @@ import { inspectMachine } from '../src/effect/machine.ts';
 import { sandboxCommand } from '../src/effect/sandbox.ts';
 import { userFor } from '../src/effect/user.ts';
 import type { Keyturn } from '../src/keyturn.ts';
-import type { Effect } from '../src/tool/effect.ts';
+import type { ToolEffect } from '../src/tool/effect.ts';
 import { WARM_UP as COMMITS } from './commit.ts';
 import { commitInTurn, openStore } from './facts.ts';
-import { type Asked, createProject, readyIntent } from './project.ts';
+import { type Asked, createProject, type Ordered, readyIntent, turnedIntent } from './project.ts';
 import { timed, usual } from './timing.ts';
 
 export interface RunTimes {
@@ -32,7 +32,7 @@ export async function measureRuns({ root, runs }: { root: string; runs: number }
   const store = await openStore(join(root, 'commit.db'), 'create');
   const own = await openStore(project.keyturn.layout.store, 'write');
   for (const each of [store, own]) await commitInTurn(each, COMMITS);
-  const asked: Asked[] = [];
+  const asked: Ordered[] = [];
   for (let i = 0; i < runs + WARM_UP; i++) asked.push(await readyIntent(project));
   const bare = await bareSpawn(project.keyturn, asked[0]!);
 
@@ -42,8 +42,8 @@ export async function measureRuns({ root, runs }: { root: string; runs: number }
       bare: await bare(),
       commit: await timed(() => commitInTurn(store, 1)),
       governed: await timed(() => runGoverned(project.keyturn, intent)),
-      journey: await timed(async () => runGoverned(project.keyturn, await readyIntent(project))),
-      lookup: await timed(() => project.keyturn.intent(intent.intent_id)),
+      journey: await timed(async () => runGoverned(project.keyturn, await turnedIntent(project))),
+      lookup: await timed(() => project.keyturn.intents.get({ intent_id: intent.intent_id })),
     };
     if (i >= WARM_UP) times.push(time);
   }
@@ -59,8 +59,9 @@ export async function measureRuns({ root, runs }: { root: string; runs: number }
   };
 }
 
-async function runGoverned(keyturn: Keyturn, { intent_id, hash }: Asked): Promise<void> {
-  const report = await keyturn.run({ intent_id, hash, confirm: async () => true });
+/** Who ordered it saw what it is for. */
+export async function runGoverned(keyturn: Keyturn, { intent_id, hash, seen }: Ordered): Promise<void> {
+  const report = await keyturn.runs.run({ intent_id, hash, seen });
   if (report.result !== 'success') throw new Error(`the run ended with ${report.reason_code}`);
 }
 
@@ -69,13 +70,13 @@ export async function bareSpawn(
   keyturn: Keyturn,
   { intent_id, hash }: Asked,
 ): Promise<() => Promise<number>> {
-  const { effect } = await keyturn.preview(intent_id, hash);
+  const { effect } = await keyturn.runs.preview({ intent_id, hash });
   if (effect.kind !== 'tool') throw new Error('The bench runs a tool.');
   return () => spawned(effect);
 }
 
 /** The profile shows no project, so it hides none. */
-async function spawned(effect: Effect): Promise<number> {
+async function spawned(effect: ToolEffect): Promise<number> {
   const { sandbox: profile, limits, cwd, argv, executables } = effect;
   const confinement = { profile, limits, cwd, argv, programs: executables, hidden: [], protected: [] };
   const { argv: command, sources, filter } = sandboxCommand(confinement, inspectMachine());

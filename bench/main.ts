@@ -29,5 +29,5 @@ const rows: Row[] = [];
 for (const figure of wanted) rows.push(...(await rowsOf(figure, workshop, sizes)));
 console.log(`\n${tableOf(rows)}
 
-Times are lower quartiles of interleaved rounds, and the better of two passes for verify: what else the machine does can
+Times are lower quartiles of interleaved rounds (a plan and its rollback: the median of the ratios of each round), and the better of two passes for verify: what else the machine does can
 only add to a time. Commits are measured once the WAL has its full length.`);

@@ -1,4 +1,4 @@
-import { callOf } from '../src/policy/call.ts';
+import { cedarCall } from '../src/policy/call.ts';
 import { loadCedar } from '../src/policy/cedar.ts';
 import { openEngine } from '../src/policy/engine.ts';
 import type { PolicyRequest } from '../src/policy/request.ts';
@@ -7,17 +7,23 @@ import { parsePolicySet } from '../src/policy/set.ts';
 import type { Row } from './table.ts';
 import { timed, usual } from './timing.ts';
 
-const POLICIES = 50;
+const POLICIES = [50];
 const ROUNDS = 60;
 const DECISIONS = 200;
 const MOST = 1.3;
 
-export const policyFigure = { name: 'policy decision', rows: decisionRows };
+export const policyFigure = { name: 'policy decision', rows: () => policyRows(POLICIES) };
+
+export async function policyRows(counts: readonly number[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const count of counts) rows.push(await decisionRow(count));
+  return rows;
+}
 
 /** The same question to the same policies, ours and Cedar's own call in turn. */
-async function decisionRows(): Promise<Row[]> {
+async function decisionRow(count: number): Promise<Row> {
   const set = await parsePolicySet({
-    files: [{ name: 'bench.cedar', text: policyTexts() }],
+    files: [{ name: 'bench.cedar', text: policyTexts(count) }],
     quorums: null,
     tests: null,
   });
@@ -26,15 +32,14 @@ async function decisionRows(): Promise<Row[]> {
   cedar.preparseSchema('bare', CEDAR_SCHEMA);
   const staticPolicies = Object.fromEntries(set.policies.map(({ id, text }) => [id, text]));
   cedar.preparsePolicySet('bare', { staticPolicies });
-  const call = callOf(REQUEST, 'bare', 'bare');
+  const call = cedarCall(REQUEST, {}, 'bare', 'bare');
   const ours = () => engine.decide(REQUEST);
   const bare = () => cedar.statefulIsAuthorized(call);
-  if (!ours().allowed || set.policies.length !== POLICIES)
-    throw new Error('the bench asks the wrong question');
+  if (!ours().allowed || set.policies.length !== count) throw new Error('the bench asks the wrong question');
   const times: { ours_us: number; bare_us: number }[] = [];
   for (let round = 0; round < ROUNDS; round++)
     times.push({ bare_us: await each_us(bare), ours_us: await each_us(ours) });
-  return [rowOf(usual(times.map(({ ours_us }) => ours_us)), usual(times.map(({ bare_us }) => bare_us)))];
+  return rowOf(count, usual(times.map(({ ours_us }) => ours_us)), usual(times.map(({ bare_us }) => bare_us)));
 }
 
 async function each_us(act: () => unknown): Promise<number> {
@@ -44,10 +49,10 @@ async function each_us(act: () => unknown): Promise<number> {
   return (total_ms * 1000) / DECISIONS;
 }
 
-function rowOf(ours_us: number, bare_us: number): Row {
+function rowOf(count: number, ours_us: number, bare_us: number): Row {
   const ratio = ours_us / bare_us;
   return {
-    figure: `policy decision over ${POLICIES} policies`,
+    figure: `policy decision over ${count} policies`,
     measured: `${ratio.toFixed(2)} x`,
     asked: `<= ${MOST}`,
     verdict: ratio <= MOST ? 'ok' : 'MISSED',
@@ -56,8 +61,8 @@ function rowOf(ours_us: number, bare_us: number): Row {
 }
 
 /** One permit, and forbids that all look at the request and let it pass. Every tenth is an emergency. */
-function policyTexts(): string {
-  return Array.from({ length: POLICIES }, (_, i) => {
+function policyTexts(count: number): string {
+  return Array.from({ length: count }, (_, i) => {
     const scope = i % 10 === 9 ? 'emergency' : 'capability';
     const head = `@id("p${i}") @version("1") @scope("${scope}") @rationale("A rule of the bench.")`;
     return i === 0
@@ -87,6 +92,7 @@ const REQUEST: PolicyRequest = {
     requested_actions: ['tool:deploy'],
     scope: [],
     prohibitions: ['tool:delete'],
+    calls: [{ tool: 'deploy', arguments: {} }],
     proposer: 'robot',
     proposer_kind: 'agent',
     proposer_verified: true,

@@ -1,3 +1,5 @@
+import type { Crowd } from './growth.ts';
+
 export interface Sizes {
   /** Runs of each process, with a small and with a large queue. */
   readonly starts: number;
@@ -15,11 +17,15 @@ export interface Sizes {
   /** Of each number of callers, and what they share in one round. */
   readonly caller_rounds: number;
   readonly caller_journeys: number;
+  /** Bare loop, plan and rollback, one after the other. */
+  readonly plan_pairs: number;
   readonly plan_rounds: number;
   readonly plan_file_bytes: number;
   readonly dispatches: number;
   /** Rows of agent_execution_ledger. */
   readonly agent_rows: number;
+  /** What a journey does not ask about. */
+  readonly crowd: Crowd;
 }
 
 export const FULL: Sizes = {
@@ -36,10 +42,12 @@ export const FULL: Sizes = {
   runs: 100,
   caller_rounds: 8,
   caller_journeys: 256,
+  plan_pairs: 32,
   plan_rounds: 12,
   plan_file_bytes: 5_000_000,
   dispatches: 300,
   agent_rows: 100_000,
+  crowd: { intents: 10_000, principals: 1_000, delegations: 1_000, entries: 1_500 },
 };
 
 /** To see that the bench works. Its figures are not the ones that are asked for. */
@@ -53,8 +61,10 @@ export const QUICK: Sizes = {
   large: 30_000,
   check_rounds: 40,
   runs: 20,
+  plan_pairs: 12,
   caller_rounds: 2,
   caller_journeys: 128,
   dispatches: 60,
   agent_rows: 10_000,
+  crowd: { intents: 1_000, principals: 100, delegations: 100, entries: 150 },
 };

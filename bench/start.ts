@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Row } from './table.ts';
 import { usual } from './timing.ts';
 
-/** What starting two programs in turn costs, on the wall clock. */
+/** What starting a command costs, beside starting node alone. */
 export interface Starts {
   readonly node_ms: number;
-  readonly check_ms: number;
+  readonly command_ms: number;
   /** The same ratio in processor time, of all runs together. */
   readonly cpu_ratio: number;
 }
@@ -35,27 +36,42 @@ function recordOf(id: string, timestamp: string, i: number): string {
   return `${JSON.stringify({ id, timestamp, tool: 'deploy', exit_code: i % 2, outcome })}\n`;
 }
 
-/** Starts `node -e 0` and the check in turn, so that both meet the same moods of the machine. */
-export function measureStarts(cli: string, question: readonly string[], rounds: number): Starts {
-  const node = ['-e', '0'];
-  const check = [cli, ...question];
-  requireEligible(check);
-  const walls: [number[], number[]] = [[], []];
-  const cpus = [0, 0];
+/** Starts `node -e 0` and each command in turn, so that all meet the same moods of the machine. */
+export function measureStarts(
+  cli: string,
+  commands: readonly (readonly string[])[],
+  rounds: number,
+): Starts[] {
+  const programs = [['-e', '0'], ...commands.map((words) => [cli, ...words])];
+  for (const args of programs) requireYes(args);
+  const walls = programs.map((): number[] => []);
+  const cpus = programs.map(() => 0);
   for (let round = 0; round < rounds; round++) {
-    for (const [i, args] of [node, check].entries()) {
+    for (const [i, args] of programs.entries()) {
       const cpu = childrenTicks();
       walls[i]!.push(startOnce(args));
       cpus[i]! += childrenTicks() - cpu;
     }
   }
-  const [node_ms, check_ms] = walls.map(usual) as [number, number];
-  return { node_ms, check_ms, cpu_ratio: cpus[1]! / cpus[0]! };
+  const [node_ms, ...command_ms] = walls.map(usual) as [number, ...number[]];
+  return command_ms.map((ms, i) => ({ node_ms, command_ms: ms, cpu_ratio: cpus[i + 1]! / cpus[0]! }));
 }
 
-function requireEligible(args: readonly string[]): void {
-  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== 0 || !stdout.startsWith('[OK]')) throw new Error(`lane check said: ${stdout}`);
+/** Also the run that keeps the compiled code for those that are measured. */
+function requireYes(args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${args.slice(1).join(' ')} said: ${stdout}${stderr}`);
+}
+
+export function startRow(figure: string, { node_ms, command_ms, cpu_ratio }: Starts, most: number): Row {
+  const ratio = command_ms / node_ms;
+  return {
+    figure,
+    measured: `${ratio.toFixed(2)} x node -e 0`,
+    asked: `<= ${most}`,
+    verdict: ratio <= most ? 'ok' : 'MISSED',
+    baseline: `${command_ms.toFixed(0)} ms against ${node_ms.toFixed(0)} ms wall; CPU ${cpu_ratio.toFixed(2)} x`,
+  };
 }
 
 function startOnce(args: readonly string[]): number {

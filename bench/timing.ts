@@ -9,6 +9,11 @@ export function usual(times: readonly number[]): number {
   return quantile(times, 0.25);
 }
 
+/** For ratios of two times that were taken one after the other: what disturbs a round disturbs both, so either side of it is as likely. */
+export function median(ratios: readonly number[]): number {
+  return quantile(ratios, 0.5);
+}
+
 /** What only one in a hundred exceeds. */
 export function p99(times: readonly number[]): number {
   return quantile(times, 0.99);

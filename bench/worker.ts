@@ -1,12 +1,16 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { measureAgentRebuild, measureDispatches } from './agent.ts';
-import { measureCallers } from './callers.ts';
+import { callShare, measureCallers, measureProcesses } from './callers.ts';
 import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
 import { measureRuns } from './governed.ts';
+import { measureGrowth } from './growth.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
+import { measurePages } from './pages.ts';
+import { measurePasskeys } from './passkey.ts';
 import { layPlanMemory, measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
+import { measureWaiting, rejectEach } from './waiting.ts';
 
 /** What is measured in a process of its own, so that nothing that ran before disturbs it. */
 const jobs = {
@@ -17,7 +21,14 @@ const jobs = {
   measureVerify,
   measureRuns,
   measureCapabilities,
+  measurePasskeys,
   measureCallers,
+  measureProcesses,
+  callShare,
+  measureGrowth,
+  measurePages,
+  measureWaiting,
+  rejectEach,
   measurePlans,
   measureRewrites,
   layPlanMemory,
@@ -31,7 +42,7 @@ const jobs = {
 export type Jobs = typeof jobs;
 
 /**
- * A descriptor that leaked from whoever started the bench would be covered anew in every sandbox. Nobody's terminal
+ * A descriptor that leaked from the process that started the bench would be covered again in every sandbox. Nobody's terminal
  * leaks one, so it does not belong in the figures.
  */
 function closeInherited(): void {

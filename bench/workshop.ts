@@ -5,6 +5,9 @@ import { build } from 'esbuild';
 import type { Jobs } from './worker.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..');
+/** The helper that starts children. It is found beside the bundle. */
+export const STARTER = join(ROOT, 'src/effect/starter-process.ts');
+export const CLI = join(ROOT, 'dist', 'cli.cjs');
 
 export interface Workshop {
   /** On the disk of the project: a folder in memory would sync for nothing. */
@@ -22,18 +25,8 @@ export async function openWorkshop(): Promise<Workshop> {
   const folder = mkdtempSync(join(ROOT, 'node_modules', '.bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const worker = join(folder, 'worker.mjs');
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: [join(import.meta.dirname, 'worker.ts')],
-    outfile: worker,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'warning',
-  });
+  const worker = await bundled(join(import.meta.dirname, 'worker.ts'), join(folder, 'worker.mjs'));
+  await bundled(STARTER, join(folder, 'starter-process.js'));
   return {
     folder,
     ask: async (job, options, under = []) => {
@@ -41,6 +34,22 @@ export async function openWorkshop(): Promise<Workshop> {
       return JSON.parse(await outputOf(argv));
     },
   };
+}
+
+/** As scripts/build.mjs makes dist/: one file, with the packages left outside. */
+export async function bundled(entry: string, outfile: string): Promise<string> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  return outfile;
 }
 
 function outputOf([program, ...args]: readonly string[]): Promise<string> {

@@ -38,7 +38,7 @@ export function openStage() {
   /** A command whose answer is for the demo itself. */
   const quietly = (words) => spawnSync(process.execPath, [CLI, ...words], { cwd: folder, encoding: 'utf8' });
 
-  /** A command that asks nobody, shown with what it printed. It may be refused. */
+  /** A command that asks no question, shown with what it printed. It may be refused. */
   function attempt(words) {
     prompt(words);
     const done = quietly(words);
@@ -129,8 +129,14 @@ export function openStage() {
 
 /** The id and the hash of what was proposed last. */
 export function lastIntent({ result }) {
-  const { intent_id, hash } = result(['list']).intents.at(-1);
+  const { intent_id, hash } = result(['list']).intents[0];
   return [intent_id, hash];
+}
+
+/** What is typed to approve an intent, as its screen shows it, and where it is asked for. */
+export function codeOf({ output }, id) {
+  const [, code] = /^Code: +(\S{7})/m.exec(output(['show', id]));
+  return ['of the code', code];
 }
 
 /** The execution that an intent became. */

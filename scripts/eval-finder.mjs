@@ -1,7 +1,7 @@
 /**
  * `npm run eval:finder`: how well the finder hears the shipped utterances. The frozen half was written before the finder
  * was tuned and is reported apart. `-- tuning` prints what the finder gets wrong in the tuning parts, to tune it by; what
- * it gets wrong in the frozen half and in the unseen natural half is not printed, so that nobody tunes by it.
+ * it gets wrong in the frozen half and in the unseen natural half is not printed, so that it cannot be tuned for.
  */
 
 import { corpusCatalog, figuresOf, hearAll, PARTS, UNSEEN, utterancesOf } from '../test/agent/evaluate.ts';

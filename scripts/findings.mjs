@@ -28,10 +28,12 @@ const findings = readFileSync(join(root, 'docs/findings.md'), 'utf8')
   .map(([, id]) => ({ id, files: filesOf(id) }));
 
 function filesOf(id) {
-  return readdirSync(join(root, FOLDER))
+  const all = readdirSync(join(root, FOLDER))
     .filter((name) => name.startsWith(prefixOf(id)) && name.endsWith('.test.ts'))
-    .filter((name) => exhaustive || !name.endsWith('.exhaustive.test.ts'))
     .map((name) => `${FOLDER}/${name}`);
+  const quick = all.filter((file) => !file.endsWith('.exhaustive.test.ts'));
+  // A finding that only slow tests show is shown by them.
+  return exhaustive || quick.length === 0 ? all : quick;
 }
 
 /** The commit that mended what the file shows. */
@@ -41,7 +43,7 @@ function mendOf(id, file) {
     .split('\n')
     .map((line) => line.trim().split(/[\s,]+/))
     .flatMap(([commit, ...ids]) => (ids.includes(id) ? [commit] : []));
-  const added = git('log', '--diff-filter=A', '--format=%H', '--', file).split('\n');
+  const added = git('log', '--follow', '--diff-filter=A', '--format=%H', '--', file).split('\n');
   return mends.find((commit) => added.includes(commit)) ?? mends[0];
 }
 

@@ -41,10 +41,10 @@ function readJson(path) {
 }
 
 /** Says what is not as the lockfile wants it; `null` when nothing is. */
-function outOfDate() {
-  const wanted = readJson('package-lock.json')?.packages;
+function outOfDate(folder) {
+  const wanted = readJson(join(folder, 'package-lock.json'))?.packages;
   // npm writes what it installed into this file, as the last step of an install.
-  const installed = readJson('node_modules/.package-lock.json')?.packages;
+  const installed = readJson(join(folder, 'node_modules/.package-lock.json'))?.packages;
   if (!wanted) return 'there is no package-lock.json';
   if (!installed) return 'nothing is installed';
   for (const [path, { version, optional, devOptional }] of Object.entries(wanted)) {
@@ -58,13 +58,13 @@ function outOfDate() {
 }
 
 /** The lockfile must be the one of this package.json, or it locks something else. */
-function requireLockfileInStep() {
-  const locked = readJson('package-lock.json')?.packages?.[''];
-  const wanted = readJson('package.json');
-  for (const kind of ['dependencies', 'devDependencies']) {
+function requireLockfileInStep(folder) {
+  const locked = readJson(join(folder, 'package-lock.json'))?.packages?.[''];
+  const wanted = readJson(join(folder, 'package.json'));
+  for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
     if (JSON.stringify(sorted(locked?.[kind])) !== JSON.stringify(sorted(wanted[kind]))) {
       fail(
-        `package-lock.json does not lock the ${kind} of package.json. Run npm install and commit the result.`,
+        `${join(folder, 'package-lock.json')} does not lock the ${kind} of package.json. Run npm install and commit the result.`,
       );
     }
   }
@@ -81,14 +81,15 @@ function fail(message) {
  * `npm ci` refuses a lockfile that leaves out the binaries of other platforms. `npm install --no-save` installs the
  * same locked versions, checks the same digests and writes neither file; what `npm ci` adds is checked here.
  */
-export async function setup() {
-  requireLockfileInStep();
-  if (outOfDate() === null) return;
-  console.log('Installing the locked packages ...');
+export async function setup(folder = '') {
+  requireLockfileInStep(folder);
+  if (outOfDate(folder) === null) return;
+  console.log(`Installing the locked packages${folder && ` of ${folder}`} ...`);
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   const npm = process.env.npm_execpath;
-  const code = npm?.endsWith('.js') ? await run(process.execPath, [npm, ...args]) : await run('npm', args);
+  const [program, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
+  const code = await run(program, [...first, ...args], { cwd: join(root, folder) });
   if (code !== 0) fail('The packages could not be installed.');
-  const wrong = outOfDate();
+  const wrong = outOfDate(folder);
   if (wrong !== null) fail(`The installed packages are not the locked ones: ${wrong}.`);
 }

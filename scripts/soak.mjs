@@ -10,16 +10,20 @@ const SIZES = {
   KEYTURN_SOAK_STRIDE: '1',
   KEYTURN_SOAK_SECONDS: '600',
   KEYTURN_SOAK_LEDGERS: '2000',
+  KEYTURN_SOAK_PROOFS: '1000000',
+  KEYTURN_SOAK_ENTRIES: '1000000',
   KEYTURN_SOAK: '1',
 };
 
 const SOAKS = {
   'random-plans': ['test/plan/engine/random-plan.exhaustive.test.ts'],
-  'kill-plans': ['test/plan/engine/crash.exhaustive.test.ts', 'test/journey/plan-crash.test.ts'],
+  'kill-plans': ['test/plan/engine/crash.exhaustive.test.ts', 'test/journey/plan-crash.exhaustive.test.ts'],
   // Each takes an hour: two that can run beside each other.
   'kill-sql-changed': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database changed'],
   'kill-sql-new': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database new'],
   ledgers: ['test/fold/one-answer.exhaustive.test.ts'],
+  proofs: ['test/identity/mutants.exhaustive.test.ts'],
+  audit: ['test/audit/memory.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',

@@ -9,6 +9,7 @@ const NEEDED = [
   { program: 'prlimit', package: 'util-linux', for: 'every test of a limited tool' },
   { program: 'setfattr', package: 'attr', for: 'every test of extended attributes' },
   { program: 'setfacl', package: 'acl', for: 'every test of access control lists' },
+  { program: 'python3', package: 'python3', for: 'the example in Python' },
   { program: 'flock', package: 'util-linux', for: 'every test of the lane' },
 ];
 
@@ -16,12 +17,16 @@ function works(program, ...args) {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-function missing() {
-  return NEEDED.filter(({ program }) => !works(program, '--version'));
+function missingOf(needed) {
+  return needed.filter(({ program }) => !works(program, '--version'));
 }
 
+/** Only the exhaustive tests start a browser, and it is large. */
+const BROWSER = { program: 'chromium', package: 'chromium', for: 'keyturn/audit in a browser' };
+
 /** Installs what is missing where it may. Returns one loud line for each thing that will not be tested. */
-export async function systemPackages() {
+export async function systemPackages({ exhaustive = false } = {}) {
+  const missing = () => missingOf(exhaustive ? [...NEEDED, BROWSER] : NEEDED);
   const packages = [...new Set(missing().map((need) => need.package))];
   if (packages.length > 0 && process.getuid?.() === 0 && works('apt-get', '--version')) {
     console.log(`Installing ${packages.join(' ')} (apt-get) ...`);

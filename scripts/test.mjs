@@ -1,7 +1,7 @@
 /**
  * `npm test`: installs what it needs, checks types, style, dead code and the boundary of the agent core, builds, runs the
  * tests that are quick, and ends with a line such as `12 passed, 0 failed, 0 skipped`. `--exhaustive` runs all the others,
- * 50 minutes at most; vitest.config.ts says which is which.
+ * whose files end in `.exhaustive.test.ts`, 50 minutes at most.
  * Other arguments go to vitest: `npm test -- test/gate`.
  */
 
@@ -39,7 +39,7 @@ async function step(name, act) {
     console.error(error.message.split('\n', 1)[0]);
     return false;
   });
-  console.log(`${ok ? '   ok' : '   FAILED'} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
+  console.log(`   ${name}: ${ok ? 'ok' : 'FAILED'} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
   if (!ok) failedSteps.push(name);
   return ok;
 }
@@ -47,7 +47,7 @@ async function step(name, act) {
 const passes = (packageName, bin, ...args) => runBin(packageName, bin, args).then((code) => code === 0);
 
 /**
- * The tests run in a session of their own: they have no controlling terminal whoever starts them, and what they
+ * The tests run in a session of their own: they never have a controlling terminal, and what they
  * leave behind ends with them.
  */
 async function vitest(outputFile) {
@@ -123,11 +123,12 @@ async function tests() {
 }
 
 await setup();
-const notRun = await systemPackages();
+const notRun = await systemPackages({ exhaustive });
 printLoudly(notRun);
 if (!exhaustive) {
   const styled = STYLED.filter((path) => existsSync(join(root, path)));
-  await step('types (tsc)', () => passes('typescript', 'tsc', '-p', 'tsconfig.json'));
+  // The longest, on one core, beside the others.
+  const types = step('types (tsc)', () => passes('typescript', 'tsc', '-p', 'tsconfig.json'));
   await step('style (biome)', () => passes('@biomejs/biome', 'biome', 'check', ...styled));
   await step('the boundary of the agent core', async () => {
     const { status } = spawnSync('sh', ['scripts/check_agent_execution_core.sh'], {
@@ -137,8 +138,9 @@ if (!exhaustive) {
     return status === 0;
   });
   await step('dead code (knip)', () => passes('knip', 'knip', '--no-progress'));
+  await types;
 }
-const built = await step('build (esbuild)', () => build({ types: !exhaustive }).then(() => true));
+const built = await step('build (esbuild)', () => build({ types: exhaustive }).then(() => true));
 // Without a build the tests would judge an older program.
 const counts = built ? await tests() : { passed: 0, failed: 0, skipped: 0 };
 

@@ -1,5 +1,7 @@
-import type { AgentFace } from './agent/face.ts';
+import type { AgentContext } from './agent/context.ts';
 import type { Finder } from './agent/finder/request.ts';
+import { excerptOfProof } from './audit/excerpt.ts';
+import { auditProof } from './audit/proof.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
@@ -9,66 +11,45 @@ import { inspectMachine } from './effect/machine.ts';
 import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
 import { userFor } from './effect/user.ts';
+import type { NamedCaller } from './face/caller.ts';
+import { type Face, faceFor } from './face/face.ts';
+import { type Methods, methodsOf } from './face/verb.ts';
+import { VERBS } from './face/verbs.ts';
 import type { Account } from './identity/account.ts';
-import { type Signer, signerOf } from './identity/act.ts';
+import { type OpenKey, type Signer, signerOf } from './identity/act.ts';
+import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
+import { requireLabel } from './identity/credential.ts';
+import { draftAct, finishDraft } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import type { Principal } from './identity/principal.ts';
-import * as approving from './journey/approve.ts';
-import * as auditing from './journey/audit.ts';
 import * as auditingFiles from './journey/audit-file.ts';
-import { check } from './journey/check.ts';
-import * as timing from './journey/clock.ts';
-import { type Context, requireIntent } from './journey/context.ts';
-import { addControlKey } from './journey/control.ts';
-import * as delegating from './journey/delegate.ts';
+import type { Context } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
-import * as erasing from './journey/erase.ts';
-import { explainErase } from './journey/erasure.ts';
+import { entriesInFile } from './journey/entries.ts';
+import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
+import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
-import * as freezing from './journey/freeze.ts';
-import type { GcPolicy, GcRequest } from './journey/gc-request.ts';
-import { type BreakGlassRequest, breakGlass } from './journey/glass.ts';
-import { type GrantRequest, grant } from './journey/grant.ts';
-import { type AcceptHeadRequest, acceptHead } from './journey/head.ts';
-import * as looking from './journey/look.ts';
 import { observeDoors } from './journey/observe.ts';
-import { type OfferRequest, offer } from './journey/offer.ts';
-import type { ActivateRequest } from './journey/policy.ts';
-import { policyFilesStanding } from './journey/policy-files.ts';
-import type { Presented } from './journey/present.ts';
-import { propose } from './journey/propose.ts';
-import { review } from './journey/review.ts';
-import { type RevokeCapabilityRequest, revokeCapability } from './journey/revoke.ts';
-import type { RollbackRequest } from './journey/rollback.ts';
-import * as running from './journey/run.ts';
-import * as settling from './journey/settle.ts';
-import { type SubmitRequest, submit } from './journey/submit.ts';
-import * as telling from './journey/tell.ts';
+import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
-import type { PlanSource, PlanSpec } from './plan/spec.ts';
+import type { PlanSpec } from './plan/spec.ts';
+import { alone, isLockTaken } from './project/alone.ts';
 import { type Config, readConfig } from './project/config.ts';
-import { agentOf, contextOf, telemetryOf } from './project/context.ts';
+import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
 import type { JoinRequest } from './project/join.ts';
-import {
-  createAgentKey,
-  createControlKey,
-  keepHumanKey,
-  openHumanKey,
-  readAgentKey,
-  readLedgerKey,
-} from './project/keys.ts';
+import { createAgentKey, humanKeyFiles, keepHumanKey, openHumanKey, readAgentKey } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
-import { headPlaces, longestKept, openLedger } from './project/open.ts';
+import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { CopyRequest } from './project/store.ts';
+import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
-import type { Page } from './store/store.ts';
-import { readOutput, tellEntries, tellIntent } from './story/tell.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
-import { lintRegistry, loadRegistry, lockRegistry, type Tool } from './tool/registry.ts';
+import type { Tool } from './tool/registry.ts';
+import { VERSION } from './version.ts';
 
 export interface OpenOptions {
   /** A folder in the project. */
@@ -93,9 +74,13 @@ export type InitOptions = FirstHuman & {
   readonly finder?: Finder;
 };
 
-export const VERSION = '0.1.0';
-
 const now = () => new Date();
+
+type Verbs = typeof VERBS;
+
+/** Without a key it is this host, and without a name the one that keyturn.yaml gives it. */
+export type ExecutorRequest = Omit<executing.AddExecutorRequest, 'public_key' | 'name'> &
+  Partial<Pick<executing.AddExecutorRequest, 'public_key' | 'name'>>;
 
 /** The public face: one project, its store, and the journey of an intent through it. */
 export class Keyturn {
@@ -103,8 +88,25 @@ export class Keyturn {
   readonly config: Config;
   readonly #context: Context;
   readonly #telemetry: Telemetry;
-  readonly #finder: Finder | undefined;
-  #agent: Promise<AgentFace> | null = null;
+  #token_uses: TokenUses | null = null;
+  readonly intents: Methods<Verbs['intents']>;
+  readonly plans: Methods<Verbs['plans']>;
+  readonly runs: Methods<Verbs['runs']>;
+  readonly policies: Methods<Verbs['policies']>;
+  readonly tools: Methods<Verbs['tools']>;
+  readonly people: Methods<Verbs['people']>;
+  readonly agents: Methods<Verbs['agents']>;
+  readonly simulations: Methods<Verbs['simulations']>;
+  readonly conversations: Methods<Verbs['conversations']>;
+  /** `follow` is a method beside the verbs: its answer is a stream of entries without an end, and no JSON. */
+  readonly ledger: Methods<Verbs['ledger']> & {
+    /** Every entry from one on, as it comes, whoever writes it. */
+    readonly follow: (request: FollowRequest) => AsyncGenerator<Entry>;
+  };
+  readonly system: Methods<Verbs['system']>;
+  readonly ids: Methods<Verbs['ids']>;
+  /** The same verbs for whom a door found out: they see what the ledger lets them see. */
+  readonly as: (caller: NamedCaller) => Face;
 
   private constructor(
     layout: Layout,
@@ -113,14 +115,28 @@ export class Keyturn {
     telemetry: Telemetry,
     finder: Finder | undefined,
   ) {
-    this.#finder = finder;
     this.layout = layout;
     this.config = config;
     this.#context = context;
     this.#telemetry = telemetry;
     observeDoors(this, telemetry);
-    for (const group of ['agent', 'simulations', 'intake'] as const)
-      observeDoors(this[group], telemetry, `${group}.`);
+    let core: Promise<AgentContext> | null = null;
+    const agent = () => (core ??= agentOf(layout, context, finder));
+    const project = { layout, config, context, agent };
+    this.as = (caller) => faceFor(project, telemetry, caller);
+    const methods = <N extends keyof Verbs>(name: N) => methodsOf(name, VERBS[name], project, telemetry);
+    this.intents = methods('intents');
+    this.plans = methods('plans');
+    this.runs = methods('runs');
+    this.policies = methods('policies');
+    this.tools = methods('tools');
+    this.people = methods('people');
+    this.agents = methods('agents');
+    this.simulations = methods('simulations');
+    this.conversations = methods('conversations');
+    this.ledger = { ...methods('ledger'), follow: (request) => follow(context, request) };
+    this.system = methods('system');
+    this.ids = methods('ids');
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
@@ -143,7 +159,7 @@ export class Keyturn {
     const telemetry = await telemetryOf(layout, config);
     const opened = async () => {
       const ledger = await openLedger(layout, config, { clock, mode, ...more });
-      return contextOf(layout, config, ledger, clock, telemetry, account);
+      return journeyContext(layout, config, ledger, clock, telemetry, account);
     };
     try {
       return new Keyturn(layout, config, await telemetry.span('open', opened), telemetry, finder);
@@ -154,6 +170,7 @@ export class Keyturn {
   }
 
   static requireName = enrolling.requireName;
+  static requireLabel = requireLabel;
   /** Refuses a passphrase that is guessed early. It is left as it is. */
   static requirePassphrase = (name: string, at: string, passphrase: Passphrase): Promise<void> =>
     requirePassphrase(passphrase, chooserOf(name, at));
@@ -166,7 +183,7 @@ export class Keyturn {
 
   /** The key of an agent, in a file that only its owner may read; and what it can do without the control plane. */
   static createAgentKey = createAgentKey;
-  static agentSigner = (name: string, path: string): Signer => {
+  static agentSigner = (name: string, path: string): OpenKey => {
     const { public_key, seed } = readAgentKey(path);
     return signerOf(name, public_key, seed);
   };
@@ -180,13 +197,13 @@ export class Keyturn {
 
   /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
   static verifyExport = auditingFiles.verifyExportFile;
-  static verifyProof = auditingFiles.verifyProof;
-  /** The entries of a verified file, with the objects that they name; and the story that they tell. */
-  static excerptOfExport = auditingFiles.excerptOfExport;
-  static excerptOfProof = auditingFiles.excerptOfProof;
-  static tellIntent = tellIntent;
-  static tellEntries = tellEntries;
-  static readOutput = readOutput;
+  static verifySegments = auditingFiles.verifySegmentFiles;
+  static verifyProof = auditProof;
+  /** The entries of a verified file, with the objects that they name; and what they tell, as `ledger.entries` and `intents.story` do. */
+  static excerptOfExport = auditingFiles.excerptOfExportFile;
+  static excerptOfProof = excerptOfProof;
+  static entriesInFile = entriesInFile;
+  static storyInFile = storyInFile;
 
   /** Makes the ledger of the configured store the one of this project, on a further host, once a human has confirmed it. */
   static join = async (request: JoinRequest) => (await import('./project/join.ts')).joinLedger(request);
@@ -203,196 +220,64 @@ export class Keyturn {
   static repairStore = async (request: RepairRequest) =>
     (await import('./project/repair.ts')).repairStore(request);
 
-  /** Unlocks a human's key for one command. Bytes of a passphrase are cleared, also when this refuses. */
+  /** Unlocks the key of a human that is enrolled and in a file here, for one command. Bytes of a passphrase are cleared, also when this refuses. */
   unlock = (name: string, passphrase: Passphrase): Promise<Signer> =>
-    forgetting(passphrase, () => openHumanKey(this.layout, name, passphrase));
+    forgetting(passphrase, async () => {
+      const person = await this.#context.store.find('principal', name);
+      return openHumanKey(this.layout, name, passphrase, person);
+    });
 
+  /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
+  draft = (who: Pick<Signer, 'name' | 'public_key'>, act: (signer: Signer) => Promise<unknown>) =>
+    draftAct(who, this.#context.clock(), act);
+  /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
+  finish = finishDraft;
+
+  /** The account of the operating system in which this acts. */
+  get account(): Account | null {
+    return this.#context.account;
+  }
+
+  /** A new secret for an agent, with the digest that `agents.addToken` takes. It is kept nowhere. */
+  static makeToken = makeToken;
+  /** Whose token it is now; null where it is none that holds. Its use is kept. */
+  readonly callerWith = async (token: string): Promise<string | null> => {
+    const name = nameInToken(token);
+    const agent = name === null ? null : await this.#context.store.find('principal', name);
+    const shown = agent && tokenShown(agent, token);
+    if (!shown) return null;
+    this.#token_uses ??= keepTokenUses(this.layout);
+    this.#token_uses.used(shown.token_id, this.#context.clock());
+    return name;
+  };
+
+  /** The names that have a key file here, each with its files. */
+  keyFiles = () => humanKeyFiles(this.layout);
   createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
     keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
 
-  // Who may speak.
-  enrol = (request: enrolling.EnrolRequest) => enrolling.enrol(this.#context, request);
-  assign = (request: enrolling.AssignRequest) => enrolling.assign(this.#context, request);
-  revoke = (request: enrolling.RevokeRequest) => enrolling.revoke(this.#context, request);
-  principals = (): Promise<Principal[]> => this.#context.store.all('principal');
-
-  // What may be proposed. The registry is looked at here; only a locked one is ever run from.
-  tools = (): Tool[] => [
-    ...loadRegistry(this.config.registry_path, {
-      root: this.layout.root,
-      requireReadOnly: false,
-    }).tools.values(),
-  ];
-  argumentsOf = (tool: string, texts: ReadonlyMap<string, string>) =>
-    looking.readArguments(this.#context, tool, texts);
-  lintTools = (): Fault[] => lintRegistry(this.config.registry_path);
-  lockTools = (): boolean => lockRegistry(this.config.registry_path);
-
-  // The journey, in order.
-  propose = (draft: unknown, signer?: Signer) => propose(this.#context, draft, signer);
-  list = (page: Page) => this.#context.store.intents(page);
-  intent = (intent_id: string) => requireIntent(this.#context, intent_id);
-  review = (intent_id: string) => review(this.#context, intent_id);
-  // Plans and their undo. The executor is large, so it is loaded by whoever needs it.
-  readPlan = async (source: Pick<PlanSource, 'plan' | 'config'>) => {
-    const { readPlan } = await import('./journey/plan.ts');
-    return readPlan(this.#context, source);
-  };
-  validatePlan = async (source: Pick<PlanSource, 'plan' | 'config'>) => {
-    const { validatePlan } = await import('./journey/plan.ts');
-    return validatePlan(this.#context, source);
-  };
-  previewPlan = async (spec: PlanSpec) => {
-    const { previewPlan } = await import('./journey/plan.ts');
-    return previewPlan(this.#context, spec);
-  };
-  /** Makes the missing reports of a recorded run again. */
-  reportPlan = async (execution_id: string) => {
-    const { reportPlan } = await import('./journey/plan-report.ts');
-    return reportPlan(this.#context, execution_id);
-  };
-  /** Which reports of a finished run, by the folder that its claim names, are not there. */
-  missingReports = async (folder: string) => {
-    const { missingReports } = await import('./journey/plan-report.ts');
-    return missingReports(this.layout.root, folder);
-  };
-  previewRollback = async (run: string, chosen: Pick<RollbackRequest, 'checkpoints' | 'except'> = {}) => {
-    const { previewRollback } = await import('./journey/rollback.ts');
-    return previewRollback(this.#context, run, chosen);
-  };
-  rollback = async (request: RollbackRequest) => {
-    const { rollback } = await import('./journey/rollback.ts');
-    return rollback(this.#context, request);
-  };
-  previewGc = async (policy: GcPolicy) => (await import('./journey/gc.ts')).previewGc(this.#context, policy);
-  leftovers = async () => (await import('./journey/leftovers.ts')).leftovers(this.#context);
-  gc = async (request: GcRequest) => (await import('./journey/gc.ts')).gc(this.#context, request);
-  approve = (request: approving.ApproveRequest) => approving.approve(this.#context, request);
-  reject = (request: approving.RejectRequest) => approving.reject(this.#context, request);
-  submit = (request: SubmitRequest) => submit(this.#context, request);
-  offer = (request: OfferRequest) => offer(this.#context, request);
-  grant = (request: GrantRequest) => grant(this.#context, request);
-  capability = (capability_id: string) => this.#context.store.find('capability', capability_id);
-  revokeCapability = (request: RevokeCapabilityRequest) => revokeCapability(this.#context, request);
-  freeze = (request: freezing.FreezeRequest) => freezing.freeze(this.#context, request);
-  unfreeze = (request: freezing.FreezeRequest) => freezing.unfreeze(this.#context, request);
-  breakGlass = (request: BreakGlassRequest) => breakGlass(this.#context, request);
-  delegate = (request: delegating.DelegateRequest) => delegating.delegate(this.#context, request);
-  revokeDelegation = (request: delegating.RevokeDelegationRequest) =>
-    delegating.revokeDelegation(this.#context, request);
-  delegations = () => this.#context.store.all('delegation');
-  /** Control keys, active policies, what is frozen. */
-  system = () => this.#context.store.system();
-
-  // The rules. Decisions are made by the ones that a human activated, not by the files.
-  // Cedar is large, so it is loaded by whoever needs it.
-  checkPolicies = async () => (await import('./journey/policy.ts')).checkPolicies(this.#context);
-  testPolicies = async () => (await import('./journey/policy.ts')).testPolicies(this.#context);
-  /** Whether the files in policies/ are the ones that decide. */
-  policyFiles = () => policyFilesStanding(this.#context);
-  diffPolicies = async (recent = 1000) =>
-    (await import('./journey/policy.ts')).diffPolicies(this.#context, recent);
-  activatePolicies = async (request: ActivateRequest) =>
-    (await import('./journey/policy.ts')).activatePolicies(this.#context, request);
-  /** A new key signs capabilities from now on. */
-  rotateControlKey = ({ reason, signer }: { reason: string; signer: Signer }) =>
-    addControlKey(this.#context, { public_key: createControlKey(this.layout).public_key, reason, signer });
-
-  check = (intent_id: string, hash: string) => check(this.#context, intent_id, hash);
-  preview = (intent_id: string, hash: string, capability?: Presented) =>
-    running.preview(this.#context, intent_id, hash, capability);
-  run = (request: running.RunRequest) => running.run(this.#context, request);
-  resolve = (request: settling.ResolveRequest) => settling.resolve(this.#context, request);
-  retry = (request: settling.RetryRequest) => settling.retry(this.#context, request);
-  inDoubt = () => looking.inDoubt(this.#context);
-  object = (digest: string): Promise<Uint8Array> => this.#context.store.object(digest);
-  /** A stored decision of the policies: the question, the answer, and which policies gave it. */
-  decision = async (digest: string) =>
-    (await import('./policy/replay.ts')).openDecision(await this.#context.store.object(digest));
-  /** What a run printed: the content of a sealed object, or why it is not there. */
-  output = (digest: string | null) => telling.printed(this.#context, digest);
-  /** What erasing an object would take away. Changes nothing. */
-  explainErase = (digest: string) => explainErase(this.#context, digest);
-  erase = (request: erasing.EraseRequest) => erasing.erase(this.#context, request);
-
-  // What happened, provably.
-  story = (subject: string) => auditing.story(this.#context, subject);
-  /** The same as facts, words, objects and outcome. */
-  tell = (intent_id: string) => telling.tell(this.#context, intent_id);
-  tellAbout = (entries: readonly Entry[]) => telling.tellAbout(this.#context, entries);
-  newest = (count: number) => looking.newest(this.#context, count);
-  head = () => auditing.head(this.#context, readLedgerKey(this.layout));
-  acceptHead = (request: Omit<AcceptHeadRequest, 'kept_size'>) => {
-    const kept_size = longestKept(headPlaces(this.layout, this.config), this.#context.origin);
-    return acceptHead(this.#context, { ...request, kept_size });
-  };
-  checkClock = () => timing.checkClock(this.#context);
-  acceptClock = (request: timing.AcceptClockRequest) => timing.acceptClock(this.#context, request);
-  verify = (options: auditing.VerifyOptions) => auditing.verify(this.#context, options);
-  export = (options: auditing.ExportOptions = {}) =>
-    auditing.exportLedger(this.#context, readLedgerKey(this.layout), options);
-  prove = (intent_id: string, options: auditing.ProveOptions = {}) =>
-    auditing.prove(this.#context, readLedgerKey(this.layout), intent_id, options);
-  replay = async (execution_id: string) =>
-    (await import('./journey/replay.ts')).replay(this.#context, execution_id);
-  verifyStore = async (options: auditing.VerifyOptions) =>
-    (await import('./journey/store.ts')).verifyStore(this.#context, options);
-  size = async () => (await this.#context.store.tip()).size;
-  /** Every entry from one on, as it comes, whoever writes it. */
-  follow = (request: FollowRequest) => follow(this.#context, request);
-  rebuild = (options: { write: boolean }) => this.#context.store.rebuild(options);
-
-  // The agent core: goals become governed simulations. It is large, so it is loaded by whoever needs it.
-  agent = {
-    ask: this.#inAgent('ask'),
-    answer: this.#inAgent('answer'),
-    confirm: this.#inAgent('confirm'),
-    resume: this.#inAgent('resume'),
-    now: this.#inAgent('now'),
-    undo: this.#inAgent('undo'),
-    snapshot: this.#inAgent('snapshot'),
-    turnKey: this.#inAgent('turnKey'),
-    dispatch: this.#inAgent('dispatch'),
-    status: this.#inAgent('status'),
-    slo: this.#inAgent('slo'),
-    requireSlo: this.#inAgent('requireSlo'),
-    waive: this.#inAgent('waive'),
-    replay: this.#inAgent('replay'),
-  };
-  simulations = {
-    register: this.#inAgent('registerSimulation'),
-    activate: this.#inAgent('activateSimulation'),
-    deprecate: this.#inAgent('deprecateSimulation'),
-    disable: this.#inAgent('disableSimulation'),
-    list: this.#inAgent('listSimulations'),
-    bound: this.#inAgent('boundNow'),
-    held: this.#inAgent('heldNow'),
-  };
-  intake = { list: this.#inAgent('listIntakes'), tell: this.#inAgent('tellNews') };
-
-  #inAgent<K extends keyof AgentFace>(act: K): AgentFace[K] {
-    const call = async (...given: never[]) => {
-      this.#agent ??= agentOf(this.layout, this.#context, this.#finder);
-      return ((await this.#agent)[act] as (...given: never[]) => unknown)(...given);
-    };
-    return call as AgentFace[K];
-  }
+  /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
+  execute = (request: ExecuteRequest) =>
+    alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
+  /** Whether a process of this host runs what is ordered for it. */
+  isExecuting = () => isLockTaken(this.layout.execute_lock);
+  /** Does something as the one service of this project. Several may share a store that is a server. */
+  asService = <T>(act: () => Promise<T>): Promise<T> =>
+    this.config.store.kind === 'sqlite' ? alone(this.layout.serve_lock, act) : act();
 
   close = async (): Promise<void> => {
     try {
       await this.#context.store.close();
     } finally {
+      this.#context.starter.close();
       this.#telemetry.close();
     }
   };
 }
 
-export type { AgentAnswer, AgentTurn } from './agent/answer.ts';
 export type { Finder, FinderRequest } from './agent/finder/request.ts';
-export type { RankedIntake } from './agent/intake.ts';
 export type { FinderPacket } from './agent/packet.ts';
-export type { Listed as ListedSimulation } from './agent/register.ts';
-export type { SloReport } from './agent/slo.ts';
+export type { Excerpt } from './audit/excerpt.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
 export {
@@ -404,40 +289,47 @@ export {
   type Shown,
   type Weight,
 } from './display/shown.ts';
+export { runEditor } from './effect/editor.ts';
 export type { Body, EventKind } from './event/event.ts';
+export type { NamedCaller } from './face/caller.ts';
+export type { Face } from './face/face.ts';
+export type { Request, Result, VerbName } from './face/verbs.ts';
+export type { ConversationStatus } from './gate/agent-state.ts';
+export { missingOf } from './gate/approved.ts';
+export type { CapabilityWord } from './gate/capability-word.ts';
 export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts';
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
+export { type RunWord, type StatusWord, statusWordOf } from './gate/status-word.ts';
+export type { Executor } from './gate/system.ts';
 export type { Account } from './identity/account.ts';
+export type { Proof } from './identity/act.ts';
+export { assuranceOf } from './identity/assurance.ts';
+export { type Credential, keyCredential, type NewCredential } from './identity/credential.ts';
 export type { Delegation } from './identity/delegation.ts';
+export type { Draft } from './identity/draft.ts';
 export type { HumanKey } from './identity/keyfile.ts';
+export { type Assertion, challengeOf, type Passkey } from './identity/passkey.ts';
 export type { Passphrase } from './identity/passphrase.ts';
-export type { Excerpt } from './journey/audit-file.ts';
+export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
-export type { Progress } from './journey/derived.ts';
-export type { Erasure } from './journey/erasure.ts';
-export type { InDoubt } from './journey/look.ts';
-export type { Offer } from './journey/offer.ts';
+export type { OnOutput, Progress } from './journey/derived.ts';
+export type { Executed, ExecuteRequest } from './journey/execute.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
-export type { UsableCapability } from './journey/present.ts';
-export type { Proposal } from './journey/propose.ts';
-export type { Report } from './journey/record.ts';
-export type { Review } from './journey/review.ts';
-export type { Preview } from './journey/run.ts';
-export type { Problem } from './plan/input/problem.ts';
+export type { PlanProblem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';
-export type { Problem as PolicyProblem } from './policy/problem.ts';
+export type { PolicyProblem } from './policy/problem.ts';
 export type { TableResult } from './policy/table.ts';
 export { parseDuration } from './project/duration.ts';
 export type { JoinedLedger } from './project/join.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
-export { type Absence, isAbsent, type Story, type Told } from './story/tell.ts';
-export { wordsOf } from './story/words.ts';
-export type { Effect as ToolEffect } from './tool/effect.ts';
+export { type Absence, isAbsent, type Printed, type Story, type Told } from './story/tell.ts';
+export { entrySentence } from './story/words.ts';
+export type { ToolEffect } from './tool/effect.ts';
 export { isRemark } from './tool/lint.ts';
-export type { Entry, Fault, PlanSpec, Principal, Signer, Tool };
+export { type Entry, type Fault, type PlanSpec, type Principal, type Signer, type Tool, VERSION };
 
 /** A plan is JSON that a person reviews; its longest part is the content of new files. */
 export const planBytesMax: number = limits.json_bytes;

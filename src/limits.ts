@@ -1,4 +1,4 @@
-/** The most Keyturn accepts, each with its reason. Units are part of the name. */
+/** The most Keyturn accepts and takes, each with its reason; that of plans is in plan/limits.ts. Units are part of the name. */
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -12,6 +12,10 @@ export const limits = {
   json_string_chars: 128 * KiB,
   /** A registry or a config file. A thousand tools fit; a human must be able to read it. */
   yaml_bytes: 1 * MiB,
+  /** What V8 keeps of the command line, compiled, and reads at each start, 7 ms for each MiB: three commands that look, and some more. */
+  code_cache_full_bytes: 1.75 * MiB,
+  /** The largest such file that is read. With all commands it would be 4 MiB; more is not ours. */
+  code_cache_bytes: 8 * MiB,
   /** A line of a lane queue. Its longest legal form is under 500 bytes. */
   queue_line_bytes: 64 * KiB,
   /** A lane queue file, read whole: about ten million lines. */
@@ -31,6 +35,13 @@ export const limits = {
   /** Captured output of one stream: kept in the store for good, shown to a person. */
   output_bytes: 4 * MiB,
   output_bytes_default: 256 * KiB,
+  /** A secret of the executor. A private key has 4 KiB; under 8 bytes one would be found in output that has nothing to do with it. */
+  secret_bytes: 8 * KiB,
+  secret_bytes_min: 8,
+  secrets: 1000,
+  /** How long the command that gives a secret may take. */
+  secret_timeout_s: 60,
+  secret_timeout_s_default: 10,
   /** One stored object: the largest file that a plan may bring (004 section 11.2), sealed. */
   object_bytes: 50 * MiB + 1 * KiB,
   /** A proof with its objects, read whole: the outputs of several attempts, and of no more than an intent can have. */
@@ -64,16 +75,30 @@ export const limits = {
   covered_links: 2_000,
   /** All covered files together. */
   covered_bytes: 256 * MiB,
+  /** What a browser writes around a challenge. Chromium and Firefox need 100 to 300 bytes. */
+  client_data_bytes: 4 * KiB,
+  /** 37 bytes, and what extensions add. Keyturn asks for none, and a few authenticators answer all the same. */
+  authenticator_data_bytes: 1 * KiB,
+  /** At enrolment it also holds the credential id and the key, which takes 550 bytes at most. */
+  enrolment_data_bytes: 4 * KiB,
+  /** WebAuthn's own limit. */
+  credential_id_bytes: 1023,
+  /** A signature by RSA with 4096 bits. */
+  passkey_signature_bytes: 512,
+  /** A host name, an address on localhost, and a few that follow a move. */
+  passkey_origins: 8,
+  /** Acts in one touch. Each entry holds the whole list, so a hundred take 700 KiB, and each entry 7 of its 64 KiB. */
+  touch_acts: 100,
   /** One ledger entry: facts hold digests, not contents. */
   entry_bytes: 64 * KiB,
   /** Objects that are smaller are never removed by gc: the entry that would say so takes about half as much, for good. */
   gc_object_bytes: KiB,
-  /** How long an intent and an approval live when nobody says otherwise, and at most. */
+  /** How long an intent and an approval live unless told otherwise, and at most. */
   intent_ttl_s_default: 24 * 3600,
   intent_ttl_s: 30 * 24 * 3600,
   approval_ttl_s_default: 3600,
   approval_ttl_s: 7 * 24 * 3600,
-  /** How long a capability lives when nobody says otherwise, and at most. It never outlives its intent. */
+  /** How long a capability lives unless told otherwise, and at most. It never outlives its intent. */
   capability_ttl_s_default: 5 * 60,
   capability_ttl_s: 3600,
   /** Capabilities of one intent that are neither used nor taken back. One is enough; a violation names all of them. */
@@ -91,10 +116,14 @@ export const limits = {
   /** How long a delegation holds at most, and how often it can be passed on. */
   delegation_ttl_s: 90 * 24 * 3600,
   delegation_depth: 4,
-  /** Policies in one set: a human must be able to read them. */
-  policies: 500,
+  /** That one human can have at a time: a few devices, a key file, a recovery key, and some that are being replaced. */
+  credentials: 16,
+  /** That one agent can have at a time: one for each place where it runs, and some that are being replaced. */
+  tokens: 16,
   /** How long a freeze, a revocation or a violation can go unseen by a run. */
   watch_ms: 200,
+  /** How long an act may be committed after it was drawn up: time for a person to look and touch, not for the world to change. */
+  act_wait_s: 120,
   /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
   clock_skew_ms: 5_000,
   /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */
@@ -113,4 +142,143 @@ export const limits = {
   store_busy_ms: 30_000,
   /** The fewest that RFC 7677 allows. A server that is not verified could ask for one, and guess the password from the proof. */
   scram_iterations: 4096,
+  /** Node fires a timer that is longer at once. */
+  timer_ms: 2 ** 31 - 1,
+  /** Nesting of a YAML document: flow collections, and the column where a block collection may start. The parser recurses, so the lexer checks first. */
+  yaml_flow_depth: 32,
+  yaml_block_columns: 120,
+  /** One value of a tool call, and the items of a list, when the registry does not say otherwise. */
+  argument_chars_default: 4096,
+  argument_items_default: 100,
+  /** The kernel follows at most this many interpreters of interpreters, and this many links in a path. */
+  interpreters: 4,
+  path_links: 40,
+  /** All attributes of one file: the kernel allows 64 KiB for the names and 64 KiB for each value. */
+  attribute_header_bytes: 4 * MiB,
+  /** The kernel reads no longer program table, no longer name of a loader, and no longer note. */
+  elf_table_bytes: 65_536,
+  elf_path_bytes: 4_096,
+  elf_note_bytes: 1_024,
+  /** What bubblewrap writes about the child that it started. */
+  child_status_bytes: 4096,
+  /** How long the trial whether a sandbox can be made here may take. */
+  sandbox_trial_ms: 10_000,
+  /** How much later than the run itself the answer of the process that starts children may come. */
+  starter_answer_ms: 5_000,
+  /** How long a verifier of the lane may run, and what is kept of its standard error: enough for bubblewrap to say why it did not start. */
+  verifier_timeout_ms: 60_000,
+  verifier_stderr_bytes: 4096,
+  /** Node cannot make a FIFO, so mkfifo(1) makes this many with one call. A spare one that is older was left by a process that died. */
+  spare_run_locks: 16,
+  spare_run_lock_ms: 3_600_000,
+  /** How long mkfifo(1) may take. */
+  mkfifo_ms: 5_000,
+  /** The file that keeps the newest head of the ledger. */
+  head_file_bytes: 1024,
+  /** Signatures of one note. Its specification asks for at least 16; a ledger signs once, the rest is for witnesses. */
+  note_signatures: 16,
+  /** How long a break-glass holds. An emergency that lasts longer is looked at again. */
+  break_glass_ms: 3_600_000,
+  /** How long a breach of a figure can be accepted. For longer it is another target. */
+  waiver_days: 30,
+  /** Users that are counted for one request that no simulation serves. The state of one fingerprint stays small. */
+  intake_users: 1000,
+  /** Plans of one conversation, so that its state stays small. */
+  conversation_plans: 16,
+  /** What Node takes beside the derivation of a key from a passphrase. */
+  unlock_memory_bytes: 64 * MiB,
+  /** Decisions of the policies that are remembered: a few tools, people and actions ask the same again. */
+  remembered_policy_sets: 256,
+  /** Intents whose derived effects a process remembers: as many as callers may work on at once. */
+  remembered_contexts: 256,
+  /** Signatures that a long-lived process remembers as verified. */
+  remembered_claims: 100_000,
+  /** How often a copy follows a source that goes on growing, and how many bytes of objects it takes at once. */
+  copy_rounds: 10,
+  copy_batch_bytes: 8 * MiB,
+  /** Commits in one transaction, and their bytes: a batch must not hold the lock of the chain for long. */
+  commit_batch: 512,
+  commit_batch_bytes: 16 * MiB,
+  /** A claim or a subject: what fits into an index of PostgreSQL, with room to spare. */
+  postgres_key_bytes: 2_000,
+  /** Rows that a connection keeps from one commit to the next. A few KiB each. */
+  kept_rows: 2_000,
+  /** Rows that a rebuild keeps in memory: most intents are over before as many others began, and are written once. */
+  folded_rows: 10_000,
+  /** Entries whose digests are held in memory at once. A longer ledger is read more than once. */
+  objects_together: 250_000,
+  /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
+  read_batch: 1000,
+  /** Rows in one page of a list. */
+  page_rows: 1000,
+} as const;
+
+/** The most a capability may be, each with its reason. */
+export const capabilityLimits = {
+  /** One signed block: some two hundred paths. A wider scope is said with folders. */
+  block_chars: 16 * KiB,
+  /** A whole chain, which is read at every run. */
+  chain_chars: 64 * KiB,
+  /** The first block and seven times narrower: from a person through agents and their sub-agents. */
+  blocks: 8,
+  header_bytes: 256,
+  /** Entries of one list in a scope. */
+  entries: 256,
+  /** Files in the conditions: each is looked at several times a second while the action runs. */
+  files: 16,
+  path_chars: 4096,
+  /** How old a holder's proof may be. A capability is good for one run, so a replay gains nothing within it. */
+  proof_age_ms: 60_000,
+  /** The end of the year 9999, the last that an ISO time of four digits can say. */
+  time_s: 253_402_300_799,
+} as const;
+
+/** The most that a policy set may hold, each with its reason. */
+export const policyLimits = {
+  files: 64,
+  /** One file is one string of the stored set, and a stored string is never longer. */
+  file_bytes: limits.json_string_chars,
+  /** The stored set is one document like any other. */
+  set_bytes: limits.json_bytes,
+  /** Policies in one set: a human must be able to read them. */
+  policies: 500,
+  quorums: 64,
+  seats: 9,
+  tests: 1000,
+  /**
+   * How deep one policy may nest, see nesting.ts. Cedar, compiled to WebAssembly, runs out of its stack at twice this
+   * and then answers nothing for the rest of the process.
+   */
+  nesting: 100,
+  /** What Cedar says about an error can quote the input. */
+  message_chars: 300,
+} as const;
+
+/** The most that SQL may ask for. Times are those of 004 section 11.1, the file size that of section 11.2. */
+export const sqlLimits = {
+  text_bytes: MiB,
+  statements: 1000,
+  parameters: 256,
+  timeout_ms: 300_000,
+  timeout_ms_default: 60_000,
+  memory_mb: 8192,
+  memory_mb_default: 512,
+  threads: 4,
+  threads_default: 2,
+  rows: 10_000,
+  rows_default: 1000,
+  /** Rows as JSON: they go into a report that a person reads. */
+  rows_bytes: 4 * MiB,
+  /** Files and folders in a readable folder: each is looked at before a run. */
+  readable_entries: 10_000,
+  /** The child that holds a lock does nothing else: one that does not answer in this time is as good as dead. */
+  lock_answer_ms: 20_000,
+  file_mb: 1024,
+  file_mb_default: 50,
+  /** What is kept of the standard error of the SQL runner. */
+  stderr_bytes: 4096,
+  /** An answer of the SQL runner: the rows, escaped twice. */
+  answer_bytes: 16 * MiB,
+  /** A message of DuckDB. */
+  message_chars: 500,
 } as const;

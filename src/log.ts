@@ -4,7 +4,7 @@ import { openToAppend, statAt, withPlace } from './durable/beneath-write.ts';
 import { Refusal, refuse } from './refusal.ts';
 import {
   type Counted,
-  codeOf,
+  errorCode,
   type Facts,
   type Operation,
   SILENT,
@@ -33,7 +33,7 @@ export async function openLog(root: string, { level, file }: LogPlace): Promise<
   return { ...telling(loggerTo(sink, level)), close: sink.close };
 }
 
-/** A full disk is no mistake of whoever configured the log. */
+/** A full disk is no error of the configuration. */
 async function roomFor(open: () => Promise<number>): Promise<number | null> {
   try {
     return await open();
@@ -84,7 +84,7 @@ function sinkOf(fd: number, is_file: boolean): Sink & { close(): void } {
   };
 }
 
-/** A disk that fills up takes part of a line. It goes, if nobody wrote behind it. */
+/** A disk that fills up takes part of a line. It is removed, unless another process has written since. */
 function takeBack(fd: number, before: number, written: number): void {
   if (fstatSync(fd).size === before + written) ftruncateSync(fd, before);
 }
@@ -141,7 +141,7 @@ type Word = 'begins' | 'ends' | 'decides' | 'refused';
 const BEGINS: ReadonlySet<Operation> = new Set<Operation>(['dispatch', 'grant', 'run']);
 
 function telling(logger: Logger): Omit<Telemetry, 'close'> {
-  // What an operation ended with is told there; the door that it leaves through does not tell it again.
+  // The end of an operation is logged there; the entry point does not log it again.
   const told = new WeakSet<object>();
   const tell = (level: Level, word: Word, facts: Facts) => {
     try {
@@ -162,7 +162,7 @@ function telling(logger: Logger): Omit<Telemetry, 'close'> {
         return answer;
       } catch (error) {
         if (error instanceof Error) told.add(error);
-        tell(levelOfError(error), 'ends', { ...since(), code: codeOf(error) });
+        tell(levelOfError(error), 'ends', { ...since(), code: errorCode(error) });
         throw error;
       }
     },
@@ -171,7 +171,7 @@ function telling(logger: Logger): Omit<Telemetry, 'close'> {
     },
     refused: (door, error) => {
       if (error instanceof Error && told.has(error)) return;
-      tell(levelOfError(error), 'refused', { door, code: codeOf(error) });
+      tell(levelOfError(error), 'refused', { door, code: errorCode(error) });
     },
   };
 }
@@ -181,7 +181,7 @@ function levelOf(operation: Operation, { code }: Facts): Level {
   return BEGINS.has(operation) ? 'info' : 'debug';
 }
 
-/** A refusal is a no, as it should be. A store that fails, and what nobody foresaw, need somebody. */
+/** A refusal is a no, as it should be. A store that fails, and an unexpected error, need an operator. */
 function levelOfError(error: unknown): Level {
   return error instanceof Refusal && !TROUBLE.test(error.code) ? 'warn' : 'error';
 }

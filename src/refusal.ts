@@ -75,13 +75,18 @@ export const remarks: readonly Remark[] = Object.entries(conversationReasons).ma
 export class Refusal extends Error {
   readonly code: ReasonCode;
   /** What was checked and what was found. Shown to the human, so it holds no secrets. */
-  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly facts: Readonly<Record<string, string | number | boolean>>;
 
-  constructor(code: ReasonCode, message?: string, details: Record<string, string | number | boolean> = {}) {
+  constructor(code: ReasonCode, message?: string, facts: Record<string, string | number | boolean> = {}) {
     super(message ?? explain(code).meaning);
     this.name = 'Refusal';
     this.code = code;
-    this.details = details;
+    this.facts = facts;
+  }
+
+  /** What a human can do about it. */
+  get advice(): string {
+    return explain(this.code).advice;
   }
 }
 
@@ -89,7 +94,7 @@ export class Refusal extends Error {
 export function refuse(
   code: ReasonCode,
   message?: string,
-  details?: Record<string, string | number | boolean>,
+  facts?: Record<string, string | number | boolean>,
 ): never {
-  throw new Refusal(code, message, details);
+  throw new Refusal(code, message, facts);
 }

@@ -1,15 +1,16 @@
 import type { Attributes } from '@opentelemetry/api';
+import { installLine, isMissing } from './optional.ts';
 import { Refusal } from './refusal.ts';
 
 /**
  * What an operator may see: which operation, how long, how many, with which code it ended. Never an argument, an output, a
- * goal, a name or a message: whoever reads telemetry is not whoever may read intents.
+ * goal, a name or a message: not every reader of telemetry may read intents.
  */
 export interface Telemetry {
   /** Around an operation, with its time. */
   span<T>(operation: Operation, act: () => Promise<T>, told?: Told<T>): Promise<T>;
   count(what: Counted, facts: Facts): void;
-  /** An error left through a door of the public face. */
+  /** An error left through an entry point of the public face. */
   refused(door: string, error: unknown): void;
   close(): void;
 }
@@ -18,7 +19,7 @@ export type Operation = 'commit' | 'dispatch' | 'grant' | 'open' | 'run';
 export type Counted = 'decision' | 'entry';
 
 /** What is known before an operation, and what its answer adds. */
-export interface Told<T> {
+interface Told<T> {
   readonly about?: Facts;
   readonly end?: (answer: T) => Facts;
 }
@@ -67,7 +68,7 @@ export function tellable(facts: object): Facts {
   return Object.fromEntries(Object.entries(facts).filter(known));
 }
 
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   return error instanceof Refusal ? error.code : 'INTERNAL';
 }
 
@@ -106,7 +107,9 @@ const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 /** The SDK is the user's choice. One that is to see Keyturn is registered before Keyturn is opened. */
 export async function openTelemetry(): Promise<Telemetry> {
   if (!(REGISTERED in globalThis)) return SILENT;
-  const { metrics, SpanStatusCode, trace } = await import('@opentelemetry/api');
+  const api = await import('@opentelemetry/api').catch(withoutIt);
+  if (api === null) return SILENT;
+  const { metrics, SpanStatusCode, trace } = api;
   const tracer = trace.getTracer('keyturn');
   const meter = metrics.getMeter('keyturn');
   const duration = meter.createHistogram('keyturn.duration', { unit: 'ms', description: 'of an operation' });
@@ -128,7 +131,7 @@ export async function openTelemetry(): Promise<Telemetry> {
           span.setAttributes(named(facts));
           return answer;
         } catch (error) {
-          code = codeOf(error);
+          code = errorCode(error);
           span.setStatus({ code: SpanStatusCode.ERROR });
           throw error;
         } finally {
@@ -138,9 +141,16 @@ export async function openTelemetry(): Promise<Telemetry> {
         }
       }),
     count: (what, facts) => counters[what].add(1, named(facts)),
-    refused: (door, error) => counters.refusal.add(1, named({ door, code: codeOf(error) })),
+    refused: (door, error) => counters.refusal.add(1, named({ door, code: errorCode(error) })),
     close: () => {},
   };
+}
+
+/** Others register SDKs for their own use, so without the package the gate opens, and says what it does not tell. */
+function withoutIt(error: unknown): null {
+  if (!isMissing('@opentelemetry/api', error)) throw error;
+  process.emitWarning(installLine('@opentelemetry/api'), { code: 'PACKAGE_MISSING' });
+  return null;
 }
 
 /** As attributes of a span or a metric. */

@@ -3,6 +3,7 @@ import { Keyturn } from '../src/keyturn.ts';
 import { openTelemetry, SILENT } from '../src/telemetry.ts';
 import { project, ready, TOOLS } from './support/project.ts';
 import { expectRefusal } from './support/refusal.ts';
+import { runSeen } from './support/seen.ts';
 import { registered } from './support/telemetry.ts';
 
 describe('telemetry', () => {
@@ -16,12 +17,12 @@ describe('telemetry', () => {
     const seen = registered();
     const keyturn = await Keyturn.open({ at: p.root });
     onTestFinished(() => keyturn.close());
-    const effect = { kind: 'tool', tool: 'say', arguments: { word: 'xyzzy-argument' } };
-    const intent = await keyturn.propose({ declared_goal: 'xyzzy-goal', effect });
+    const effect = { kind: 'tool' as const, tool: 'say', arguments: { word: 'xyzzy-argument' } };
+    const intent = await keyturn.intents.propose({ declared_goal: 'xyzzy-goal', effect });
     const { intent_id, hash } = intent;
-    await expectRefusal('APPROVAL_MISSING', () => keyturn.grant({ intent_id, hash, signer: p.ada }));
+    await expectRefusal('APPROVAL_MISSING', () => keyturn.intents.grant({ intent_id, hash, signer: p.ada }));
     await ready({ ...p, keyturn }, intent);
-    expect((await keyturn.run({ intent_id, hash, confirm: async () => true })).result).toBe('success');
+    expect((await runSeen(keyturn, { intent_id, hash, confirm: async () => true })).result).toBe('success');
 
     const named = (name: string) => seen.filter((one) => one.name === name).map(({ facts }) => facts);
     expect(named('keyturn.run')).toEqual([{ 'keyturn.result': 'success', 'keyturn.code': 'OK' }]);

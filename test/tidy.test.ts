@@ -15,9 +15,11 @@ import {
   noNetwork,
   nothingLeftOver,
   noVagueNames,
+  oneMeaning,
   onlyEffectStartsProcesses,
   onlyStoreKnowsSql,
   titlesReadAsSentences,
+  zodByNamespace,
 } from './support/tidy.ts';
 
 /** Style is a test. A rule that no file can break proves nothing, so each one is also shown an example that breaks it. */
@@ -70,12 +72,20 @@ describe('the tree', () => {
     expect(noDefaultExports(files)).toEqual([]);
   });
 
+  it('zod is imported by its namespace', () => {
+    expect(zodByNamespace(files)).toEqual([]);
+  });
+
   it('no module holds state that changes', () => {
     expect(noMutableModuleState(files)).toEqual([]);
   });
 
   it('names come from the domain', () => {
     expect(noVagueNames(files)).toEqual([]);
+  });
+
+  it('a name that is exported means one thing', () => {
+    expect(oneMeaning(files)).toEqual([]);
   });
 
   it('nothing is left for later and no test is switched off', () => {
@@ -171,6 +181,7 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
   ['a gate that waits', gateIsPure, at('src/gate/a.ts', 'setTimeout(() => {}, 1);')],
   ['a module of the network', noNetwork, at('src/tool/a.ts', "import { connect } from 'node:net';")],
   ['a request by the global', noNetwork, at('src/store/a.ts', "await fetch('http://127.0.0.1');")],
+  ['all of zod', zodByNamespace, at('src/gate/a.ts', "import { z } from 'zod';")],
   ['a default export', noDefaultExports, at('src/gate/a.ts', 'export default 1;')],
   ['a default function', noDefaultExports, at('src/gate/a.ts', 'export default function a() {}')],
   [
@@ -184,6 +195,19 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
   ['a vague folder name', noVagueNames, at('src/common/a.ts', '')],
   ['a vague class name', noVagueNames, at('src/gate/a.ts', 'export class StoreManager {}')],
   ['a vague constant name', noVagueNames, at('src/gate/a.ts', 'export const pathHelper = 1;')],
+  [
+    'a name with two meanings',
+    oneMeaning,
+    at('src/gate/a.ts', 'export interface Outcome {}'),
+    at('src/lane/b.ts', 'export type Outcome = 1;'),
+  ],
+  [
+    'a name with a third meaning beside two twins',
+    oneMeaning,
+    at('src/store/sqlite/a.ts', 'export const read = 1;'),
+    at('src/store/postgres/a.ts', 'export const read = 1;'),
+    at('src/store/b.ts', 'export function read() {}'),
+  ],
   ['a note for later', nothingLeftOver, at('src/gate/a.ts', `// ${'TO'}DO: check the hash`)],
   ['a silenced type error', nothingLeftOver, at('src/gate/a.ts', `// @ts-${'ign'}ore`)],
   ['a test that stands alone', nothingLeftOver, at('test/a.test.ts', "it.only('runs', () => {});")],
@@ -225,6 +249,11 @@ describe('each rule lets through what it should', () => {
       'export const a = (at: string) => ({ process: new Date(at).getTime() });',
     );
     expect(gateIsPure([fine])).toEqual([]);
+  });
+
+  it('both stores may export the same name, and a command that of its verb', () => {
+    const names = ['src/store/sqlite/a.ts', 'src/store/postgres/b.ts', 'src/cli/command/c.ts'];
+    expect(oneMeaning(names.map((path) => at(path, 'export function read() {}')))).toEqual([]);
   });
 
   it('the same title in two groups is two titles', () => {

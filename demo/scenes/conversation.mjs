@@ -1,4 +1,4 @@
-import { lastIntent } from '../stage.mjs';
+import { codeOf, lastIntent } from '../stage.mjs';
 
 const CHAT = 'chat-1';
 const DAYS = 'shop/closed.json';
@@ -76,7 +76,7 @@ async function activation({ title, ask, say, write, key }) {
 async function goal(stage) {
   const { title, say, run, ask, key } = stage;
   title(
-    'Somebody states a goal, and leaves out the day',
+    'A user states a goal, and leaves out the day',
     'The one question is about what is missing. Only a clear yes counts. The risk is HIGH, so you sign as well.',
   );
   run(['agent', 'ask', 'Please close the shop for a day', '--correlation', CHAT]);
@@ -86,7 +86,7 @@ async function goal(stage) {
   if ((await heard(stage, 'CONFIRM', 'yes')) !== 'AWAITS_APPROVER') return false;
   shown(stage, 'still says', (days) => days === BEFORE);
   const [id] = lastIntent(stage);
-  await ask(['approve', id], [['exact id', id], key]);
+  await ask(['approve', id], [codeOf(stage, id), key]);
   run(['agent', 'resume', CHAT]);
   shown(stage, 'now says', (days) => days !== BEFORE);
   return true;

@@ -1,4 +1,4 @@
-import { lastIntent } from '../stage.mjs';
+import { codeOf, lastIntent } from '../stage.mjs';
 
 /** From an empty folder to one run of one tool. Returns the id of what ran. */
 export async function journey(stage) {
@@ -13,14 +13,14 @@ export async function journey(stage) {
   run(['propose', '--by', 'bot', '--tool', 'backup', '--arg', 'file=data/report.txt', ...goal]);
   const [id, hash] = lastIntent(stage);
 
-  title('The agent cannot run it', 'Nobody has approved it.');
+  title('The agent cannot run it', 'No human has approved it.');
   run(['check', id, hash], { fails: true });
 
   title(
     'You look at the exact effect and turn the key',
-    'Approving means typing the exact id, and your passphrase.',
+    'Approving means typing the beginning of its code, and your passphrase.',
   );
-  await ask(['approve', id], [['exact id', id], key]);
+  await ask(['approve', id], [codeOf(stage, id), key]);
   run(['check', id, hash], { fails: true });
 
   title(

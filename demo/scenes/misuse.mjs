@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import { lastIntent } from '../stage.mjs';
+import { codeOf, lastIntent } from '../stage.mjs';
 
 /** What an agent tries that means no good. */
 export async function misuse(stage) {
@@ -14,7 +14,7 @@ export async function misuse(stage) {
   const goal = ['--goal', 'Show me the report'];
   run(['propose', '--by', 'bot', '--tool', 'show', '--arg', 'file=data/report.txt', ...goal]);
   const [id, hash] = lastIntent(stage);
-  await ask(['approve', id], [['exact id', id], key]);
+  await ask(['approve', id], [codeOf(stage, id), key]);
   await ask(['grant', id], [key]);
   chmodSync(stage.path('show.sh'), 0o755);
   stage.write('show.sh', '#!/bin/sh\necho stolen\n');

@@ -1,11 +1,11 @@
 import { executionOf } from '../stage.mjs';
 
-/** What the ledger shows to whoever was not there. */
+/** What the ledger proves to an outsider. */
 export function proof(stage, id) {
   const { title, run, prompt, write, output, result } = stage;
   title(
     'Anyone can prove what happened',
-    'The ledger verifies from its bytes; a small file proves one intent to somebody far away.',
+    'The ledger verifies from its bytes; a small file proves one intent to an outsider.',
   );
   run(['ledger', 'verify', '--deep']);
   run(['show', id]);

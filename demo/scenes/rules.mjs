@@ -13,7 +13,7 @@ export async function rules(stage) {
   const { title, run, ask, say, path, key } = stage;
   title(
     'A policy says no',
-    'You forbid what touches secrets. From now on nobody, you included, can approve it.',
+    'You forbid what touches secrets. From now on no one, not even you, can approve it.',
   );
   appendFileSync(path('policies/keyturn.cedar'), FORBIDDEN);
   say(`\n   policies/keyturn.cedar now also says:\n${FORBIDDEN}`);
@@ -22,7 +22,7 @@ export async function rules(stage) {
   const goal = ['--goal', 'Print the secret'];
   run(['propose', '--by', 'bot', '--tool', 'show', '--arg', 'file=data/report.txt', ...goal]);
   const [refused] = lastIntent(stage);
-  await ask(['approve', refused], [['exact id', refused], key], { fails: true });
+  await ask(['approve', refused], [], { fails: true });
 
   title(
     'You freeze everything',

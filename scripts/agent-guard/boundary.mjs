@@ -5,12 +5,10 @@ import { AGENT, bareOf, graphOf, importsOf, nodesOf, placeOf } from './source.mj
 
 const EXECUTOR = `${AGENT}/executor.ts`;
 
-/** The road of every effect, and the one file that may take it. */
-const ROADS = {
+/** The modules that lead to an effect, and the one file that may import each. */
+const EFFECT_PATHS = {
   'src/journey/run.ts': [EXECUTOR],
-  'src/journey/grant.ts': [EXECUTOR],
-  'src/journey/submit.ts': [EXECUTOR],
-  'src/journey/propose.ts': [EXECUTOR],
+  'src/journey/delegate-turn.ts': [EXECUTOR],
   // A human enrols the key of the agent core when activating something.
   'src/journey/enrol.ts': [`${AGENT}/register.ts`],
 };
@@ -24,6 +22,7 @@ const READS = [
   'src/journey/bound-shown.ts',
   'src/journey/context.ts',
   'src/journey/folded.ts',
+  'src/journey/page.ts',
   'src/journey/prove-agent.ts',
   'src/journey/reach.ts',
   'src/journey/rules.ts',
@@ -34,7 +33,7 @@ const READS = [
   'src/refusal.ts',
 ];
 const LAYERS = /^src\/(agent|canonical|event|fold|gate|identity|intent|ledger|policy)\//;
-const PACKAGES = ['zod', 're2js', 'minisearch', 'node:crypto', 'node:path'];
+const PACKAGES = ['zod', 're2js', 'minisearch', 'node:crypto', 'node:path', 'node:util'];
 
 export function bypasses(tree) {
   return [...strangeImports(tree, isRoad), ...loadedLater(tree), ...otherRoads(tree), ...disorder(tree)];
@@ -53,7 +52,7 @@ function strangeImports(tree, concerns) {
 }
 
 function mayImport(from, path) {
-  if (Object.hasOwn(ROADS, path)) return ROADS[path].includes(from);
+  if (Object.hasOwn(EFFECT_PATHS, path)) return EFFECT_PATHS[path].includes(from);
   return LAYERS.test(path) || READS.includes(path) || PACKAGES.includes(path);
 }
 
@@ -71,7 +70,7 @@ function loadedLater(tree) {
   );
 }
 
-/** Only `runOnce` runs, only `dispatch` calls it, and the executor hands neither on. */
+/** Only `runOnce` runs, only `dispatch` calls it, and the executor exports neither. */
 function otherRoads(tree) {
   const { mentions } = graphOf(tree);
   const file = tree.get(EXECUTOR);
@@ -94,7 +93,7 @@ function otherRoads(tree) {
   return [
     ...expected(callers('src/journey/run.ts#run'), ['runOnce'], 'journey/run.ts is called by'),
     ...expected(callers(`${EXECUTOR}#runOnce`), ['dispatch'], 'runOnce is called by'),
-    ...handed.map((path) => `${EXECUTOR} hands on ${path}`),
+    ...handed.map((path) => `${EXECUTOR} exports ${path}`),
     ...exported.map((name) => `${EXECUTOR} exports ${name}`),
   ];
 }
@@ -103,30 +102,32 @@ function expected(found, wanted, words) {
   return found.join() === wanted.join() ? [] : [`${words} ${found.join(', ') || 'nobody'}`];
 }
 
-/** The envelope, then all checks again, then the durable dispatch, then the run. */
-const STARTS = ['startAtOnce', 'startInTurn'];
-const ORDER = ['check', 'requireProvenOrder', 'weigh', ...STARTS, 'runOnce', 'endOnce'];
-
-const awaitsStart = (node) =>
-  node &&
-  nodesOf(node).some((one) => ts.isAwaitExpression(one) && /^startStep\(/.test(one.expression.getText()));
+/** The envelope, then all checks again and the durable dispatch, then the run. */
+const ORDER = {
+  dispatch: ['check', 'startOnce', 'runOnce', 'endOnce'],
+  startOnce: ['requireProvenOrder', 'weigh', 'turnOf', 'startStep'],
+};
 
 function disorder(tree) {
   const { nodeOf } = graphOf(tree);
-  const dispatch = nodeOf(`${EXECUTOR}#dispatch`);
-  if (!dispatch) return [`${EXECUTOR} has no dispatch`];
-  const calls = nodesOf(dispatch).filter(ts.isCallExpression);
-  const places = ORDER.map(
-    (name) => calls.find(({ expression }) => expression.getText().split('.').at(-1) === name)?.pos ?? -1,
-  );
-  const right = places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1]));
-  return [
-    ...(right ? [] : [`dispatch does not do, in this order: ${ORDER.join(', ')}`]),
-    ...STARTS.filter((name) => !awaitsStart(nodeOf(`${EXECUTOR}#${name}`))).map(
-      (name) => `${name} does not wait for startStep`,
-    ),
-  ];
+  return Object.entries(ORDER).flatMap(([name, order]) => {
+    const node = nodeOf(`${EXECUTOR}#${name}`);
+    if (!node) return [`${EXECUTOR} has no ${name}`];
+    const calls = nodesOf(node).filter(ts.isCallExpression);
+    const found = order.map((one) =>
+      calls.find(({ expression }) => expression.getText().split('.').at(-1) === one),
+    );
+    const right = found.every((call, i) => call && (i === 0 || call.pos > (found[i - 1]?.pos ?? call.pos)));
+    const loose = found.filter((call) => call && !/^check$/.test(nameOf(call)) && !isAwaited(call));
+    return [
+      ...(right ? [] : [`${name} does not do, in this order: ${order.join(', ')}`]),
+      ...loose.map((call) => `${name} does not wait for ${nameOf(call)}`),
+    ];
+  });
 }
+
+const nameOf = ({ expression }) => expression.getText().split('.').at(-1);
+const isAwaited = ({ parent }) => ts.isAwaitExpression(parent) || ts.isReturnStatement(parent);
 
 /** What may be asked of the store. `commit` appends; everything else reads. */
 const STORE = [
@@ -137,6 +138,7 @@ const STORE = [
   'entriesOf',
   'find',
   'object',
+  'page',
   'system',
   'tenant',
 ];
@@ -172,7 +174,7 @@ function storeUses(file) {
   });
 }
 
-/** `const { tenant } = store` is fine; `const other = store` is a store under a name that nobody watches. */
+/** `const { tenant } = store` is fine; `const other = store` is a store under a name that this check does not follow. */
 function unpacked(name) {
   if (!ts.isObjectBindingPattern(name)) return [`${placeOf(name)} gives the store another name`];
   return name.elements

@@ -29,9 +29,6 @@ function idsMadeUp(file) {
     .map((node) => `${placeOf(node)} makes up a simulation id`);
 }
 
-/** The ways to propose: alone, or submitted in the same commit. */
-const PROPOSE = new Set(['propose', 'draftSubmitted']);
-
 /** What is proposed is the draft of a definition, and it requests the simulation beside the effect. */
 function undrafted(tree) {
   const { nodeOf } = graphOf(tree);
@@ -39,7 +36,7 @@ function undrafted(tree) {
   const actions = draft && assignmentsOf(draft, 'requested_actions')[0];
   const effect = draft && assignmentsOf(draft, 'effect')[0];
   const proposals = nodesOf(tree.get(EXECUTOR)).filter(
-    (node) => ts.isCallExpression(node) && PROPOSE.has(node.expression.getText()),
+    (node) => ts.isCallExpression(node) && node.expression.getText() === 'draftTurn',
   );
   return [
     ...(actions && /\bsimulationAction\(/.test(actions.getText())

@@ -4,6 +4,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Body } from '../event/event.ts';
 import { freezeOf } from '../gate/freeze.ts';
 import type { System } from '../gate/system.ts';
+import { AUDITOR, isAuditor } from '../identity/auditor.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type Context, humansNow } from '../journey/context.ts';
 import { provenPrincipal } from '../journey/prove-agent.ts';
@@ -14,14 +15,14 @@ import { recordOf, sealDecision } from '../policy/replay.ts';
 import {
   BLANK,
   type Decision,
-  type PolicyContext,
   type PolicyPrincipal,
   type PolicyRequest,
   type PolicySimulation,
-  timeOf,
+  timeContext,
 } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import { AGENT_CORE } from './context.ts';
+import { simulationAction } from './intent.ts';
 import type { Simulation } from './simulation.ts';
 
 export type AccessOutcome = Body<'agent.access'>['outcome'];
@@ -71,7 +72,7 @@ export function outcomeOf(engine: Engine, request: PolicyRequest, decision: Deci
   return engine.awaitsApprover(request, decision) ? 'AP_REQUIRED' : 'DENY';
 }
 
-/** A user who is not enrolled has no roles. One that was revoked, or is enrolled as an agent, has one that says so. */
+/** A user who is not enrolled has no roles. One that was revoked, is an auditor, or is enrolled as an agent, has one that says so. */
 function isNobody({ kind, name, roles }: PolicyPrincipal): boolean {
   return name === AGENT_CORE || (kind === 'user' && roles.length > 0);
 }
@@ -84,35 +85,60 @@ async function requestOf(
   now: Date,
 ): Promise<PolicyRequest> {
   // A row can be forged: whoever was revoked stays so, whatever it says.
-  const known = await provenPrincipal(context, user_id);
+  const question = questionOf(user_id, await provenPrincipal(context, user_id), simulation, now);
   return {
     action: 'access',
-    principal: principalOf(user_id, known),
-    resource: resourceOf(context, simulation),
+    principal: question.principal,
+    resource: { ...question.resource, ...reachOf(context, simulation) },
     context: {
       ...BLANK,
-      goal: simulation.summary.en!,
-      action: simulation.access_action,
-      requested_actions: [simulation.access_action, `simulation:${simulation.id}@${simulation.version}`],
-      proposer: user_id,
-      proposer_kind: known?.kind ?? 'agent',
+      ...question.context,
       humans: await humansNow(context),
-      ...momentOf(context, system, simulation, user_id, now),
+      environment: context.environment,
+      frozen: isFrozen(context, system, simulation, user_id),
       ...(await paceOf(context, user_id, now)),
     },
   };
 }
 
-export function principalOf(name: string, known: Principal | null): PolicyPrincipal {
+/** What of the question follows from the ledger: who asks for what, and when. A replay builds it again. */
+export function questionOf(user_id: string, known: Principal | null, simulation: Simulation, now: Date) {
+  const { id, version, family, risk, impactful, side_effecting, irreversible, access_action } = simulation;
+  return {
+    principal: principalOf(user_id, known),
+    resource: {
+      kind: 'simulation' as const,
+      name: id,
+      version,
+      family,
+      risk,
+      impactful,
+      side_effecting,
+      irreversible,
+    },
+    context: {
+      goal: simulation.summary.en!,
+      action: access_action,
+      requested_actions: [access_action, simulationAction(simulation)],
+      proposer: user_id,
+      proposer_kind: known?.kind ?? ('agent' as const),
+      ...timeContext(now),
+    },
+  };
+}
+
+function principalOf(name: string, known: Principal | null): PolicyPrincipal {
   if (known === null) return { kind: 'user', name, roles: [], enrolled_by: '' };
   const { kind, status, roles, enrolled_by } = known;
+  if (status === 'active' && isAuditor(known)) return { kind: 'user', name, roles: [AUDITOR], enrolled_by };
   if (kind === 'human' && status === 'active') return { kind, name, roles, enrolled_by };
   return { kind: 'user', name, roles: [kind === 'agent' ? 'agent' : 'revoked'], enrolled_by };
 }
 
+type Reach = Omit<PolicySimulation, keyof ReturnType<typeof questionOf>['resource']>;
+
 /** As far as the registration tells. What it really does is judged again when the intent is submitted and run. */
-function resourceOf(context: Context, simulation: Simulation): PolicySimulation {
-  const { id, version, family, risk, impactful, side_effecting, irreversible, effect } = simulation;
+function reachOf(context: Context, { effect, irreversible }: Simulation): Reach {
   const tool = effect && 'tool' in effect ? context.registry().tools.get(effect.tool) : undefined;
   const sandbox = tool?.sandbox ?? (effect && 'tool' in effect ? 'none' : CONFINED);
   const reach = sandbox === 'none' ? { network: true, write: [] } : sandbox;
@@ -122,8 +148,6 @@ function resourceOf(context: Context, simulation: Simulation): PolicySimulation 
   );
   const reached = protectedIn(writes);
   return {
-    kind: 'simulation',
-    name: id,
     sandboxed: sandbox !== 'none',
     network: reach.network,
     writes,
@@ -132,12 +156,6 @@ function resourceOf(context: Context, simulation: Simulation): PolicySimulation 
     elevated: reached.length > 0,
     tools: effect && 'tool' in effect ? [effect.tool] : [],
     categories: tool?.category === undefined ? [] : [tool.category],
-    version,
-    family,
-    risk,
-    impactful,
-    side_effecting,
-    irreversible,
   };
 }
 
@@ -146,17 +164,7 @@ const CONFINED: { readonly network: boolean; readonly write: readonly string[] }
   write: [],
 };
 
-function momentOf(
-  { environment, store }: Context,
-  { freezes }: System,
-  { effect }: Simulation,
-  user_id: string,
-  now: Date,
-): Pick<PolicyContext, 'environment' | 'hour' | 'weekday' | 'epoch_s' | 'frozen'> {
+function isFrozen({ store }: Context, { freezes }: System, { effect }: Simulation, user_id: string): boolean {
   const tools = effect && 'tool' in effect ? [effect.tool] : [];
-  return {
-    environment,
-    ...timeOf(now),
-    frozen: freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE, user_id], tools }) !== null,
-  };
+  return freezeOf(freezes, { tenant: store.tenant, agents: [AGENT_CORE, user_id], tools }) !== null;
 }

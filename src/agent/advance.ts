@@ -1,30 +1,14 @@
-import {
-  type AgentPlan,
-  type AgentState,
-  currentStep,
-  isOver,
-  livePlan,
-  type AgentStep as StepState,
-} from '../gate/agent-state.ts';
+import { type AgentPlan, type AgentState, currentStep, isOver, livePlan } from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import {
-  type AgentAnswer,
-  type Confirm,
-  cancelledAnswer,
-  confirmAnswer,
-  type Paused,
-  pausedAnswer,
-  refusedAnswer,
-} from './answer.ts';
+import { cancelledAnswer, confirmAnswer, pausedAnswer } from './answer.ts';
+import type { AgentAnswer, Confirm, Dispatched, Paused } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { goals, outcomes } from './contracts.ts';
 import { settle } from './executor.ts';
 import { openStep } from './match.ts';
 import { observedDispatch } from './observe.ts';
-import type { Dispatched } from './outcome.ts';
-import { LEDGER_ROWS } from './record.ts';
 import { definitionOf } from './snapshot.ts';
-import { envelopeOf, type Standing, standingOf } from './standing.ts';
+import { envelopeOf, type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { weigh } from './weigh.ts';
 
 /**
@@ -36,7 +20,7 @@ export async function advance(
   context: AgentContext,
   correlation_id: string,
   user_id: string | undefined,
-  only?: Pick<Standing, 'plan' | 'step'>,
+  only?: Pick<StepInPlan, 'plan' | 'step'>,
 ): Promise<AgentAnswer> {
   const state = await requireCorrelation(context, correlation_id, user_id);
   const plan = livePlan(state);
@@ -44,34 +28,34 @@ export async function advance(
   const meant = only && state.plans.find(({ plan_id }) => plan_id === only.plan.plan_id);
   if (!plan || !step || (only && (plan !== meant || step.step_id !== only.step.step_id)))
     return answerNow(context, state, meant);
-  const standing = await standingOf(context, state, plan, step.step_id);
+  const current = await stepInPlan(context, state, plan, step.step_id);
   switch (step.state) {
     case 'PENDING':
-      await openNext(context, standing);
+      await openNext(context, current);
       return advance(context, correlation_id, user_id, only);
     case 'READY':
-      return dispatched(context, standing, await observedDispatch(context, envelope(context, standing)));
+      return dispatched(context, current, await observedDispatch(context, envelope(context, current)));
     case 'EXECUTING':
-      return dispatched(context, standing, await settle(context, correlation_id, plan.plan_id, step.step_id));
+      return dispatched(context, current, await settle(context, correlation_id, plan.plan_id, step.step_id));
     default:
-      return waiting(context, standing);
+      return waiting(context, current);
   }
 }
 
-function envelope({ journey }: AgentContext, standing: Standing) {
-  return envelopeOf(standing, journey.store.tenant);
+function envelope({ journey }: AgentContext, current: StepInPlan) {
+  return envelopeOf(current, journey.store.tenant);
 }
 
 /** The next step of a plan that waited for the next turn. */
-async function openNext(context: AgentContext, { state, plan, plan_now, step }: Standing): Promise<void> {
+async function openNext(context: AgentContext, { state, plan, plan_now, step }: StepInPlan): Promise<void> {
   const { user_id } = state;
   const now = context.journey.clock();
-  const weighed = await weigh(context, { user_id, plan, step, confirmation: null, approved: false, now });
-  const { events, objects } = await openStep(context, { plan, step, user_id, now: plan_now }, weighed);
+  const weighed = await weigh(context, { user_id, plan, step, confirmation: null, now });
+  const { events, objects } = await openStep(context, { plan, plan_now, step, user_id }, weighed);
   await context.journey.store.commit({ events, objects });
 }
 
-async function dispatched(context: AgentContext, before: Standing, done: Dispatched): Promise<AgentAnswer> {
+async function dispatched(context: AgentContext, before: StepInPlan, done: Dispatched): Promise<AgentAnswer> {
   const { correlation_id, plan_id } = before.plan;
   const { step_id } = before.step;
   if (done.kind === 'AWAITS_APPROVER') {
@@ -97,7 +81,7 @@ async function promptNext(context: AgentContext, state: AgentState): Promise<Age
   const step = plan && currentStep(plan);
   if (plan?.state !== 'PAUSED' || step?.state !== 'PENDING' || !step.confirmation_required) return state;
   try {
-    await openNext(context, await standingOf(context, state, plan, step.step_id));
+    await openNext(context, await stepInPlan(context, state, plan, step.step_id));
   } catch (error) {
     // Another process was faster, or it is not to be: the ledger says so. What was done is told all the same.
     if (!(error instanceof Refusal)) throw error;
@@ -135,20 +119,20 @@ async function nextOf(
 ): Promise<Confirm | Paused | null> {
   const step = isOver(plan) ? null : currentStep(plan);
   if (!step) return null;
-  const standing = await standingOf(context, state, plan, step.step_id);
-  return step.state === 'WAITING_CONFIRM' ? waiting(context, standing) : pausedAnswer(standing);
+  const current = await stepInPlan(context, state, plan, step.step_id);
+  return step.state === 'WAITING_CONFIRM' ? waiting(context, current) : pausedAnswer(current);
 }
 
 /** The prompt, in the language of the conversation. */
 export async function waiting(
   context: AgentContext,
-  standing: Standing,
+  current: StepInPlan,
   reason_code?: 'CONFIRMATION_AMBIGUOUS',
   language?: string,
 ): Promise<Confirm> {
-  const definition = await definitionOf(context, standing.step.definition);
-  const spoken = language ?? (await languageOf(context, standing.state));
-  return confirmAnswer(standing, definition, spoken, reason_code);
+  const definition = await definitionOf(context, current.step.definition);
+  const spoken = language ?? (await languageOf(context, current.state));
+  return confirmAnswer(current, definition, spoken, reason_code);
 }
 
 export async function languageOf({ journey }: AgentContext, { turn }: AgentState): Promise<string> {
@@ -167,15 +151,13 @@ export async function answerNow(
 
 async function stands(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
   const step = currentStep(plan)!;
-  const standing = await standingOf(context, state, plan, step.step_id);
-  if (step.state === 'WAITING_CONFIRM') return waiting(context, standing);
+  const current = await stepInPlan(context, state, plan, step.step_id);
+  if (step.state === 'WAITING_CONFIRM') return waiting(context, current);
   const awaits = step.state === 'READY' ? (step.access?.intent_id ?? null) : null;
-  return awaits === null ? pausedAnswer(standing) : awaited(context, standing, awaits);
+  return awaits === null ? pausedAnswer(current) : awaited(context, current, awaits);
 }
 
 async function endOf(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
-  const refused = plan.steps.find(({ state, outcome }) => state.startsWith('FAILED') && outcome === null);
-  if (refused) return refusedNow(context, state, plan, refused);
   const last = plan.steps.findLast((step) => step.outcome !== null);
   if (!last || plan.state === 'CANCELLED')
     return cancelledAnswer(plan, state.correlation_id, plan.reason_code);
@@ -184,22 +166,7 @@ async function endOf(context: AgentContext, state: AgentState, plan: AgentPlan):
   return outcomeAnswer(context, state, plan.plan_id, done);
 }
 
-/** A step that was not dispatched: its outcome, which says in what something differs, is named by its last move. */
-async function refusedNow(
-  { journey }: AgentContext,
-  { correlation_id }: AgentState,
-  { plan_id }: AgentPlan,
-  { step_id, reason_code }: StepState,
-): Promise<AgentAnswer> {
-  const rows = await journey.store.agentLedger({ plan_id, limit: LEDGER_ROWS });
-  const ref = rows.findLast((row) => row.step_id === step_id)?.outcome_ref ?? null;
-  if (ref === null) return refusedAnswer(correlation_id, reason_code);
-  const outcome = outcomes.open(await journey.store.object(ref));
-  const { user_visible_text } = outcome;
-  return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text, outcome, outcome_ref: ref };
-}
-
-async function awaited(context: AgentContext, standing: Standing, intent_id: string): Promise<AgentAnswer> {
+async function awaited(context: AgentContext, current: StepInPlan, intent_id: string): Promise<AgentAnswer> {
   const hash = (await context.journey.store.find('intent', intent_id))?.hash ?? refuse('INTENT_NOT_FOUND');
-  return dispatched(context, standing, { kind: 'AWAITS_APPROVER', intent_id, hash });
+  return dispatched(context, current, { kind: 'AWAITS_APPROVER', intent_id, hash });
 }

@@ -1,101 +1,17 @@
-import type { Digest } from '../canonical/digest.ts';
 import { visible } from '../canonical/visible.ts';
-import type { AgentPlan, PlanStatus } from '../gate/agent-state.ts';
+import type { AgentPlan } from '../gate/agent-state.ts';
 import { limits } from '../limits.ts';
 import { explain, isReasonCode } from '../refusal.ts';
-import type { AgentExecutionOutcome, FieldValue } from './contracts.ts';
+import type { AgentAnswer, Confirm, Paused, Refused } from './answer-shape.ts';
+import type { FieldValue } from './contracts.ts';
 import { inLanguage } from './finder/questions.ts';
-import type { IntakeAnswer } from './intake.ts';
 import { LEXICON } from './lexicon/lexicon.ts';
-import type { FinderPacket } from './packet.ts';
 import type { Simulation } from './simulation.ts';
-import type { Standing } from './standing.ts';
-
-/** What a turn ends with. Whoever talks to the user shows the text; nothing of it is kept as a transcript here. */
-export type AgentAnswer =
-  | Confirm
-  | Clarify
-  | Refused
-  | Missing
-  | AwaitsApprover
-  | Paused
-  | Outcome
-  | (Shared & { readonly kind: 'CANCELLED' });
-
-interface Shared {
-  readonly correlation_id: string;
-  readonly reason_code: string;
-  readonly user_visible_text: string;
-}
-
-/** Say yes or no, in the words of the lexicon. */
-export interface Confirm extends Shared {
-  readonly kind: 'CONFIRM';
-  readonly plan_id: string;
-  readonly step_id: string;
-  readonly language: string;
-  readonly affirmative: string;
-  readonly negative: string;
-}
-
-/** The question of the finder, unchanged. */
-export interface Clarify extends Shared {
-  readonly kind: 'CLARIFY';
-  readonly question: string;
-  readonly allowed_answer_formats: readonly string[];
-  readonly attempt_index: number;
-  readonly max_attempts: number;
-}
-
-export interface Refused extends Shared {
-  readonly kind: 'REFUSED';
-  /** Of a step that was not dispatched: the decision and everything that it names. */
-  readonly outcome?: AgentExecutionOutcome;
-  readonly outcome_ref?: Digest;
-}
-
-export interface Missing extends Shared {
-  readonly kind: 'MISSING_SIMULATION';
-  readonly intake: IntakeAnswer;
-}
-
-/** A human has to approve this intent; then the correlation is resumed. */
-export interface AwaitsApprover extends Shared {
-  readonly kind: 'AWAITS_APPROVER';
-  readonly plan_id: string;
-  readonly step_id: string;
-  readonly intent_id: string;
-  readonly hash: string;
-}
-
-/** What the executor returned, as it returned it. `next` is what the next step of the plan waits for. */
-export interface Outcome extends Shared {
-  readonly kind: 'OUTCOME';
-  readonly plan_id: string;
-  readonly plan_state: PlanStatus;
-  readonly outcome: AgentExecutionOutcome;
-  readonly outcome_ref: string;
-  readonly is_duplicate: boolean;
-  readonly next: Confirm | Paused | null;
-}
-
-/** Nothing waits for a yes: the next step needs only the next turn. */
-export interface Paused extends Shared {
-  readonly kind: 'PAUSED';
-  readonly plan_id: string;
-  readonly step_id: string;
-}
-
-/** The answer to `ask` and `answer`, with the packet that it came from and what there is to tell besides. */
-export type AgentTurn = AgentAnswer & {
-  readonly turn_id: string;
-  readonly packet: FinderPacket;
-  readonly news: readonly { readonly simulation: string; readonly wish: string }[];
-};
+import type { StepInPlan } from './step-in-plan.ts';
 
 /** The prompt shows what would happen and the two words that count. It needs no grammar of any language. */
 export function confirmAnswer(
-  { plan, step }: Pick<Standing, 'plan' | 'step'>,
+  { plan, step }: Pick<StepInPlan, 'plan' | 'step'>,
   { summary }: Simulation,
   asked_language: string,
   reason_code: 'CONFIRM_REQUIRED' | 'CONFIRMATION_AMBIGUOUS' = 'CONFIRM_REQUIRED',
@@ -127,7 +43,7 @@ function shown(value: FieldValue['value']): string {
   return `"${visible(quoted).replace(/\t|(?<= ) /g, (blank) => (blank === ' ' ? '\\x20' : '\\t'))}"`;
 }
 
-export function pausedAnswer({ plan, step, step_now }: Standing): Paused {
+export function pausedAnswer({ plan, step, step_now }: StepInPlan): Paused {
   const is_running = step_now.state === 'EXECUTING';
   return {
     kind: 'PAUSED',

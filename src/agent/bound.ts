@@ -31,27 +31,41 @@ export async function boundOf(
   is_undo = false,
 ): Promise<SealedBound> {
   const { id, version, effect } = simulation;
+  const effects = effectsOnce(context);
   return sealBound({
     format: 'keyturn-bound/1',
     simulation: id,
     version,
     definition: digest,
-    effect: effect === undefined ? null : await effectBound(context, simulation),
-    steps: await boundSteps(context, simulation),
-    undone_by: is_undo ? null : await boundUndo(context, simulation),
+    effect: effect === undefined ? null : await effects({ simulation, digest }),
+    steps: await boundSteps(context, effects, simulation),
+    undone_by: is_undo ? null : await boundUndo(context, effects, simulation),
   });
+}
+
+type Effects = (of: Definition) => Promise<EffectBound>;
+
+/** Of one look: a simulation that is its own undo, or twice a step, is derived once. */
+function effectsOnce(context: AgentContext): Effects {
+  const derived = new Map<string, Promise<EffectBound>>();
+  return ({ simulation, digest }) => {
+    const known = derived.get(digest) ?? effectBound(context, simulation);
+    derived.set(digest, known);
+    return known;
+  };
 }
 
 /** A tool call names a tool of the locked registry, parameters that it has, and all that it cannot do without. */
 async function effectBound({ journey }: AgentContext, simulation: Simulation): Promise<EffectBound> {
   const { effect, id } = simulation;
   if (effect === undefined) return refuse('SIMULATION_INVALID', `The simulation "${id}" has no effect.`);
-  if ('tool' in effect) requireCall(simulation, toolNamed(journey.registry(), effect.tool), effect.arguments);
+  const registry = journey.registry();
+  if ('tool' in effect) requireCall(simulation, toolNamed(registry, effect.tool), effect.arguments);
   else {
     requireTruth(simulation, 'a plan changes files');
     requireFixed(id, effect.plan);
   }
-  return boundEffect(journey, effect as Parameters<typeof boundEffect>[1]);
+  return boundEffect(journey, effect as Parameters<typeof boundEffect>[1], registry);
 }
 
 function requireCall(simulation: Simulation, tool: Tool, given: Readonly<Record<string, Json>>): void {
@@ -115,18 +129,26 @@ function programNames(action: Fields): (Json | undefined)[] {
 }
 
 /** A chain is made of links that hold: each step can be dispatched by itself. */
-async function boundSteps(context: AgentContext, { steps = [] }: Simulation): Promise<BoundPart[]> {
+async function boundSteps(
+  context: AgentContext,
+  effects: Effects,
+  { steps = [] }: Simulation,
+): Promise<BoundPart[]> {
   const parts: BoundPart[] = [];
-  for (const step of steps) parts.push((await partOf(context, step.simulation, ['Active'])).part);
+  for (const step of steps) parts.push((await partOf(context, effects, step.simulation, ['Active'])).part);
   return parts;
 }
 
 /** What undoes it is registered, and gets all of its values from what it undoes. */
-async function boundUndo(context: AgentContext, simulation: Simulation): Promise<Bound['undone_by']> {
+async function boundUndo(
+  context: AgentContext,
+  effects: Effects,
+  simulation: Simulation,
+): Promise<Bound['undone_by']> {
   const { rollback_plan_ref: ref, id, fields, steps } = simulation;
   if (ref === undefined) return null;
   if (ref === PLAN_ROLLBACK) return PLAN_ROLLBACK;
-  const { part, simulation: undo } = await partOf(context, ref, ['Draft', 'Active']);
+  const { part, simulation: undo } = await partOf(context, effects, ref, ['Draft', 'Active']);
   const unknown = Object.entries(undo.fields).find(
     ([name, { type }]) => steps === undefined && fields[name]?.type !== type,
   );
@@ -136,7 +158,12 @@ async function boundUndo(context: AgentContext, simulation: Simulation): Promise
 }
 
 /** Another simulation as it was registered, not as its file says. */
-async function partOf(context: AgentContext, id: string, statuses: readonly Registered['status'][]) {
+async function partOf(
+  context: AgentContext,
+  effects: Effects,
+  id: string,
+  statuses: readonly Registered['status'][],
+) {
   const known =
     (await context.journey.store.find('simulation', id)) ??
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
@@ -146,7 +173,8 @@ async function partOf(context: AgentContext, id: string, statuses: readonly Regi
   if (simulation.steps !== undefined)
     refuse('SIMULATION_INVALID', `"${id}" has steps, and neither a step nor an undo has any.`);
   const { version, definition } = known;
-  const part = { simulation: id, version, definition, effect: await effectBound(context, simulation) };
+  const effect = await effects({ simulation, digest: definition });
+  const part = { simulation: id, version, definition, effect };
   return { part, simulation };
 }
 

@@ -3,7 +3,7 @@ import { canonicalBytes } from '../canonical/json.ts';
 import { refuse } from '../refusal.ts';
 import { parseSimulation, type Simulation } from './simulation.ts';
 
-export const STATUSES = ['Draft', 'Active', 'Deprecated', 'Disabled'] as const;
+const STATUSES = ['Draft', 'Active', 'Deprecated', 'Disabled'] as const;
 export type SimulationStatus = (typeof STATUSES)[number];
 /** Of one tenant, by the id of the simulation. */
 export type Statuses = ReadonlyMap<string, SimulationStatus>;

@@ -4,13 +4,14 @@ import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } 
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { advance, answerNow, languageOf, waiting } from './advance.ts';
-import { type AgentAnswer, cancelledAnswer } from './answer.ts';
+import { cancelledAnswer } from './answer.ts';
+import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { type ConfirmationProof, confirmations, type Sealed } from './contracts.ts';
 import { readConfirmation } from './lexicon/confirmation.ts';
 import { closing, planMoved, stepMoved } from './moves.ts';
 import { refsOf } from './plan.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { sealText } from './turn.ts';
 
 export interface ConfirmRequest {
@@ -40,24 +41,24 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   // What came of an earlier prompt, and nothing new.
   if (step === null) return answerNow(context, state, plan);
   const language = request.language ?? (await languageOf(context, state));
-  const standing = await standingOf(context, state, plan, step.step_id);
+  const current = await stepInPlan(context, state, plan, step.step_id);
   const words = sealText(text);
-  const proof = proofOf(standing, text, words.digest, language);
+  const proof = proofOf(current, text, words.digest, language);
   const { answer } = proof.value;
   if (answer !== 'NO' && !isMeant(plan, step, step_id)) return answerNow(context, state, plan);
   // What runs is not called back: it ends as its run does, and is not dispatched a second time.
-  if (step.state === 'EXECUTING') return advance(context, correlation_id, user_id, standing);
+  if (step.state === 'EXECUTING') return advance(context, correlation_id, user_id, current);
   if (answer !== 'NO' && step.state !== 'WAITING_CONFIRM') return answerNow(context, state, plan);
 
   // Of a text that is too long for an answer to a prompt, only the digest is kept.
   const isKept = text.length <= limits.prose_chars;
   await context.journey.store.commit({
-    events: [confirmedEvent(standing, proof, isKept ? words.digest : null), ...moves(standing, proof)],
+    events: [confirmedEvent(current, proof, isKept ? words.digest : null), ...moves(current, proof)],
     objects: isKept ? [proof.bytes, words.bytes] : [proof.bytes],
   });
-  if (answer === 'AMBIGUOUS') return waiting(context, standing, 'CONFIRMATION_AMBIGUOUS', language);
-  if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(standing));
-  return advance(context, correlation_id, user_id, standing);
+  if (answer === 'AMBIGUOUS') return waiting(context, current, 'CONFIRMATION_AMBIGUOUS', language);
+  if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(current));
+  return advance(context, correlation_id, user_id, current);
 }
 
 function planMeant({ plans }: AgentState, { plan_id, step_id }: ConfirmRequest): AgentPlan {
@@ -79,12 +80,12 @@ function isMeant({ steps }: AgentPlan, step: AgentStep, step_id: string | undefi
 }
 
 /** Whether a prompt was declined, or a plan was called off that asked nobody. */
-function reasonOf({ step }: Standing): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
+function reasonOf({ step }: StepInPlan): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
   return step.confirmation_required ? 'CONFIRM_DECLINED' : 'PLAN_WITHDRAWN';
 }
 
 function proofOf(
-  { state, plan, step }: Standing,
+  { state, plan, step }: StepInPlan,
   text: string,
   words: Digest,
   language: string,
@@ -106,7 +107,7 @@ function proofOf(
 }
 
 function confirmedEvent(
-  { plan, step }: Standing,
+  { plan, step }: StepInPlan,
   proof: Sealed<ConfirmationProof>,
   text: Digest | null,
 ): Event<'agent.confirmed'> {
@@ -125,16 +126,16 @@ function confirmedEvent(
   };
 }
 
-function moves(standing: Standing, proof: Sealed<ConfirmationProof>): Event[] {
-  const { plan, plan_now, step, step_now } = standing;
+function moves(current: StepInPlan, proof: Sealed<ConfirmationProof>): Event[] {
+  const { plan, plan_now, step, step_now } = current;
   const refs = { ...refsOf(plan, step), confirmation_parse_proof_ref: proof.digest };
   switch (proof.value.answer) {
     case 'AMBIGUOUS':
       return [];
     case 'NO':
       return [
-        stepMoved(plan, step, [step_now.state, 'SKIPPED'], reasonOf(standing), refs),
-        ...closing(plan, plan_now, step.step_id, ['CANCELLED', reasonOf(standing)]),
+        stepMoved(plan, step, [step_now.state, 'SKIPPED'], reasonOf(current), refs),
+        ...closing(plan, plan_now, step.step_id, ['CANCELLED', reasonOf(current)]),
       ];
     case 'YES':
       return [

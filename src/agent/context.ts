@@ -1,10 +1,12 @@
 import type { Digest } from '../canonical/digest.ts';
+import { Recent } from '../canonical/recent.ts';
+import { AGENT_CORE } from '../gate/agent-core.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { AGENT_CORE } from '../gate/dispatched.ts';
 import type { Signer } from '../identity/act.ts';
 import type { Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import type { Catalog, CatalogFile } from './catalog.ts';
+import type { AgentExecutionPlan } from './contracts.ts';
 import type { DefaultFinder } from './finder/finder.ts';
 import type { Finder } from './finder/request.ts';
 import type { Simulation } from './simulation.ts';
@@ -38,6 +40,7 @@ export interface AgentMemory {
   readonly stored: Set<Digest>;
   /** By their digests, which name nothing else. */
   readonly definitions: Map<Digest, Simulation>;
+  readonly plans: Recent<Digest, AgentExecutionPlan>;
 }
 
 export interface ParsedFile {
@@ -58,6 +61,7 @@ export function newMemory(): AgentMemory {
     unserved: null,
     stored: new Set(),
     definitions: new Map(),
+    plans: new Recent(REMEMBERED),
   };
 }
 

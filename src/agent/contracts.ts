@@ -1,8 +1,9 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
-import { capture, describeIssue } from '../event/event.ts';
+import { describeIssue } from '../event/event.ts';
+import { capture } from '../event/execution.ts';
 import { digest, name, prose, uuid } from '../event/shape.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -83,7 +84,7 @@ const executionPlan = z.strictObject({
 });
 
 /** What the core hands to the executor, and all of it. */
-const dispatchEnvelope = z.strictObject({
+export const dispatchEnvelope = z.strictObject({
   correlation_id: caller_id,
   tenant_id,
   user_id: caller_id,
@@ -112,7 +113,7 @@ const simulationOutcome = z.strictObject({
   stderr: capture.nullable(),
 });
 
-const executionOutcome = z.strictObject({
+export const executionOutcome = z.strictObject({
   format: z.literal('keyturn-agent-outcome/1'),
   step_id: digest,
   /** Null where nothing ran. */

@@ -5,11 +5,12 @@ import { type AgentState, livePlan } from '../gate/agent-state.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
-import { type AgentAnswer, type AgentTurn, type Clarify, refusedAnswer } from './answer.ts';
+import { refusedAnswer } from './answer.ts';
+import type { AgentAnswer, AgentTurn, Clarify, IntakeAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation, requireUser } from './context.ts';
 import { goals } from './contracts.ts';
 import type { GoldMapping } from './finder/request.ts';
-import { type IntakeAnswer, intakeOf, tellNews } from './intake.ts';
+import { intakeOf, tellNews } from './intake.ts';
 import { planMatch } from './match.ts';
 import {
   type ClarifyPacket,
@@ -166,7 +167,7 @@ async function missing(
       return missingAnswer(correlation_id, packet, intake);
     } catch (error) {
       // Another wish was recorded a moment ago: count again.
-      const raced = error instanceof Refusal && String(error.details.claim ?? '').startsWith('intake:');
+      const raced = error instanceof Refusal && String(error.facts.claim ?? '').startsWith('intake:');
       if (!raced) throw error;
     }
   }

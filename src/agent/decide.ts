@@ -1,9 +1,9 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { digest, name } from '../event/shape.ts';
-import { type ReasonCode, refuse } from '../refusal.ts';
+import { isReasonCode, type ReasonCode, refuse } from '../refusal.ts';
 
 /** The facts that a dispatch rests on. They are stored with the answer, so that it can be given again. */
 const facts = z.strictObject({
@@ -30,6 +30,8 @@ const facts = z.strictObject({
   same_registry: z.boolean(),
   /** Whether a human who may has signed the very intent that would run. */
   approved: z.boolean(),
+  /** Why the intent cannot be dispatched, though nothing else here stands in the way. Its own entries tell it as well. */
+  obstacle: z.custom<ReasonCode>((code) => typeof code === 'string' && isReasonCode(code)).nullable(),
   confirmation_required: z.boolean(),
   confirmation: z.enum(['YES', 'NO', 'AMBIGUOUS']).nullable(),
 });
@@ -57,7 +59,7 @@ const record = z.strictObject({
 export type DispatchFacts = z.infer<typeof facts>;
 export type DispatchDecision = z.infer<typeof record>;
 
-export interface Verdict {
+interface Verdict {
   readonly decision: DispatchDecision['decision'];
   readonly reason_code: ReasonCode | 'STEP_DISPATCHED';
 }
@@ -78,6 +80,7 @@ function whyNot({ simulations, access, risk, approved, ...given }: DispatchFacts
   if (access === 'DENY') return 'ACCESS_SCOPE_VIOLATION';
   if (given.confirmation_required && given.confirmation === 'AMBIGUOUS') return 'CONFIRMATION_AMBIGUOUS';
   if (given.confirmation_required && given.confirmation !== 'YES') return 'CONFIRMATION_MISSING';
+  if (given.obstacle !== null) return given.obstacle;
   const needs_approver = access === 'AP_REQUIRED' || risk === 'HIGH';
   return needs_approver && !approved ? 'ACCESS_AP_REQUIRED' : null;
 }

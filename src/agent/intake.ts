@@ -2,14 +2,12 @@ import { parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import type { Intake } from '../gate/intake.ts';
 import { Refusal } from '../refusal.ts';
+import type { IntakeAnswer, WishNews } from './answer-shape.ts';
 import type { AgentContext } from './context.ts';
 import type { FinderRequest } from './finder/request.ts';
 import { type MissingSimulationPacket, PACKET_SCHEMA_VERSION, packetRef, parsePacket } from './packet.ts';
 import { digestOf } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** What became of a wish for something that does not exist. */
-export type IntakeAnswer = 'RECORDED' | 'LINKED_TO_DRAFT' | 'RECORDED_BEFORE' | 'LIMITED';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -68,13 +66,16 @@ function isLimited(
   return wished(HOUR_MS) >= intakeLimits.tenant_hour || wished(DAY_MS) >= intakeLimits.tenant_day;
 }
 
-/** A wish, with what it is called. The name is null once its packet was erased. */
-export interface RankedIntake extends Intake {
+/** What users asked for and no simulation serves. */
+export interface Wish extends Omit<Intake, 'users' | 'told' | 'packet'> {
+  /** How many. */
+  readonly users: number;
+  /** What it is called; null once its packet was erased. */
   readonly wish: string | null;
 }
 
 /** The most worthwhile first; then what most users want, then the oldest. */
-export async function listIntakes(context: AgentContext): Promise<RankedIntake[]> {
+export async function listWishes(context: AgentContext): Promise<Wish[]> {
   const ranked = (await context.journey.store.all('intake')).toSorted(
     (a, b) =>
       b.worthiness_bp - a.worthiness_bp ||
@@ -83,12 +84,12 @@ export async function listIntakes(context: AgentContext): Promise<RankedIntake[]
         ? Number(a.fingerprint > b.fingerprint) - 0.5
         : Date.parse(a.first_at) - Date.parse(b.first_at)),
   );
-  const listed: RankedIntake[] = [];
-  for (const one of ranked)
-    listed.push({
-      ...one,
-      wish: (await packetOf(context, one))?.requested_capability_name_normalized ?? null,
-    });
+  const listed: Wish[] = [];
+  for (const intake of ranked) {
+    const { users, told: _told, packet: _packet, ...one } = intake;
+    const wish = (await packetOf(context, intake))?.requested_capability_name_normalized ?? null;
+    listed.push({ ...one, users: users.length, wish });
+  }
   return listed;
 }
 
@@ -106,13 +107,12 @@ async function packetOf(
   }
 }
 
-export interface News {
-  readonly simulation: string;
-  readonly wish: string;
-}
-
 /** Tells a user, once, that something they wished for exists now. */
-export async function tellNews(context: AgentContext, user_id: string, snapshot: Snapshot): Promise<News[]> {
+export async function tellNews(
+  context: AgentContext,
+  user_id: string,
+  snapshot: Snapshot,
+): Promise<WishNews[]> {
   const { store } = context.journey;
   const unserved = unservedIn(context, snapshot);
   const waiting = (await store.all('intake')).filter(
@@ -121,7 +121,7 @@ export async function tellNews(context: AgentContext, user_id: string, snapshot:
       !one.told.includes(user_id) &&
       !unserved.has(wishOf(one)),
   );
-  const news: News[] = [];
+  const news: WishNews[] = [];
   for (const one of waiting) {
     const packet = await packetOf(context, one);
     const simulation = packet && servedBy(context, one, packet, snapshot);

@@ -1,17 +1,17 @@
 import type { Digest } from '../canonical/digest.ts';
-import { canonicalText } from '../canonical/json.ts';
+import { isSameJson } from '../canonical/json.ts';
 import { standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
-import type { Principal } from '../identity/principal.ts';
-import { type DraftInput, openEnvelope } from '../intent/envelope.ts';
+import type { DraftInput, Envelope } from '../intent/envelope.ts';
 import { authoritiesFor, type Context, humansNow, namedIn } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import { AGENT_CORE } from './context.ts';
 import type { AgentStep } from './contracts.ts';
+import type { DispatchFacts } from './decide.ts';
 import { filled, valuesIn } from './fields.ts';
 import type { Simulation } from './simulation.ts';
-import type { Standing } from './standing.ts';
+import type { StepInPlan } from './step-in-plan.ts';
 
 /**
  * The intent of a step. Its id follows from the idempotency key: whoever comes again, from whatever process and after
@@ -38,10 +38,10 @@ export function effectAction({ registry }: Context, { id, effect }: Simulation):
 /** What is proposed: the registered effect with the values of this step, and nothing else. */
 export function draftOf(
   context: Context,
-  { step, state }: Standing,
+  { step, state }: StepInPlan,
   definition: Simulation,
   intent_id: string,
-): DraftInput {
+): DraftInput & { readonly intent_id: string } {
   const by = `simulation ${definition.id}, version ${definition.version}, asked for by ${state.user_id}`;
   return {
     intent_id,
@@ -70,54 +70,63 @@ function effectOf({ id, effect }: Simulation, { step_id, required_fields }: Agen
 }
 
 /** The attacker proposed something else under the id that this step would have. */
-export async function requireSameIntent(
-  { store }: Context,
+export function requireSameIntent(
   intent: IntentState,
+  { effect, requested_actions }: Envelope,
   draft: DraftInput,
   user_id: string,
-): Promise<void> {
-  const { effect, requested_actions } = openEnvelope(await store.object(intent.hash));
+): void {
   const { digest: _, ...call } = effect;
   const same =
     intent.proposer === AGENT_CORE &&
     intent.proposer_verified &&
     intent.on_behalf_of === user_id &&
-    canonicalText([call, requested_actions]) === canonicalText([draft.effect, draft.requested_actions]);
+    isSameJson([call, requested_actions], [draft.effect, draft.requested_actions]);
   if (!same) refuse('EFFECT_CHANGED', 'Another effect was proposed for this step.');
 }
 
-/** Whether a human signed this very intent, as the store has it now. */
-export async function isApprovedByHuman(
+/** What a decision says of the intent of a step. */
+export type IntentFacts = Pick<DispatchFacts, 'approved' | 'obstacle'>;
+
+/** As the store has it now. */
+export async function intentFactsNow(
   context: Context,
   intent: IntentState | null,
   user_id: string,
   now: Date,
-): Promise<boolean> {
-  if (intent?.status !== 'approved') return false;
+): Promise<IntentFacts> {
+  if (intent === null) return UNPROPOSED;
   const authorities = await authoritiesFor(context, namedIn(intent));
-  return hasHumanApproval(intent, { authorities, humans: await humansNow(context), user_id, now });
+  return intentFacts(intent, { authorities, humans: await humansNow(context), user_id, now });
 }
 
-export function isActiveHuman({ kind, status }: Pick<Principal, 'kind' | 'status'>): boolean {
-  return kind === 'human' && status === 'active';
-}
+const UNPROPOSED: IntentFacts = { approved: false, obstacle: null };
 
-interface ApprovalMoment {
+interface IntentMoment {
   readonly authorities: Authorities;
-  /** How many there are. */
+  /** How many active humans there are. */
   readonly humans: number;
   readonly user_id: string;
   readonly now: Date;
 }
 
 /**
- * Pure: a human signed this very intent, and not only a delegation. Whoever asked for it does not count, as long as there
- * is anybody else.
+ * Pure: whether a human signed this very intent, and not only a delegation, and whether it is over. The user who asked for it
+ * counts only where there is no other human.
  */
-export function hasHumanApproval(intent: IntentState | null, moment: ApprovalMoment): boolean {
+export function intentFacts(intent: IntentState | null, moment: IntentMoment): IntentFacts {
   const { authorities, humans, user_id, now } = moment;
-  // Not approved as long as a signature is missing: a plan that touches protected files needs two.
-  if (intent?.status !== 'approved') return false;
+  if (intent === null) return UNPROPOSED;
   const { counted } = standingOf(intent, { now, ledger_at: null, tenant: '', freezes: [], authorities });
-  return counted.some(({ by, delegation }) => delegation === null && (by !== user_id || humans === 1));
+  const is_signed = counted.some(
+    ({ by, delegation }) => delegation === null && (by !== user_id || humans === 1),
+  );
+  const { status, expires_at } = intent;
+  const is_open = status === 'proposed' || status === 'approved';
+  const is_late = is_open && Date.parse(expires_at) <= now.getTime();
+  return {
+    // Not as long as a signature is missing: a plan that touches protected files needs two.
+    approved: status === 'approved' && is_signed,
+    obstacle: status === 'rejected' ? 'INTENT_REJECTED' : is_late ? 'INTENT_EXPIRED' : null,
+  };
 }

@@ -1,15 +1,14 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { PlanStatus, AgentStep as StepState } from '../gate/agent-state.ts';
-import type { Simulation as Registered } from '../gate/simulation.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionPlan, type AgentStep, plans, type Sealed } from './contracts.ts';
 import { differsIn } from './decide.ts';
 import { valuesOf } from './fields.ts';
-import { closing, planMoved, stepMoved } from './moves.ts';
-import { stepEnd } from './outcome.ts';
-import type { SimulationMatchPacket } from './packet.ts';
-import { type Definition, partsOf, planOf, refsOf } from './plan.ts';
+import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
+import { type StepEnd, stepEnd } from './outcome.ts';
+import { packetRef, type SimulationMatchPacket } from './packet.ts';
+import { type Definition, type PlanInputs, partsOf, planOf, refsOf } from './plan.ts';
 import { definitionOf, type Snapshot } from './snapshot.ts';
 import type { Heard } from './turn.ts';
 import { accessEvent, type Weighed, weigh } from './weigh.ts';
@@ -23,44 +22,38 @@ export interface Written {
 /** The plan of a match: the first candidate of the finder, as it is. */
 export async function planMatch(
   context: AgentContext,
-  { said, packet, packet_ref }: Heard,
-  snapshot: Snapshot,
+  { said, packet }: Heard,
+  { policy, catalog, bundle, registered, now }: Snapshot,
 ): Promise<Written | { readonly refused: 'SIMULATION_NOT_REGISTERED' }> {
-  const match = packet as SimulationMatchPacket;
-  const known = await definitionsOf(context, snapshot.registered, match.simulation_id);
-  if (known === null) return { refused: 'SIMULATION_NOT_REGISTERED' };
-  const { named, steps } = known;
-  const plan = planOf({
-    correlation_id: said.correlation_id,
-    named,
-    parts: partsOf(named, valuesOf(match, named.simulation), (id) => steps.get(id)!),
-    rolls_back: null,
-    finder_packet_ref: packet_ref,
-    packet: match,
-    policy_snapshot_ref: snapshot.policy,
-    catalog_snapshot_ref: snapshot.catalog.digest,
-    artifact_fingerprint_bundle_ref: snapshot.bundle,
-    now: snapshot.now,
-  });
-  return openPlan(context, plans.seal(plan), said.user_id, snapshot.now);
+  const refs = {
+    policy_snapshot_ref: policy,
+    catalog_snapshot_ref: catalog.digest,
+    artifact_fingerprint_bundle_ref: bundle,
+  };
+  const plan = await planFrom(
+    context,
+    packet as SimulationMatchPacket,
+    refs,
+    (id) => registered.get(id)?.definition,
+    now,
+  );
+  if (plan === null) return { refused: 'SIMULATION_NOT_REGISTERED' };
+  return openPlan(context, plans.seal(plan), said.user_id, now);
 }
 
-interface Definitions {
-  readonly named: Definition;
-  readonly steps: ReadonlyMap<string, Definition>;
-}
-
-/** The registered definitions of a simulation and of its steps; null when one of them is not registered. */
-async function definitionsOf(
+/** From the packet and the registered definitions; null when one of them is not registered. A replay asks here as well. */
+export async function planFrom(
   context: AgentContext,
-  registered: ReadonlyMap<string, Registered>,
-  id: string,
-): Promise<Definitions | null> {
-  const read = async (one: string): Promise<Definition | null> => {
-    const digest = registered.get(one)?.definition;
+  packet: SimulationMatchPacket,
+  refs: Pick<PlanInputs, 'policy_snapshot_ref' | 'catalog_snapshot_ref' | 'artifact_fingerprint_bundle_ref'>,
+  registered: (id: string) => Digest | undefined,
+  now: Date,
+): Promise<AgentExecutionPlan | null> {
+  const read = async (id: string): Promise<Definition | null> => {
+    const digest = registered(id);
     return digest === undefined ? null : { simulation: await definitionOf(context, digest), digest };
   };
-  const named = await read(id);
+  const named = await read(packet.simulation_id);
   if (named === null) return null;
   const steps = new Map<string, Definition>();
   for (const { simulation } of named.simulation.steps ?? []) {
@@ -68,7 +61,16 @@ async function definitionsOf(
     if (step === null) return null;
     steps.set(simulation, step);
   }
-  return { named, steps };
+  return planOf({
+    ...refs,
+    correlation_id: packet.correlation_id,
+    named,
+    parts: partsOf(named, valuesOf(packet, named.simulation), (id) => steps.get(id)!),
+    rolls_back: null,
+    finder_packet_ref: packetRef(packet),
+    packet,
+    now,
+  });
 }
 
 /** A plan comes into being, and its first step is looked at before anybody is asked to say yes to it. */
@@ -79,9 +81,10 @@ export async function openPlan(
   now: Date,
 ): Promise<Written> {
   const step = plan.ordered_steps[0]!;
-  const weighed = await weigh(context, { user_id, plan, step, confirmation: null, approved: false, now });
+  const weighed = await weigh(context, { user_id, plan, step, confirmation: null, now });
   const steps = plan.ordered_steps.map(({ step_id }) => ({ step_id, state: 'PENDING' as const }));
-  const opened = await openStep(context, { plan, step, user_id, now: { state: 'CREATED', steps } }, weighed);
+  const plan_now = { state: 'CREATED' as const, steps };
+  const opened = await openStep(context, { plan, plan_now, step, user_id }, weighed);
   return {
     events: [plannedEvent(plan, digest), ...opened.events],
     objects: [bytes, ...opened.objects],
@@ -119,46 +122,50 @@ function templateOf(plan: AgentExecutionPlan): Event<'agent.planned'>['body']['t
 
 interface Opening {
   readonly plan: AgentExecutionPlan;
-  readonly step: AgentStep;
-  readonly user_id: string;
-  readonly now: {
+  readonly plan_now: {
     readonly state: PlanStatus;
     readonly steps: readonly Pick<StepState, 'step_id' | 'state'>[];
   };
+  readonly step: AgentStep;
+  readonly user_id: string;
 }
 
 /** PENDING -> waits for a yes, is ready, or fails: what the precheck says. */
-export async function openStep(
-  context: AgentContext,
-  { plan, step, user_id, now }: Opening,
-  weighed: Weighed,
-): Promise<Written> {
-  const { refs, digest, verdict, objects } = weighed;
-  const seen = accessEvent({ plan, step, user_id }, weighed, null);
+export async function openStep(context: AgentContext, opening: Opening, weighed: Weighed): Promise<Written> {
+  const { plan, plan_now, step } = opening;
+  const { refs, verdict, objects } = weighed;
   const { reason_code } = verdict;
-  if (reason_code === 'CONFIRMATION_MISSING') {
-    const to = 'WAITING_CONFIRM';
-    const events = [
-      stepMoved(plan, step, ['PENDING', to], 'CONFIRM_REQUIRED', refs),
-      planMoved(plan, [now.state, to], 'CONFIRM_REQUIRED', refs),
-    ];
-    return { events: [seen, ...events], objects };
-  }
-  if (reason_code === 'STEP_DISPATCHED' || reason_code === 'ACCESS_AP_REQUIRED') {
-    const resumed = now.state === 'PAUSED' ? 'PLAN_RESUMED' : 'CHECKS_PASSED';
-    const events = [
-      stepMoved(plan, step, ['PENDING', 'READY'], 'CHECKS_PASSED', refs),
-      planMoved(plan, [now.state, 'READY'], resumed, refs),
-    ];
-    return { events: [seen, ...events], objects };
-  }
+  const opened = (to: 'WAITING_CONFIRM' | 'READY', of_step: MoveReason, of_plan: MoveReason) => ({
+    events: [
+      accessEvent(opening, weighed, null),
+      stepMoved(plan, step, ['PENDING', to], of_step, refs),
+      planMoved(plan, [plan_now.state, to], of_plan, refs),
+    ],
+    objects,
+  });
+  if (reason_code === 'CONFIRMATION_MISSING')
+    return opened('WAITING_CONFIRM', 'CONFIRM_REQUIRED', 'CONFIRM_REQUIRED');
+  if (reason_code === 'STEP_DISPATCHED' || reason_code === 'ACCESS_AP_REQUIRED')
+    return opened('READY', 'CHECKS_PASSED', plan_now.state === 'PAUSED' ? 'PLAN_RESUMED' : 'CHECKS_PASSED');
+  return failed(context, { ...opening, from: 'PENDING' }, weighed);
+}
+
+/** No dispatch: the step fails for the reason of the decision, and with it the plan. */
+export async function failed(
+  context: AgentContext,
+  { from, ...failing }: Opening & { readonly from: StepState['state'] },
+  weighed: Weighed,
+  differs: readonly string[] = differsIn(weighed.record.facts),
+): Promise<Written & Pick<StepEnd, 'outcome'>> {
+  const { plan, plan_now, step } = failing;
+  const { refs, digest, verdict, objects } = weighed;
   const decision = { refs, hash: digest };
-  const differs = differsIn(weighed.record.facts);
-  const { outcome } = await stepEnd(context, { plan, step }, decision, null, reason_code, differs);
-  const failed = { dispatch_decision_hash: digest, outcome: outcome.digest };
+  const { outcome } = await stepEnd(context, failing, decision, null, verdict.reason_code, differs);
+  const ended = { dispatch_decision_hash: digest, outcome: outcome.digest };
   const events = [
-    stepMoved(plan, step, ['PENDING', 'FAILED_TERMINAL'], reason_code, refs, failed),
-    ...closing(plan, now, step.step_id, ['FAILED', 'PLAN_ABORTED']),
+    accessEvent(failing, weighed, null),
+    stepMoved(plan, step, [from, 'FAILED_TERMINAL'], verdict.reason_code, refs, ended),
+    ...closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']),
   ];
-  return { events: [seen, ...events], objects: [...objects, outcome.bytes] };
+  return { events, objects: [...objects, outcome.bytes], outcome };
 }

@@ -1,8 +1,8 @@
 import type { Facts } from '../telemetry.ts';
+import type { Dispatched } from './answer-shape.ts';
 import type { AgentContext } from './context.ts';
 import type { DispatchEnvelope } from './contracts.ts';
 import { dispatch } from './executor.ts';
-import type { Dispatched } from './outcome.ts';
 
 /** The executor, with a span around each dispatch: codes and ids. What the user is told is the user's. */
 export async function observedDispatch(context: AgentContext, given: unknown): Promise<Dispatched> {

@@ -8,18 +8,7 @@ import type { AgentContext } from './context.ts';
 import { type AgentExecutionOutcome, outcomes, type Sealed, type SimulationOutcome } from './contracts.ts';
 import type { MoveReason } from './moves.ts';
 import type { Refs } from './plan.ts';
-import type { Standing } from './standing.ts';
-
-/** What came of a dispatch. */
-export type Dispatched =
-  | {
-      readonly kind: 'OUTCOME';
-      readonly outcome: AgentExecutionOutcome;
-      readonly outcome_ref: string;
-      /** The step was dispatched before. This is what came of it then, and nothing was done now. */
-      readonly is_duplicate: boolean;
-    }
-  | { readonly kind: 'AWAITS_APPROVER'; readonly intent_id: string; readonly hash: string };
+import type { StepInPlan } from './step-in-plan.ts';
 
 export type EndState = 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_TERMINAL';
 
@@ -52,7 +41,7 @@ async function endOf({ journey }: AgentContext, intent_id: string): Promise<Ende
  */
 export async function stepEnd(
   context: AgentContext,
-  standing: Pick<Standing, 'plan' | 'step'>,
+  current: Pick<StepInPlan, 'plan' | 'step'>,
   decision: { readonly refs: Refs; readonly hash: Digest },
   intent: IntentState | null,
   why?: MoveReason,
@@ -65,12 +54,12 @@ export async function stepEnd(
   const { refs, hash } = decision;
   const outcome = outcomes.seal({
     format: 'keyturn-agent-outcome/1',
-    step_id: standing.step.step_id,
+    step_id: current.step.step_id,
     simulation_outcome: ran,
     audit_event_id: ended?.hash ?? null,
     proof_refs: proofsOf(refs, hash, ended),
     dispatch_decision_hash: hash,
-    next_step: to === 'SUCCEEDED' ? nextStep(standing) : null,
+    next_step: to === 'SUCCEEDED' ? nextStep(current) : null,
     reason_code,
     user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code, differs),
   });
@@ -114,7 +103,7 @@ function codeOf(ran: SimulationOutcome | null): MoveReason | null {
   return code !== null && isReasonCode(code) ? code : null;
 }
 
-export function nextStep({ plan, step }: Pick<Standing, 'plan' | 'step'>): Digest | null {
+export function nextStep({ plan, step }: Pick<StepInPlan, 'plan' | 'step'>): Digest | null {
   const place = plan.ordered_steps.findIndex(({ step_id }) => step_id === step.step_id);
   return plan.ordered_steps[place + 1]?.step_id ?? null;
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
@@ -127,10 +127,10 @@ const missing = z
     'names a category that its proof does not bear out',
   );
 
-const packetSchema = z.union([match, clarify, refusal, missing]);
+export const packetShape = z.union([match, clarify, refusal, missing]).meta({ id: 'finder-packet' });
 const kinds = { SIMULATION_MATCH: match, CLARIFY: clarify, REFUSE: refusal, MISSING_SIMULATION: missing };
 
-export type FinderPacket = z.infer<typeof packetSchema>;
+export type FinderPacket = z.infer<typeof packetShape>;
 export type SimulationMatchPacket = z.infer<typeof match>;
 export type ClarifyPacket = z.infer<typeof clarify>;
 export type RefusePacket = z.infer<typeof refusal>;

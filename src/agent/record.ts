@@ -1,70 +1,67 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { dispatchOf } from '../gate/agent-move.ts';
 import type { Dispatch } from '../gate/agent-state.ts';
 import type { IntentState } from '../gate/state.ts';
-import type { DraftedIntent } from '../journey/submit.ts';
-import { type ReasonCode, refuse } from '../refusal.ts';
+import { requireIntent } from '../journey/context.ts';
+import type { DraftedTurn } from '../journey/delegate-turn.ts';
+import { refuse } from '../refusal.ts';
+import type { Dispatched } from './answer-shape.ts';
 import type { AgentContext } from './context.ts';
-import { differsIn } from './decide.ts';
+import { failed } from './match.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
-import { type Dispatched, nextStep, type StepEnd, stepEnd } from './outcome.ts';
+import { nextStep, type StepEnd, stepEnd } from './outcome.ts';
 import { type Refs, refsOf } from './plan.ts';
-import type { Standing } from './standing.ts';
+import type { StepInPlan } from './step-in-plan.ts';
 import { accessEvent, type Weighed } from './weigh.ts';
 
 /** What the executor writes down, one commit each. None of these touches anything but the ledger. */
 
 /**
- * READY -> EXECUTING, which spends the idempotency key, with the decision about access that it rests on; and, where that is
- * not written yet, the intent that is dispatched.
+ * READY -> EXECUTING, which spends the idempotency key, with the decision about access that it rests on, and with what of the
+ * intent and its order is not written yet.
  */
 export async function startStep(
   { journey }: AgentContext,
-  { state, plan, plan_now, step }: Standing,
+  { state, plan, plan_now, step }: StepInPlan,
   weighed: Weighed,
-  { intent_id, idempotency_key }: { readonly intent_id: string; readonly idempotency_key: Digest },
-  intent: DraftedIntent | null,
+  turned: DraftedTurn,
 ): Promise<void> {
-  const { access, refs, digest } = weighed;
+  const { access, refs, digest, record } = weighed;
+  const { intent_id } = turned;
   const about = { plan, step, user_id: state.user_id };
   const reason = plan_now.state === 'PAUSED' ? 'PLAN_RESUMED' : 'PLAN_STARTED';
   const is_started = plan_now.state === 'IN_PROGRESS';
   await journey.store.commit({
     events: [
-      ...(intent?.events ?? []),
+      ...turned.events,
       accessEvent(about, weighed, access.outcome === 'AP_REQUIRED' ? intent_id : null),
       ...(is_started ? [] : [planMoved(plan, [plan_now.state, 'IN_PROGRESS'], reason, refs)]),
       stepMoved(plan, step, ['READY', 'EXECUTING'], 'STEP_DISPATCHED', refs, {
-        idempotency_key,
+        idempotency_key: record.idempotency_key,
         intent_id,
         dispatch_decision_hash: digest,
       }),
     ],
-    objects: [...(intent?.objects ?? []), ...weighed.objects],
+    objects: [...turned.objects, ...weighed.objects],
+    quota: journey.proposals,
   });
 }
 
 /** No dispatch: the step fails for good, and with it the plan. */
 export async function refused(
   context: AgentContext,
-  standing: Standing,
+  { state, plan, plan_now, step, step_now }: StepInPlan,
   weighed: Weighed,
-  code: ReasonCode,
-  differs: readonly string[] = differsIn(weighed.record.facts),
+  turned: DraftedTurn | null,
 ): Promise<Dispatched> {
-  const { state, plan, plan_now, step, step_now } = standing;
-  const { refs, digest } = weighed;
-  const { outcome } = await stepEnd(context, standing, { refs, hash: digest }, null, code, differs);
+  const { differs } = turned?.refusal?.facts ?? {};
+  const failing = { plan, plan_now, step, user_id: state.user_id, from: step_now.state };
+  const named = typeof differs === 'string' ? [differs] : undefined;
+  const { events, objects, outcome } = await failed(context, failing, weighed, named);
   await context.journey.store.commit({
-    events: [
-      accessEvent({ plan, step, user_id: state.user_id }, weighed, null),
-      stepMoved(plan, step, [step_now.state, 'FAILED_TERMINAL'], code, refs, {
-        dispatch_decision_hash: digest,
-        outcome: outcome.digest,
-      }),
-      ...closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']),
-    ],
-    objects: [...weighed.objects, outcome.bytes],
+    events: [...(turned?.events ?? []), ...events],
+    objects: [...(turned?.objects ?? []), ...objects],
   });
   return { kind: 'OUTCOME', outcome: outcome.value, outcome_ref: outcome.digest, is_duplicate: false };
 }
@@ -72,9 +69,9 @@ export async function refused(
 /** The intent waits for a human. It is written down once, however often somebody looks. */
 export async function awaitApprover(
   { journey }: AgentContext,
-  { state, plan, plan_now, step, step_now }: Standing,
+  { state, plan, plan_now, step, step_now }: StepInPlan,
   weighed: Weighed,
-  { intent_id, hash }: IntentState,
+  { intent_id, events, objects }: DraftedTurn,
 ): Promise<Dispatched> {
   const { refs, digest } = weighed;
   const waits = plan_now.state === 'PAUSED' && step_now.access?.intent_id === intent_id;
@@ -82,12 +79,15 @@ export async function awaitApprover(
     const decided = { dispatch_decision_hash: digest, intent_id };
     await journey.store.commit({
       events: [
+        ...events,
         accessEvent({ plan, step, user_id: state.user_id }, weighed, intent_id),
         planMoved(plan, [plan_now.state, 'PAUSED'], 'APPROVER_AWAITED', refs, decided),
       ],
-      objects: weighed.objects,
+      objects: [...objects, ...weighed.objects],
+      quota: journey.proposals,
     });
   }
+  const { hash } = await requireIntent(journey, intent_id);
   return { kind: 'AWAITS_APPROVER', intent_id, hash };
 }
 
@@ -99,13 +99,13 @@ export interface SeenEnd {
 /** EXECUTING -> its end, and what follows for the plan, in one commit. */
 export async function endStep(
   context: AgentContext,
-  standing: Standing,
+  current: StepInPlan,
   decision: { readonly refs: Refs; readonly hash: Digest },
   intent: IntentState,
   { why, dispatch_ms }: SeenEnd,
 ): Promise<Dispatched> {
-  const { plan, step, step_now } = standing;
-  const end = await stepEnd(context, standing, decision, intent, why);
+  const { plan, step, step_now } = current;
+  const end = await stepEnd(context, current, decision, intent, why);
   const { to, reason_code, execution_id, outcome } = end;
   const { idempotency_key, intent_id } = step_now;
   await context.journey.store.commit({
@@ -117,7 +117,7 @@ export async function endStep(
         dispatch_ms,
         outcome: outcome.digest,
       }),
-      ...afterwards(standing, end),
+      ...afterwards(current, end),
     ],
     objects: [outcome.bytes],
   });
@@ -125,10 +125,10 @@ export async function endStep(
 }
 
 /** One step a turn: after a success the plan is done, or waits until somebody has looked at its next step. */
-function afterwards(standing: Standing, { to }: StepEnd): Event[] {
-  const { plan, plan_now, step } = standing;
+function afterwards(current: StepInPlan, { to }: StepEnd): Event[] {
+  const { plan, plan_now, step } = current;
   if (to !== 'SUCCEEDED') return closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']);
-  const next_id = nextStep(standing);
+  const next_id = nextStep(current);
   const next = plan.ordered_steps.find(({ step_id }) => step_id === next_id);
   const refs = refsOf(plan, next ?? null);
   return next
@@ -139,35 +139,24 @@ function afterwards(standing: Standing, { to }: StepEnd): Event[] {
 /** The end of a step that another process dispatched, from the records of that dispatch and of its run. */
 export async function endLater(
   context: AgentContext,
-  standing: Standing,
+  current: StepInPlan,
   intent: IntentState,
   why: MoveReason | undefined,
 ): Promise<Dispatched> {
-  const { plan_id, step_id } = { ...standing.plan, ...standing.step };
-  const rows = await context.journey.store.agentLedger({ plan_id, limit: LEDGER_ROWS });
-  const row =
-    rows.find((one) => one.step_id === step_id && one.to_state === 'EXECUTING') ??
+  const { store, read_entry } = context.journey;
+  const { plan, step } = current;
+  const entries = await store.entriesOf(`agent:${plan.correlation_id}`);
+  const told = entries.map(({ bytes }) => read_entry(bytes).event);
+  const { refs, dispatch_decision_hash: hash } =
+    dispatchOf(told, { ...plan, ...step }) ??
     refuse('AGENT_TRANSITION_ILLEGAL', 'The step was not dispatched.');
-  const refs: Refs = {
-    finder_packet_ref: row.finder_packet_ref,
-    policy_snapshot_ref: row.policy_snapshot_ref,
-    catalog_snapshot_ref: row.catalog_snapshot_ref,
-    artifact_fingerprint_bundle_ref: row.artifact_fingerprint_bundle_ref,
-    access_decision_ref: row.access_decision_ref,
-    confirmation_parse_proof_ref: row.confirmation_parse_proof_ref,
-    rollback_plan_ref: row.rollback_plan_ref,
-  };
-  const decision = { refs, hash: row.dispatch_decision_hash! };
-  return endStep(context, standing, decision, intent, { why, dispatch_ms: null });
+  return endStep(context, current, { refs, hash: hash! }, intent, { why, dispatch_ms: null });
 }
-
-/** A plan has at most 64 steps of a few moves each. */
-export const LEDGER_ROWS = 1000;
 
 /** The same step, planned again under the same key: it was done, or is being done, and this plan is not needed. */
 export async function skipDuplicate(
   { journey }: AgentContext,
-  { plan, plan_now, step }: Standing,
+  { plan, plan_now, step }: StepInPlan,
   { idempotency_key, intent_id }: Dispatch,
 ): Promise<void> {
   const refs = refsOf(plan, step);

@@ -1,22 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Line } from '../display/shown.ts';
-import type { Body, Event } from '../event/event.ts';
-import type { Simulation as Registered, SimulationStatus } from '../gate/simulation.ts';
-import { type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
+import type { Event } from '../event/event.ts';
+import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
+import { type ActDraft, type ActFacts, drawnId, type Signer, signActs } from '../identity/act.ts';
+import { hasKey, requireHuman } from '../identity/principal.ts';
 import type { SealedBound } from '../journey/bound.ts';
 import { type BoundSection, showBound } from '../journey/bound-shown.ts';
-import { enrol } from '../journey/enrol.ts';
+import { enrolling } from '../journey/enrol.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { boundOf, type Held, heldBy } from './bound.ts';
+import { boundOf } from './bound.ts';
 import { type CatalogEntry, entryOf } from './catalog.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
 import { checkedOf, type Proof, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
-import { consentLines, definitionLines, delegatedActions, effectSections } from './shown.ts';
+import { consentLines, delegatedActions } from './shown.ts';
 import type { Simulation } from './simulation.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
 
@@ -33,7 +32,7 @@ export interface FileRequest extends ChangeRequest {
   readonly digest?: string;
 }
 
-export interface ActivateRequest extends FileRequest {
+interface ActivateRequest extends FileRequest {
   /** The digest of what the human saw that it binds. What is another one by now is refused. */
   readonly bound?: string;
   /** How long it is active: 30 days unless told. */
@@ -70,15 +69,14 @@ export async function activateSimulation(context: AgentContext, request: Activat
     refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
   const proof = proofOf(context, snapshot, entry, checkedOf(context, entry, bound.value));
   const expires_at = activeUntil(snapshot.now, request.ttl_s ?? ACTIVE_S);
-  const granted =
+  const delegates =
     entry.simulation.effect === undefined
-      ? null
-      : delegationOf(context, request, entry.simulation, {
+      ? []
+      : await delegating(context, request, entry.simulation, {
           actions: delegatedActions(bound.value),
           expires_at,
-          core: await coreKey(context, request),
         });
-  return change(context, request, 'Active', { entry, proof, bound, known, snapshot, granted, expires_at });
+  return change(context, request, 'Active', { entry, proof, bound, known, snapshot, delegates, expires_at });
 }
 
 /** What an activation of the file would bind now, for the eyes of the human who signs it. Nothing is written. */
@@ -87,10 +85,11 @@ export async function boundNow(context: AgentContext, id: string): Promise<Bound
   const entry = entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
   const sealed = await boundOf(context, entry);
   const consent = consentLines(entry.simulation, sealed.value);
-  return { ...sealed, consent, sections: showBound(sealed.value) };
+  return { digest: sealed.digest, consent, sections: showBound(sealed.value) };
 }
 
-export interface BoundNow extends SealedBound {
+export interface BoundNow {
+  readonly digest: Digest;
   /** What the signature allows. */
   readonly consent: readonly Line[];
   /** What would run, and what would undo it. */
@@ -142,7 +141,8 @@ interface Change {
   readonly bound?: SealedBound;
   readonly known: Registered | null;
   readonly snapshot?: Snapshot;
-  readonly granted?: Event<'delegation.granted'> | null;
+  /** The acts that delegate it to the agent core; the last one is the delegation. */
+  readonly delegates?: readonly ActDraft[];
   readonly expires_at?: string;
 }
 
@@ -150,32 +150,33 @@ interface Change {
 async function change(
   { journey }: AgentContext,
   { id, reason, signer }: ChangeRequest,
-  status: SimulationStatus,
-  { entry, proof, bound, known, granted = null, expires_at, snapshot }: Change,
+  status: RecordedStatus,
+  { entry, proof, bound, known, delegates = [], expires_at, snapshot }: Change,
 ): Promise<Changed> {
   const { simulation, digest } = entry;
   const before = known?.standing_delegation ?? null;
-  const facts: Omit<Body<'simulation.changed'>, 'by' | 'key' | 'signed_at' | 'signature'> = {
+  const facts: ActFacts<'simulation.changed'> = {
     simulation: id,
     version: simulation.version,
     status,
     definition: digest,
     proof: proof.digest,
     bound: bound?.digest ?? null,
-    standing_delegation: granted?.subject ?? null,
+    standing_delegation: delegates.at(-1)?.subject ?? null,
     replaces: before,
     expires_at: expires_at ?? null,
     reason,
   };
-  const now = journey.clock();
-  const changed = signAct(journey.origin, 'simulation.changed', `simulation:${id}`, facts, signer, now);
   const held = before === null ? null : await journey.store.find('delegation', before);
-  const ended =
-    held?.status === 'active'
-      ? [signAct(journey.origin, 'delegation.revoked', held.delegation_id, { reason }, signer, now)]
-      : [];
+  const drafts: ActDraft[] = [
+    ...delegates,
+    { kind: 'simulation.changed', subject: `simulation:${id}`, facts },
+  ];
+  if (held?.status === 'active')
+    drafts.push({ kind: 'delegation.revoked', subject: held.delegation_id, facts: { reason } });
+  const events = await signActs(journey.origin, drafts, signer, journey.clock());
   await journey.store.commit({
-    events: [...(granted ? [granted] : []), changed, ...ended],
+    events,
     objects: [
       canonicalBytes(simulation),
       proof.bytes,
@@ -183,41 +184,32 @@ async function change(
       ...(snapshot?.objects ?? []),
     ],
   });
-  return changed;
+  return events[delegates.length] as Changed;
 }
 
-function delegationOf(
-  { journey }: AgentContext,
+/** The key of the agent core is made, and enrolled by the same human, when it is needed for the first time. */
+async function delegating(
+  context: AgentContext,
   { reason, signer }: ChangeRequest,
   simulation: Simulation,
-  {
-    actions,
-    expires_at,
-    core,
-  }: { readonly actions: string[]; readonly expires_at: string; readonly core: Signer },
-): Event<'delegation.granted'> {
-  const facts = {
+  { actions, expires_at }: { readonly actions: string[]; readonly expires_at: string },
+): Promise<ActDraft[]> {
+  const { public_key } = context.core_key() ?? context.create_core_key();
+  const facts: ActFacts<'delegation.granted'> = {
     delegate: AGENT_CORE,
-    delegate_key: core.public_key,
+    delegate_key: public_key,
     actions,
     approves: simulation.risk !== 'HIGH' && !simulation.irreversible,
     expires_at,
     delegation: null,
     reason,
   };
-  return signAct(journey.origin, 'delegation.granted', randomUUID(), facts, signer, journey.clock());
-}
-
-/** The key of the agent core is made, and enrolled by this human, when it is needed for the first time. */
-async function coreKey(context: AgentContext, { signer }: ChangeRequest): Promise<Signer> {
-  const core = context.core_key() ?? context.create_core_key();
+  const delegation: ActDraft = { kind: 'delegation.granted', subject: drawnId(signer), facts };
   const known = await context.journey.store.find('principal', AGENT_CORE);
-  if (known === null) {
-    const { public_key } = core;
-    await enrol(context.journey, { name: AGENT_CORE, principal: 'agent', public_key, signer });
-  } else if (known.public_key !== core.public_key || known.status !== 'active')
+  if (known === null) return [enrolling({ name: AGENT_CORE, principal: 'agent', public_key }), delegation];
+  if (!hasKey(known, public_key))
     refuse('KEY_FILE_INVALID', 'The key of the agent core is not the enrolled one, or was revoked.');
-  return core;
+  return [delegation];
 }
 
 /** The attacker changes the file between the look of the human and the signature. */
@@ -239,58 +231,4 @@ async function requireEntry(
 
 async function requireHumanSigner({ journey }: AgentContext, { signer }: ChangeRequest): Promise<void> {
   requireHuman(await journey.store.find('principal', signer.name), signer.public_key);
-}
-
-/** A simulation with its file and its status. */
-export interface Listed {
-  readonly id: string;
-  readonly version: number;
-  readonly status: SimulationStatus;
-  readonly summary: string;
-  readonly risk: Simulation['risk'];
-  /** As the file says it; as it was registered, when the file is gone. */
-  readonly definition: Simulation;
-  readonly digest: Digest;
-  readonly registered: Registered | null;
-  /** Every field of the definition but what it runs. */
-  readonly lines: readonly Line[];
-  /** What it runs, as the definition says it. */
-  readonly sections: readonly BoundSection[];
-  /** The file is not what was registered, or is gone. */
-  readonly has_changed: boolean;
-}
-
-/** Whether what is active is still what was activated. Null for what is not active. */
-export async function heldNow(context: AgentContext, id: string): Promise<Held | null> {
-  const known = await context.journey.store.find('simulation', id);
-  if (known?.status !== 'Active') return null;
-  const simulation = await definitionOf(context, known.definition);
-  return heldBy(context, known.bound, { simulation, digest: known.definition }, false);
-}
-
-/** What the catalog holds, and what was registered and has no file any more. */
-export async function listSimulations(context: AgentContext): Promise<Listed[]> {
-  const { catalog, registered } = await snapshotNow(context);
-  const listed = catalog.simulations.map((entry) =>
-    listedOf(entry, registered.get(entry.simulation.id) ?? null, false),
-  );
-  for (const known of registered.values()) {
-    if (listed.some(({ id }) => id === known.simulation)) continue;
-    const { definition: digest, status } = known;
-    const simulation = await definitionOf(context, digest);
-    listed.push(listedOf({ simulation, status, digest }, known, true));
-  }
-  return listed.sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-function listedOf(
-  { simulation, status, digest }: CatalogEntry,
-  registered: Registered | null,
-  is_gone: boolean,
-): Listed {
-  const { id, version, summary, risk } = simulation;
-  const has_changed = is_gone || (registered !== null && registered.definition !== digest);
-  const named = { id, version, status, summary: summary.en!, risk };
-  const shown = { lines: definitionLines(simulation, status), sections: effectSections(simulation) };
-  return { ...named, ...shown, definition: simulation, digest, registered, has_changed };
 }

@@ -1,19 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
-import { type Event, isOneOf, parseEvent } from '../event/event.ts';
-import { AGENT_KINDS, correlationOf, nextAgent } from '../gate/agent.ts';
-import { isDispatch, isEnd } from '../gate/agent-move.ts';
+import type { Body, Event } from '../event/event.ts';
+import type { ReadEntry } from '../fold/ledger.ts';
+import { correlationOf } from '../gate/agent.ts';
+import { dispatchOf, isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { type Entry, openEntry } from '../ledger/entry.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
-import { plans } from './contracts.ts';
-import { type DispatchDecision, decide, openVerdict } from './decide.ts';
+import { outcomes } from './contracts.ts';
+import { type DispatchDecision, openVerdict } from './decide.ts';
 import { intentIdOf } from './intent.ts';
 import { packetRef } from './packet.ts';
-import { idempotencyKey, refsOf } from './plan.ts';
-import { requireExplained, requireSameOutcome } from './replay-end.ts';
-import { differs, type Replaying, requireSameFacts } from './replay-facts.ts';
+import { accessOf, judgedThen, madeAt, type Replaying, requireSameConfirmation } from './replay-facts.ts';
+import { differs, foldedFrom, momentsOf, type Past, pastEntries } from './replay-past.ts';
 import { packetIn, requireSamePlan } from './replay-plan.ts';
+import { stepInPlan } from './step-in-plan.ts';
 
 export interface ReplayedDecision {
   readonly seq: number;
@@ -29,22 +32,22 @@ export interface AgentReplay {
 }
 
 /**
- * Makes every decision of a correlation again, from the refs that were stored with it. Whatever is missing, cannot be
- * read, or comes out differently fails the replay with one code.
+ * Makes every decision of a correlation again, from the ledger as it was and the refs that were stored with it. Whatever is
+ * missing, cannot be read, or comes out differently fails the replay with one code.
  */
 export async function replayAgent(context: AgentContext, correlation_id: string): Promise<AgentReplay> {
-  const entries = await context.journey.store.entriesOf(`agent:${correlation_id}`);
-  if (entries.length === 0) refuse('AGENT_TRANSITION_ILLEGAL', 'Nothing was asked under this correlation.');
+  const { journey } = context;
+  const subject = `agent:${correlation_id}`;
+  const [first] = await journey.store.entriesOf(subject);
+  if (!first) return refuse('AGENT_TRANSITION_ILLEGAL', 'Nothing was asked under this correlation.');
+  const entries = await orDiffers(first.seq, () => pastEntries(journey, subject));
+  const past = { entries, folded: foldedFrom(journey, []) };
   const decisions: ReplayedDecision[] = [];
-  let state: AgentState | null = null;
-  for (const { bytes } of entries) {
-    const entry = openEntry(bytes);
-    const event = parseEvent(entry);
-    if (!isOneOf(AGENT_KINDS, event)) continue;
-    const before: AgentState | null = state;
-    state = await orDiffers(entry.seq, async () => nextAgent(before, event, entry.at));
-    decisions.push(...(await orDiffers(entry.seq, () => replayed(context, event, entry, before))));
-  }
+  for (const read of entries)
+    await orDiffers(read.entry.seq, async () => {
+      if (read.entry.subject === subject) decisions.push(...(await replayed({ context, past, ...read })));
+      past.folded.takeRead(read);
+    });
   return { correlation_id, decisions };
 }
 
@@ -58,16 +61,18 @@ async function orDiffers<T>(seq: number, again: () => Promise<T>): Promise<T> {
   }
 }
 
-async function replayed(
-  context: AgentContext,
-  event: Event,
-  entry: Entry,
-  before: AgentState | null,
-): Promise<ReplayedDecision[]> {
+interface Replayable extends ReadEntry {
+  readonly context: AgentContext;
+  readonly past: Past;
+}
+
+async function replayed(about: Replayable): Promise<ReplayedDecision[]> {
+  const { context, event, entry, past } = about;
   if (event.kind === 'agent.received') return replayedTurn(context, event, entry);
+  const before = past.folded.state('agent', correlationOf(entry.subject));
   if (before === null) return differs(entry.seq, 'Nothing was asked before.');
-  if (event.kind === 'agent.planned') await requireSamePlan(context, event, entry, before);
-  return event.kind === 'agent.moved' ? replayedMove(context, event, entry, before) : [];
+  if (event.kind === 'agent.planned') await requireSamePlan(context, event, entry, past);
+  return event.kind === 'agent.moved' ? replayedMove(about, event.body, before) : [];
 }
 
 /** Three of the four kinds of packets lead to nothing, always. */
@@ -88,90 +93,90 @@ async function replayedTurn(
   return [{ seq, plan_id: null, step_id: null, decision: 'NO_DISPATCH', reason_code }];
 }
 
-async function replayedMove(
-  context: AgentContext,
-  event: Event<'agent.moved'>,
-  entry: Entry,
-  before: AgentState,
-): Promise<ReplayedDecision[]> {
-  const { body } = event;
+type Move = Body<'agent.moved'>;
+
+async function replayedMove(about: Replayable, body: Move, before: AgentState): Promise<ReplayedDecision[]> {
   const { dispatch_decision_hash: hash, outcome } = body;
-  if (hash === null && isDispatch(body)) differs(entry.seq, 'The dispatch has no decision.');
-  if (hash === null && isFailure(event) && !isEnd(body)) differs(entry.seq, 'The failure has no decision.');
-  if (outcome !== null) await requireSameOutcome(context, event, entry, outcome);
-  return hash === null ? [] : [await replayedDecision(context, event, entry, before)];
+  if (outcome !== null) await requireSameOutcome(about, body, outcome);
+  if (hash !== null) return [await replayedDecision(about, body, before, hash)];
+  if (isDispatch(body) || (isFailure(body) && !isEnd(body)))
+    differs(about.entry.seq, 'Nothing was decided about it.');
+  return [];
 }
 
-function isFailure({ body: { step_id, to } }: Event<'agent.moved'>): boolean {
+function isFailure({ step_id, to }: Move): boolean {
   return step_id !== null && (to === 'FAILED_TERMINAL' || to === 'FAILED_RETRYABLE');
 }
 
-async function replayedDecision(
-  context: AgentContext,
-  event: Event<'agent.moved'>,
-  entry: Entry,
-  before: AgentState,
-): Promise<ReplayedDecision> {
-  const record = openVerdict(await context.journey.store.object(event.body.dispatch_decision_hash!));
-  const { decision, reason_code, plan_id, step_id } = record;
-  const again = decide(record.facts);
-  if (again.decision !== decision || again.reason_code !== reason_code)
-    differs(entry.seq, `It was ${decision} (${reason_code}), and is now ${again.decision}.`);
-  const replaying = await replayingOf(context, record, entry, before);
-  requireItsOwn(event, replaying);
-  await requireSameFacts(context, replaying);
-  await requireFollows(context, event, replaying);
-  return { seq: entry.seq, plan_id, step_id, decision, reason_code };
-}
-
-async function replayingOf(
-  { journey }: AgentContext,
-  record: DispatchDecision,
-  entry: Entry,
-  state: AgentState,
-): Promise<Replaying> {
-  const { plan_id, step_id } = record;
-  const plan_now =
-    state.plans.find((one) => one.plan_id === plan_id) ?? differs(entry.seq, 'There was no such plan.');
-  const plan = plans.open(await journey.store.object(plan_now.plan));
-  const step = plan.ordered_steps.find((one) => one.step_id === step_id);
-  const step_now = plan_now.steps.find((one) => one.step_id === step_id);
-  if (!step || !step_now) return differs(entry.seq, 'The plan has no such step.');
-  return { record, entry, state, plan, step, step_now };
-}
-
-/** The decision is about this very move, and names what the plan names. Only the policies may be newer than the plan. */
-function requireItsOwn({ body }: Event<'agent.moved'>, replaying: Replaying): void {
-  const { record, entry, state, plan, step } = replaying;
-  const { refs } = record;
-  const is_about = record.plan_id === body.plan_id && [null, record.step_id].includes(body.step_id);
-  if (!is_about || record.correlation_id !== state.correlation_id)
-    differs(entry.seq, 'The decision is about another step.');
-  const { policy_snapshot_ref, access_decision_ref, confirmation_parse_proof_ref } = refs;
-  const newer = { policy_snapshot_ref, access_decision_ref, confirmation_parse_proof_ref };
-  const planned = canonicalText({ ...refsOf(plan, step), ...newer });
-  if (canonicalText(refs) !== canonicalText(body.refs) || canonicalText(refs) !== planned)
-    differs(entry.seq, 'The move rests on other refs than its decision or its plan.');
-  if (idempotencyKey(plan.correlation_id, step) !== record.idempotency_key)
-    differs(entry.seq, 'The idempotency key is another one.');
-  if (body.idempotency_key !== null && body.idempotency_key !== record.idempotency_key)
-    differs(entry.seq, 'The key that was spent is another one.');
-  if (body.intent_id !== null && body.intent_id !== intentIdOf(record.idempotency_key))
-    differs(entry.seq, 'The intent is not the one of this step.');
-}
-
-/** What was done follows from what was decided. */
-async function requireFollows(
-  context: AgentContext,
-  event: Event<'agent.moved'>,
-  replaying: Replaying,
+/** The outcome that a move names is about this step, its decision and its run, and gives the same reason. */
+async function requireSameOutcome(
+  { context, past, entry }: Replayable,
+  body: Move,
+  digest: Digest,
 ): Promise<void> {
-  const { body } = event;
-  const { entry, record } = replaying;
-  if (isDispatch(body) && record.decision !== 'DISPATCH')
-    differs(entry.seq, 'It was dispatched all the same.');
-  if (body.to === 'PAUSED' && record.reason_code !== 'ACCESS_AP_REQUIRED')
-    differs(entry.seq, 'It waits for an approver whom nobody needs.');
-  if (isFailure(event) && body.reason_code !== record.reason_code)
-    await requireExplained(context, event, replaying);
+  const outcome = outcomes.open(await context.journey.store.object(digest));
+  const events = past.entries.map(({ event }) => event);
+  const dispatch = isEnd(body) ? dispatchOf(events, body) : body;
+  const ran = outcome.simulation_outcome?.execution_id ?? null;
+  const told = [outcome.step_id, outcome.reason_code, outcome.dispatch_decision_hash, ran];
+  const decided = dispatch?.dispatch_decision_hash ?? null;
+  const meant = [body.step_id, body.reason_code, decided, body.execution_id];
+  if (canonicalText(told) !== canonicalText(meant))
+    differs(entry.seq, 'The outcome is about something else.');
+}
+
+async function replayedDecision(
+  { context, past, entry }: Replayable,
+  body: Move,
+  state: AgentState,
+  hash: Digest,
+): Promise<ReplayedDecision> {
+  const { seq } = entry;
+  const record = openVerdict(await context.journey.store.object(hash));
+  const { plan_id, step_id, decision, reason_code } = record;
+  const plan_now = state.plans.find((one) => one.plan_id === body.plan_id);
+  if (!plan_now) return differs(seq, 'There was no such plan.');
+  const current = await stepInPlan(context, state, plan_now, body.step_id ?? step_id);
+  await requireSameConfirmation(context, current, entry);
+  const access = await accessOf(context, record, entry);
+  const refusals = refusalsOf(past, intentIdOf(record.idempotency_key), seq);
+  await requireSameDecision(context, past, { ...current, record, entry, access, refusals });
+  requireFollows(body, record, entry);
+  return { seq, plan_id, step_id, decision, reason_code };
+}
+
+function refusalsOf({ entries }: Past, intent_id: string, seq: number): string[] {
+  return entries.flatMap(({ entry, event }) => {
+    const is_told = entry.seq < seq && entry.subject === intent_id && event.kind === 'intent.refused';
+    return is_told ? [event.body.reason_code] : [];
+  });
+}
+
+async function requireSameDecision(context: AgentContext, past: Past, replaying: Replaying): Promise<void> {
+  const { record, entry, access } = replaying;
+  const told = canonicalText(record);
+  let again = record;
+  for (const then of momentsOf(context.journey, past, entry, madeAt(access))) {
+    again = (await judgedThen(context, replaying, then)).record;
+    if (canonicalText(again) === told) return;
+  }
+  const parts = Object.entries({ ...record, ...record.refs, ...record.facts });
+  const found: Record<string, unknown> = { ...again, ...again.refs, ...again.facts };
+  const other = parts.filter(([name, value]) => !isDeepStrictEqual(found[name], value));
+  differs(entry.seq, `It says something else than the ledger: ${other.map(([name]) => name).join(', ')}.`);
+}
+
+/** What was done follows from what was decided, and is about the intent of this step. */
+function requireFollows(body: Move, record: DispatchDecision, { seq }: Entry): void {
+  const { idempotency_key, reason_code } = record;
+  const is_own =
+    [null, idempotency_key].includes(body.idempotency_key) &&
+    [null, intentIdOf(idempotency_key)].includes(body.intent_id) &&
+    canonicalText(body.refs) === canonicalText(record.refs);
+  if (!is_own) differs(seq, 'The move is about something else than its decision.');
+  if (isDispatch(body) && record.decision !== 'DISPATCH') differs(seq, 'It was dispatched all the same.');
+  if (body.to === 'PAUSED' && reason_code !== 'ACCESS_AP_REQUIRED')
+    differs(seq, 'It waits for an approver whom nobody needs.');
+  if (isFailure(body) && body.reason_code !== reason_code)
+    differs(seq, 'It failed for another reason than the decision gives.');
 }

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
 import { parseYaml } from '../canonical/yaml.ts';
 import { limits } from '../limits.ts';
@@ -213,7 +213,7 @@ function strictYaml(file: string, text: string): ReturnType<typeof parseYaml> {
     return parseYaml(Buffer.from(text, 'utf8'), simulationLimits.file_bytes);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { line = 1 } = error.details;
+    const { line = 1 } = error.facts;
     return refuse('SIMULATION_INVALID', `${file}: ${error.message}`, { file, line });
   }
 }

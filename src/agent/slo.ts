@@ -128,7 +128,7 @@ async function waiversOf({ journey }: AgentContext, now: Date): Promise<Map<SloF
 
 export interface WaiveRequest {
   readonly figures: readonly SloFigure[];
-  readonly until: Date;
+  readonly until: string;
   readonly reason: string;
   /** A human. */
   readonly signer: Signer;
@@ -139,8 +139,8 @@ export async function waive(
   { journey }: AgentContext,
   { figures, until, reason, signer }: WaiveRequest,
 ): Promise<Event<'slo.waived'>> {
-  const facts = { figures: [...figures], until: until.toISOString(), reason };
-  const waived = signAct(journey.origin, 'slo.waived', 'system', facts, signer, journey.clock());
+  const facts = { figures: [...figures], until, reason };
+  const waived = await signAct(journey.origin, 'slo.waived', 'system', facts, signer, journey.clock());
   await journey.store.commit({ events: [waived] });
   return waived;
 }

@@ -1,4 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { deepFrozen } from '../canonical/frozen.ts';
 import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
@@ -63,18 +64,12 @@ function catalogNow(context: AgentContext, registered: Snapshot['registered'], n
   const same = files.size === before.size && [...files].every(([name, file]) => before.get(name) === file);
   if (!same || memory.catalog?.statuses !== text) {
     const definitions = [...files.values()].map(({ simulation }) => simulation);
-    const catalog = frozen(catalogOf(definitions, statuses));
+    // A finder is handed the very catalog that the next decision is made with, and must not be able to change it.
+    const catalog = deepFrozen(catalogOf(definitions, statuses));
     memory.catalog = { statuses: text, catalog, bytes: catalogBytes(catalog) };
   }
   memory.files = files;
   return memory.catalog!;
-}
-
-/** A finder is handed the very catalog that the next decision is made with, and must not be able to change it. */
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
 }
 
 function parsed(name: string, text: string): ParsedFile {
@@ -106,7 +101,7 @@ export async function definitionOf({ journey, memory }: AgentContext, digest: Di
   const bytes = await journey.store.object(digest);
   const read = simulationSchema.safeParse(parseJson(bytes, bytes.length));
   if (!read.success) refuse('SIMULATION_INVALID', 'The stored definition cannot be read.');
-  definitions.set(digest, frozen(read.data));
+  definitions.set(digest, deepFrozen(read.data));
   return read.data;
 }
 

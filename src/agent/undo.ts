@@ -2,7 +2,7 @@ import { type AgentPlan, type AgentState, isOver, type AgentStep as StepState } 
 import type { IntentState, Run } from '../gate/state.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance } from './advance.ts';
-import type { AgentAnswer } from './answer.ts';
+import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { type AgentExecutionPlan, type AgentStep, plans } from './contracts.ts';
 import { checkedValues, valuesIn } from './fields.ts';
@@ -11,7 +11,7 @@ import { type Part, planOf, undoStepId } from './plan.ts';
 import { PLAN_ROLLBACK } from './simulation.ts';
 import { definitionOf, snapshotNow } from './snapshot.ts';
 
-export interface UndoRequest {
+interface UndoRequest {
   readonly correlation_id: string;
   readonly user_id: string;
   /** The newest plan that left something behind unless told. */
@@ -53,7 +53,7 @@ async function unlessErased({ journey }: AgentContext, digest: string): Promise<
   try {
     return [await journey.store.object(digest)];
   } catch (error) {
-    if (error instanceof Refusal && error.details.removed === 'erased') return [];
+    if (error instanceof Refusal && error.facts.removed === 'erased') return [];
     throw error;
   }
 }

@@ -2,11 +2,13 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { AgentStep as StepState } from '../gate/agent-state.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
+import type { ReasonCode } from '../refusal.ts';
 import { type Access, decideAccess } from './access.ts';
 import { type Held, heldBy } from './bound.ts';
 import type { AgentContext } from './context.ts';
 import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
 import { type DispatchFacts, type SealedDecision, sealVerdict } from './decide.ts';
+import { intentFactsNow, intentIdOf } from './intent.ts';
 import { idempotencyKey, type Refs, refsOf } from './plan.ts';
 import { artifactsOf, definitionOf } from './snapshot.ts';
 
@@ -16,7 +18,6 @@ export interface Weighing {
   readonly plan: AgentExecutionPlan;
   readonly step: AgentStep;
   readonly confirmation: StepState['confirmation'];
-  readonly approved: boolean;
   readonly now: Date;
 }
 
@@ -32,29 +33,62 @@ export interface Weighed extends SealedDecision {
  * executor asks again before it touches anything: the second answer is the one that counts.
  */
 export async function weigh(context: AgentContext, weighing: Weighing): Promise<Weighed> {
-  const { plan, step, confirmation } = weighing;
+  const { plan, step, user_id, now } = weighing;
+  const { store } = context.journey;
   const access = await accessTo(context, weighing);
-  const seen = await seenNow(context, weighing);
-  const refs: Refs = {
-    ...refsOf(plan, step),
-    policy_snapshot_ref: access.policy,
-    access_decision_ref: access.digest,
-    confirmation_parse_proof_ref: confirmation?.proof ?? null,
-  };
-  const sealed = sealVerdict({
+  const seen = await seenIn(weighing, now, {
+    known: (id) => store.find('simulation', id),
+    held: (known) => heldNow(context, known, plan.rolls_back !== null),
+  });
+  const intent = await store.find('intent', intentIdOf(idempotencyKey(plan.correlation_id, step)));
+  const sealed = judged(weighing, {
+    access,
+    simulations: seen.map(({ bytes: _, ...one }) => one),
+    same_registry: isSameRegistry(context, plan),
+    ...(await intentFactsNow(context.journey, intent, user_id, now)),
+  });
+  const found = seen.flatMap(({ bytes }) => (bytes === null ? [] : [bytes]));
+  return { ...sealed, access, refs: sealed.record.refs, objects: [access.bytes, sealed.bytes, ...found] };
+}
+
+/** What was found besides what the plan and the answer of the user say. */
+export interface Grounds
+  extends Pick<DispatchFacts, 'simulations' | 'same_registry' | 'approved' | 'obstacle'> {
+  readonly access: Pick<Access, 'outcome' | 'policy' | 'digest'>;
+}
+
+/** Pure: the decision that these grounds lead to. A replay asks here as well. */
+export function judged(
+  { plan, step, confirmation }: Pick<Weighing, 'plan' | 'step' | 'confirmation'>,
+  { access, ...found }: Grounds,
+): SealedDecision {
+  return sealVerdict({
     correlation_id: plan.correlation_id,
     plan_id: plan.plan_id,
     step_id: step.step_id,
     idempotency_key: idempotencyKey(plan.correlation_id, step),
-    refs,
-    facts: factsOf(context, weighing, access, seen),
+    refs: {
+      ...refsOf(plan, step),
+      policy_snapshot_ref: access.policy,
+      access_decision_ref: access.digest,
+      confirmation_parse_proof_ref: confirmation?.proof ?? null,
+    },
+    facts: {
+      ...found,
+      access: access.outcome,
+      risk: riskOf(plan),
+      confirmation_required: step.confirmation_required,
+      confirmation: confirmation?.answer ?? null,
+    },
   });
-  const objects = [
-    access.bytes,
-    sealed.bytes,
-    ...seen.flatMap(({ bytes }) => (bytes === null ? [] : [bytes])),
-  ];
-  return { ...sealed, access, refs, objects };
+}
+
+/** The same look with what was found when the intent was made. */
+export function obstructed(weighed: Weighed, obstacle: ReasonCode): Weighed {
+  const { format: _, decision: __, reason_code: ___, ...about } = weighed.record;
+  const sealed = sealVerdict({ ...about, facts: { ...about.facts, obstacle } });
+  const objects = weighed.objects.map((bytes) => (bytes === weighed.bytes ? sealed.bytes : bytes));
+  return { ...weighed, ...sealed, objects };
 }
 
 /**
@@ -73,7 +107,7 @@ async function accessTo(context: AgentContext, { plan, step, user_id, now }: Wei
 const STRICTNESS: readonly Access['outcome'][] = ['ALLOW', 'AP_REQUIRED', 'DENY'];
 
 /** What a finder says about the risk counts where it names one simulation; a template's steps have risks of their own. */
-export function riskOf({ risk_level, ordered_steps, rolls_back }: AgentExecutionPlan): DispatchFacts['risk'] {
+function riskOf({ risk_level, ordered_steps, rolls_back }: AgentExecutionPlan): DispatchFacts['risk'] {
   return rolls_back === null && ordered_steps.length === 1 ? risk_level : 'LOW';
 }
 
@@ -84,44 +118,40 @@ function isSameRegistry({ journey }: AgentContext, plan: AgentExecutionPlan): bo
   return sha256(now) === artifact_fingerprint_bundle_ref;
 }
 
-/** What the step runs and the template that it belongs to, as they stand and beside what was activated. */
-async function seenNow(context: AgentContext, { plan, step, now }: Weighing): Promise<Seen[]> {
+type Seen = DispatchFacts['simulations'][number] & Pick<Held, 'bytes'>;
+
+interface Looked {
+  readonly known: (id: string) => Registered | null | Promise<Registered | null>;
+  /** What an active one is beside its activation. */
+  readonly held: (known: Registered) => Promise<Held>;
+}
+
+/** What the step runs and the template that it belongs to, as they stand at this moment and beside what was activated. */
+export async function seenIn(
+  { plan, step }: Pick<Weighing, 'plan' | 'step'>,
+  now: Date,
+  { known, held }: Looked,
+): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const one of asked(plan, step)) {
-    const known = await context.journey.store.find('simulation', one.simulation_id);
-    const standing = standingOf(known, one, now.toISOString());
-    const held = standing === 'ACTIVE' ? await heldNow(context, known!, plan.rolls_back !== null) : UNHELD;
-    seen.push({ ...one, standing, ...held });
+    const found = await known(one.simulation_id);
+    const standing = registeredAs(found, one, now);
+    const { differs, ...rest } = standing === 'ACTIVE' ? await held(found!) : UNHELD;
+    seen.push({ ...one, standing, ...rest, differs: [...differs] });
   }
   return seen;
 }
 
-type Seen = DispatchFacts['simulations'][number] & Pick<Held, 'bytes'>;
-
 /** What is not active is refused for that. */
-const UNHELD = { activated: null, found: null, differs: [], bytes: null };
+const UNHELD: Held = { activated: null, found: null, differs: [], bytes: null };
 
-async function heldNow(context: AgentContext, { definition, bound }: Registered, is_undo: boolean) {
-  const simulation = await definitionOf(context, definition);
-  const held = await heldBy(context, bound, { simulation, digest: definition }, is_undo);
-  return { ...held, differs: [...held.differs] };
-}
-
-function factsOf(
+async function heldNow(
   context: AgentContext,
-  { plan, step, confirmation, approved }: Weighing,
-  { outcome }: Access,
-  seen: readonly Seen[],
-): DispatchFacts {
-  return {
-    simulations: seen.map(({ bytes: _, ...one }) => one),
-    access: outcome,
-    risk: riskOf(plan),
-    same_registry: isSameRegistry(context, plan),
-    approved,
-    confirmation_required: step.confirmation_required,
-    confirmation: confirmation?.answer ?? null,
-  };
+  { definition, bound }: Registered,
+  is_undo: boolean,
+): Promise<Held> {
+  const simulation = await definitionOf(context, definition);
+  return heldBy(context, bound, { simulation, digest: definition }, is_undo);
 }
 
 interface AskedFor {
@@ -142,13 +172,13 @@ export function asked(plan: AgentExecutionPlan, step: AgentStep): AskedFor[] {
   return [{ simulation_id, version, definition }, own];
 }
 
-export function standingOf(
+function registeredAs(
   known: Registered | null,
   { version, definition }: AskedFor,
-  at: string,
+  now: Date,
 ): DispatchFacts['simulations'][number]['standing'] {
   if (known === null) return 'NOT_REGISTERED';
-  const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= Date.parse(at);
+  const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= now.getTime();
   const is_same = known.version === version && known.definition === definition;
   return known.status === 'Active' && is_same && !is_over ? 'ACTIVE' : 'NOT_ACTIVE';
 }

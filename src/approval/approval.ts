@@ -15,7 +15,7 @@ export interface ApprovalRequest {
   readonly now: Date;
 }
 
-/** Pure. While one human is enrolled they may approve what they proposed; from the second on nobody may. */
+/** Pure. While one human is enrolled they may approve what they proposed; with two or more, no one may. */
 export function requireMayApprove(request: ApprovalRequest): void {
   if (request.hash !== request.approved_hash) refuse('HASH_MISMATCH');
   if (request.approver.kind !== 'human') refuse('NOT_HUMAN');

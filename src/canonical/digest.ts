@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+export { sha256 } from './primitive.ts';
 
 /** A SHA-256 digest as 64 lower-case hexadecimal characters. */
 export type Digest = string;
@@ -7,8 +7,4 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 export function isDigest(text: string): text is Digest {
   return DIGEST.test(text);
-}
-
-export function sha256(bytes: Uint8Array | string): Digest {
-  return hash('sha256', bytes, 'hex');
 }

@@ -4,9 +4,9 @@ import {
   generateKeyPairSync,
   type KeyObject,
   sign as signBytes,
-  verify as verifyBytes,
 } from 'node:crypto';
 import { refuse } from '../refusal.ts';
+import { importKey, isSignedBy, type PlatformKey } from './primitive.ts';
 
 /** Ed25519 keys as their raw 32 bytes in base64: short to print, easy to compare, one form only. */
 export type PublicKey = string;
@@ -46,13 +46,11 @@ export function privateKeyOf(seed: Seed): KeyObject {
   }
 }
 
-export function publicKeyOf(key: PublicKey): KeyObject {
+export function publicKeyOf(key: PublicKey): PlatformKey {
   const raw = Buffer.from(key, 'base64');
   if (raw.length !== 32 || raw.toString('base64') !== key)
     refuse('SIGNATURE_INVALID', 'The public key is malformed.');
-  // As a JWK: ten times faster to import than the same bytes in DER.
-  const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') };
-  return createPublicKey({ key: jwk, format: 'jwk' });
+  return importKey('EdDSA', { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') });
 }
 
 /** Signs bytes; the signature is base64. */
@@ -61,8 +59,8 @@ export function sign(bytes: Uint8Array, key: KeyObject): string {
 }
 
 /** False for a signature that is wrong, malformed, or written in a second base64 form. */
-export function verify(bytes: Uint8Array, signature: string, key: KeyObject): boolean {
+export function verifyEd25519(bytes: Uint8Array, signature: string, key: PlatformKey): boolean {
   const raw = Buffer.from(signature, 'base64');
   if (raw.length !== 64 || raw.toString('base64') !== signature) return false;
-  return verifyBytes(null, bytes, key, raw);
+  return isSignedBy('EdDSA', key, bytes, raw);
 }

@@ -1,8 +1,7 @@
-import { isUtf8 } from 'node:buffer';
-import { isProxy } from 'node:util/types';
 import canonicalizeUnguarded from 'canonicalize';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { isProxy, isUtf8 } from './primitive.ts';
 
 /** Plain JSON: the only values that are hashed, signed or stored. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -15,9 +14,22 @@ export type JsonObject = { readonly [key: string]: Json };
  */
 export function canonicalText(value: unknown): string {
   guardPlain(value, 0);
+  return orderedText(value);
+}
+
+function orderedText(value: Json): string {
   const found = { index: false };
   const copy = orderedCopy(value, found);
   return found.index ? (canonicalizeUnguarded(value) as string) : JSON.stringify(copy);
+}
+
+/**
+ * The same of a value that this process has parsed, or made of parsed ones: no getter and no proxy is in it, so only what a text can
+ * carry is looked at.
+ */
+export function canonicalTextOfParsed(value: unknown): string {
+  guardParsed(value as Json, 0, true);
+  return orderedText(value as Json);
 }
 
 function orderedCopy(value: Json, found: { index: boolean }): Json {
@@ -34,6 +46,18 @@ function orderedCopy(value: Json, found: { index: boolean }): Json {
 function startsWithDigit(key: string): boolean {
   const first = key.charCodeAt(0);
   return first >= 48 && first <= 57;
+}
+
+/** Whether two values have the same canonical text, where both have one. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSameJson(a[key as never], b[key as never]))
+  );
 }
 
 /** The RFC 8785 bytes of a plain JSON value. */
@@ -100,19 +124,75 @@ function guardObject(object: object, depth: number): void {
 
 /** Parses JSON from outside: UTF-8, bounded in size and depth, no duplicate keys, plain values only. */
 export function parseJson(input: Uint8Array | string, max_bytes: number = limits.json_bytes): Json {
+  return parseText(textOf(input, max_bytes)).value;
+}
+
+/** The same of a text that must be the canonical one of its value; undefined where it is not. */
+export function parseCanonical(input: Uint8Array, max_bytes: number = limits.json_bytes): Json | undefined {
+  const text = textOf(input, max_bytes);
+  const { value, is_kept } = parseText(text);
+  const is_canonical = (is_kept && isOrdered(value)) || orderedText(value) === text;
+  return is_canonical ? value : undefined;
+}
+
+function textOf(input: Uint8Array | string, max_bytes: number): string {
   const text = typeof input === 'string' ? input : decodeUtf8(input, max_bytes);
   if (text.length > max_bytes) refuse('INPUT_TOO_LARGE', `The document has ${text.length} characters.`);
-  refuseDeepNesting(text);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    refuse('JSON_MALFORMED', `Not JSON: ${(error as Error).message}`);
-  }
-  guardPlain(value);
+  return text;
+}
+
+/** `is_kept`: the value is written back as it was. */
+function parseText(text: string): { readonly value: Json; readonly is_kept: boolean } {
+  const value = parsed(text);
+  // In a text that is well formed, a lone surrogate and a NUL can only be written as an escape.
+  const is_odd = text.length > limits.json_string_chars || text.includes('\\u') || !text.isWellFormed();
+  guardParsed(value, 0, is_odd);
   // What is written back as it was has lost no key. That is how we write ourselves, and seeing it takes no time.
-  if (JSON.stringify(value) !== text) refuseDuplicateKeys(text);
-  return value;
+  const is_kept = JSON.stringify(value) === text;
+  if (!is_kept) refuseDuplicateKeys(text);
+  return { value, is_kept };
+}
+
+/** Every object has its keys in canonical order. */
+function isOrdered(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isOrdered);
+  let before: string | null = null;
+  for (const key of Object.keys(value)) {
+    if ((before !== null && key < before) || !isOrdered((value as JsonObject)[key]!)) return false;
+    before = key;
+  }
+  return true;
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    refuseDeepNesting(text);
+    return refuse('JSON_MALFORMED', `Not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** What `guardPlain` refuses, where only what a JSON text can carry is possible. `is_odd`: strings are looked at, too. */
+function guardParsed(value: Json, depth: number, is_odd: boolean): void {
+  if (typeof value === 'string') {
+    if (is_odd) guardString(value);
+  } else if (typeof value === 'number') guardNumber(value);
+  else if (typeof value === 'object' && value !== null) {
+    if (depth >= limits.json_depth) refuse('JSON_TOO_DEEP');
+    if (Array.isArray(value)) for (const one of value) guardParsed(one, depth + 1, is_odd);
+    else guardParsedObject(value as JsonObject, depth, is_odd);
+  } else if (value !== null && typeof value !== 'boolean')
+    refuse('JSON_NOT_PLAIN', `A ${typeof value} is not JSON.`);
+}
+
+function guardParsedObject(object: JsonObject, depth: number, is_odd: boolean): void {
+  for (const key of Object.keys(object)) {
+    if (is_odd) guardString(key);
+    if (key === '__proto__') refuse('JSON_NOT_PLAIN', 'An object has the key "__proto__".');
+    guardParsed(object[key]!, depth + 1, is_odd);
+  }
 }
 
 export function decodeUtf8(bytes: Uint8Array, max_bytes: number): string {
@@ -121,7 +201,7 @@ export function decodeUtf8(bytes: Uint8Array, max_bytes: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
-/** Looks at brackets outside strings before the parser sees them. */
+/** Looks at brackets outside strings, where the parser gave up. */
 function refuseDeepNesting(text: string): void {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

@@ -4,3 +4,10 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** A UUID, or at least its first 4 characters: fewer are typed by mistake. */
+export function isIdBeginning(text: string): boolean {
+  return text.length >= 4 && text.length <= FORM.length && UUID.test(`${text}${FORM.slice(text.length)}`);
+}
+
+const FORM = '00000000-0000-0000-0000-000000000000';

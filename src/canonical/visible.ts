@@ -1,6 +1,6 @@
 /**
  * Text from outside, made harmless for a terminal. The attacker is a tool, a file name, a queue line or an edit that
- * hides what it does behind escape sequences, turns the reading direction, or writes in characters nobody sees.
+ * hides what it does behind escape sequences, turns the reading direction, or writes in invisible characters.
  */
 export function visible(text: string): string {
   return text.replace(HARMFUL, escaped);

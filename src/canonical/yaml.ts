@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { decodeUtf8, guardPlain, type Json } from './json.ts';
 
-export interface Place {
+export interface LinePlace {
   readonly line: number;
   readonly column: number;
 }
@@ -11,7 +11,7 @@ export interface Place {
 export interface YamlDocument {
   readonly value: Json;
   /** Where the value at this path stands, or the nearest thing around it. */
-  place(path: readonly PropertyKey[]): Place;
+  place(path: readonly PropertyKey[]): LinePlace;
 }
 
 /**
@@ -73,11 +73,6 @@ function plainValue(value: unknown): Json {
   }
 }
 
-/** The parser recurses and dies of deep nesting, beyond any catch. The lexer does not recurse, so it looks first. */
-const FLOW_DEPTH = 32;
-/** Each level of block nesting starts at least one column further right. */
-const BLOCK_COLUMN = 120;
-
 function refuseDeepNesting(text: string): void {
   let depth = 0;
   let column = 0;
@@ -86,9 +81,20 @@ function refuseDeepNesting(text: string): void {
     if (!is_scalar) {
       if (token === '[' || token === '{') depth += 1;
       else if (token === ']' || token === '}') depth -= 1;
-      if (depth > FLOW_DEPTH) refuse('YAML_MALFORMED', 'The YAML is nested too deep.');
-      if (depth === 0 && column > BLOCK_COLUMN && (token === '-' || token === '?' || token === ':')) {
-        refuse('YAML_MALFORMED', 'The YAML is nested too deep.');
+      if (depth > limits.yaml_flow_depth)
+        refuse(
+          'YAML_MALFORMED',
+          `The YAML is nested more than ${limits.yaml_flow_depth} deep, or indented by more than ${limits.yaml_block_columns} columns.`,
+        );
+      if (
+        depth === 0 &&
+        column > limits.yaml_block_columns &&
+        (token === '-' || token === '?' || token === ':')
+      ) {
+        refuse(
+          'YAML_MALFORMED',
+          `The YAML is nested more than ${limits.yaml_flow_depth} deep, or indented by more than ${limits.yaml_block_columns} columns.`,
+        );
       }
     }
     is_scalar = token === SCALAR;
@@ -110,11 +116,11 @@ function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly Pro
   return 0;
 }
 
-function placeAt(lines: LineCounter, offset: number): Place {
+function placeAt(lines: LineCounter, offset: number): LinePlace {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
-function malformed(what: string, { line, column }: Place): never {
+function malformed(what: string, { line, column }: LinePlace): never {
   return refuse('YAML_MALFORMED', `Line ${line}, column ${column}: ${what.split('\n')[0]}`, { line, column });
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '../canonical/digest.ts';
 import type { PublicKey } from '../canonical/ed25519.ts';
-import { bounds } from './bounds.ts';
+import { capabilityLimits } from '../limits.ts';
 import { attenuationSchema, narrowed, openChain } from './chain.ts';
 import { type Conditions, joinedConditions } from './conditions.ts';
 import { malformed, signJws } from './jws.ts';
@@ -27,20 +27,24 @@ export interface Narrower {
 }
 
 /**
- * The same capability, narrower, for somebody else: signed by its holder, without the control plane. It is checked here
- * so that a mistake is found early, and again by whoever opens it, because a holder may sign without asking us.
+ * The same capability, narrower, for another holder: signed by its holder, without the control plane. It is checked here
+ * so that a mistake is found early, and again when it is opened, because a holder may sign without asking us.
  */
 export function attenuate(text: string, holder: Holder, narrower: Narrower, now: Date): string {
   const { claims, depth } = openChain(text, null);
-  if (claims.holder === null) unproven('it is bound to nobody, so nobody can make it narrower');
+  if (claims.holder === null) unproven('it is bound to no key, so it cannot be made narrower');
   if (claims.holder !== holder.public_key) unproven('this is not the key that it is bound to');
-  if (depth + 1 >= bounds.blocks) malformed(`it would have more than ${bounds.blocks} blocks`);
+  if (depth + 1 >= capabilityLimits.blocks)
+    malformed(`it would have more than ${capabilityLimits.blocks} blocks`);
   const block = { prev: sha256(text), ...blockFor(claims, narrower, now) };
   requirePlain(block);
   narrowed(claims, shaped(attenuationSchema, block));
   const jws = signJws('keyturn-attenuation+jwt', kidOf(holder.public_key), block, holder.key);
-  if (jws.length > bounds.block_chars || text.length + 1 + jws.length > bounds.chain_chars)
-    malformed('it would be too large');
+  if (
+    jws.length > capabilityLimits.block_chars ||
+    text.length + 1 + jws.length > capabilityLimits.chain_chars
+  )
+    malformed(`it would have more than ${capabilityLimits.chain_chars} characters`);
   return `${text}~${jws}`;
 }
 

@@ -1,13 +1,13 @@
 import type { KeyObject } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { publicKeyOf } from '../canonical/ed25519.ts';
+import { capabilityLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { bounds } from './bounds.ts';
 import { narrowerConditions } from './conditions.ts';
 import { malformed, payloadOf, readJws, verifyJws } from './jws.ts';
 import { cnfSchema, holderOf, kidOf } from './key.ts';
-import { isWithin } from './scope.ts';
+import { isScopeWithin } from './scope.ts';
 import {
   authorizationSchema,
   type CapabilityClaims,
@@ -46,7 +46,7 @@ export const attenuationSchema = z.strictObject({
   iat,
   exp,
   authorization_details: authorizationSchema,
-  /** Without it the holder stays who it was. It never becomes nobody: that would be wider. */
+  /** Without it the holder stays who it was. It never becomes null: that would be wider. */
   cnf: cnfSchema.optional(),
 });
 
@@ -64,9 +64,12 @@ export function openChain(text: string, keys: KeyLookup | null): OpenedCapabilit
 }
 
 function blocksOf(text: string): string[] {
-  if (typeof text !== 'string' || text.length > bounds.chain_chars) malformed('it is too large or no text');
-  const blocks = text.split('~', bounds.blocks + 1);
-  if (blocks.length > bounds.blocks) malformed(`it has more than ${bounds.blocks} blocks`);
+  if (typeof text !== 'string') malformed('it is no text');
+  if (text.length > capabilityLimits.chain_chars)
+    malformed(`it has more than ${capabilityLimits.chain_chars} characters`);
+  const blocks = text.split('~', capabilityLimits.blocks + 1);
+  if (blocks.length > capabilityLimits.blocks)
+    malformed(`it has more than ${capabilityLimits.blocks} blocks`);
   return blocks;
 }
 
@@ -97,7 +100,7 @@ export function narrowed(
   if (block.jti !== outer.jti) wider('which capability it is');
   if (action !== outer.action || tool_category !== outer.tool_category) wider('the action');
   if (block.exp > Date.parse(outer.expires_at) / 1000) wider('the end to a later one');
-  if (!isWithin(scope, outer.scope)) wider('the scope to a wider one');
+  if (!isScopeWithin(scope, outer.scope)) wider('the scope to a wider one');
   if (!narrowerConditions(conditions, outer.conditions)) wider('or drop a condition');
   return {
     ...outer,

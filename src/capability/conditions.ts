@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
 import { describeIssue } from '../event/event.ts';
+import { capabilityLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { bounds } from './bounds.ts';
 import { isPlainPath } from './scope.ts';
 
 const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/, 'is not a plain name');
@@ -26,7 +26,10 @@ export const conditionsSchema = z.strictObject({
         .regex(/^[0-9a-f]{64}$/, 'is not a digest')
         .nullable(),
     )
-    .refine((files) => Object.keys(files).length <= bounds.files, 'names too many files')
+    .refine(
+      (files) => Object.keys(files).length <= capabilityLimits.files,
+      `names more than ${capabilityLimits.files} files`,
+    )
     .optional(),
 });
 
@@ -45,7 +48,7 @@ export interface Hours {
 }
 
 /** What the executor knows about itself. */
-export interface Facts {
+export interface ExecutorFacts {
   readonly now: Date;
   readonly environment: string;
   readonly host: string;
@@ -61,7 +64,7 @@ export function parseConditions(value: unknown): Conditions {
 }
 
 /** The first condition that is not met, in words, or `null`. */
-export function unmetCondition(conditions: Conditions, facts: Facts): string | null {
+export function unmetCondition(conditions: Conditions, facts: ExecutorFacts): string | null {
   const { not_before, environment, host, hours, files = {} } = conditions;
   // Negated, so that a clock that gives no time meets nothing.
   if (not_before !== undefined && !(facts.now.getTime() >= Date.parse(not_before)))
@@ -111,7 +114,7 @@ function areFewer(inner: Hours | undefined, outer: Hours | undefined): boolean {
 
 const DAY: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour);
 
-/** Both at once: what is said anew replaces what was said. Whether that is narrower is another question. */
+/** Both together: a condition that is named again replaces the earlier one. Whether that is narrower is another question. */
 export function joinedConditions(outer: Conditions, added: Conditions): Conditions {
   const files = outer.files || added.files ? { files: { ...outer.files, ...added.files } } : {};
   return { ...outer, ...added, ...files };

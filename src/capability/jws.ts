@@ -1,8 +1,8 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { canonicalBytes, type JsonObject, parseJson } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
+import { capabilityLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { bounds } from './bounds.ts';
 
 /**
  * A strict reading of the compact form of RFC 7515, with Ed25519 only. Whatever is not exactly what Keyturn writes is
@@ -31,7 +31,8 @@ const SIGNATURE_BYTES = 64;
 
 /** Everything that can be said about a token without its key. The header comes first: it says what the rest should be. */
 export function readJws(text: string, typ: JwsType): Jws {
-  if (text.length > bounds.block_chars) malformed('it is too large');
+  if (text.length > capabilityLimits.block_chars)
+    malformed(`it has a block of more than ${capabilityLimits.block_chars} characters`);
   const [, header, payload, signature] = COMPACT.exec(text) ?? malformed('it is not a compact JWS');
   const kid = requireHeader(header!, typ);
   if (decoded(signature!).length !== SIGNATURE_BYTES) malformed('its signature has another length');
@@ -46,7 +47,7 @@ function decoded(text: string): Buffer {
 }
 
 function requireHeader(text: string, typ: JwsType): string {
-  const header = parsed(decoded(text), bounds.header_bytes);
+  const header = parsed(decoded(text), capabilityLimits.header_bytes);
   if (typeof header.alg !== 'string') malformed('its header names no algorithm');
   if (header.alg !== 'EdDSA')
     refuse(
@@ -68,7 +69,7 @@ export function verifyJws({ text }: Jws, key: KeyObject): void {
 }
 
 export function payloadOf({ payload }: Jws): JsonObject {
-  return parsed(payload, bounds.block_chars);
+  return parsed(payload, capabilityLimits.block_chars);
 }
 
 /** The plain object in these bytes, with each key once. */

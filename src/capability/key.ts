@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PublicKey } from '../canonical/ed25519.ts';
 import { malformed } from './jws.ts';
 
@@ -13,7 +13,7 @@ export function kidOf(public_key: PublicKey): string {
 
 /**
  * The points of small order (and the one other way to write zero and one). Under such a "key" anybody can sign
- * anything, so a capability bound to it would be bound to nobody. The last bit is a sign and is looked at without it.
+ * anything, so a capability bound to it would be bound to no one. The last bit is a sign and is looked at without it.
  */
 const SMALL_ORDER: readonly string[] = [
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -31,7 +31,7 @@ function isHolderKey(raw: Buffer): boolean {
   return raw.length === 32 && !SMALL_ORDER.includes(unsigned.toString('hex'));
 }
 
-/** RFC 7800: the key that whoever presents the capability has to prove. One spelling of the key only. */
+/** RFC 7800: the key that the presenter of the capability has to prove. One spelling of the key only. */
 export const cnfSchema = z.strictObject({
   jwk: z.strictObject({
     kty: z.literal('OKP'),
@@ -43,7 +43,7 @@ export const cnfSchema = z.strictObject({
   }),
 });
 
-export type Confirmation = z.infer<typeof cnfSchema>;
+type Confirmation = z.infer<typeof cnfSchema>;
 
 export function cnfOf(holder: PublicKey): Confirmation {
   const raw = Buffer.from(holder, 'base64');

@@ -1,16 +1,15 @@
 import type { KeyObject } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { type PublicKey, publicKeyOf } from '../canonical/ed25519.ts';
-import { limits } from '../limits.ts';
+import { capabilityLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { bounds } from './bounds.ts';
 import type { OpenedCapability } from './chain.ts';
 import { payloadOf, readJws, signJws, verifyJws } from './jws.ts';
 import { kidOf } from './key.ts';
 import { rootSchema, shaped } from './token.ts';
 
-/** The key of whoever a capability is bound to. */
+/** The key that a capability is bound to. */
 export interface Holder {
   readonly key: KeyObject;
   readonly public_key: PublicKey;
@@ -23,7 +22,7 @@ export interface Presentation {
 }
 
 /**
- * A capability that its holder presents. Whoever has a chain can cut it back to the wider block before, which opens:
+ * A capability that its holder presents. The bearer of a chain can cut it back to the wider block before, which opens:
  * only the proof tells a sub-agent from the holder of that block. So nothing is usable before this was asked.
  */
 export interface HeldCapability extends OpenedCapability {
@@ -63,7 +62,7 @@ function requireProof(
   if (claims.chain !== digest) unproven('the proof is for another capability');
   if (claims.aud !== audience) unproven('the proof is for another executor');
   const age_ms = now.getTime() - claims.iat * 1000;
-  if (!(age_ms <= bounds.proof_age_ms)) unproven('the proof is too old');
+  if (!(age_ms <= capabilityLimits.proof_age_ms)) unproven('the proof is too old');
   if (!(age_ms >= -limits.clock_skew_ms)) unproven('the proof is from the future');
 }
 

@@ -1,7 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeIssue } from '../event/event.ts';
+import { capabilityLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { bounds } from './bounds.ts';
 
 /**
  * What a run may reach. A path covers itself and everything below it; the deepest entry decides, as in the sandbox:
@@ -24,19 +24,22 @@ export interface ResourceScope {
  */
 export function isPlainPath(text: string): boolean {
   if (text === '/' || text === '.') return true;
-  if (text.length > bounds.path_chars || !text.isWellFormed() || /[\x00-\x1f\x7f]/.test(text)) return false;
+  if (text.length > capabilityLimits.path_chars || !text.isWellFormed() || /[\x00-\x1f\x7f]/.test(text))
+    return false;
   const names = (text.startsWith('/') ? text.slice(1) : text).split('/');
   return names.every((name) => name !== '' && name !== '.' && name !== '..');
 }
 
-const paths = z.array(z.string().refine(isPlainPath, 'is not a plain path')).max(bounds.entries);
+const paths = z.array(z.string().refine(isPlainPath, 'is not a plain path')).max(capabilityLimits.entries);
 
 const loose = z.strictObject({
   unconfined: z.boolean(),
   network: z.boolean(),
   read: paths,
   write: paths,
-  pipelines: z.array(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name')).max(bounds.entries),
+  pipelines: z
+    .array(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name'))
+    .max(capabilityLimits.entries),
 });
 
 /** One scope has one text, so that what a person reads is all there is: no list that another entry makes void. */
@@ -85,7 +88,7 @@ function isCanonical(scope: ResourceScope): boolean {
 }
 
 /** Whether whatever `narrow` may reach, `wide` may reach too. A partial order on canonical scopes. */
-export function isWithin(narrow: ResourceScope, wide: ResourceScope): boolean {
+export function isScopeWithin(narrow: ResourceScope, wide: ResourceScope): boolean {
   if (!narrow.pipelines.every((name) => wide.pipelines.includes(name))) return false;
   if (wide.unconfined) return true;
   if (narrow.unconfined || (narrow.network && !wide.network)) return false;

@@ -1,12 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PublicKey } from '../canonical/ed25519.ts';
 import { guardPlain, type JsonObject } from '../canonical/json.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { describeIssue } from '../event/event.ts';
-import { limits } from '../limits.ts';
+import { capabilityLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { bounds } from './bounds.ts';
 import { type Conditions, conditionsSchema } from './conditions.ts';
 import { malformed, signJws } from './jws.ts';
 import { cnfOf, cnfSchema, holderOf } from './key.ts';
@@ -29,13 +28,13 @@ export interface CapabilityClaims {
   readonly conditions: Conditions;
   readonly issued_at: string;
   readonly expires_at: string;
-  /** Who has to prove to be the one who presents it; `null` when whoever has it may. */
+  /** Who has to prove to be the one who presents it; `null` when any bearer may. */
   readonly holder: PublicKey | null;
 }
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'is not a digest');
 const uuid = z.string().refine(isUuid, 'is not a lower-case UUID');
-const time_s = z.int().min(0).max(bounds.time_s);
+const time_s = z.int().min(0).max(capabilityLimits.time_s);
 const word = (chars: number) =>
   z
     .string()
@@ -70,7 +69,7 @@ export const rootSchema = z.strictObject({
   cnf: cnfSchema.optional(),
 });
 
-/** The payload as its schema reads it. An unknown claim is refused: somebody meant it to say something. */
+/** The payload as its schema reads it. An unknown claim is refused: its issuer expects an effect. */
 export function shaped<S extends z.ZodType>(schema: S, payload: unknown): z.infer<S> {
   const result = schema.safeParse(payload);
   return result.success ? result.data : malformed(describeIssue(result.error));
@@ -87,7 +86,10 @@ export function mint(
   if (payload.exp - payload.iat > limits.capability_ttl_s)
     refuse('CAPABILITY_TOO_LONG', `A capability lives ${limits.capability_ttl_s} seconds at most.`);
   const text = signJws('keyturn-capability+jwt', kid, payload, key);
-  if (text.length > bounds.block_chars) malformed('its scope and conditions are too large: name folders');
+  if (text.length > capabilityLimits.block_chars)
+    malformed(
+      `its scope and conditions have more than ${capabilityLimits.block_chars} characters: name folders`,
+    );
   return text;
 }
 

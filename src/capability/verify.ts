@@ -1,9 +1,9 @@
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type KeyLookup, type OpenedCapability, openChain } from './chain.ts';
-import { type Facts, unmetCondition } from './conditions.ts';
+import { type ExecutorFacts, unmetCondition } from './conditions.ts';
 import type { HeldCapability } from './proof.ts';
-import { isWithin, type ResourceScope } from './scope.ts';
+import { isScopeWithin, type ResourceScope } from './scope.ts';
 
 export type { KeyLookup, OpenedCapability } from './chain.ts';
 
@@ -24,10 +24,11 @@ export interface Expected {
   readonly action: string;
   /** What the run would reach; `null` when the scope itself decides what it can reach. */
   readonly needs: ResourceScope | null;
-  readonly facts: Facts;
+  readonly facts: ExecutorFacts;
 }
 
-export type CapabilityStatus = 'issued' | 'spent' | 'revoked';
+/** `denied`: the policies did not let it be issued, and the order ended with that. */
+export type CapabilityStatus = 'ordered' | 'issued' | 'denied' | 'spent' | 'revoked';
 
 /** Refuses what must not run, each for its own reason and always in this order. `status` is the ledger's word. */
 export function requireUsable(
@@ -35,14 +36,15 @@ export function requireUsable(
   expected: Expected,
   status: CapabilityStatus | null,
 ): void {
-  if (status === null) refuse('CAPABILITY_UNKNOWN');
+  if (status === null || status === 'ordered' || status === 'denied') refuse('CAPABILITY_UNKNOWN');
   if (claims.audience !== expected.audience) refuse('CAPABILITY_WRONG_AUDIENCE');
   if (!isSameIntent(claims, expected)) refuse('CAPABILITY_INTENT_CHANGED');
   if (status === 'revoked') refuse('CAPABILITY_REVOKED');
   if (status === 'spent') refuse('CAPABILITY_USED');
   requireTime(claims, expected.now);
   if (claims.action !== expected.action) refuse('CAPABILITY_WRONG_ACTION');
-  if (expected.needs !== null && !isWithin(expected.needs, claims.scope)) refuse('CAPABILITY_OUT_OF_SCOPE');
+  if (expected.needs !== null && !isScopeWithin(expected.needs, claims.scope))
+    refuse('CAPABILITY_OUT_OF_SCOPE');
   const unmet = unmetCondition(claims.conditions, expected.facts);
   if (unmet !== null) refuse('CAPABILITY_CONDITION_UNMET', unmet);
 }
@@ -61,7 +63,7 @@ function isSameIntent(claims: Bound, expected: Bound): boolean {
 /** Negated comparisons: a clock that gives no time at all is refused. */
 function requireTime({ issued_at, conditions, expires_at }: HeldCapability['claims'], now: Date): void {
   const now_ms = now.getTime();
-  // The clock of whoever issued it may be a little ahead. A condition that a human named is exact.
+  // The issuer's clock may be a little fast. A condition that a human named is exact.
   if (!(now_ms + limits.clock_skew_ms >= Date.parse(issued_at)))
     refuse('CAPABILITY_NOT_YET', `It begins at ${issued_at}.`);
   const { not_before } = conditions;

@@ -1,7 +1,7 @@
-import { isUuid } from '../canonical/uuid.ts';
-import { Keyturn, type Signer } from '../keyturn.ts';
+import { hasKey, Keyturn, type Signer } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Options } from './answer.ts';
+import { meantBy, requireTyped } from './operand.ts';
 
 /** Somebody to whom a human delegated it: acts with a key of its own, without a terminal and without a passphrase. */
 interface Delegate {
@@ -15,20 +15,22 @@ export function namesDelegate({ delegation, agentKey, as }: Options): boolean {
   if (delegation === undefined || agentKey === undefined)
     refuse('USAGE', '--delegation and --agent-key go together.');
   if (as !== undefined) refuse('USAGE', '--as names a human; a delegate acts with --agent-key.');
-  if (!isUuid(delegation))
-    refuse('ID_MALFORMED', 'The delegation is not a lower-case UUID of 36 characters.');
+  requireTyped(delegation);
   return true;
 }
 
 export async function delegateOf(keyturn: Keyturn, options: Options): Promise<Delegate | null> {
   if (!namesDelegate(options)) return null;
-  return { delegation: options.delegation!, signer: await ownerOf(keyturn, options.agentKey!) };
+  const delegation = await meantBy(keyturn, 'delegation', options.delegation!);
+  return { delegation, signer: await ownerOf(keyturn, options.agentKey!) };
 }
 
 /** Whoever this key is enrolled for. A name that is only claimed would be worth nothing. */
 export async function ownerOf(keyturn: Keyturn, path: string): Promise<Signer> {
-  const { public_key, key } = Keyturn.agentSigner('', path);
-  const owner = (await keyturn.principals()).find((principal) => principal.public_key === public_key);
-  if (!owner) refuse('KEY_FILE_INVALID', `Nobody is enrolled with the key in ${path}.`);
-  return { name: owner.name, public_key, key };
+  const signer = Keyturn.agentSigner('', path);
+  const owner = (await keyturn.people.list()).principals.find((principal) =>
+    hasKey(principal, signer.public_key),
+  );
+  if (!owner) refuse('KEY_FILE_INVALID', `No one is enrolled with the key in ${path}.`);
+  return { ...signer, name: owner.name };
 }

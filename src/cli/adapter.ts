@@ -1,13 +1,12 @@
 import { visible } from '../canonical/visible.ts';
-import type { Report } from '../keyturn.ts';
+import { controllerLine, type Result } from '../keyturn.ts';
 import { outputLines, RECORDING_FAILED_LINES, reportLines } from '../lane/report.ts';
 import type { ReasonCode, Refusal } from '../refusal.ts';
-import { lineOf } from './controller.ts';
 import { planOutcome } from './plan-lines.ts';
 
 /** The adapter of 001 in its own words: the report of a run, and one fixed line for each precondition. */
-export function runLines(report: Report): string[] {
-  const { tool, execution_id, finished_at, result, exit_code, ...said } = report;
+export function runLines(report: Result<'runs.run'>): string[] {
+  const { tool, execution_id, finished_at, result, exit_code, folder } = report;
   const success = result === 'success';
   return reportLines({
     success,
@@ -15,10 +14,16 @@ export function runLines(report: Report): string[] {
     execution_id,
     timestamp: finished_at,
     exit_code,
-    output: said.folder === null ? outputLines(success ? said.stdout : said.stderr) : planOutcome(report),
+    output: folder === null ? printedLines(report, success ? 'stdout' : 'stderr') : planOutcome(report),
     // A tool that was killed may have done half of its work: the record says `partial`.
     recorded: success ? 'in the ledger' : `in the ledger as ${result}`,
   });
+}
+
+/** What the tool said on one of its streams. */
+export function printedLines(report: Result<'runs.run'>, stream: 'stdout' | 'stderr'): string[] {
+  const bytes = Buffer.from(report[stream]);
+  return outputLines({ bytes, total: bytes.length + report.left_out[stream] });
 }
 
 /** When the run was refused. `opened` is false when the controller could not even be asked. */
@@ -26,10 +31,15 @@ export function refusedLines(refusal: Refusal, opened: boolean): string[] {
   if (refusal.code === 'RECORDING_FAILED') return [...RECORDING_FAILED_LINES];
   if (refusal.code === 'CONFIRMATION_DECLINED') return ended(refusal.message);
   if (!opened || ELIGIBILITY.has(refusal.code)) {
-    return [lineOf(refusal), `[ERROR] ${NOT_ELIGIBLE}`, ...ended(NOT_ELIGIBLE)].map(visible);
+    return [controllerLineOf(refusal), `[ERROR] ${NOT_ELIGIBLE}`, ...ended(NOT_ELIGIBLE)].map(visible);
   }
   const reason = preconditionOf(refusal);
   return [`[ERROR] ${reason}`, ...ended(reason)].map(visible);
+}
+
+/** The line of 000 for a no. */
+export function controllerLineOf({ code, facts }: Refusal): string {
+  return controllerLine(code, typeof facts.executed_at === 'string' ? facts.executed_at : null);
 }
 
 function ended(reason: string): string[] {
@@ -48,6 +58,8 @@ const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'APPROVAL_EXPIRED',
   'APPROVER_REVOKED',
   'INTENT_REJECTED',
+  'INTENT_WITHDRAWN',
+  'INTENT_REPLACED',
   'INTENT_EXPIRED',
   'ALREADY_EXECUTED',
   'RUN_FAILED',
@@ -57,7 +69,8 @@ const ELIGIBILITY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'ROLLBACK_STUCK',
   'CLOCK_BEHIND',
   'FROZEN',
-  'CAPABILITY_MISSING',
+  'ORDER_MISSING',
+  'ORDER_LAPSED',
   'CAPABILITY_EXPIRED',
   'CAPABILITY_REVOKED',
 ]);

@@ -11,7 +11,6 @@ export interface Call {
 /** Every option of every command. Which command takes which is said in commands.ts. */
 export interface Options {
   readonly action?: readonly string[];
-  readonly after?: string;
   /** `identity add --agent` says what is enrolled, `freeze --agent NAME` says who is stopped. */
   readonly agent?: boolean | string;
   readonly agentKey?: string;
@@ -29,6 +28,7 @@ export interface Options {
   readonly condition?: readonly string[];
   readonly config?: string;
   readonly correlation?: string;
+  readonly cursor?: string;
   readonly deep?: boolean;
   readonly delegation?: string;
   readonly digest?: string;
@@ -36,34 +36,48 @@ export interface Options {
   readonly envelope?: string;
   readonly except?: readonly string[];
   readonly figure?: readonly string[];
+  readonly execute?: boolean;
   readonly file?: string;
+  readonly and?: readonly string[];
+  readonly executor?: string;
   readonly goal?: string;
   readonly hash?: string;
   readonly head?: readonly string[];
   readonly holder?: string;
   readonly holderKey?: string;
+  readonly host?: string;
   readonly hostIsDead?: boolean;
+  readonly intent?: string;
   readonly json?: boolean;
   readonly keep?: string;
   readonly keepMb?: string;
   readonly key?: string;
   readonly keyOut?: string;
+  readonly kind?: string;
+  readonly label?: string;
   readonly language?: string;
   readonly last?: boolean;
   readonly limit?: string;
   readonly name?: string;
+  readonly needs?: string;
   readonly olderThan?: string;
+  readonly orderedBy?: string;
   readonly out?: string;
   readonly outcome?: string;
   readonly output?: boolean;
   readonly packet?: boolean;
+  readonly parallel?: string;
+  readonly passkey?: boolean;
   readonly plan?: string;
+  readonly port?: string;
   readonly preview?: boolean;
   readonly project?: string;
   readonly readableToo?: boolean;
   readonly reason?: string;
   readonly recent?: string;
   readonly replaces?: string;
+  readonly idempotencyKey?: string;
+  readonly receipt?: string;
   readonly role?: readonly string[];
   readonly scope?: readonly string[];
   readonly sign?: boolean;
@@ -72,7 +86,9 @@ export interface Options {
   readonly step?: string;
   /** `freeze --tenant` says what is stopped, `store copy --tenant NAME` whose ledger is copied. */
   readonly tenant?: boolean | string;
+  readonly text?: string;
   readonly thread?: string;
+  readonly token?: boolean;
   readonly tool?: string;
   readonly ttl?: string;
   readonly turn?: string;
@@ -88,8 +104,10 @@ export interface Options {
 export interface Answer {
   readonly result: object;
   readonly lines: readonly string[];
-  /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr, `result` becomes the details. */
+  /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr, `result` becomes the facts. */
   readonly refusal?: Refusal;
+  /** What stands beside the answer: on stderr, before the reason of a no. */
+  readonly notes?: readonly string[];
   /** No line on stdout says that this is an error, so stderr says it the way it says every other one. */
   readonly is_plain?: boolean;
   /** It can be longer than a screen: at a terminal it is shown page by page. */

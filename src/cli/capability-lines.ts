@@ -1,5 +1,5 @@
 import { argument, visible } from '../canonical/visible.ts';
-import type { Conditions, ResourceScope, UsableCapability } from '../keyturn.ts';
+import type { Conditions, ResourceScope, Result } from '../keyturn.ts';
 import type { Field, Span } from './fold.ts';
 
 /** What a capability lets a run reach, in words. */
@@ -41,16 +41,16 @@ export function conditionFields(conditions: Conditions | undefined): Field[] {
 }
 
 /** What allows this run: which capability, by whose word, until when, and how far it reaches. */
-export function capabilityFields({ recorded, held }: UsableCapability): Field[] {
-  const { claims, depth } = held;
+export function capabilityFields(capability: Result<'runs.preview'>['capability']): Field[] {
+  const { capability_id, by, scope, conditions, holder, expires_at, depth } = capability;
   const narrowed = depth === 0 ? '' : `, made narrower ${depth === 1 ? 'once' : `${depth} times`}`;
   return [
-    ['Capability', `${recorded.capability_id}${narrowed}`],
-    ['Granted by', recorded.by],
-    ['Good until', claims.expires_at],
-    ['Scope', scopeWords(claims.scope)],
-    ...conditionFields(claims.conditions),
-    ...(claims.holder === null ? [] : ([['Holder', claims.holder]] as const)),
+    ['Capability', `${capability_id}${narrowed}`],
+    ['Ordered by', by],
+    ['Good until', expires_at],
+    ['Scope', scopeWords(scope)],
+    ...conditionFields(conditions),
+    ...(holder === null ? [] : ([['Holder', holder]] as const)),
   ];
 }
 

@@ -1,19 +1,31 @@
 #!/usr/bin/env node
 import { writeSync } from 'node:fs';
-import { isUnread } from './say.ts';
+import { VERSION } from '../version.ts';
+import { isUnread, say } from './say.ts';
 
 /**
- * The whole dispatcher. `lane check` is asked before each run of somebody's script, so it must cost little more than
- * starting node: it goes a road of its own, on which neither the command parser nor the schema library loads.
+ * The whole dispatcher. The version, the help and `lane check`, which is asked before each run of a script, must cost little more
+ * than starting node: neither the command parser nor the schema library is loaded for them. A build puts `bundle.ts` in the place of
+ * `main.ts`.
  */
 async function start(words: readonly string[]): Promise<number> {
+  if (words[0] === '--version' || words[0] === '-V') return print(VERSION);
   const help = words.includes('--help') || words.includes('-h');
+  if (help && words.length === 1) {
+    const { helpText } = await import('./help.ts');
+    return print(helpText());
+  }
   if (words[0] === 'lane' && words[1] === 'check' && !help) {
     const { laneCheck } = await import('./lane-check.ts');
     return laneCheck(words.slice(2));
   }
   const { main } = await import('./main.ts');
   return main(words);
+}
+
+function print(text: string): number {
+  say(1, text);
+  return 0;
 }
 
 /** What nobody foresaw: one line, no stack trace, exit 1. */
@@ -26,7 +38,7 @@ function failed(error: unknown): number {
   return 1;
 }
 
-const UNREAD = '[ERROR] Nobody reads the answer, so it was not shown. Look with `keyturn status`.\n';
+const UNREAD = '[ERROR] The answer could not be written: its reader is gone. Look with `keyturn status`.\n';
 
 function unforeseen(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

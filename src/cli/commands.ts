@@ -4,14 +4,18 @@ import { AUTHORITY } from './commands/authority.ts';
 import { PEOPLE } from './commands/people.ts';
 import { PROOF } from './commands/proof.ts';
 import { RUNNING } from './commands/running.ts';
+import { SERVICE } from './commands/service.ts';
 import { STORE } from './commands/store.ts';
 import type { Spec } from './spec.ts';
 
 export const GROUPS: Readonly<Record<string, string>> = {
   identity: 'who may speak: humans, who hold keys, and agents, who only propose',
+  credential: 'what a human signs with: key files and passkeys',
+  token: 'what an agent shows a service',
   delegation: 'what a human lets the key of an agent do',
   policy: 'the rules: what they say, and which of them hold',
   control: 'the key that signs capabilities',
+  executor: 'the hosts that may run what is ordered',
   plan: 'many reversible changes, or none',
   clock: 'which time it is',
   object: 'stored arguments and outputs',
@@ -29,6 +33,7 @@ export const COMMANDS: readonly Spec[] = [
   ...ASKING,
   ...AUTHORITY,
   ...RUNNING,
+  ...SERVICE,
   ...AGENT,
   ...PROOF,
   ...STORE,

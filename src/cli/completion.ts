@@ -1,7 +1,7 @@
 import { RootCommand, type Command as Suggester } from '@bomb.sh/tab';
 import type { Command } from 'commander';
 import { visible } from '../canonical/visible.ts';
-import { type IntentStatus, Keyturn } from '../keyturn.ts';
+import { Keyturn, type StatusWord } from '../keyturn.ts';
 import type { Answer, Call } from './answer.ts';
 import type { Result } from './schema.ts';
 
@@ -67,17 +67,21 @@ function offer(values: readonly Known[], complete: (value: string, about: string
 }
 
 /** Which intents make sense after which command. */
-const STATUSES: Readonly<Record<string, readonly IntentStatus[]>> = {
-  approve: ['proposed'],
-  reject: ['proposed', 'approved'],
-  submit: ['proposed'],
+const STANDINGS: Readonly<Record<string, readonly StatusWord[]>> = {
+  approve: ['waiting', 'approval expired'],
+  reject: ['waiting', 'approved'],
+  edit: ['waiting'],
+  undo: ['succeeded', 'happened'],
+  withdraw: ['waiting', 'approved'],
+  submit: ['waiting'],
   grant: ['approved'],
-  turn: ['proposed', 'approved'],
-  'break-glass': ['proposed', 'approved'],
+  turn: ['waiting', 'approved'],
+  'break-glass': ['waiting', 'approved'],
   check: ['approved'],
   run: ['approved'],
   retry: ['failed'],
-  resolve: ['claimed', 'partial'],
+  resolve: ['IN DOUBT'],
+  stop: ['IN DOUBT'],
 };
 
 const MOST = 100;
@@ -98,24 +102,25 @@ async function knowledge(words: readonly string[]): Promise<Knowledge> {
 }
 
 async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowledge> {
-  const command = words.find((word) => Object.hasOwn(STATUSES, word));
-  const pages = (command === undefined ? [undefined] : STATUSES[command]!).map((status) =>
-    keyturn.list({ limit: MOST, ...(status === undefined ? {} : { status }) }),
+  const command = words.find((word) => Object.hasOwn(STANDINGS, word));
+  const pages = (command === undefined ? [undefined] : STANDINGS[command]!).map((standing) =>
+    keyturn.intents.list({ limit: MOST, ...(standing && { standing }) }),
   );
-  const intents = (await Promise.all(pages)).flat();
-  const principals = await keyturn.principals();
+  const intents = (await Promise.all(pages)).flatMap((page) => page.intents);
+  const principals = (await keyturn.people.list()).principals;
   const named = intents.filter(({ intent_id }) => words.includes(intent_id));
   const agents = principals.filter(({ kind }) => kind === 'agent').map(({ name }): Known => [name, 'agent']);
-  const delegations = await keyturn.delegations();
+  const delegations = (await keyturn.agents.delegations()).delegations;
   return {
     ...(await agentKnowledge(keyturn, words)),
     user: principals.map(({ name, kind }) => [name, kind]),
-    id: intents.map(({ intent_id, tool, status }) => [intent_id, `${tool}, ${status}`]),
+    id: intents.map(({ intent_id, tool, standing }) => [intent_id, `${tool}, ${standing}`]),
     hash: named.map(({ hash }) => [hash, '']),
     execution: intents.flatMap(({ runs, tool }) =>
       runs.slice(-1).map((run): Known => [run.execution_id, tool]),
     ),
-    tool: keyturn.tools().map(({ name, summary }) => [name, visible(summary)]),
+    run: intents.flatMap(({ runs, intent_id, tool }) => runs.slice(-1).map((): Known => [intent_id, tool])),
+    tool: (await keyturn.tools.list()).tools.map(({ name, summary }) => [name, visible(summary)]),
     as: principals.filter(({ kind }) => kind === 'human').map(({ name }) => [name, '']),
     by: principals.map(({ name, kind }) => [name, kind]),
     name: principals.map(({ name, kind }) => [name, kind]),
@@ -128,7 +133,7 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
     ]),
     action: named.flatMap(({ actions }) => actions.map((action): Known => [action, ''])),
     alternate: named.flatMap(({ choices }) => choices.map(({ tool }): Known => [tool, ''])),
-    replaces: intents.map(({ intent_id, tool, status }) => [intent_id, `${tool}, ${status}`]),
+    replaces: intents.map(({ intent_id, tool, standing }) => [intent_id, `${tool}, ${standing}`]),
     'capability-id': intents.flatMap(({ capabilities, tool }) =>
       capabilities
         .filter(({ status }) => status === 'issued')
@@ -140,10 +145,12 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
 /** The agent core is large: it is asked only when the words are about it. */
 async function agentKnowledge(keyturn: Keyturn, words: readonly string[]): Promise<Knowledge> {
   if (!words.includes('agent') && !words.includes('simulation')) return {};
-  const { latest } = await import('./command/agent-status.ts');
-  const simulations = await keyturn.simulations.list();
+  const { simulations } = await keyturn.simulations.list();
+  const { conversations } = await keyturn.conversations.list({ limit: MOST });
   return {
-    correlation: (await latest(keyturn)).map((id): Known => [id, '']),
+    correlation: conversations.map(
+      ({ correlation_id, user_id, status }): Known => [correlation_id, `${user_id}, ${status}`],
+    ),
     simulation: simulations.map(({ id, status, summary }): Known => [id, visible(`${status}: ${summary}`)]),
   };
 }

@@ -13,10 +13,11 @@ import { type Field, fieldLines, fieldWidth, folded, type Sheet, type Span } fro
 
 /** The whole of it: what it does, the alarms, the fields, then its parts. */
 export function drawShown(shown: Shown, sheet: Sheet, indent = ''): string[] {
-  const [headline, ...fields] = [shown.headline, ...shown.fields].map(fieldOf);
-  const width = fieldWidth([headline!, ...fields], indent);
+  const headline = headlineOf(shown);
+  const fields = shown.fields.map(fieldOf);
+  const width = fieldWidth([headline, ...fields], indent);
   return [
-    ...fieldLines([headline!], sheet, indent, width),
+    ...fieldLines([headline], sheet, indent, width),
     ...drawAlarms(shown.alarms, sheet, indent),
     ...fieldLines(fields, sheet, indent, width),
     ...drawContents(shown, sheet, indent),
@@ -44,6 +45,12 @@ export function drawContents({ blocks, parts }: Shown, sheet: Sheet, indent = ''
       ...drawShown(part, sheet, `${indent}  `),
     ]),
   ];
+}
+
+/** What it does stands out, but for what the proposer chose of it. */
+export function headlineOf({ headline }: Shown): Field {
+  const spans = headline.value.map((piece) => spanOf(piece, headline.weight));
+  return [headline.label, spans.map((span): Span => (typeof span === 'string' ? ['bold', span] : span))];
 }
 
 export function fieldOf({ label, value, weight }: Line): Field {

@@ -74,7 +74,7 @@ export function folded(line: string, columns: number, hang = 2): string[] {
 const TOKEN = /\x1b\[[0-9;]*m|[\s\S]/gu;
 
 /** Never too little: a line that is folded early harms nobody. */
-function widthOf(token: string): number {
+export function widthOf(token: string): number {
   if (token.startsWith('\x1b')) return 0;
   if (token === '\t') return 8;
   return (token.codePointAt(0) as number) < 0x1100 ? 1 : 2;

@@ -1,14 +1,20 @@
-import { readdirSync } from 'node:fs';
-import { explain, Keyturn, type Principal, type ReasonCode, Refusal, type Signer } from '../keyturn.ts';
+import {
+  type IntentState,
+  Keyturn,
+  type Principal,
+  type ReasonCode,
+  Refusal,
+  type Signer,
+} from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import { showAll } from './pager.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
 export async function whoActs(keyturn: Keyturn, as: string | undefined): Promise<string> {
-  const principals = await keyturn.principals();
+  const principals = (await keyturn.people.list()).principals;
   if (as !== undefined) return requireHuman(principals, as);
-  const here = new Set(keyNames(keyturn));
+  const here = keyturn.keyFiles();
   const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
   const names = humans.map(({ name }) => name).filter((name) => here.has(name));
   if (names.length === 0) refuse('KEY_FILE_INVALID', 'No human of this project has a key file here.');
@@ -26,15 +32,40 @@ function requireHuman(principals: readonly Principal[], name: string): string {
   return name;
 }
 
-function keyNames(keyturn: Keyturn): string[] {
-  return readdirSync(keyturn.layout.keys)
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length));
+/** Refuses before anything is typed what would be refused after it. Otherwise answers whether the signature approves. */
+export async function requirePossible(
+  keyturn: Keyturn,
+  { intent_id, hash }: Pick<IntentState, 'intent_id' | 'hash'>,
+  by: string,
+  act: 'approve' | 'turn',
+): Promise<boolean> {
+  const { code, words, approves } = await keyturn.intents.whatIf({ intent_id, hash, by, act });
+  return code === null ? approves : refuse(code as ReasonCode, words ?? undefined);
 }
 
-/** Unlocks a key for one act. There is one try: whoever guesses has to start again. */
-export async function unlock(keyturn: Keyturn, terminal: Terminal, name: string): Promise<Signer> {
-  return keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `));
+/** Unlocks a key for one act. A passphrase that does not open it can be typed again. */
+export function unlock(keyturn: Keyturn, terminal: Terminal, name: string): Promise<Signer> {
+  return withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
+    keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `)),
+  );
+}
+
+const TRIES = 3;
+
+/** Asks three times at most, where it is one of these that is refused. */
+export async function withTries<T>(
+  terminal: Terminal,
+  again: readonly ReasonCode[],
+  ask: () => Promise<T>,
+): Promise<T> {
+  for (let left = TRIES - 1; ; left -= 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Refusal && again.includes(error.code)) || left === 0) throw error;
+      terminal.write(`${error.message} ${error.advice}\n`);
+    }
+  }
 }
 
 /** One act of one human, at the terminal: what it is about, then the passphrase, then the act. */
@@ -50,21 +81,12 @@ export function actAs<T>(
   });
 }
 
-const TRIES = 3;
-
 /** A new passphrase, typed twice. One that is weak, or typed differently the second time, can be chosen again. */
-export async function newPassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
-  for (let left = TRIES - 1; ; left -= 1) {
-    try {
-      return await choosePassphrase(terminal, name, at);
-    } catch (error) {
-      if (!(error instanceof Refusal && CHOOSE_AGAIN.has(error.code)) || left === 0) throw error;
-      terminal.write(`${error.message} ${explain(error.code).advice}\n`);
-    }
-  }
+export function newPassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
+  return withTries(terminal, ['PASSPHRASE_WEAK', 'PASSPHRASE_DIFFERS'], () =>
+    choosePassphrase(terminal, name, at),
+  );
 }
-
-const CHOOSE_AGAIN: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['PASSPHRASE_WEAK', 'PASSPHRASE_DIFFERS']);
 
 async function choosePassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
   const passphrase = await terminal.askSecret(`New passphrase for ${name}: `);

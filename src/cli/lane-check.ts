@@ -1,6 +1,6 @@
-import { checkEligibility, type Verdict, type Verifier } from '../lane/check.ts';
+import { type CheckAnswer, checkEligibility, type Verifier } from '../lane/check.ts';
 import { queueFolder } from '../lane/folder.ts';
-import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
+import { reasonLine, reasonOf, type ShownReason } from '../lane/reason.ts';
 import { jsonLine } from '../lane/visible.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { LaneAnswer } from './lane-schema.ts';
@@ -23,7 +23,7 @@ export async function laneCheck(words: readonly string[]): Promise<number> {
   return verdict.ok ? 0 : 1;
 }
 
-async function answer(words: readonly string[]): Promise<Verdict> {
+async function answer(words: readonly string[]): Promise<CheckAnswer> {
   try {
     const { id, hash, queue, verifier } = parse(words);
     return await checkEligibility(queueFolder(queue), { id, hash }, await external(verifier));
@@ -79,7 +79,7 @@ function question(operands: readonly string[], options: ReadonlyMap<string, stri
   return { id, hash, queue, verifier: options.get('--verifier') ?? null };
 }
 
-function asJson({ ok, line, executed_at }: Verdict, reason: Reason | null): LaneAnswer<'check'> {
+function asJson({ ok, line, executed_at }: CheckAnswer, reason: ShownReason | null): LaneAnswer<'check'> {
   if (ok) return { ok, line, code: null, message: null, advice: null, executed_at: null };
   const { code, message, advice } = reason ?? reasonOf(new Refusal('INTERNAL'));
   return { ok, line, code, message, advice, executed_at };

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { RunRequest } from '../lane/precondition.ts';
+import type { LaneRunRequest } from '../lane/precondition.ts';
 import { requireLaneAllowed } from '../lane/project.ts';
 import type { Freezes, RunSetting } from '../lane/run.ts';
 import { refuse } from '../refusal.ts';
@@ -10,13 +10,16 @@ type Effect = Parameters<RunSetting['confirm']>[0];
  * Inside a project that opens the lane, a freeze stops the lane too: of everything, of the tenant, or of the tool. A store
  * that cannot be read is a no.
  */
-export async function requireNotFrozen(request: RunRequest, effect: Effect): Promise<void> {
+export async function requireNotFrozen(request: LaneRunRequest, effect: Effect): Promise<void> {
   for (const { hidden } of requireLaneAllowed(foldersOf(request, effect)))
     await requireFree(dirname(hidden), effect.tool);
 }
 
 /** Where the request comes from, and where the tool would work. */
-function foldersOf({ queue, working_folder, registry_path }: RunRequest, { cwd, sandbox }: Effect): string[] {
+function foldersOf(
+  { queue, working_folder, registry_path }: LaneRunRequest,
+  { cwd, sandbox }: Effect,
+): string[] {
   const touched = sandbox === 'none' ? [cwd] : [cwd, ...sandbox.read, ...sandbox.write];
   return [
     queue.folder,
@@ -27,7 +30,7 @@ function foldersOf({ queue, working_folder, registry_path }: RunRequest, { cwd, 
 }
 
 /** The same while the tool runs: the stores stay open meanwhile. Outside of a project nothing can be frozen. */
-export async function openFreezes(request: RunRequest, effect: Effect): Promise<Freezes> {
+export async function openFreezes(request: LaneRunRequest, effect: Effect): Promise<Freezes> {
   const open: OpenProject[] = [];
   const close = async () => {
     await Promise.all(open.map((project) => project.close()));
@@ -65,7 +68,7 @@ async function openProject(at: string): Promise<OpenProject> {
   const keyturn = await Keyturn.open({ at, mode: 'read' });
   return {
     async requireFree(tool) {
-      const { freezes } = await keyturn.system();
+      const { freezes } = await keyturn.system.get();
       const about = { tenant: keyturn.config.tenant, agents: [], tools: [tool] };
       const freeze = freezeOf(freezes, about);
       if (freeze) refuse('FROZEN', freezeWords(freeze));

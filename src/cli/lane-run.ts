@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { queueFolder } from '../lane/folder.ts';
-import type { RunRequest } from '../lane/precondition.ts';
-import { type Reason, reasonLine, reasonOf } from '../lane/reason.ts';
+import type { LaneRunRequest } from '../lane/precondition.ts';
+import { reasonLine, reasonOf, type ShownReason } from '../lane/reason.ts';
 import {
   denial,
   type Finished,
   QUESTION,
   RECORDING_FAILED_LINES,
-  report,
+  runReport,
   screen,
   shownOf,
 } from '../lane/report.ts';
@@ -43,7 +43,7 @@ export async function laneRun(claimed: Claimed, options: LaneRunOptions): Promis
   }
 }
 
-function requestOf(claimed: Claimed, options: LaneRunOptions): RunRequest {
+function requestOf(claimed: Claimed, options: LaneRunOptions): LaneRunRequest {
   return {
     ...claimed,
     queue: queueFolder(resolve(options.queue || refuse('USAGE', 'The lane needs --queue DIR.'))),
@@ -52,7 +52,7 @@ function requestOf(claimed: Claimed, options: LaneRunOptions): RunRequest {
   };
 }
 
-async function dryRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
+async function dryRun(request: LaneRunRequest, options: LaneRunOptions): Promise<number> {
   const effect = await previewRun(request);
   await requireNotFrozen(request, effect);
   const lines = [...screen(request.id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'];
@@ -65,7 +65,7 @@ async function dryRun(request: RunRequest, options: LaneRunOptions): Promise<num
   return 0;
 }
 
-async function realRun(request: RunRequest, options: LaneRunOptions): Promise<number> {
+async function realRun(request: LaneRunRequest, options: LaneRunOptions): Promise<number> {
   const interrupt = new AbortController();
   const confirm: RunSetting['confirm'] = async (effect) => {
     // From here on a signal does not end us half way: at the question it is a no, and later the tool is killed with all
@@ -82,7 +82,7 @@ async function realRun(request: RunRequest, options: LaneRunOptions): Promise<nu
     clock: () => new Date(),
     abort: interrupt.signal,
   });
-  tell(options, report(finished), asJson(finished), reasonOfRun(finished));
+  tell(options, runReport(finished), asJson(finished), reasonOfRun(finished));
   return finished.outcome === 'success' ? 0 : 1;
 }
 
@@ -103,7 +103,7 @@ async function ask(terminal: Terminal, { id, effect, options, abort }: Asked): P
   return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
 }
 
-function reasonOfRun({ failure }: Finished): Reason | null {
+function reasonOfRun({ failure }: Finished): ShownReason | null {
   return failure === null ? null : reasonOf(failure);
 }
 
@@ -122,10 +122,15 @@ function asJson({ id, tool, timestamp, outcome, exit_code, run }: Finished): Sai
   };
 }
 
-type OmitEach<T> = T extends unknown ? Omit<T, keyof Reason> : never;
+type OmitEach<T> = T extends unknown ? Omit<T, keyof ShownReason> : never;
 type Said = OmitEach<LaneAnswer<'run'>>;
 
-function tell(options: LaneRunOptions, lines: readonly string[], json: Said, reason: Reason | null): void {
+function tell(
+  options: LaneRunOptions,
+  lines: readonly string[],
+  json: Said,
+  reason: ShownReason | null,
+): void {
   const { code = null, message = null, advice = null } = reason ?? {};
   say(1, options.json ? jsonLine({ ...json, code, message, advice }) : lines);
   if (reason !== null && !options.json) say(2, reasonLine(reason));

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { code, digest, id, problem } from './schema.ts';
 
 /**

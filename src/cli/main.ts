@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { visible } from '../canonical/visible.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -9,11 +8,9 @@ import { isUnread, say } from './say.ts';
 import type { Spec } from './spec.ts';
 import { tell, tellError } from './tell.ts';
 
-/** Every command but `lane check`. Returns the exit code, which is 0 or 1. */
+/** Every command but `lane check`, and the help of each. Returns the exit code, which is 0 or 1. */
 export async function main(words: readonly string[]): Promise<number> {
-  // The policy engine is WebAssembly. To optimise it costs more time and memory than one command gets back.
-  setFlagsFromString('--liftoff-only');
-  if (words[0] === '--version' || words[0] === '-V') return printVersion();
+  if (words.length === 0) return home();
   if (words[0] === 'complete') return suggest(words);
   let code: number | null = null;
   const program = buildProgram(
@@ -21,11 +18,12 @@ export async function main(words: readonly string[]): Promise<number> {
       code = await serve(spec, call).catch((error: unknown) => unread(spec.name, error));
     },
     await laneFor(words),
+    words[0],
   );
   try {
     // Node puts U+FFFD where a word was not UTF-8: what was typed is then not what would be signed.
     if (words.some((word) => word.includes('\ufffd'))) refuse('INPUT_NOT_UTF8', 'A word is not valid UTF-8.');
-    await program.parseAsync(words.length === 0 ? ['--help'] : [...words], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
     // The commands of the lane set the exit code themselves.
     return code ?? (process.exitCode === 0 ? 0 : 1);
   } catch (error) {
@@ -37,8 +35,7 @@ async function serve(spec: Spec, call: Call): Promise<number> {
   const json = call.options.json === true;
   let answer: Answer;
   try {
-    const act = await spec.load();
-    answer = await act(call);
+    answer = await answerOf(spec, call);
   } catch (error) {
     if (isUnread(error)) throw error;
     return tellError(spec.name, error, json);
@@ -48,6 +45,13 @@ async function serve(spec: Spec, call: Call): Promise<number> {
     if (await pageThrough(answer.lines)) return tell(spec.name, { ...answer, lines: [] }, json);
   }
   return tell(spec.name, answer, json);
+}
+
+async function answerOf(spec: Spec, call: Call): Promise<Answer> {
+  const { interpretSchemas } = await import('./schemas.ts');
+  interpretSchemas();
+  const act = await spec.load();
+  return act(call);
 }
 
 /** Who watches ends it by looking away. Any other answer that nobody reads is no yes. */
@@ -87,11 +91,25 @@ function commandNamed(words: readonly string[]): string {
   return (known ? pair : first).slice(0, 60);
 }
 
-async function printVersion(): Promise<number> {
-  const { VERSION } = await import('../keyturn.ts');
-  say(1, VERSION);
-  return 0;
+/** Without words: what needs a human here, or how to begin where there is no project. */
+async function home(): Promise<number> {
+  const status = COMMANDS.find(({ name }) => name === 'status')!;
+  try {
+    return tell('status', await answerOf(status, { command: 'status', operands: [], options: {} }), false);
+  } catch (error) {
+    if (isUnread(error)) throw error;
+    if (!(error instanceof Refusal && error.code === 'PROJECT_MISSING'))
+      return tellError('status', error, false);
+    say(1, BEGINNING);
+    return 0;
+  }
 }
+
+const BEGINNING = `Keyturn is the gate between agents and the world. This folder is in no project yet.
+
+  keyturn init          make this folder a project, with you as its first human
+  keyturn doctor        look at what this machine offers
+  keyturn --help        all commands`;
 
 async function suggest(words: readonly string[]): Promise<number> {
   const { suggestions } = await import('./completion.ts');

@@ -1,12 +1,31 @@
 import { isDigest } from '../canonical/digest.ts';
-import { isUuid } from '../canonical/uuid.ts';
+import { isIdBeginning, isUuid } from '../canonical/uuid.ts';
+import type { Keyturn, Request } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Call } from './answer.ts';
 
-/** The first operand, as an id. Checked before anything is opened: malformed input leaves no trace. */
+/** The first operand, as an id or its beginning. Checked before anything is opened: malformed input leaves no trace. */
 export function requireId({ operands: [id = ''] }: Call): string {
-  if (!isUuid(id)) refuse('ID_MALFORMED');
+  return requireTyped(id);
+}
+
+export function requireTyped(id: string): string {
+  if (!isIdBeginning(id)) refuse('ID_MALFORMED');
   return id;
+}
+
+/** The whole id that was meant by what was typed. */
+export async function meantBy(
+  keyturn: Keyturn,
+  of: Request<'ids.find'>['of'],
+  typed: string,
+): Promise<string> {
+  return isUuid(typed) ? typed : (await keyturn.ids.find({ of, id: typed })).id;
+}
+
+/** A public key, or its first characters. The keys of one kind begin alike: what follows that tells them apart. */
+export function isKeyBeginning(public_key: string, typed: string): boolean {
+  return typed.length >= 4 && public_key.startsWith(typed);
 }
 
 export function requireDigest({ operands: [digest = ''] }: Call): string {

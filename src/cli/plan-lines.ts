@@ -1,5 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import type { PlanEffect, Report } from '../keyturn.ts';
+import type { PlanEffect, Result } from '../keyturn.ts';
 
 /** What 001 shows before the question, for a plan: its executor is Keyturn itself, its parameters are its actions. */
 export function planScreen(id: string, effect: PlanEffect): string[] {
@@ -27,8 +27,8 @@ interface ExecutionReport {
 }
 
 /** What became of each action, in one line each. */
-export function planOutcome({ stdout, folder, execution_id, reports_missing }: Report): string[] {
-  const report = JSON.parse(Buffer.from(stdout.bytes).toString('utf8')) as ExecutionReport;
+export function planOutcome({ stdout, folder, execution_id, reports_missing }: Result<'runs.run'>): string[] {
+  const report = JSON.parse(stdout) as ExecutionReport;
   return [
     ...report.actions_completed.map(({ action_id, output }) => `${action_id}: ${output}`),
     ...report.actions_failed.map(

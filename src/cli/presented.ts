@@ -8,10 +8,13 @@ import { readInput } from './input.ts';
 type Holder = ReturnType<typeof Keyturn.agentSigner>;
 
 /** The capability and the holder's key that somebody brings along to a run. */
-export function presentedBy({ capability, holderKey }: Options): { text?: string; holder?: Holder } {
+export function presentedBy({ capability, holderKey }: Options): {
+  capability?: string;
+  holder_key?: Holder;
+} {
   return {
-    ...(capability === undefined ? {} : { text: readCapability(capability) }),
-    ...(holderKey === undefined ? {} : { holder: readHolderKey(holderKey) }),
+    ...(capability === undefined ? {} : { capability: readCapability(capability) }),
+    ...(holderKey === undefined ? {} : { holder_key: readHolderKey(holderKey) }),
   };
 }
 

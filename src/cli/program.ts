@@ -20,18 +20,26 @@ The journey:
   keyturn turn ID                               all three, with one look and one passphrase
   keyturn ledger verify                         anybody: what happened`;
 
-/** The command parser, with every command declared and none loaded. */
-export function buildProgram(serve: Serve, more: readonly Command[]): Command {
+/**
+ * The command parser, with no command loaded. Where the first word names a command or a group, only that one is declared: to
+ * declare all of them takes longer than to parse the words.
+ */
+export function buildProgram(serve: Serve, more: readonly Command[], first?: string): Command {
   const program = new Command('keyturn')
     .description(INTRODUCTION)
     .option('-V, --version', 'print the version')
     .addHelpText('after', JOURNEY)
     .enablePositionalOptions();
   addGlobals(program);
-  for (const spec of COMMANDS) parentOf(program, spec).addCommand(commandOf(spec, serve));
+  for (const spec of specsFor(first)) parentOf(program, spec).addCommand(commandOf(spec, serve));
   for (const command of more) program.addCommand(command);
   settle(program);
   return program;
+}
+
+function specsFor(first: string | undefined): readonly Spec[] {
+  const named = COMMANDS.filter(({ name }) => name.split(' ')[0] === first);
+  return named.length > 0 ? named : COMMANDS;
 }
 
 function parentOf(program: Command, { name }: Spec): Command {

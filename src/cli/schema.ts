@@ -1,36 +1,25 @@
-import { z } from 'zod';
-import { agentResults } from './schema-agent.ts';
-import { authorityResults, freeze } from './schema-authority.ts';
-import { ledgerResults } from './schema-ledger.ts';
-import {
-  approval,
-  code,
-  digest,
-  fingerprint,
-  gcResult,
-  id,
-  intent,
-  name,
-  rejection,
-  report,
-  time,
-  tool,
-} from './schema-parts.ts';
-import { shown } from './schema-shown.ts';
+import * as z from 'zod';
+import { gcOutcome, gcPreview } from '../face/gc.ts';
+import { verified } from '../face/ledger.ts';
+import { approval, code, digest, fingerprint, id, name, rejection, time } from '../face/parts.ts';
+import { story, toldEntry } from '../face/told.ts';
+import { VERBS } from '../face/verbs.ts';
+import { authorityResults } from './schema-authority.ts';
 
 /** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
 
+/** Another intent of the proposer that asks for the same and has not run; null where there is none. */
+const twin = id.nullable();
+
 const results = {
   ...authorityResults,
-  ...agentResults,
-  ...ledgerResults,
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
   doctor: z.strictObject({
     checks: z.array(
       z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
     ),
   }),
-  'clock accept': z.strictObject({ now: time, by: name, reason: z.string() }),
+  'clock accept': VERBS.system.acceptClock.output(),
   explain: z.strictObject({
     reasons: z.array(
       z
@@ -45,150 +34,82 @@ const results = {
         .readonly(),
     ),
   }),
-  propose: z.strictObject({
-    intent_id: id,
-    hash: digest,
-    tool: name,
-    effect_digest: digest,
-    proposer: name,
-    /** Whether the proposer's key signed it. */
-    signed: z.boolean(),
-    replaces: id.nullable(),
-    expires_at: time,
-  }),
-  'plan validate': z.strictObject({
-    plan_id: z.string().nullable(),
-    actions: z.int(),
-    problems: z.array(
-      z.strictObject({ line: z.int(), column: z.int(), pointer: z.string(), code, message: z.string() }),
-    ),
-  }),
-  'plan preview': z.strictObject({
-    plan_id: z.string(),
-    effect: z.looseObject({ kind: z.literal('plan') }),
-    shown,
-  }),
-  'plan report': z.strictObject({
-    execution_id: id,
-    folder: z.string(),
-    /** The reports that were missing and are there now. */
-    written: z.array(z.string()),
-  }),
-  rollback: z.strictObject({
-    execution_id: id,
-    status: z.enum(['rolled_back', 'stuck', 'preview']),
-    paths: z.array(
-      z.strictObject({
-        path: z.string(),
-        step: z.enum(['nothing', 'restore', 'remove', 'move_back', 'refuse', 'except']),
-        done: z.boolean(),
-        code: code.nullable(),
-        message: z.string().nullable(),
-      }),
-    ),
-    folders_removed: z.array(z.string()),
-    not_undone: z.array(z.string()),
-    instructions: z.array(z.string()),
-  }),
-  list: z.strictObject({ intents: z.array(intent), next: id.nullable() }),
+  propose: VERBS.intents.propose.output().extend({ twin }),
+  'plan validate': VERBS.plans.validate.output(),
+  'plan preview': VERBS.plans.preview.output(),
+  'plan report': VERBS.plans.report.output(),
+  rollback: VERBS.plans.rollback.output(),
+  list: VERBS.intents.list.output(),
+  runs: VERBS.runs.list.output(),
+  capabilities: VERBS.runs.capabilities.output(),
   review: z.strictObject({
     approved: z.array(approval),
     rejected: z.array(rejection),
     skipped: z.array(id),
   }),
-  approve: approval,
-  reject: rejection,
-  status: z.strictObject({
-    /** What is wrong with the clock of this machine; null when it fits the ledger. */
-    clock: z.strictObject({ code, words: z.string() }).nullable(),
-    frozen: z.array(freeze),
-    in_doubt: z.array(
-      z.strictObject({
-        execution_id: id,
-        intent_id: id,
-        tool: name,
-        since: time,
-        host: z.string(),
-        pid: z.int(),
-        state: z.enum(['alive', 'dead', 'other-host', 'killed']),
-      }),
-    ),
-    /** Executions whose rollback is not complete. */
-    stuck: z.array(id),
-    failed: z.array(id),
-    waiting: z.array(id),
-    approval_expired: z.array(id),
-    /** Approved, and without a capability that could be used now. */
-    ungranted: z.array(z.strictObject({ intent_id: id, hash: digest })),
-    approved: z.array(z.strictObject({ intent_id: id, hash: digest })),
-    /** The files in policies/ beside the snapshot that decides. */
-    policies: z.strictObject({
-      active: digest.nullable(),
-      files: digest.nullable(),
-      same: z.boolean(),
-      words: z.string().nullable(),
-    }),
-  }),
-  check: z.strictObject({ intent_id: id, hash: digest, eligible: z.literal(true) }),
-  run: z.union([
+  approve: VERBS.intents.approve.output(),
+  reject: VERBS.intents.reject.output(),
+  edit: VERBS.intents.edit.output(),
+  undo: VERBS.intents.undo.output().extend({ twin }),
+  withdraw: VERBS.intents.withdraw.output(),
+  status: VERBS.system.status.output(),
+  show: VERBS.intents.story.output(),
+  'ledger show': z.union([
+    VERBS.ledger.entries.output(),
+    /** From a file. */
     z.strictObject({
-      dry_run: z.literal(true),
-      intent_id: id,
-      hash: digest,
-      capability_id: id,
-      tool: name,
-      argv: z.array(z.string()),
-      shown,
+      entries: z.array(toldEntry()).readonly(),
+      verified: verified(),
+      /** The story of an intent, as `show` tells it. */
+      story: story().nullable(),
     }),
-    report,
   ]),
-  retry: z.strictObject({
-    intent_id: id,
-    hash: digest,
-    attempt: z.int(),
-    tool: name,
-    by: name,
-    reason: z.string(),
+  'ledger verify': VERBS.ledger.verify.output(),
+  'ledger head': VERBS.ledger.head.output(),
+  'ledger accept-head': VERBS.ledger.acceptHead.output(),
+  'ledger archive': VERBS.ledger.archive.output(),
+  'ledger prove': VERBS.ledger.prove.output(),
+  'ledger export': VERBS.ledger.export.output().extend({ file: z.string() }),
+  'ledger rebuild': VERBS.ledger.rebuild.output(),
+  check: VERBS.intents.check.output(),
+  /** What it would do with --dry-run, or how it ended. */
+  run: z.union([VERBS.runs.preview.output(), VERBS.runs.run.output()]),
+  stop: VERBS.runs.stop.output().extend({
+    /** How it ended; null where that was not recorded yet. */
+    result: z.enum(['success', 'failure', 'partial', 'rolled_back']).nullable(),
   }),
-  resolve: z.strictObject({
-    execution_id: id,
-    intent_id: id,
-    outcome: z.enum(['happened', 'did_not_happen']),
-    by: name,
-    reason: z.string(),
+  retry: VERBS.runs.retry.output(),
+  resolve: VERBS.runs.resolve.output(),
+  gc: gcPreview.extend({
+    /** `null` with --preview, and where there was nothing to remove. */
+    removed: gcOutcome.nullable(),
+    by: name.nullable(),
   }),
-  gc: gcResult,
   'object erase': z.strictObject({
     /** What it takes away; with --preview that is all. */
-    erasure: z.strictObject({
-      digest,
-      bytes: z.int(),
-      objects: z.array(z.strictObject({ digest, role: z.string().nullable() })),
-      /** The kind of object, where it is one that is never erased. */
-      kept: z.string().nullable(),
-      holders: z.int(),
-      named_by: z.array(
-        z.strictObject({
-          seq: z.int(),
-          at: time,
-          kind: z.string(),
-          subject: z.string(),
-          role: z.string(),
-          digest,
-        }),
-      ),
-      stops: z.array(z.string()),
-      undo: z.array(z.string()),
-      replay: z.array(z.string()),
-    }),
-    erased: z.strictObject({ by: name, reason: z.string() }).nullable(),
+    erasure: VERBS.ledger.explainErase.output(),
+    erased: VERBS.ledger.erase.output().nullable(),
   }),
-  'tool list': z.strictObject({ tools: z.array(tool) }),
-  'tool lint': z.strictObject({
-    registry: z.string(),
-    faults: z.array(z.strictObject({ code, message: z.string(), line: z.int(), column: z.int() }).readonly()),
-  }),
-  'tool lock': z.strictObject({ registry: z.string(), changed: z.boolean() }),
+  'agent ask': VERBS.conversations.ask.output(),
+  'agent answer': VERBS.conversations.answer.output(),
+  'agent confirm': VERBS.conversations.confirm.output(),
+  'agent resume': VERBS.conversations.resume.output(),
+  'agent undo': VERBS.conversations.undo.output(),
+  'agent status': VERBS.conversations.status.output(),
+  'agent list': VERBS.conversations.list.output(),
+  'agent slo': VERBS.conversations.slo.output(),
+  'agent waive': VERBS.conversations.waive.output(),
+  'agent replay': VERBS.conversations.replay.output(),
+  'simulation register': VERBS.simulations.register.output(),
+  'simulation activate': VERBS.simulations.activate.output(),
+  'simulation deprecate': VERBS.simulations.deprecate.output(),
+  'simulation disable': VERBS.simulations.disable.output(),
+  'simulation show': VERBS.simulations.get.output(),
+  'simulation list': VERBS.simulations.list.output(),
+  'intake list': VERBS.simulations.wishes.output(),
+  'tool list': VERBS.tools.list.output(),
+  'tool lint': VERBS.tools.lint.output(),
+  'tool lock': VERBS.tools.lock.output(),
   'store join': z.strictObject({
     project: z.string(),
     store: z.string(),
@@ -196,6 +117,7 @@ const results = {
     founder: z.strictObject({ name, key: z.string() }).readonly(),
     ledger_key: fingerprint,
     entries: z.int(),
+    executor_key: z.string(),
   }),
   'store copy': z.strictObject({
     /** Without a password. */
@@ -233,15 +155,13 @@ const results = {
     ),
     written: z.boolean(),
   }),
-  'store verify': z.strictObject({
-    store: z.string(),
-    size: z.int(),
-    root: digest,
-    rows: z.int(),
-    objects: z.int(),
-    kept_heads: z.int(),
-    deep: z.boolean(),
-  }),
+  'store verify': VERBS.ledger.verifyStore.output(),
+  /** One line when it listens, and one when it has stopped. */
+  serve: z.union([
+    z.strictObject({ address: z.string(), link: z.string() }),
+    z.strictObject({ stopped: z.literal(true) }),
+  ]),
+  execute: z.strictObject({ stopped: z.literal(true) }),
   /** One line for each entry, and at the end where to go on with --since. */
   watch: z.union([
     z.strictObject({
@@ -272,7 +192,7 @@ export const problem = z
     message: z.string(),
     advice: z.string(),
     /** What was checked and found. A decision adds its `lines`, a failed run its whole report. */
-    details: z.record(z.string(), z.unknown()),
+    facts: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'problem' });
 

@@ -1,13 +1,19 @@
+import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
-import type { IntentState, Review, Shown, UsableCapability } from '../keyturn.ts';
+import { type IntentState, type Result, type Shown, statusWordOf } from '../keyturn.ts';
 import { capabilityFields, GLASS_LINE } from './capability-lines.ts';
-import { drawAlarms, drawContents, drawShown, fieldOf } from './draw.ts';
+import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
 import { COLUMNS, type Field, fieldLines, fieldWidth, type Sheet, type Span } from './fold.ts';
 import { type Paint, stdoutPainter } from './paint.ts';
-import { standingOf, styleOf } from './standing.ts';
+import { styleOf } from './status-word.ts';
+
+/** What a review shows. From a file there is no standing, and none is needed. */
+export type ShownReview = Pick<Result<'intents.review'>, 'envelope' | 'shown' | 'alternates'> & {
+  readonly intent: IntentState;
+};
 
 /** Where a screen is shown. */
-export interface Look {
+interface Look {
   readonly paint: Paint;
   readonly now: Date;
   readonly columns: number;
@@ -19,26 +25,24 @@ export function stdoutLook(now: Date): Look {
 }
 
 /**
- * What a person sees before turning the key: what would run, its alarms, who asks for it and why, then everything else,
+ * What a person sees before turning the key: what would run, its alarms, why and who asks for it, then everything else,
  * read from the bytes that the hash covers. Whatever an agent chose (goal, arguments) is made harmless first: it could
  * otherwise paint another screen over this one.
  */
-export function reviewScreen(
-  { state, envelope, shown, alternates }: Omit<Review, 'effect'>,
-  look: Look,
-): string[] {
+export function reviewScreen({ intent, envelope, shown, alternates }: ShownReview, look: Look): string[] {
   const { paint, now, columns } = look;
   const sheet: Sheet = { paint, columns };
   const claims = claimFields(envelope.constraints);
-  const first: Field = [shown.headline.label, bold(fieldOf(shown.headline)[1])];
+  const first = headlineOf(shown);
   const rest: Field[] = [
-    ['Intent', [['bold', state.intent_id]]],
-    ['Hash', state.hash],
-    ['Status', standing(state, now)],
-    ['Asked by', askedBy(state)],
-    ['Why', visible(envelope.declared_goal)],
-    ['Expires', expiry(state.expires_at, now)],
-    ...namedFields(state, envelope),
+    ['Why', [['bold', visible(envelope.declared_goal)]]],
+    ['Asked by', askedBy(intent)],
+    ['Status', standing(intent, now)],
+    ['Expires', expiry(intent.expires_at, now)],
+    ['Intent', intent.intent_id],
+    ['Hash', [['dim', intent.hash]]],
+    ['Code', codeSpans(intent.hash)],
+    ...namedFields(intent, envelope),
     ...shown.fields.map(fieldOf),
   ];
   const width = fieldWidth([first, ...rest]);
@@ -56,20 +60,22 @@ export function reviewScreen(
   ];
 }
 
-function bold(value: Field[1]): Field[1] {
-  return typeof value === 'string'
-    ? [['bold', value]]
-    : value.map((span) => (typeof span === 'string' ? ['bold', span] : span));
+/** The characters that are typed stand out. */
+function codeSpans(hash: string): Span[] {
+  const code = codeOf(hash);
+  const end = CODE_TYPED + Math.floor(CODE_TYPED / 5);
+  return [['bold', code.slice(0, end)], code.slice(end)];
 }
 
 /** What a yes covers beside the effect: what it replaces, what it requests, and how many must say yes. */
 function namedFields(
   { actions, replaces, approvals_needed }: IntentState,
-  { effect }: Review['envelope'],
+  { effect, undoes }: ShownReview['envelope'],
 ): Field[] {
   const plain = actions.length === 1 && (effect.kind === 'plan' || actions[0] === `tool:${effect.tool}`);
   return [
     ...(replaces === null ? [] : ([['Replaces', replaces]] as const)),
+    ...(undoes === null ? [] : ([['Undoes', `the run of ${undoes}`]] as const)),
     ...(plain ? [] : ([['Requests', actions.map(visible).join(', ')]] as const)),
     ...(approvals_needed === 1 ? [] : ([['Approvers', `${approvals_needed} different humans`]] as const)),
   ];
@@ -99,11 +105,11 @@ export function askedBy({
 export function confinementLines(
   shown: Shown,
   { paint, columns }: Pick<Look, 'paint' | 'columns'>,
-  capability: UsableCapability | null = null,
+  capability: Result<'runs.preview'>['capability'] | null = null,
 ): string[] {
   const sheet: Sheet = { paint, columns };
   return [
-    ...(capability?.recorded.glass ? [paint('alarm', GLASS_LINE)] : []),
+    ...(capability?.glass ? [paint('alarm', GLASS_LINE)] : []),
     ...drawShown(shown, sheet),
     ...(capability ? fieldLines(capabilityFields(capability), sheet) : []),
     '',
@@ -111,13 +117,13 @@ export function confinementLines(
 }
 
 function standing(state: IntentState, now: Date): Span[] {
-  const found = standingOf(state, now);
+  const found = statusWordOf(state, now);
   const style = styleOf(found);
   return [style === null ? found : [style, found]];
 }
 
 /** What the intent bounds itself to. It is held when it is proposed, approved, granted and run. */
-function claimFields({ scope, limits, prohibitions }: Review['envelope']['constraints']): Field[] {
+function claimFields({ scope, limits, prohibitions }: ShownReview['envelope']['constraints']): Field[] {
   const found: Field[] = [];
   if (scope.length > 0) found.push(['Scope', scope.map(visible).join('; ')]);
   if (Object.keys(limits).length > 0) found.push(['Limits', visible(JSON.stringify(limits))]);

@@ -27,7 +27,9 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
 }
 
-export const id: Operand = { name: '<id>', about: 'the id of the intent' };
+/** `check` and `run` take the whole id: 000 and 001 fix their form. */
+export const wholeId: Operand = { name: '<id>', about: 'the id of the intent' };
+export const id: Operand = { name: '<id>', about: 'the id of the intent, or its first 4 or more characters' };
 export const hash: Operand = { name: '<hash>', about: 'the hash of the intent' };
 export const as: OptionSpec = {
   flags: '--as <human>',
@@ -41,6 +43,19 @@ export const reason: OptionSpec = {
 export const out: OptionSpec = {
   flags: '--out <file>',
   about: 'write to this new file instead of standard output',
+};
+
+/** What every list takes beside what it is of. */
+export const pages: readonly OptionSpec[] = [
+  { flags: '--tool <name>', about: 'only calls of this tool, or the plan of this id' },
+  { flags: '--since <time>', about: 'since then: a time, or an age such as 2h' },
+  { flags: '--until <time>', about: 'before then' },
+  { flags: '--limit <n>', about: 'at most this many; 50 unless told' },
+  { flags: '--cursor <text>', about: 'go on where the page before ended' },
+];
+export const ofIntent: OptionSpec = {
+  flags: '--intent <id>',
+  about: 'only those of this intent: its id, or its first 4 or more characters',
 };
 
 /** A delegate acts with its own key, in the place of a human. */

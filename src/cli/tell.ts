@@ -6,10 +6,11 @@ import { say } from './say.ts';
 
 /** Prints an answer in the form that was asked for and returns the exit code. */
 export function tell(command: string, answer: Answer, json: boolean): 0 | 1 {
-  const { refusal, lines, result, is_plain = false } = answer;
+  const { refusal, lines, result, notes = [], is_plain = false } = answer;
   if (json) say(1, jsonLine(refusal ? problem(command, refusal, result) : { ok: true, command, result }));
   else {
     if (lines.length > 0) say(1, lines);
+    if (notes.length > 0) say(2, notes);
     if (refusal) say(2, is_plain ? errorLine(refusal) : reasonLine(refusal));
   }
   return refusal ? 1 : 0;
@@ -30,9 +31,9 @@ export function refusalOf(error: unknown): Refusal {
   return new Refusal('INTERNAL', `Keyturn failed: ${message.slice(0, 300)}`);
 }
 
-function problem(command: string, { code, message, details }: Refusal, more: object): object {
+function problem(command: string, { code, message, facts }: Refusal, more: object): object {
   const { number, advice } = explain(code);
-  return { ok: false, command, code, number, message, advice, details: { ...details, ...more } };
+  return { ok: false, command, code, number, message, advice, facts: { ...facts, ...more } };
 }
 
 function errorLine({ code, message }: Refusal): string {

@@ -23,10 +23,10 @@ import { showSqlStep, sqlAlarms } from './sql.ts';
 import { alarm, showTool } from './tool.ts';
 
 /** What was seen of the files while a plan was derived: diffs, and what is odd about their contents. */
-export type Seen = Pick<Collector, 'changeOf' | 'findings'>;
+export type SeenFiles = Pick<Collector, 'changeOf' | 'findings'>;
 
 /** One action of a plan. A pipeline has its steps as parts, each a tool call or SQL. */
-export function showAction(action: ActionEffect, seen: Seen | null): Shown {
+export function showAction(action: ActionEffect, seen: SeenFiles | null): Shown {
   const steps = action.steps.map((step) => (step.kind === 'tool' ? showTool(step) : showSqlStep(step)));
   const blocks = blocksOf(action, seen);
   return {
@@ -65,7 +65,7 @@ function actionAlarms(action: ActionEffect): Alarm[] {
 }
 
 /** The attacker is a plan that writes one odd byte behind a script, so that it is not shown as text. */
-function binaryAlarms(action: ActionEffect, seen: Seen | null): Alarm[] {
+function binaryAlarms(action: ActionEffect, seen: SeenFiles | null): Alarm[] {
   if (action.action_type === 'FILE_RENAME') return [];
   const odd = action.changes.filter((change) => change.after !== null && isBinary(action, change, seen));
   if (odd.length === 0) return [];
@@ -75,7 +75,7 @@ function binaryAlarms(action: ActionEffect, seen: Seen | null): Alarm[] {
   ];
 }
 
-function isBinary({ action_id }: ActionEffect, { path }: PathChange, seen: Seen | null): boolean {
+function isBinary({ action_id }: ActionEffect, { path }: PathChange, seen: SeenFiles | null): boolean {
   return seen?.changeOf(action_id, path)?.diff.kind === 'binary';
 }
 
@@ -178,7 +178,7 @@ function octal(mode: FileState['mode']): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-function blocksOf(action: ActionEffect, seen: Seen | null): Block[] {
+function blocksOf(action: ActionEffect, seen: SeenFiles | null): Block[] {
   const { action_id, changes, query_text } = action;
   const sql = sqlOf(action);
   const diffs = changes

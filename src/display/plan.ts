@@ -7,7 +7,7 @@ import type {
   ValidationRule,
 } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
-import { type Seen, showAction } from './action.ts';
+import { type SeenFiles, showAction } from './action.ts';
 import {
   type Alarm,
   agent,
@@ -25,7 +25,7 @@ import {
 import { alarm } from './tool.ts';
 
 /** A plan with all its actions. Without `seen` the contents are those that the plan itself gives. */
-export function showPlan(effect: PlanEffect, seen: Seen | null = null): Shown {
+export function showPlan(effect: PlanEffect, seen: SeenFiles | null = null): Shown {
   const actions = effect.actions.map((action) => showAction(action, seen));
   const parts = effect.actions.flatMap(({ action_id }, i) => [
     { at: [agent(action_id)], shown: actions[i]! },
@@ -70,7 +70,7 @@ interface Alarming {
   readonly elevated: readonly string[];
 }
 
-function findingAlarms(seen: Seen | null): Alarm[] {
+function findingAlarms(seen: SeenFiles | null): Alarm[] {
   return (seen?.findings ?? []).map(({ severity, path, line: at, message, code }) => ({
     alarm: 'content' as const,
     weight: severity === 'refuse' ? ('alarm' as const) : ('warn' as const),

@@ -107,7 +107,7 @@ export function spaced(values: readonly (readonly Piece[])[], between = ' '): Pi
   return values.flatMap((value, i) => (i === 0 ? value : [derived(between), ...value]));
 }
 
-/** One element of a command line whose parts come from different hands: quoted as a whole, like any other element. */
+/** One element of a command line whose parts come from different authors: quoted as a whole, like any other element. */
 export function element(parts: readonly Piece[]): Piece[] {
   const whole = parts.map(({ text }) => text).join('');
   if (isPlainWord(whole)) return parts.filter(({ text }) => text !== '');

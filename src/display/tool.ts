@@ -1,6 +1,6 @@
 import { sha256 } from '../canonical/digest.ts';
-import { canonicalBytes } from '../canonical/json.ts';
-import type { FixedEffect, ToolBound, Effect as ToolEffect } from '../tool/effect.ts';
+import { canonicalBytes, canonicalText } from '../canonical/json.ts';
+import type { FixedEffect, ToolBound, ToolEffect } from '../tool/effect.ts';
 import {
   type Alarm,
   derived,
@@ -20,7 +20,22 @@ import {
 /** A tool call, also as a step of a pipeline. */
 export function showTool(effect: ToolEffect): Shown {
   const chosen = effect.chosen.map((range) => line('Argument', chosenPieces(effect, range)));
-  return shownWith(effect, argvPieces(effect), chosen);
+  return shownWith(effect, argvPieces(effect), [...chosen, ...otherArguments(effect)]);
+}
+
+/** Arguments that no chosen part of argv tells as they are: defaults, switches, and those of a pipeline. */
+function otherArguments(effect: ToolEffect): Line[] {
+  const names = Object.keys(effect.arguments).sort();
+  return names.flatMap((name) => {
+    const value = effect.arguments[name]!;
+    const parts = effect.chosen
+      .filter(({ parameter }) => parameter === name)
+      .map((range) => chosenText(effect, range));
+    const told = Array.isArray(value) ? value : parts.map(() => String(value));
+    if (parts.length > 0 && canonicalText(parts) === canonicalText(told)) return [];
+    const from = parts.length > 0 ? 'agent' : 'registry';
+    return [line('Argument', [registry(name), derived(' = '), valued(value, from)])];
+  });
 }
 
 /** A tool before it has arguments: what users will choose stands in braces. */
@@ -106,16 +121,15 @@ function cutAt(text: string, ranges: readonly Range[]): Piece[] {
   return pieces;
 }
 
-function alarmsOf({ sandbox, run_as, env_pass, undo }: FixedEffect): Alarm[] {
+function alarmsOf({ sandbox, run_as, secrets, undo }: FixedEffect): Alarm[] {
   const found: Alarm[] = [];
   if (sandbox === 'none') found.push(alarm('no-sandbox', NO_SANDBOX));
   else if (sandbox.network)
     found.push(alarm('network', 'NETWORK: it can reach every host that this machine reaches'));
   if (run_as === 'root') found.push(alarm('root', AS_ROOT));
-  if (env_pass.length > 0)
-    found.push(
-      alarm('secret', 'SECRETS: it gets variables of your environment', words(env_pass, 'registry')),
-    );
+  const named = Object.values(secrets);
+  if (named.length > 0)
+    found.push(alarm('secret', 'SECRETS: it gets secrets of the executor', words(named, 'registry')));
   if (undo === 'none') found.push(alarm('no-undo', 'NO UNDO: what it does stays done'));
   return found;
 }
@@ -143,8 +157,14 @@ const FIELDS: { readonly [K in keyof FixedEffect]: (effect: FixedEffect) => Line
   action: () => [],
   category: () => [],
   sandbox: ({ sandbox }) => [line('Sandbox', sandboxPieces(sandbox), sandbox === 'none' ? 'alarm' : 'plain')],
-  env_pass: ({ env_pass }) =>
-    env_pass.length === 0 ? [] : [line('Your values', words(env_pass, 'registry'), 'warn')],
+  secrets: ({ secrets }) =>
+    Object.entries(secrets).map(([variable, name]) =>
+      line(
+        'Secret',
+        [registry(name), ...(variable === name ? [] : [derived(' as '), registry(variable)])],
+        'warn',
+      ),
+    ),
   env: ({ env }) =>
     Object.entries(env).map(([name, value]) =>
       line('Environment', [registry(`${name}=`), worded(value, 'registry')]),
@@ -156,6 +176,20 @@ const FIELDS: { readonly [K in keyof FixedEffect]: (effect: FixedEffect) => Line
       : line('Runs as', [worded(run_as, 'registry')], run_as === 'root' ? 'alarm' : 'plain'),
   ],
   undo: ({ undo }) => [line('Undo', [registry(undo)], undo === 'none' ? 'alarm' : 'plain')],
+  undone_by: ({ undone_by }) =>
+    undone_by === null
+      ? []
+      : [
+          line('Undone by', [
+            registry(undone_by.tool),
+            ...Object.entries(undone_by.arguments).flatMap(([name, value]) => [
+              derived(' '),
+              registry(name),
+              derived(' = '),
+              valued(value, 'registry'),
+            ]),
+          ]),
+        ],
   timeout_ms: (effect) => [line('Limits', [registry(limitWords(effect))])],
   limits: () => [],
   stdout_bytes: ({ stdout_bytes, stderr_bytes }) => [
@@ -186,8 +220,12 @@ const FIELDS: { readonly [K in keyof FixedEffect]: (effect: FixedEffect) => Line
 
 const COVERED_NAMES = 3;
 
-function chosenPieces({ argv }: ToolEffect, { parameter, element: at, start, end }: Range): Piece[] {
-  return [registry(parameter), derived(' = '), worded((argv[at] ?? '').slice(start, end), 'agent')];
+function chosenPieces(effect: ToolEffect, range: Range): Piece[] {
+  return [registry(range.parameter), derived(' = '), worded(chosenText(effect, range), 'agent')];
+}
+
+function chosenText({ argv }: ToolEffect, { element: at, start, end }: Range): string {
+  return (argv[at] ?? '').slice(start, end);
 }
 
 function sandboxPieces(sandbox: ToolEffect['sandbox']): Piece[] {

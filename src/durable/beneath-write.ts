@@ -6,7 +6,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  open,
   openSync,
   readdirSync,
   renameSync,
@@ -15,11 +14,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import { componentsBeneath } from './beneath.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { componentsBeneath, fileCall, inside, openAt, refuseErrno, WRITING, walk } from './walk.ts';
 
 /**
- * Changing files beneath a root that somebody else may be changing too.
+ * Changing files beneath a root that another process may be changing too.
  *
  * The attacker swaps a folder for a symbolic link while we work, so that our write lands outside. A place is therefore a
  * walked and open folder plus one name in it; every verb acts on that name through the open folder (/proc/self/fd), and
@@ -34,12 +33,10 @@ const {
   O_APPEND,
   O_CREAT,
   O_EXCL,
-  O_DIRECTORY,
   O_NOFOLLOW,
   O_NONBLOCK,
   O_NOCTTY,
 } = constants;
-const FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 export interface Place {
   readonly folder_fd: number;
@@ -54,7 +51,7 @@ export interface Place {
 export function openPlace(root: string, path: string): Place {
   const components = componentsBeneath(path);
   const name = components.pop()!;
-  const folder_fd = walk(root, components, path);
+  const folder_fd = walk(root, components, path, WRITING);
   return { folder_fd, folder: join(root, ...components), name, path };
 }
 
@@ -75,45 +72,8 @@ export async function withPlace<T>(
   }
 }
 
-function walk(root: string, components: readonly string[], shown: string): number {
-  // The root itself is ours to choose, so a link may lead to it.
-  let fd = attempt(root, () => openSync(root, O_RDONLY | O_DIRECTORY));
-  let folder = root;
-  for (const name of components) {
-    try {
-      const next = openEntry(inside(fd, folder, name), shown, FOLDER);
-      closeSync(fd);
-      fd = next;
-    } catch (error) {
-      closeSync(fd);
-      throw error;
-    }
-    folder = join(folder, name);
-  }
-  return fd;
-}
-
-function inside(fd: number, folder: string, name: string): string {
-  return process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(folder, name);
-}
-
 function entry(place: Place, name: string): string {
   return inside(place.folder_fd, place.folder, name);
-}
-
-/** A link where a folder must be is ELOOP or ENOTDIR. Only the reason is looked up by name. */
-function openEntry(path: string, shown: string, flags: number, mode?: number): number {
-  try {
-    return openSync(path, flags, mode);
-  } catch (error) {
-    const errno = (error as NodeJS.ErrnoException).code;
-    if (errno === 'ENOTDIR' && isLink(path)) refuse('FILE_IS_SYMLINK', `${shown} goes through a link.`);
-    return refuseErrno(error, shown);
-  }
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 /** Opens what is at the place for reading; null when nothing is. What was opened must be looked at before it is used. */
@@ -121,11 +81,11 @@ export function openToRead(place: Place, name = place.name): number | null {
   const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   try {
     // A look must not change the time of the last access. Only the owner may ask for that.
-    return openEntry(entry(place, name), place.path, flags | O_NOATIME);
+    return openAt(entry(place, name), place.path, flags | O_NOATIME, WRITING);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === 'FILE_NOT_FOUND') return null;
-    if (error.details?.errno === 'EPERM') return openEntry(entry(place, name), place.path, flags);
+    if (error.facts?.errno === 'EPERM') return openAt(entry(place, name), place.path, flags, WRITING);
     throw error;
   }
 }
@@ -143,7 +103,7 @@ export function isImmutable(place: Place): boolean {
 /** What is at the place, without following a link; null when nothing is. */
 export function statAt(place: Place, name = place.name): BigIntStats | null {
   return (
-    attempt(place.path, () => lstatSync(entry(place, name), { bigint: true, throwIfNoEntry: false })) ?? null
+    fileCall(place.path, () => lstatSync(entry(place, name), { bigint: true, throwIfNoEntry: false })) ?? null
   );
 }
 
@@ -151,38 +111,27 @@ const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /** Creates a file that must not exist. */
 export function createAt(place: Place, name: string, mode = 0o600): number {
-  return openEntry(entry(place, name), place.path, NEW_FILE, mode);
-}
-
-const openLater = promisify(open);
-
-/** The same off the main thread: a file system may look long for a free place. The place must stay open meanwhile. */
-export async function createLater(place: Place, name: string, mode = 0o600): Promise<number> {
-  try {
-    return await openLater(entry(place, name), NEW_FILE, mode);
-  } catch (error) {
-    return refuseErrno(error, place.path);
-  }
+  return openAt(entry(place, name), place.path, NEW_FILE, WRITING, mode);
 }
 
 export function openToAppend(place: Place, mode = 0o600): number {
   const flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
-  return openEntry(entry(place, place.name), place.path, flags, mode);
+  return openAt(entry(place, place.name), place.path, flags, WRITING, mode);
 }
 
 /** Puts a finished file under the name of the place, over whatever is there. */
 export function putOver(place: Place, temporary: string): void {
-  attempt(place.path, () => renameSync(entry(place, temporary), entry(place, place.name)));
+  fileCall(place.path, () => renameSync(entry(place, temporary), entry(place, place.name)));
 }
 
-/** Puts a finished file under the name of the place, which must be free: a link never replaces what somebody else put. */
+/** Puts a finished file under the name of the place, which must be free: a link never replaces what another process put there. */
 export function putNew(place: Place, temporary: string): void {
   moveNew({ ...place, name: temporary }, place);
 }
 
 /** Moves a file to a name that must be free. A crash between the two steps leaves one file with both names. */
 export function moveNew(from: Place, to: Place): void {
-  attempt(to.path, () => {
+  fileCall(to.path, () => {
     try {
       linkSync(entry(from, from.name), entry(to, to.name));
     } catch (error) {
@@ -204,15 +153,15 @@ function renameToFree(from: Place, to: Place): void {
 
 /** Moves a file over whatever is at the other place. */
 export function moveOver(from: Place, to: Place): void {
-  attempt(to.path, () => renameSync(entry(from, from.name), entry(to, to.name)));
+  fileCall(to.path, () => renameSync(entry(from, from.name), entry(to, to.name)));
 }
 
 export function removeAt(place: Place, name = place.name): void {
-  attempt(place.path, () => unlinkSync(entry(place, name)));
+  fileCall(place.path, () => unlinkSync(entry(place, name)));
 }
 
 export function makeFolderAt(place: Place, mode = 0o755): void {
-  attempt(place.path, () => mkdirSync(entry(place, place.name), mode));
+  fileCall(place.path, () => mkdirSync(entry(place, place.name), mode));
 }
 
 /** Removes a folder only when it is empty. */
@@ -228,7 +177,7 @@ export function removeFolderAt(place: Place): 'removed' | 'not_empty' {
 }
 
 export function listFolderOf(place: Place): string[] {
-  return attempt(place.path, () => readdirSync(entry(place, '.')));
+  return fileCall(place.path, () => readdirSync(entry(place, '.')));
 }
 
 /** The real path of the folder while it stays open: for a child that cannot take a descriptor. */
@@ -255,34 +204,4 @@ export async function syncOpen(fd: number, shown: string): Promise<void> {
 /** A new name is durable only when its folder is. */
 export function syncFolderOf(place: Place): Promise<void> {
   return syncOpen(place.folder_fd, place.path);
-}
-
-/** Runs calls of the file system; whatever they throw becomes a refusal with its reason. */
-export function attempt<T>(shown: string, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    return refuseErrno(error, shown);
-  }
-}
-
-const REASONS: Readonly<Record<string, ReasonCode>> = {
-  ENOENT: 'FILE_NOT_FOUND',
-  ELOOP: 'FILE_IS_SYMLINK',
-  ENOTDIR: 'FILE_NOT_REGULAR',
-  EISDIR: 'FILE_NOT_REGULAR',
-  ENXIO: 'FILE_NOT_REGULAR',
-  EEXIST: 'FILE_EXISTS',
-  EACCES: 'PERMISSION_DENIED',
-  EPERM: 'PERMISSION_DENIED',
-  EROFS: 'PERMISSION_DENIED',
-  ENOSPC: 'DISK_FULL',
-  EDQUOT: 'DISK_FULL',
-  ENAMETOOLONG: 'PATH_ESCAPES',
-};
-
-export function refuseErrno(error: unknown, shown: string): never {
-  const errno = (error as NodeJS.ErrnoException).code ?? 'unknown';
-  return refuse(REASONS[errno] ?? 'WRITE_FAILED', `${shown}: ${errno}`, { path: shown, errno });
 }

@@ -14,11 +14,12 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { Refusal, refuse } from '../refusal.ts';
+import { refuse } from '../refusal.ts';
+import { type Errnos, fileCall } from './walk.ts';
 
 /**
  * The durable-file verbs. Each returns only when its change survives a power cut, and refuses otherwise: after a
- * failed fsync nobody can say what the disk holds, so nothing may be acknowledged. All calls are synchronous: a crash
+ * failed fsync it is unknown what the disk holds, so nothing may be acknowledged. All calls are synchronous: a crash
  * test can then kill between any two of them.
  */
 
@@ -32,10 +33,35 @@ export function createDurably(path: string, bytes: Uint8Array, mode = 0o600): vo
   });
 }
 
+/** The same, from parts that are made one after another. */
+export async function streamDurably(
+  path: string,
+  parts: AsyncIterable<Uint8Array>,
+  mode = 0o600,
+): Promise<void> {
+  let fd = -1;
+  durably(path, () => {
+    fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  });
+  try {
+    for await (const bytes of parts) durably(path, () => writeAll(fd, bytes));
+    durably(path, () => {
+      fchmodSync(fd, mode);
+      fsyncSync(fd);
+      syncFolder(dirname(path));
+    });
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Puts new bytes under a name, all or nothing: a reader sees the old file or the new one. */
 export function replaceDurably(path: string, bytes: Uint8Array, mode = 0o600): void {
   const folder = dirname(path);
-  // Unpredictable and exclusive: nobody can put a link where the temporary file will be.
+  // Unpredictable and exclusive: an attacker cannot put a link where the temporary file will be.
   const temporary = join(folder, `.${basename(path)}.${randomBytes(12).toString('hex')}`);
   durably(path, () => {
     writeNewFile(temporary, bytes, mode);
@@ -123,7 +149,7 @@ function appendRecord(fd: number, bytes: Uint8Array): void {
   fdatasyncSync(fd);
 }
 
-/** A disk that fills up takes part of a record. Half a line would deny everything, so it goes, if nobody wrote behind it. */
+/** A disk that fills up takes part of a record. Half a line would make every later check fail, so it is removed, unless another process has appended since. */
 function takeBack(fd: number, before: number, written: number): void {
   if (fstatSync(fd).size === before + written) ftruncateSync(fd, before);
 }
@@ -149,13 +175,7 @@ function syncFolder(path: string): void {
   }
 }
 
-function durably(path: string, act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    const errno = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    const full = errno === 'ENOSPC' || errno === 'EDQUOT';
-    refuse(full ? 'DISK_FULL' : 'WRITE_FAILED', `${path}: ${errno}`, { path, errno });
-  }
-}
+/** Whatever else went wrong, the change is not known to be durable: WRITE_FAILED. */
+const DURABLE: Errnos = { codes: { ENOSPC: 'DISK_FULL', EDQUOT: 'DISK_FULL' }, fallback: 'WRITE_FAILED' };
+
+const durably = (path: string, act: () => void): void => fileCall(path, act, DURABLE);

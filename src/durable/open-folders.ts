@@ -1,9 +1,9 @@
-import { componentsBeneath } from './beneath.ts';
 import { closePlace, openPlace, type Place } from './beneath-write.ts';
+import { componentsBeneath } from './walk.ts';
 
 /**
  * Folders that stay open for a while, so that a look at a hundred files of one folder needs one walk. For looks, and for
- * folders that are ours: a change walks again, because in the meantime somebody may have put another folder there.
+ * folders that are ours: a change walks again, because another process may have put another folder there meanwhile.
  */
 export class OpenFolders {
   readonly #root: string;

@@ -1,5 +1,5 @@
 /** What was kept of one output stream. */
-export interface Captured {
+export interface CapturedStream {
   readonly bytes: Uint8Array;
   /** All bytes that came, kept or not. */
   readonly total: number;
@@ -21,16 +21,18 @@ export class Capture {
     return this.#total;
   }
 
-  take(chunk: Uint8Array): void {
+  /** Returns how many bytes of it were kept. */
+  take(chunk: Uint8Array): number {
     this.#total += chunk.length;
     const wanted = Math.min(chunk.length, this.#max_bytes - this.#kept);
-    if (wanted <= 0) return;
+    if (wanted <= 0) return 0;
     this.#makeRoom(this.#kept + wanted);
     this.#buffer.set(chunk.subarray(0, wanted), this.#kept);
     this.#kept += wanted;
+    return wanted;
   }
 
-  result(): Captured {
+  result(): CapturedStream {
     const bytes = new Uint8Array(this.#buffer.subarray(0, this.#kept));
     return { bytes, total: this.#total, truncated: this.#total > this.#kept };
   }

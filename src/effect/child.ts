@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
-import { Capture, type Captured } from './capture.ts';
+import { limits } from '../limits.ts';
+import { Capture, type CapturedStream } from './capture.ts';
+import { type Redacted, Redactor } from './redact.ts';
+import { openRunLock } from './run-lock.ts';
 import type { RunUser } from './user.ts';
 
 export interface ChildCommand {
@@ -13,33 +16,38 @@ export interface ChildCommand {
   readonly filter?: Uint8Array | undefined;
   /** Gives the child one more descriptor to write to, after those; its first 4 KiB are `Outcome.status`. */
   readonly with_status?: boolean;
+  /** The lock of the run, a FIFO. The child has its reading end open as one more descriptor, after those. */
+  readonly lock?: string | undefined;
   /** The whole environment. Nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
+  /** What must not be seen in its output. */
+  readonly redacted?: readonly Redacted[] | undefined;
   readonly cwd: string;
   readonly timeout_ms: number;
   readonly stdout_bytes: number;
   readonly stderr_bytes: number;
   readonly abort?: AbortSignal | undefined;
+  /** Told what it prints as it comes, redacted; no more than is captured. It must not throw. */
+  readonly onOutput?: ((chunk: Uint8Array, stream: 'stdout' | 'stderr') => void) | undefined;
   /** Left out, it is our own. */
   readonly user?: RunUser | undefined;
 }
 
-export interface Outcome {
+export interface ChildOutcome {
   /** False only when it is certain that the program did not begin. */
   readonly started: boolean;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly timed_out: boolean;
   readonly aborted: boolean;
-  readonly stdout: Captured;
-  readonly stderr: Captured;
+  readonly stdout: CapturedStream;
+  readonly stderr: CapturedStream;
   readonly started_at: string;
   readonly finished_at: string;
   readonly error?: string;
   readonly status?: string;
 }
 
-const STATUS_BYTES = 4096;
 /** After the program has ended, output that is still in the pipe is read until it pauses this long, */
 const DRAIN_MS = 50;
 /** and at most so often: a process that escaped and writes for ever must not hold us. */
@@ -50,35 +58,38 @@ const DRAIN_ROUNDS = 40;
  * bubblewrap that takes the pid namespace with it, so nothing survives. Without a sandbox a process that moved to its
  * own session does survive: that is one of the things that `sandbox: none` gives away.
  */
-export function runChild(command: ChildCommand): Promise<Outcome> {
+export function runChild(command: ChildCommand, inherited?: readonly number[]): Promise<ChildOutcome> {
   const started_at = new Date().toISOString();
   if (command.abort?.aborted) return Promise.resolve({ ...notStarted('aborted', started_at), aborted: true });
   let child: ChildProcess;
   try {
-    child = start(command);
+    child = start(command, inherited);
   } catch (error) {
     return Promise.resolve(notStarted(errorName(error), started_at));
   }
   return follow(child, command, started_at);
 }
 
-function start(command: ChildCommand): ChildProcess {
+function start(command: ChildCommand, inherited: readonly number[] | undefined): ChildProcess {
   const [program, ...args] = command.argv;
   const nothing = openSync('/dev/null', 'r');
+  let lock: number | null = null;
   try {
+    if (command.lock !== undefined) lock = openRunLock(command.lock);
     const child = spawn(program!, args, {
       cwd: command.cwd,
       env: command.env as NodeJS.ProcessEnv,
       detached: true, // its own process group, so that the group can be killed
       shell: false,
       windowsHide: true,
-      stdio: withoutInherited(descriptors(command), nothing),
+      stdio: withoutInherited(descriptors(command, lock), nothing, inherited),
       ...becoming(command.user),
     });
     if (command.filter) giveBytes(child, firstExtra(command), command.filter);
     return child;
   } finally {
     closeSync(nothing);
+    if (lock !== null) closeSync(lock);
   }
 }
 
@@ -87,12 +98,13 @@ export function becoming(user: RunUser | undefined): { uid?: number; gid?: numbe
   return user?.switched ? { uid: user.uid, gid: user.gid } : {};
 }
 
-export type Stdio = 'ignore' | 'pipe' | number;
+export type Stdio = 'ignore' | 'pipe' | 'ipc' | number;
 
-function descriptors(command: ChildCommand): Stdio[] {
+function descriptors(command: ChildCommand, lock: number | null): Stdio[] {
   const stdio: Stdio[] = ['ignore', 'pipe', 'pipe', ...(command.fds ?? [])];
   if (command.filter) stdio.push('pipe');
   if (command.with_status) stdio.push('pipe');
+  if (lock !== null) stdio.push(lock);
   return stdio;
 }
 
@@ -110,9 +122,13 @@ export function giveBytes(child: ChildProcess, fd: number, bytes: Uint8Array): v
 }
 
 /** `nothing` is an open /dev/null. */
-export function withoutInherited(stdio: Stdio[], nothing: number): Stdio[] {
+export function withoutInherited(
+  stdio: Stdio[],
+  nothing: number,
+  inherited: readonly number[] = inheritable(),
+): Stdio[] {
   const given = stdio.length;
-  for (const fd of inheritable()) {
+  for (const fd of inherited) {
     while (stdio.length <= fd) stdio.push('ignore');
     if (fd >= given) stdio[fd] = nothing;
   }
@@ -123,7 +139,7 @@ export function withoutInherited(stdio: Stdio[], nothing: number): Stdio[] {
  * Descriptors that our own parent left open without close-on-exec. A child would inherit them, and one open folder is
  * enough to walk out of any sandbox. Node closes none of them, so each is covered with /dev/null.
  */
-function inheritable(): number[] {
+export function inheritable(): number[] {
   const found: number[] = [];
   for (const fd of listDescriptors()) {
     if (fd > 2 && !isCloseOnExec(fd)) found.push(fd);
@@ -131,13 +147,13 @@ function inheritable(): number[] {
   return found;
 }
 
-/** Throws without /proc: then nobody knows what the child would inherit, and nothing is started. */
+/** Throws without /proc: it is then unknown what the child would inherit, and nothing is started. */
 function listDescriptors(): number[] {
   return readdirSync('/proc/self/fd').map(Number);
 }
 
 const O_CLOEXEC = 0o2000000;
-/** The flags stand in the second line; what follows can be long, and this is read for each descriptor of each run. */
+/** The flags stand in the second line; what follows can be long. */
 const FLAGS_BYTES = 64;
 
 function isCloseOnExec(fd: number): boolean {
@@ -157,13 +173,16 @@ function isCloseOnExec(fd: number): boolean {
   return (Number.parseInt(flags ?? '0', 8) & O_CLOEXEC) !== 0;
 }
 
-function follow(child: ChildProcess, command: ChildCommand, started_at: string): Promise<Outcome> {
-  const stdout = captureOf(child.stdout, command.stdout_bytes);
-  const stderr = captureOf(child.stderr, command.stderr_bytes);
-  const status = command.with_status ? captureOf(statusPipe(child, command), STATUS_BYTES) : null;
+function follow(child: ChildProcess, command: ChildCommand, started_at: string): Promise<ChildOutcome> {
+  const { redacted, onOutput } = command;
+  const stdout = captureOf(child.stdout, command.stdout_bytes, redacted, (one) => onOutput?.(one, 'stdout'));
+  const stderr = captureOf(child.stderr, command.stderr_bytes, redacted, (one) => onOutput?.(one, 'stderr'));
+  const status = command.with_status
+    ? captureOf(statusPipe(child, command), limits.child_status_bytes)
+    : null;
   const watch = watchFor(child, command);
-  return new Promise<Outcome>((resolve) => {
-    let end: Pick<Outcome, 'exit_code' | 'signal'> = { exit_code: null, signal: null };
+  return new Promise<ChildOutcome>((resolve) => {
+    let end: Pick<ChildOutcome, 'exit_code' | 'signal'> = { exit_code: null, signal: null };
     const finish = () =>
       resolve({
         started: true,
@@ -182,7 +201,7 @@ function follow(child: ChildProcess, command: ChildCommand, started_at: string):
       watch.stop(); // from here on nothing of the tool's own can be late
       end = { exit_code, signal };
       killGroup(child); // what it left behind: nothing runs in the background
-      afterDrain(() => stdout.total + stderr.total, finish);
+      afterDrain(() => stdout.came() + stderr.came(), finish);
     });
     child.once('close', finish);
   }).finally(() => {
@@ -217,11 +236,32 @@ function statusPipe(child: ChildProcess, command: ChildCommand): Readable | null
   return child.stdio[firstExtra(command) + (command.filter ? 1 : 0)] as Readable | null;
 }
 
-function captureOf(stream: Readable | null, max_bytes: number): Capture {
+/** Nothing that is redacted gets as far as the capture. */
+function captureOf(
+  stream: Readable | null,
+  max_bytes: number,
+  redacted: readonly Redacted[] = [],
+  tell: (kept: Uint8Array) => void = () => {},
+) {
   const capture = new Capture(max_bytes);
-  stream?.on('data', (chunk: Uint8Array) => capture.take(chunk));
+  const take = (chunk: Uint8Array) => {
+    const kept = capture.take(chunk);
+    if (kept > 0) tell(chunk.subarray(0, kept));
+  };
+  const redactor = new Redactor(redacted);
+  let came = 0;
+  stream?.on('data', (chunk: Uint8Array) => {
+    came += chunk.length;
+    take(redactor.take(chunk));
+  });
   stream?.on('error', () => {}); // the pipe broke: what was captured until then is what there is
-  return capture;
+  return {
+    came: () => came,
+    result: () => {
+      take(redactor.end());
+      return capture.result();
+    },
+  };
 }
 
 function killGroup(child: ChildProcess): void {
@@ -233,7 +273,7 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Calls back when no more output comes, also when somebody keeps the other end of a pipe open. */
+/** Calls back when no more output comes, also when a grandchild keeps the other end of a pipe open. */
 function afterDrain(total: () => number, done: () => void): void {
   let seen = total();
   let rounds = 0;
@@ -249,8 +289,8 @@ function afterDrain(total: () => number, done: () => void): void {
 }
 
 /** The outcome of what certainly did not begin. */
-export function notStarted(error: string, started_at = new Date().toISOString()): Outcome {
-  const nothing: Captured = { bytes: new Uint8Array(), total: 0, truncated: false };
+export function notStarted(error: string, started_at = new Date().toISOString()): ChildOutcome {
+  const nothing: CapturedStream = { bytes: new Uint8Array(), total: 0, truncated: false };
   return {
     started: false,
     exit_code: null,

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { Machine } from './machine.ts';
 import { type OpenPath, openPath, requireApart } from './open-path.ts';
-import { type Command, type Confinement, type Source, sandboxCommand } from './sandbox.ts';
+import { type BindSource, type Command, type Confinement, sandboxCommand } from './sandbox.ts';
 
 /** A sandbox that can be started: its command line, and what it names by number, open. The caller closes it. */
 export interface Confined extends Pick<Command, 'argv' | 'filter'> {
@@ -22,7 +22,7 @@ export function openConfined(
   const close = () => {
     for (const { fd } of [...binds.splice(0), ...hidden.splice(0)]) closeSync(fd);
   };
-  const descriptorOf = ({ path, program }: Source): number => {
+  const descriptorOf = ({ path, program }: BindSource): number => {
     if (program) return programs.find((one) => one.path === path)!.fd;
     const bind = openPath(path, 'SANDBOX_PATH_MISSING');
     binds.push(bind);

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Digest } from '../canonical/digest.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
-import { compileGlobs, type Globs, type Standing } from './glob.ts';
+import { compileGlobs, type GlobState, type Globs } from './glob.ts';
 import { contains } from './mounts.ts';
 import type { Digests } from './program.ts';
 
@@ -64,7 +64,7 @@ interface Walk extends Hashing {
 }
 
 /** One name at a time: a folder with a million names is left as soon as there are too many. */
-function walkFolder(walk: Walk, path: string, at: Standing): void {
+function walkFolder(walk: Walk, path: string, at: GlobState): void {
   const folder = opened(path, () => opendirSync(join(walk.root, path), { bufferSize: 256 }));
   try {
     for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
@@ -77,7 +77,7 @@ function walkFolder(walk: Walk, path: string, at: Standing): void {
   }
 }
 
-function visit(walk: Walk, folder: string, at: Standing, entry: Dirent): void {
+function visit(walk: Walk, folder: string, at: GlobState, entry: Dirent): void {
   const matched = walk.globs.files(at, entry.name);
   // Of most names of a folder this is all that has to be asked.
   if (matched.length === 0 && entry.isFile()) return;

@@ -1,4 +1,5 @@
 import { endianness } from 'node:os';
+import { limits } from '../limits.ts';
 
 /** A binary that the kernel would start, and the loader that it starts first (PT_INTERP), if any. */
 export interface Elf {
@@ -29,10 +30,6 @@ const [EXECUTABLE, SHARED] = [2, 3];
 const [LOAD, INTERPRETER, PROPERTY] = [1, 3, 0x6474e553];
 const HEADER_BYTES = 64;
 const ENTRY_BYTES = 56;
-/** The kernel reads no longer table, no longer name of a loader, and no longer note. */
-const TABLE_BYTES = 65_536;
-const PATH_BYTES = 4_096;
-const NOTE_BYTES = 1_024;
 
 interface Segment {
   readonly type: number;
@@ -42,7 +39,7 @@ interface Segment {
 
 /**
  * Judges a binary as the kernel does before it starts one; the reason as text when it would not. Where the kernel answers
- * ENOEXEC, the C library hands the file to /bin/sh instead, so a header that only begins right is shell text that runs.
+ * ENOEXEC, the C library gives the file to /bin/sh instead, so a header that only begins right is shell text that runs.
  */
 export function judgeElf(read: ReadAt, arch: string = process.arch): Elf | string {
   const machine = MACHINES[arch];
@@ -82,7 +79,7 @@ function numbersIn(bytes: Buffer): Numbers {
 function segmentsOf(read: ReadAt, header: Numbers): Segment[] | null {
   const [offset, entry_bytes, count] = [header.u64(32), header.u16(54), header.u16(56)];
   const bytes = count * ENTRY_BYTES;
-  if (entry_bytes !== ENTRY_BYTES || bytes === 0 || bytes > TABLE_BYTES) return null;
+  if (entry_bytes !== ENTRY_BYTES || bytes === 0 || bytes > limits.elf_table_bytes) return null;
   const table = within(read, offset, bytes);
   if (table === null) return null;
   const numbers = numbersIn(table);
@@ -104,7 +101,7 @@ function loaderOf(read: ReadAt, segments: readonly Segment[]): Elf | string {
   const named = segments.find(({ type }) => type === INTERPRETER);
   if (!named) return { loader: null };
   const bytes =
-    named.bytes >= 2 && named.bytes <= PATH_BYTES ? within(read, named.offset, named.bytes) : null;
+    named.bytes >= 2 && named.bytes <= limits.elf_path_bytes ? within(read, named.offset, named.bytes) : null;
   if (bytes?.at(-1) !== 0) return 'the name of its loader is damaged';
   const loader = bytes.toString('utf8', 0, bytes.indexOf(0));
   return loader.startsWith('/') ? { loader } : 'its loader is not an absolute path';
@@ -114,7 +111,7 @@ const FEATURE_1_AND = 0xc0000000;
 
 /** arm64 answers ENOEXEC to a note of properties that are unsorted or longer than the note. */
 function isProperty(read: ReadAt, { offset, bytes }: Segment): boolean {
-  const note = bytes <= NOTE_BYTES ? within(read, offset, bytes) : null;
+  const note = bytes <= limits.elf_note_bytes ? within(read, offset, bytes) : null;
   if (note === null || note.length < 16 || note.toString('latin1', 12, 16) !== 'GNU\0') return false;
   const numbers = numbersIn(note);
   const end = 16 + numbers.u32(4);

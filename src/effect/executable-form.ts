@@ -12,7 +12,7 @@ export type ExecutableForm =
 const HEAD_BYTES = 256;
 
 /**
- * What the kernel would do with this open file. Everything else is refused: the C library hands a file that the kernel
+ * What the kernel would do with this open file. Everything else is refused: the C library gives a file that the kernel
  * does not know to /bin/sh, and there is no shell, ever.
  */
 export function executableForm(fd: number, path: string): ExecutableForm {

@@ -12,14 +12,14 @@ interface At {
 }
 
 /** Where a walk is within all patterns. */
-export type Standing = readonly At[];
+export type GlobState = readonly At[];
 
 export interface Globs {
-  readonly start: Standing;
+  readonly start: GlobState;
   /** Which patterns a file of this name matches. */
-  files(at: Standing, name: string): number[];
+  files(at: GlobState, name: string): number[];
   /** Where the walk is in a folder of this name. Empty when nothing below can match. */
-  below(at: Standing, name: string): Standing;
+  below(at: GlobState, name: string): GlobState;
 }
 
 /**

@@ -20,7 +20,7 @@ interface GuardRequest {
 
 /**
  * Each path is guarded where it really is, because mounts are real. What is hidden must exist: were its folder moved to
- * another name, nobody could tell where it is now. A protected path that does not exist yet is guarded as a place.
+ * another name, it would be unknown where it is now. A protected path that does not exist yet is guarded as a place.
  */
 export function guardsOf(request: GuardRequest, find: FindHidden = hiddenFinder()): Guards {
   const { read, write } = request;
@@ -31,7 +31,10 @@ export function guardsOf(request: GuardRequest, find: FindHidden = hiddenFinder(
   const found = find([...read, ...write]).filter(({ path, folder }) => folder || !isGiven(path, request));
   const sockets = found.filter(({ folder }) => !folder);
   if (sockets.length > limits.sandbox_sockets) {
-    refuse('SANDBOX_TOO_WIDE', `The sandbox would show ${sockets.length} sockets, too many to cover each.`);
+    refuse(
+      'SANDBOX_TOO_WIDE',
+      `The sandbox would show ${sockets.length} sockets; at most ${limits.sandbox_sockets} can be covered.`,
+    );
   }
   return {
     hidden: [...hidden, ...found],
@@ -66,9 +69,6 @@ interface Followed {
   readonly folder: boolean;
 }
 
-/** As many as the kernel follows. */
-const LINKS = 40;
-
 function follow(path: string): Followed {
   const links: string[] = [];
   const ahead = namesIn(resolve(path));
@@ -82,7 +82,8 @@ function follow(path: string): Followed {
     const stats = statsOf(next);
     if (!stats) return { real: next, links, absent: true, folder: true };
     if (stats.isSymbolicLink()) {
-      if (links.push(next) > LINKS) refuse('FILE_IS_SYMLINK', `${path} goes in circles.`, { path });
+      if (links.push(next) > limits.path_links)
+        refuse('FILE_IS_SYMLINK', `${path} goes in circles.`, { path });
       const target = readlinkSync(next);
       ahead.unshift(...namesIn(target));
       if (isAbsolute(target)) real = '/';

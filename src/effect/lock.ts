@@ -9,7 +9,7 @@ export interface LockOptions {
   readonly machine?: Machine;
 }
 
-/** flock(1) says this when somebody else holds the lock and it waited long enough. */
+/** flock(1) exits with this when another process held the lock for the whole wait. */
 export const CONFLICT = 75;
 
 /**
@@ -62,12 +62,12 @@ export async function lockDescriptor(
   });
   if (outcome.exit_code === 0) return;
   if (outcome.exit_code === CONFLICT) {
-    refuse('LOCK_UNAVAILABLE', `Another process has held ${path} for ${seconds} s.`, { path });
+    refuse('LOCK_UNAVAILABLE', `Another process has held ${path} for ${seconds} s.`, { path, held: true });
   }
   refuse('LOCK_UNAVAILABLE', `${path} could not be locked.`, { path });
 }
 
-/** While we waited, the file may have been replaced: then we hold a lock that nobody else looks at. */
+/** While we waited, the file may have been replaced: then no other process uses the lock that we hold. */
 function requireSameFile(fd: number, path: string): void {
   const ours = fstatSync(fd);
   const named = statSync(path, { throwIfNoEntry: false });

@@ -8,6 +8,7 @@ export interface Machine {
   readonly bwrap: string | null;
   readonly prlimit: string | null;
   readonly flock: string | null;
+  readonly mkfifo: string | null;
   readonly setpriv?: string | null;
   /** Whether open files can be named through /proc/self/fd. Missing means no. */
   readonly proc?: boolean;
@@ -29,7 +30,7 @@ export interface SystemPath {
   readonly link?: string;
 }
 
-/** Never the caller's PATH: whoever sets that would choose the sandbox. */
+/** Never the caller's PATH: a caller could choose the sandbox with it. */
 const TRUSTED_FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
 
 const SYSTEM = [
@@ -66,6 +67,7 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
     bwrap: findProgram('bwrap', folders),
     prlimit: findProgram('prlimit', folders),
     flock: findProgram('flock', folders),
+    mkfifo: findProgram('mkfifo', folders),
     setpriv: findProgram('setpriv', folders),
     proc: hasProc(),
     system: SYSTEM.flatMap(describeFolder),

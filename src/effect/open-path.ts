@@ -11,13 +11,13 @@ export interface OpenPath {
   readonly steps: readonly Step[];
 }
 
-export interface Step {
+interface Step {
   readonly path: string;
   readonly identity: string;
 }
 
 /** Node does not name this flag. All of Linux's platforms that Node runs on give it this value. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 const ENTRY = O_PATH | constants.O_NOFOLLOW;
 
 /**

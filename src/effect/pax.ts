@@ -1,8 +1,7 @@
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 const BLOCK = 512;
-/** All attributes of one file: the kernel allows 64 KiB for the names and 64 KiB for each value. */
-const HEADER_BYTES = 4 * 1024 * 1024;
 const PREFIX = 'SCHILY.xattr.';
 
 /** One extended attribute. An access control list is one of them. */
@@ -55,7 +54,11 @@ export class PaxReader {
     const size = sizeOf(header);
     const type = String.fromCharCode(header[156]!);
     if (type === 'x') {
-      if (size > HEADER_BYTES) refuse('ATTRIBUTES_UNREADABLE', 'The attributes of a file are too large.');
+      if (size > limits.attribute_header_bytes)
+        refuse(
+          'ATTRIBUTES_UNREADABLE',
+          `The attributes of a file have more than ${limits.attribute_header_bytes} bytes.`,
+        );
       this.#expect('extended', size);
     } else {
       this.members.push(this.#attributes);

@@ -4,13 +4,13 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { Account } from '../identity/account.ts';
 
 /** The process that took a claim: enough to tell later whether it is still alive. */
-export interface Executor {
+interface Executor {
   readonly host: string;
   readonly boot_id: string;
   readonly pid: number;
   /** When the process started, in clock ticks since boot, and the pid namespace in which `pid` means anything. */
   readonly started: string;
-  /** Names the machine, since two of them can have one host name. Hashed: the id itself is nobody's business. */
+  /** Names the machine, since two of them can have one host name. Hashed, so that the id itself is not published. */
   readonly machine?: Digest | undefined;
   /** One opened project of that process. It knows by itself what it still does. */
   readonly instance?: string | undefined;

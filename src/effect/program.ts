@@ -13,7 +13,7 @@ import { isAbsolute } from 'node:path';
 import type { Digest } from '../canonical/digest.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { executableForm, notExecutable } from './executable-form.ts';
+import { type ExecutableForm, executableForm, notExecutable } from './executable-form.ts';
 import { findProgram } from './machine.ts';
 
 /** One file of what runs: the executable, or an interpreter that its first line names. */
@@ -25,13 +25,10 @@ export interface Program {
   readonly sha256: Digest;
 }
 
-/** A program whose file is open. Whoever holds it must close it. */
+/** A program whose file is open. The caller must close it. */
 export interface OpenProgram extends Program {
   readonly fd: number;
 }
-
-/** The kernel follows at most this many interpreters of interpreters. */
-export const INTERPRETERS = 4;
 
 /**
  * The executable, the chain of its interpreters, and the loaders that these binaries name, each with its digest. What an
@@ -42,7 +39,8 @@ export function describePrograms(called: string, search_path: string, digests: D
   const programs: Program[] = [];
   let pending: Pending[] = [{ called, loader: false }];
   while (pending.length > 0) {
-    if (programs.length > 3 * INTERPRETERS) notExecutable(called, 'its interpreters are nested too deep');
+    if (programs.length > 3 * limits.interpreters)
+      notExecutable(called, `it has more than ${limits.interpreters} interpreters of interpreters`);
     const [next, ...rest] = pending as [Pending, ...Pending[]];
     pending = rest;
     // Most binaries of a machine share one loader.
@@ -50,7 +48,7 @@ export function describePrograms(called: string, search_path: string, digests: D
     const program = openProgram(next.called, digests);
     try {
       programs.push({ called: program.called, path: program.path, sha256: program.sha256 });
-      pending = [...pending, ...startedBy(program, search_path)];
+      pending = [...pending, ...startedBy(program, search_path, digests)];
     } finally {
       closeSync(program.fd);
     }
@@ -68,9 +66,7 @@ export function openProgram(called: string, digests: Digests): OpenProgram {
   const path = realPathOf(called);
   const fd = openExecutable(path);
   try {
-    if (!fstatSync(fd).isFile()) notExecutable(path, 'it is not a regular file');
-    requireExecutable(path, fd);
-    return { called, path, fd, sha256: digests.of(fd) };
+    return { called, path, fd, sha256: digests.of(fd, (stats) => requireExecutable(path, stats)) };
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -95,9 +91,10 @@ function openExecutable(path: string): number {
   }
 }
 
-function requireExecutable(path: string, fd: number): void {
-  // Root passes access checks that nobody else passes, so the mode is looked at too.
-  if ((fstatSync(fd).mode & 0o111) === 0) notExecutable(path, 'no execute permission is set');
+function requireExecutable(path: string, stats: BigIntStats): void {
+  if (!stats.isFile()) notExecutable(path, 'it is not a regular file');
+  // Root passes access checks that other users fail, so the mode is looked at too.
+  if ((stats.mode & 0o111n) === 0n) notExecutable(path, 'no execute permission is set');
   try {
     accessSync(path, constants.X_OK);
   } catch {
@@ -106,8 +103,8 @@ function requireExecutable(path: string, fd: number): void {
 }
 
 /** What the kernel, or env, starts in order to run this program. */
-function startedBy(program: OpenProgram, search_path: string): Pending[] {
-  const form = executableForm(program.fd, program.path);
+function startedBy(program: OpenProgram, search_path: string, digests: Digests): Pending[] {
+  const form = digests.form(program);
   if (form.kind === 'binary') return form.next === null ? [] : [{ called: form.next, loader: true }];
   const named = /\/env$/.test(form.next)
     ? [form.next, lookedUpByEnv(program.path, form.words, search_path)]
@@ -126,10 +123,12 @@ function lookedUpByEnv(script: string, words: readonly string[], search_path: st
   return found ?? refuse('EXECUTABLE_MISSING', `${script} needs ${name}, which is not in ${search_path}.`);
 }
 
-/** Digests of open files. */
+/** What the bytes of open files are. */
 export interface Digests {
   /** `look` sees what the file is before it is read, and may refuse it. */
   of(fd: number, look?: (stats: BigIntStats) => void): Digest;
+  /** How the kernel starts it. */
+  form(program: Pick<OpenProgram, 'fd' | 'path'>): ExecutableForm;
 }
 
 /** A file that changed this recently may change again without its times showing it. */
@@ -143,22 +142,32 @@ const REMEMBERED = 2 * limits.covered_files;
  * digest cannot see: a page that was mapped for writing before it was hashed.
  */
 export function createDigests(now_ms: () => number = Date.now): Digests {
-  const remembered = new Map<string, Digest>();
+  const digests = new Map<string, Digest>();
+  const forms = new Map<string, ExecutableForm>();
   let buffer = Buffer.alloc(0);
+
+  function remembered<T>(known: Map<string, T>, stats: BigIntStats, read: () => T): T {
+    const key = keyOf(stats);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const now = read();
+    if (now_ms() - Number(stats.ctimeMs) <= SETTLED_MS) return now;
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    known.set(key, now);
+    return now;
+  }
+
   return {
     of(fd, look) {
       const stats = fstatSync(fd, { bigint: true });
       look?.(stats);
-      const key = keyOf(stats);
-      const known = remembered.get(key);
-      if (known) return known;
-      if (buffer.length === 0) buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      const digest = hashOpenFile(fd, stats, buffer);
-      if (now_ms() - Number(stats.ctimeMs) <= SETTLED_MS) return digest;
-      if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value!);
-      remembered.set(key, digest);
-      return digest;
+      return remembered(digests, stats, () => {
+        if (buffer.length === 0) buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+        return hashOpenFile(fd, stats, buffer);
+      });
     },
+    form: ({ fd, path }) =>
+      remembered(forms, fstatSync(fd, { bigint: true }), () => executableForm(fd, path)),
   };
 }
 

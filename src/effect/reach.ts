@@ -5,7 +5,7 @@ import { refuse } from '../refusal.ts';
 import type { RunUser } from './user.ts';
 
 /** What a user must be able to do with a path: some of r, w and x. */
-export interface Need {
+export interface AccessNeed {
   readonly path: string;
   readonly rights: string;
 }
@@ -18,7 +18,7 @@ export interface Need {
  * user: an access control list may allow what the mode does not. One that denies what the mode allows is not seen here;
  * then the tool does not start, or is denied.
  */
-export function requireReach(user: RunUser, needs: readonly Need[]): void {
+export function requireReach(user: RunUser, needs: readonly AccessNeed[]): void {
   const known = new Map<string, Stats | undefined>();
   const stats = (path: string) => {
     if (!known.has(path)) known.set(path, statSync(path, { throwIfNoEntry: false }));
@@ -32,7 +32,7 @@ export function requireReach(user: RunUser, needs: readonly Need[]): void {
 
 type Look = (path: string) => Stats | undefined;
 
-function cannotReach(user: RunUser, { path, rights }: Need, stats: Look): never {
+function cannotReach(user: RunUser, { path, rights }: AccessNeed, stats: Look): never {
   const { name } = user;
   const closed = user.switched
     ? foldersAbove(path).find((at) => !modeAllows(user, stats(at)!, 'x'))
@@ -56,7 +56,7 @@ function verbsOf(rights: string, stats: Stats | undefined): string {
   return [...rights].map((right) => verbs[right]).join(' and ');
 }
 
-function mayAccess({ path, rights }: Need): boolean {
+function mayAccess({ path, rights }: AccessNeed): boolean {
   const mode = [...rights].reduce((sum, right) => sum | BITS[right]!, 0);
   try {
     accessSync(path, mode);
@@ -69,7 +69,7 @@ function mayAccess({ path, rights }: Need): boolean {
 /** Of one class of users. */
 const BITS: Readonly<Record<string, number>> = { r: constants.R_OK, w: constants.W_OK, x: constants.X_OK };
 
-function modesAllow(user: RunUser, { path, rights }: Need, stats: Look): boolean {
+function modesAllow(user: RunUser, { path, rights }: AccessNeed, stats: Look): boolean {
   const found = stats(path);
   if (!found) return true;
   return (
@@ -90,7 +90,7 @@ function modeAllows({ uid, gid }: RunUser, { mode, uid: owner, gid: group }: Sta
 }
 
 /** Asks the kernel as that user. */
-function isAble({ uid, gid }: RunUser, { path, rights }: Need): boolean {
+function isAble({ uid, gid }: RunUser, { path, rights }: AccessNeed): boolean {
   const words = [...rights].flatMap((right, i) => [...(i === 0 ? [] : ['-a']), `-${right}`, path]);
   const { status } = spawnSync('/usr/bin/test', words, { env: {}, cwd: '/', stdio: 'ignore', uid, gid });
   return status === 0;

@@ -1,14 +1,14 @@
 import { constants } from 'node:os';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import type { Outcome } from './child.ts';
+import type { ChildOutcome } from './child.ts';
 import type { Machine, SystemPath } from './machine.ts';
 import { contains, type Guard, mountOptions, mountPlan, ownMounts } from './mounts.ts';
 import { callFilter } from './seccomp/filter.ts';
 import { sandboxFault } from './trial.ts';
 import { ownUser, type RunUser } from './user.ts';
 
-/** What a tool may reach. `none` is no sandbox at all, and is shown loudly to whoever approves. */
+/** What a tool may reach. `none` is no sandbox at all, and is an alarm on the approver's screen. */
 export type Profile =
   | 'none'
   | { readonly network: boolean; readonly read: readonly string[]; readonly write: readonly string[] };
@@ -38,18 +38,20 @@ export interface Confinement {
   readonly protected: readonly Guard[];
   /** The number of the first descriptor that the child has for the sandbox. */
   readonly first_fd?: number;
+  /** The child has the lock of its run open, after the filter and the status. */
+  readonly has_lock?: boolean;
 }
 
 /** A command line, and what the child must have open for it: the sources in their order, then the filter, then the status. */
 export interface Command {
   readonly argv: readonly string[];
-  readonly sources: readonly Source[];
+  readonly sources: readonly BindSource[];
   /** The filter of system calls, for `runChild`. Without a sandbox there is none. */
   readonly filter: Uint8Array | undefined;
 }
 
-/** What is bound. Names are looked up again by whoever uses them; an open file stays what was looked at. */
-export interface Source {
+/** What is bound. Names are looked up again at each use; an open file stays what was looked at. */
+export interface BindSource {
   readonly path: string;
   /** One of the programs that were hashed. */
   readonly program: boolean;
@@ -97,10 +99,12 @@ export function sandboxCommand(confinement: Confinement, machine: Machine): Comm
   }
   // prlimit runs inside: in its own user namespace the kernel counts only the sandbox's processes, so a limit on them
   // neither fails on a busy machine nor lets one tool starve another.
-  const sources: Source[] = [];
+  const sources: BindSource[] = [];
   const options = bwrapOptions(confinement, profile, machine, sources);
   const next = (confinement.first_fd ?? FIRST_FD) + sources.length;
   const told = ['--seccomp', String(next), '--json-status-fd', String(next + 1)];
+  // bubblewrap itself holds it until the sandbox has ended, and the tool gets nothing of it.
+  if (confinement.has_lock) told.push('--sync-fd', String(next + 2));
   const filter = callFilter(process.arch);
   return { argv: [machine.bwrap!, ...options, ...told, '--', ...limited], sources, filter };
 }
@@ -128,7 +132,7 @@ function bwrapOptions(
   c: Confinement,
   profile: Exclude<Profile, 'none'>,
   machine: Machine,
-  sources: Source[],
+  sources: BindSource[],
 ): string[] {
   const first = c.first_fd ?? FIRST_FD;
   const open = (program: boolean) => (path: string) => String(first - 1 + sources.push({ path, program }));
@@ -183,7 +187,7 @@ function linkOptions(program: Confinement['programs'][number], covered: readonly
  * What an outcome of bubblewrap says about the tool. It reports an exit code only for a command that it started; if it
  * ended by itself without one, the tool never ran. It turns a signal into 128 + its number, as shells do.
  */
-export function judgeSandboxed(outcome: Outcome): Outcome {
+export function judgeSandboxed(outcome: ChildOutcome): ChildOutcome {
   if (!outcome.started || outcome.timed_out || outcome.aborted || outcome.exit_code === null) return outcome;
   if (!outcome.status?.includes('"exit-code"')) {
     const error = Buffer.from(outcome.stderr.bytes).toString('utf8').trim().split('\n').at(-1)!;

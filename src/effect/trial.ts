@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { limits } from '../limits.ts';
 import { ownMounts } from './mounts.ts';
 import { callFilter } from './seccomp/filter.ts';
 import type { RunUser } from './user.ts';
@@ -9,8 +10,6 @@ interface Programs {
   readonly prlimit: string | null;
   readonly key_lists: readonly string[];
 }
-
-const TRIAL_MS = 10_000;
 
 /**
  * Why this user gets no sandbox on this machine, with the setting to change, or null. It makes one that does nothing:
@@ -35,7 +34,7 @@ export function sandboxFault(
         env: {},
         cwd: '/',
         encoding: 'utf8',
-        timeout: TRIAL_MS,
+        timeout: limits.sandbox_trial_ms,
         input: filter,
         stdio: ['pipe', 'ignore', 'pipe', root],
         ...(switched && { uid, gid }),

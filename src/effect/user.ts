@@ -14,9 +14,9 @@ export interface RunUser {
 const NOBODY = { name: 'nobody', uid: 65534, gid: 65534 };
 
 /** Keyturn's own user. */
-export function ownUser(known: readonly Account[] = accounts()): RunUser {
+export function ownUser(): RunUser {
   const uid = process.geteuid!();
-  const name = known.find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
+  const name = accounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
   return { name, uid, gid: process.getegid!(), switched: false };
 }
 
@@ -29,19 +29,17 @@ export function isRoot(): boolean {
  * so a tool gets root only when its registry entry says so.
  */
 export function userFor(run_as: string | null): RunUser {
-  const known = accounts();
-  const own = ownUser(known);
-  if (run_as === null && !isRoot()) return own;
-  const user = userNamed(run_as ?? NOBODY.name, known);
+  if (run_as === null && !isRoot()) return ownUser();
+  const user = userNamed(run_as ?? NOBODY.name);
   // The alarm that the approver sees goes by the name.
   if (user.uid === 0 && user.name !== 'root') {
     refuse('RUN_AS_UNAVAILABLE', `${user.name} is root under another name: say run_as: root.`);
   }
-  if (user.uid === own.uid) return own;
+  if (user.uid === process.geteuid!()) return ownUser();
   if (!isRoot()) {
     refuse(
       'RUN_AS_UNAVAILABLE',
-      `The tool must run as ${user.name}, and Keyturn runs as ${own.name}: only root can change its user.`,
+      `The tool must run as ${user.name}, and Keyturn runs as ${ownUser().name}: only root can change its user.`,
       { run_as: user.name },
     );
   }
@@ -51,16 +49,18 @@ export function userFor(run_as: string | null): RunUser {
 
 type Account = Pick<RunUser, 'name' | 'uid' | 'gid'>;
 
-function userNamed(name: string, known: readonly Account[]): Account {
-  const found = known.find((account) => account.name === name);
+function userNamed(name: string): Account {
+  const found = accounts(name)[0];
   if (found) return found;
   if (name === NOBODY.name) return NOBODY;
   return refuse('RUN_AS_UNAVAILABLE', `/etc/passwd knows no user ${name}.`, { run_as: name });
 }
 
-function accounts(): Account[] {
+/** All of them, or those of one name: only its lines are taken apart then. */
+function accounts(name?: string): Account[] {
   return textOf('/etc/passwd')
     .split('\n')
+    .filter((line) => name === undefined || line.startsWith(`${name}:`))
     .map((line) => line.split(':'))
     .filter((fields) => fields.length >= 7 && /^\d+$/.test(fields[2]!) && /^\d+$/.test(fields[3]!))
     .map(([name, , uid, gid]) => ({ name: name!, uid: Number(uid), gid: Number(gid) }));

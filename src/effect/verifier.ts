@@ -1,14 +1,12 @@
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { type Outcome, runChild } from './child.ts';
+import { type ChildOutcome, runChild } from './child.ts';
 import { type Confined, openConfined } from './confine.ts';
 import { executableForm } from './executable-form.ts';
 import { findProgram, inspectMachine, type Machine } from './machine.ts';
-import { INTERPRETERS } from './program.ts';
 import { judgeSandboxed, requireSandbox } from './sandbox.ts';
-
-const TIMEOUT_MS = 60_000;
 
 /**
  * Asks an external approval verifier, and refuses everything but a clear yes. `command` is one path (or a name that
@@ -19,7 +17,7 @@ export async function runVerifier(
   command: string | readonly string[],
   intent_id: string,
   hash: string,
-  timeout_ms = TIMEOUT_MS,
+  timeout_ms: number = limits.verifier_timeout_ms,
 ): Promise<void> {
   const [name = '', ...fixed] = typeof command === 'string' ? command.trim().split(/\s+/) : command;
   const env = process.env as Record<string, string>;
@@ -27,7 +25,7 @@ export async function runVerifier(
   const confined = confine([program, ...fixed, intent_id, hash], name);
   try {
     const { argv, fds, filter } = confined;
-    const bounds = { cwd: '/', timeout_ms, stdout_bytes: 0, stderr_bytes: STDERR_BYTES };
+    const bounds = { cwd: '/', timeout_ms, stdout_bytes: 0, stderr_bytes: limits.verifier_stderr_bytes };
     requireYes(
       judgeSandboxed(await runChild({ argv, fds, filter, with_status: true, env, ...bounds })),
       name,
@@ -36,9 +34,6 @@ export async function runVerifier(
     confined.close();
   }
 }
-
-/** Enough for bubblewrap to say why it did not start. */
-const STDERR_BYTES = 4096;
 
 /**
  * A verifier answers a question: it may read what its user may read and ask over the network, and it writes nothing. It
@@ -60,7 +55,7 @@ function confine(argv: readonly string[], name: string): Confined {
   }
 }
 
-function requireYes(outcome: Outcome, name: string): void {
+function requireYes(outcome: ChildOutcome, name: string): void {
   if (!outcome.started) refuse('VERIFIER_NOT_CALLABLE', `${name} cannot be started: ${outcome.error}`);
   if (outcome.timed_out) refuse('VERIFIER_ERROR', `${name} did not answer in time.`);
   if (outcome.exit_code === 1) refuse('VERIFIER_DENIED');
@@ -88,12 +83,15 @@ function isAllowed(path: string): boolean {
   }
 }
 
-/** Not only the verifier: the C library hands a script to /bin/sh when the kernel cannot start its interpreter. */
+/** Not only the verifier: the C library gives a script to /bin/sh when the kernel cannot start its interpreter. */
 function requireStartable(path: string): void {
   let next: string | null = path;
   for (let depth = 0; next !== null; depth++) {
-    if (depth > INTERPRETERS)
-      refuse('VERIFIER_NOT_CALLABLE', `${path}: its interpreters are nested too deep.`);
+    if (depth > limits.interpreters)
+      refuse(
+        'VERIFIER_NOT_CALLABLE',
+        `${path}: it has more than ${limits.interpreters} interpreters of interpreters.`,
+      );
     next = startedBy(next);
   }
 }

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 
 /** Something that is looked at again and again while an action runs. */
-export interface Watched<T> {
+interface Watched<T> {
   /** What stops the action, or `null`. */
   readonly look: () => Promise<T | null>;
   /** What it means that a look failed: an action that cannot be stopped does not go on. */

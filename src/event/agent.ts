@@ -1,13 +1,14 @@
-import { z } from 'zod';
-import { action, digest, name, prose, reason_code, signed, time, uuid } from './shape.ts';
+import * as z from 'zod';
+import { action, body, digest, name, prose, reason_code, signed, time, uuid } from './shape.ts';
 
 /**
  * The facts of the agent core: what was asked, what was planned, who agreed, and every step on the way. What a person
  * said, and the values they gave, are objects; a body holds their digests.
  */
 
-/** A correlation, thread, turn or user, as whoever calls names it. */
-export const caller_id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/);
+/** A correlation, thread, turn or user, as the caller names it. */
+export const CALLER_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+export const caller_id = z.string().regex(CALLER_ID);
 const bp = z.int().min(0).max(10_000);
 /** What a packet of any finder says about itself. Finders have codes of their own. */
 const packet_reason = z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/);
@@ -96,7 +97,7 @@ export const SLO_FIGURES = [
 
 export const agentBodies = {
   /** A human's act: the one status of a simulation for this tenant. */
-  'simulation.changed': z.strictObject({
+  'simulation.changed': body(() => ({
     simulation: name,
     version: z.int().min(1),
     status: z.enum(['Draft', 'Active', 'Deprecated', 'Disabled']),
@@ -107,7 +108,7 @@ export const agentBodies = {
     bound: digest.nullable(),
     /**
      * The delegation under which a lexicon YES may dispatch it. It is not called `delegation`: that names what a
-     * signature rests on, and this act is signed by a human and by nobody else.
+     * signature rests on, and this act is signed by a human only.
      */
     standing_delegation: uuid.nullable(),
     /** The delegation of the activation before this act, which ends with it, as the human who signs knows it. */
@@ -115,9 +116,9 @@ export const agentBodies = {
     expires_at: time.nullable(),
     reason: prose,
     ...signed,
-  }),
+  })),
 
-  'agent.received': z.strictObject({
+  'agent.received': body(() => ({
     turn_id: caller_id,
     user_id: caller_id,
     thread_id: caller_id,
@@ -127,8 +128,8 @@ export const agentBodies = {
     catalog_snapshot: digest,
     policy_snapshot: digest,
     reason_code: packet_reason,
-  }),
-  'agent.planned': z.strictObject({
+  })),
+  'agent.planned': body(() => ({
     plan_id: digest,
     plan: digest,
     /** The plan of this correlation that this one undoes, step by step, in reverse. */
@@ -138,8 +139,8 @@ export const agentBodies = {
     steps: z.array(step).min(1).max(64),
     risk_level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
     refs,
-  }),
-  'agent.confirmed': z.strictObject({
+  })),
+  'agent.confirmed': body(() => ({
     ...of_step,
     answer: z.enum(['YES', 'NO', 'AMBIGUOUS']),
     /** Token, language, version of the lexicon, and the hash of what was said. */
@@ -147,8 +148,8 @@ export const agentBodies = {
     /** What was said, sealed; null where it was too long to be kept. */
     text: digest.nullable(),
     confirm_lexicon_version_ref: version_ref,
-  }),
-  'agent.access': z.strictObject({
+  })),
+  'agent.access': body(() => ({
     ...of_step,
     user_id: caller_id,
     access_action: action,
@@ -156,9 +157,9 @@ export const agentBodies = {
     outcome: z.enum(['ALLOW', 'DENY', 'AP_REQUIRED']),
     /** The intent that waits for an approver. */
     intent_id: uuid.nullable(),
-  }),
+  })),
   /** One transition of a plan, or of one of its steps. */
-  'agent.moved': z.strictObject({
+  'agent.moved': body(() => ({
     plan_id: digest,
     /** Null when the plan itself moves. */
     step_id: digest.nullable(),
@@ -172,10 +173,10 @@ export const agentBodies = {
     dispatch_decision_hash: digest.nullable(),
     dispatch_ms: z.int().min(0).nullable(),
     outcome: digest.nullable(),
-  }),
+  })),
 
-  /** Somebody asked for what does not exist. */
-  'intake.recorded': z.strictObject({
+  /** A user asked for what does not exist. */
+  'intake.recorded': body(() => ({
     fingerprint: digest,
     user_id: caller_id,
     packet: digest,
@@ -183,13 +184,13 @@ export const agentBodies = {
     category: caller_id,
     /** It exists as a draft: linked, not requested again. */
     linked_draft: name.nullable(),
-  }),
-  'intake.told': z.strictObject({ user_id: caller_id, simulation: name }),
+  })),
+  'intake.told': body(() => ({ user_id: caller_id, simulation: name })),
 
-  'slo.waived': z.strictObject({
+  'slo.waived': body(() => ({
     figures: z.array(z.enum(SLO_FIGURES)).min(1).max(SLO_FIGURES.length),
     until: time,
     reason: prose,
     ...signed,
-  }),
+  })),
 } as const;

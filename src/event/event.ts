@@ -1,16 +1,24 @@
-import { z } from 'zod';
-import { limits } from '../limits.ts';
+import * as z from 'zod';
+import { policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentBodies, caller_id } from './agent.ts';
+import { executionBodies } from './execution.ts';
 import {
+  type ActSignature,
   action,
   attempt,
+  body,
+  by_control,
+  credential,
   decision,
   digest,
   key,
   name,
+  proof,
   prose,
+  public_key,
   reason_code,
+  receipt,
   roles,
   signed,
   time,
@@ -22,23 +30,6 @@ import {
  * The closed union of facts. An event says that something happened; it never says what a secret was: bodies hold
  * digests of arguments, outputs and envelopes, whose bytes are erasable objects in the store.
  */
-
-/** What one stream printed. The object is sealed, so no two runs share one; of nothing there is none. */
-export const capture = z
-  .strictObject({ digest: digest.nullable(), bytes: z.int().min(0), truncated: z.boolean() })
-  .refine(({ digest, bytes }) => (digest === null) === (bytes === 0), 'names an object of nothing');
-
-/** The process that took a claim: enough to tell later whether it is still alive. */
-const executor = z.strictObject({
-  host: z.string().min(1).max(255),
-  boot_id: z.string().min(1).max(64),
-  pid: z.int().min(1),
-  started: z.string().min(1).max(64),
-  /** Of the machine, hashed; absent in older entries and where a machine has none. */
-  machine: digest.optional(),
-  /** Of one opened project in that process. */
-  instance: uuid.optional(),
-});
 
 /** Where in the ledger the act stands. It is signed, so the same act counts nowhere else. */
 const place = z.int().min(1);
@@ -59,46 +50,62 @@ const target = {
   name: z.string().max(128),
 };
 
-const bodies = {
-  'system.initialised': z.strictObject({ project_id: uuid, ledger_key: key, version: z.string().max(32) }),
+/** By the key that becomes known, over the same statement: it shows that the key is held by whom it is enrolled for. */
+const own = proof;
 
-  'key.enrolled': z.strictObject({
+const approvers = z.array(z.strictObject({ name, roles })).min(1).max(64);
+
+const bodies = {
+  'system.initialised': body(() => ({ project_id: uuid, ledger_key: key, version: z.string().max(32) })),
+
+  'key.enrolled': body(() => ({
     principal: z.enum(['human', 'agent']),
-    public_key: key.nullable(),
+    /** The first one. An agent may have none, and never has another. */
+    credential: credential.nullable(),
+    own: own.nullable(),
     roles,
     ...signed,
-  }),
-  'key.revoked': z.strictObject({ reason: prose, ...signed }),
-  'role.assigned': z.strictObject({ roles, reason: prose, ...signed }),
+  })),
+  /** Of the whole person, with all credentials. */
+  'key.revoked': body(() => ({ reason: prose, ...signed })),
+  'credential.added': body(() => ({ credential, own, reason: prose, ...signed })),
+  'credential.revoked': body(() => ({ public_key, reason: prose, ...signed })),
+  /** A secret by which an agent shows at the door of a service who it is. Only its digest is kept. */
+  'token.added': body(() => ({ token_id: uuid, digest, reason: prose, ...signed })),
+  'token.revoked': body(() => ({ token_id: uuid, reason: prose, ...signed })),
+  'role.assigned': body(() => ({ roles, reason: prose, ...signed })),
 
   /** The key that signs capabilities from now on. Older ones still verify what they signed. */
-  'control_key.added': z.strictObject({ public_key: key, reason: prose, ...signed }),
-  'policy.activated': z.strictObject({
+  'control_key.added': body(() => ({ public_key: key, reason: prose, ...signed })),
+  /** A host may run what is ordered for an executor of this name. */
+  'executor.added': body(() => ({ public_key: key, name, reason: prose, ...signed })),
+  'executor.revoked': body(() => ({ public_key: key, reason: prose, ...signed })),
+  'policy.activated': body(() => ({
     snapshot: digest,
     /** What was active until then, as the human who signs it knows it; null for the first one. */
     replaces: digest.nullable(),
-    policies: z.int().min(0).max(limits.policies),
+    policies: z.int().min(0).max(policyLimits.policies),
     reason: prose,
     ...signed,
-  }),
-  'system.frozen': z.strictObject({ ...target, reason: prose, ...signed }),
-  'system.unfrozen': z.strictObject({ ...target, reason: prose, ...signed }),
+  })),
+  'system.frozen': body(() => ({ ...target, reason: prose, ...signed })),
+  'system.unfrozen': body(() => ({ ...target, reason: prose, ...signed })),
 
   /** The ledger is accepted as it is, although a kept head says otherwise: a backup was restored, or the head was lost. */
-  'head.accepted': z.strictObject({
+  'head.accepted': body(() => ({
     seq: place,
     /** How many entries the longest kept head knew; null when none could be read. */
     kept_size: z.int().min(0).nullable(),
     reason: prose,
     ...signed,
-  }),
+  })),
 
   /** A human says which time it is. It alone may be earlier than the entry before it; `now` is its own time. */
-  'clock.accepted': z.strictObject({ seq: place, now: time, reason: prose, ...signed }),
+  'clock.accepted': body(() => ({ seq: place, now: time, reason: prose, ...signed })),
 
-  'delegation.granted': z.strictObject({
+  'delegation.granted': body(() => ({
     delegate: name,
-    delegate_key: key,
+    delegate_key: public_key,
     /** Exact actions, or beginnings that end with `*`. */
     actions: z.array(action).min(1).max(64),
     /** Whether what is submitted under it counts as approved by the human at the root of the chain. */
@@ -108,10 +115,10 @@ const bodies = {
     delegation: uuid.nullable(),
     reason: prose,
     ...signed,
-  }),
-  'delegation.revoked': z.strictObject({ reason: prose, ...signed }),
+  })),
+  'delegation.revoked': body(() => ({ reason: prose, ...signed })),
 
-  'intent.proposed': z.strictObject({
+  'intent.proposed': body(() => ({
     hash: digest,
     effect_digest: digest,
     registry_digest: digest,
@@ -123,11 +130,11 @@ const bodies = {
     proposer: name,
     proposer_kind: z.enum(['human', 'agent']),
     /** The proposer's own signature over the hash; without it the name is only a claim. */
-    proposer_signature: z.base64().length(88).nullable(),
+    proposer_signature: proof.nullable(),
     /** The key that made that signature. Whether it is the proposer's, the fold asks. */
-    proposer_key: key.nullable(),
+    proposer_key: public_key.nullable(),
     account,
-    /** The user who asked the agent core for it: whoever asks does not approve, whoever proposes for them. */
+    /** The user who asked the agent core for it: the one who asks does not approve, nor does the one who proposes for them. */
     on_behalf_of: caller_id.nullable(),
     actions: z.array(action).min(1).max(64),
     /** Other tools that a human may turn to after a failure, because the intent names them. */
@@ -136,33 +143,78 @@ const bodies = {
     replaces: uuid.nullable(),
     /** What its plan takes from files, as it was when it was proposed. */
     contents: z.array(digest).max(100),
+    /** The digest of the receipt that the proposer was given. Who has the receipt may withdraw the intent. */
+    receipt: digest,
     expires_at: time,
-  }),
-  'intent.refused': z.strictObject({ reason_code, decision: decision.nullable() }),
-  'intent.submitted': z.strictObject({ hash: digest, by: name, decision }),
-  /** The submission by somebody to whom a human delegated it. */
-  'intent.delegated': z.strictObject({
+  })),
+  /** By its proposer, who proves to be that with the receipt of the proposal or with a signature, for good. */
+  'intent.withdrawn': body(() => ({
+    hash: digest,
+    by: name,
+    reason: prose,
+    receipt: receipt.nullable(),
+    proposer_signature: proof.nullable(),
+    proposer_key: public_key.nullable(),
+  })),
+  /** A human changed it before anybody approved it: what they propose in its place is another intent, in their own name. */
+  'intent.replaced': body(() => ({
+    hash: digest,
+    replacement: uuid,
+    replacement_hash: digest,
+    ...signed,
+  })),
+  'intent.refused': body(() => ({ reason_code, decision: decision.nullable() })),
+  'intent.submitted': body(() => ({ hash: digest, by: name, decision })),
+  /** The submission by an agent to which a human delegated it. */
+  'intent.delegated': body(() => ({
     hash: digest,
     effect_digest: digest,
     delegation: uuid,
     /** The human at the root, when the delegation stands for an approval. */
-    approver: z.strictObject({ by: name, key }).nullable(),
+    approver: z.strictObject({ by: name, key: public_key }).nullable(),
     expires_at: time,
     decision,
     ...signed,
-  }),
+  })),
 
-  'approval.granted': z.strictObject({
+  'approval.granted': body(() => ({
     hash: digest,
     effect_digest: digest,
     expires_at: time,
     account,
     decision,
     ...signed,
-  }),
-  'approval.denied': z.strictObject({ hash: digest, reason: prose, ...signed }),
+  })),
+  'approval.denied': body(() => ({ hash: digest, reason: prose, ...signed })),
 
-  'capability.issued': z.strictObject({
+  /** A human, or a delegate, orders one run of one attempt, within bounds. The capability for it has the same id. */
+  'order.given': body(() => ({
+    order_id: uuid,
+    attempt,
+    hash: digest,
+    effect_digest: digest,
+    action,
+    /** What it may reach and under which conditions, as an object; null for just what the effect needs, under none. */
+    bounds: digest.nullable(),
+    audience: z.string().min(1).max(256),
+    holder: key.nullable(),
+    /** When what is issued under it ends. */
+    expires_at: time,
+    /** Until when a capability may be issued under it. */
+    lapses_at: time,
+    /** The same signature approves the intent until then; null where it only orders. */
+    approves_until: time.nullable(),
+    delegation: uuid.nullable(),
+    account,
+    /** The humans whose approvals stand behind it, with the roles that they have. */
+    approvers,
+    /** That this human may approve; null where it only orders. */
+    decision: decision.nullable(),
+    ...signed,
+  })),
+  /** The control plane issues what was ordered. Its key signs it. */
+  'capability.issued': body(() => ({
+    /** That of its order. */
     capability_id: uuid,
     attempt,
     hash: digest,
@@ -170,9 +222,6 @@ const bodies = {
     action,
     /** The token itself is an object. */
     token: digest,
-    audience: z.string().min(1).max(256),
-    holder: key.nullable(),
-    control_key: key,
     expires_at: time,
     policy: digest,
     decision,
@@ -182,118 +231,31 @@ const bodies = {
      */
     ordinal: z.int().min(1).nullable(),
     /** The humans whose approvals the decision counted, with the roles that they had. */
-    approvers: z.array(z.strictObject({ name, roles })).min(1).max(64),
-    /** Issued although it is frozen or a policy forbids it: two humans broke the glass. */
+    approvers,
+    /** Issued although it is frozen or a policy forbids it: two humans confirmed a break-glass. */
     glass: z.boolean(),
-    delegation: uuid.nullable(),
-    ...signed,
-  }),
-  'capability.denied': z.strictObject({
+    ...by_control,
+  })),
+  'capability.denied': body(() => ({
     hash: digest,
     by: name,
     reason_code,
     decision: decision.nullable(),
-  }),
-  'capability.revoked': z.strictObject({ capability_id: uuid, reason: prose, ...signed }),
-  'glass.broken': z.strictObject({ attempt, hash: digest, decision, reason: prose, ...signed }),
-
-  'execution.claimed': z.strictObject({
-    execution_id: uuid,
-    capability_id: uuid,
-    /** What was presented: the token, or a chain that narrows it. */
-    presented: digest,
-    policy: digest,
-    decision,
-    attempt,
+  })),
+  /** The policies do not let it be issued, and the order ends with that. */
+  'order.denied': body(() => ({
+    order_id: uuid,
     hash: digest,
-    effect_digest: digest,
-    registry_digest: digest,
-    tool: title,
-    /** Where a plan keeps its backups and reports, relative to the project: known before anything is changed. */
-    reports: z.string().min(1).max(512).nullable(),
-    executor,
-  }),
-  /** Everything that a plan will change was backed up. From here on it may be changed. */
-  'execution.checkpointed': z.strictObject({
-    execution_id: uuid,
-    /** Of the rollback manifest, without what its later status says. */
-    manifest: digest,
-  }),
-  /** A plan wrote down what it is about to do, where no path will show it. It does that only after this is recorded. */
-  'execution.announced': z.strictObject({
-    execution_id: uuid,
-    /** Of the journal of the run, up to here. */
-    journal: digest,
-  }),
-  'execution.refused': z.strictObject({
-    hash: digest,
-    capability_id: uuid.nullable(),
     reason_code,
     decision: decision.nullable(),
-  }),
-  /** Something that had to hold while it ran no longer did. What is outstanding for the intent is revoked with it. */
-  'violation.detected': z.strictObject({
-    execution_id: uuid,
-    reason_code,
-    decision: decision.nullable(),
-    revoked: z.array(uuid).max(limits.outstanding_capabilities),
-  }),
-  'execution.finished': z.strictObject({
-    execution_id: uuid,
-    capability_id: uuid,
-    attempt,
-    tool: title,
-    result: z.enum(['success', 'failure', 'partial', 'rolled_back']),
-    reason_code: reason_code.nullable(),
-    exit_code: z.int().nullable(),
-    signal: z.string().max(16).nullable(),
-    started_at: time,
-    finished_at: time,
-    stdout: capture,
-    stderr: capture,
-    /** The reports of a plan, by name. */
-    reports: z.record(z.string().regex(/^[a-z_]{1,40}$/), digest),
-  }),
-  'execution.resolved': z.strictObject({
-    execution_id: uuid,
-    attempt,
-    outcome: z.enum(['happened', 'did_not_happen']),
-    reason: prose,
-    ...signed,
-  }),
-  'retry.authorised': z.strictObject({
-    attempt,
-    after: uuid,
-    hash: digest,
-    /** The same effect again, or that of an alternate that the intent names. */
-    effect_digest: digest,
-    tool: title,
-    reason: prose,
-    ...signed,
-  }),
+  })),
+  'capability.revoked': body(() => ({ capability_id: uuid, reason: prose, ...signed })),
+  'glass.broken': body(() => ({ attempt, hash: digest, decision, reason: prose, ...signed })),
 
-  'rollback.claimed': z.strictObject({
-    execution_id: uuid,
-    /** Counted from 1: a rollback that is stuck can be tried again. */
-    round: z.int().min(1),
-    /** The checkpoints to restore; none stands for all of them. */
-    checkpoints: z.array(z.string().min(1).max(128)).max(1000),
-    /** Paths that this human leaves as they are. */
-    except: z.array(z.string().min(1).max(4096)).max(1000),
-    executor,
-    reason: prose,
-    ...signed,
-  }),
-  'rollback.finished': z.strictObject({
-    execution_id: uuid,
-    round: z.int().min(1),
-    /** `partial`: only the checkpoints that were asked for. `stuck`: some path could not be restored. */
-    result: z.enum(['complete', 'partial', 'stuck']),
-    report: digest,
-  }),
+  ...executionBodies,
 
   /** Written before the first backup of a run goes: from here on its rollback is refused. */
-  'backups.expired': z.strictObject({
+  'backups.expired': body(() => ({
     execution_id: uuid,
     /** What the human saw that it frees. */
     bytes: z.int().min(0),
@@ -301,11 +263,23 @@ const bodies = {
     gives_up_undo: z.boolean(),
     reason: prose,
     ...signed,
-  }),
+  })),
 
-  'object.erased': z.strictObject({ reason: prose, ...signed }),
+  /** Entries from `from` up to `to`, without it, are in a file with the objects that they name. They stay in the ledger, too. */
+  'ledger.archived': body(() => ({
+    from: z.int().min(0),
+    to: z.int().min(1),
+    /** Its name, without its folder. */
+    file: z.string().min(1).max(255),
+    sha256: digest,
+    bytes: z.int().min(1),
+    reason: prose,
+    ...signed,
+  })),
+
+  'object.erased': body(() => ({ reason: prose, ...signed })),
   /** Old bytes that a gc removed. Unlike erased ones, they are stored again when they are needed again. */
-  'object.expired': z.strictObject({ bytes: z.int().min(0), reason: prose, ...signed }),
+  'object.expired': body(() => ({ bytes: z.int().min(0), reason: prose, ...signed })),
 
   ...agentBodies,
 } as const;
@@ -321,11 +295,40 @@ export type Event<K extends EventKind = EventKind> = {
   [P in K]: { readonly kind: P; readonly subject: string; readonly body: Body<P> };
 }[K];
 
-/** The events that somebody signs: a human, or a delegate where the event names a delegation. */
-export type SignedKind = { [K in EventKind]: Body<K> extends { signature: string } ? K : never }[EventKind];
+/** The events that carry a signature: a human, or a delegate where the event names a delegation. */
+export type SignedKind = {
+  [K in EventKind]: Body<K> extends Pick<ActSignature, 'signature'> ? K : never;
+}[EventKind];
 
 export function isSigned(event: Event): event is Event<SignedKind> {
   return 'signature' in event.body;
+}
+
+/** The name whose key signed it; null where no key of a person or an agent did. */
+export function signedBy({ body }: { readonly body: object }): string | null {
+  const { by, signature, proposer, proposer_signature } = body as Readonly<Record<string, unknown>>;
+  const name = signature !== undefined || proposer_signature ? (by ?? proposer) : null;
+  return typeof name === 'string' ? name : null;
+}
+
+/** The members of an act that its human neither saw nor signed. */
+const BESIDE: { readonly [K in SignedKind]?: readonly (keyof Body<K>)[] } = {
+  'key.enrolled': ['own'],
+  'credential.added': ['own'],
+  'approval.granted': ['account', 'decision'],
+  'order.given': ['account', 'approvers', 'decision'],
+  'intent.delegated': ['decision'],
+  'glass.broken': ['decision'],
+  'rollback.claimed': ['executor', 'executor_key', 'executor_signature'],
+};
+
+export function besideOf(kind: SignedKind): readonly string[] {
+  return BESIDE[kind] ?? [];
+}
+
+/** The members of a fact that its machine did not state: an executor asks for a claim, and the control plane decides. */
+export function besideFact(kind: EventKind): readonly string[] {
+  return kind === 'execution.claimed' ? ['presented', 'policy', 'decision'] : [];
 }
 
 /** Whether the event is of one of these kinds. */

@@ -1,4 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import { spkiAlgorithm } from '../canonical/spki.ts';
+import { visible } from '../canonical/visible.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, reasonCodes } from '../refusal.ts';
 
@@ -12,12 +14,116 @@ export const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 export const key = z.base64().length(44);
 export const prose = z.string().min(1).max(limits.prose_chars);
 export const attempt = z.int().min(1);
-export const reason_code = z.enum(reasonCodes as [ReasonCode, ...ReasonCode[]]);
+/** 32 bytes that only the proposer of an intent was told. */
+export const receipt = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+/** Made by the first refusal that is read: a list of some hundred words takes longer than all the other shapes. */
+export const reason_code = z.lazy(() => z.enum(reasonCodes as [ReasonCode, ...ReasonCode[]]));
 /** An abstract action, such as `tool:deploy` or `plan`. */
 export const action = z.string().min(1).max(128);
 export const roles = z.array(name).max(16);
 /** The stored decision of a policy set: the whole request, the answer, and the policies that gave it. */
 export const decision = digest;
 
-/** What every act carries: who, with which key, when, and the signature over the whole event. */
-export const signed = { by: name, key, signed_at: time, signature: z.base64().length(88) };
+/** What an event holds. Made when the first event of its kind is read: a command meets few of the fifty, and one is not cheap to make. */
+export const body = <S extends z.ZodRawShape>(shape: () => S) => z.lazy(() => z.strictObject(shape()));
+
+/** Raw bytes as base64url, in the one text that they have. */
+function raw(least_bytes: number, most_bytes: number) {
+  const fits = (text: string) => {
+    if (text.length > Math.ceil((most_bytes * 4) / 3)) return false;
+    const bytes = Buffer.from(text, 'base64url');
+    return bytes.length >= least_bytes && bytes.toString('base64url') === text;
+  };
+  return z.string().refine(fits, `is not base64url of ${least_bytes} to ${most_bytes} bytes`);
+}
+
+/** Each once. */
+function unique(values: readonly string[]): boolean {
+  return new Set(values).size === values.length;
+}
+
+/** Lower case, and no address: no browser makes a passkey for one. */
+const host_name = z
+  .string()
+  .max(253)
+  .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/);
+
+/** As a browser writes it, with any port but the usual one. */
+const web_origin = z
+  .string()
+  .max(300)
+  .refine(isWebOrigin, 'is not an origin of https, nor of http on localhost');
+
+function isWebOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol, hostname } = new URL(text);
+  if (origin !== text || !host_name.safeParse(hostname).success) return false;
+  return protocol === 'https:' || (protocol === 'http:' && hostname === 'localhost');
+}
+
+export const credential_id = raw(1, limits.credential_id_bytes);
+export const client_data = raw(2, limits.client_data_bytes);
+export const spki = z
+  .string()
+  .max(800)
+  .refine((text) => spkiAlgorithm(text) !== null, 'is not a key for ES256, EdDSA or RS256');
+
+/** What is kept of a passkey. */
+export const passkey = z.strictObject({
+  credential_id,
+  /** SPKI in DER, as base64. */
+  public_key: spki,
+  rp_id: host_name,
+  /** Where it may be used: exact, with the port. The list is signed and follows no header. */
+  origins: z.array(web_origin).min(1).max(limits.passkey_origins).refine(unique, 'names an origin twice'),
+  /** Whether its maker may copy it to other devices (the flag BE). It never changes. */
+  can_sync: z.boolean(),
+  /** The model of the authenticator, as it says; zeros where it does not say. */
+  aaguid: uuid,
+  /** What its owner calls it. */
+  label: z
+    .string()
+    .min(1)
+    .max(limits.name_chars)
+    .refine((text) => visible(text) === text, 'has characters that cannot be seen'),
+});
+
+/** What an authenticator signed, byte for byte. */
+export const assertion = z.strictObject({
+  authenticator_data: raw(37, limits.authenticator_data_bytes),
+  client_data,
+  signature: raw(8, limits.passkey_signature_bytes),
+  /** The digests of all acts of one touch, in the order in which they were shown; null for one act alone. */
+  touch: z.array(digest).min(2).max(limits.touch_acts).refine(unique, 'names an act twice').nullable(),
+});
+
+/** What a credential is known by: an Ed25519 key as it is, or the SPKI of a passkey. */
+export const public_key = z.union([key, spki]);
+
+/** What its owner calls a credential. */
+const label = passkey.shape.label;
+
+/** What a person signs with: an Ed25519 key, as a rule in a file, or a passkey. */
+export const credential = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('key'), public_key: key, label }),
+  passkey.extend({ kind: z.literal('passkey') }),
+]);
+
+export const signature = z.base64().length(88);
+
+/** What a fact carries that the control plane states. */
+export const by_control = { control_key: key, control_signature: signature };
+
+/** What a fact carries that an executor states. */
+export const by_executor = { executor_key: key, executor_signature: signature };
+
+/** A signature of an Ed25519 key, or what an authenticator answered to a touch. */
+export const proof = z.union([signature, assertion]);
+
+/**
+ * What every act carries: who, with which key, when it was drawn up, until when it may be committed, and the signature over what its
+ * human saw.
+ */
+export const signed = { by: name, key: public_key, signed_at: time, deadline: time, signature: proof };
+
+export type ActSignature = z.infer<z.ZodObject<typeof signed>>;

@@ -1,37 +1,36 @@
 import { type Event, isSigned } from '../event/event.ts';
 import { requireItsPlace } from '../gate/ledger-time.ts';
+import { AUDITOR } from '../identity/auditor.ts';
 import { requireAuthority } from '../identity/authority.ts';
 import type { Verified } from '../identity/verified.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import { requireGrounds } from './grounds.ts';
 import { movedBy } from './projection.ts';
-import { authoritiesOf, overlay, type Row, type Rows } from './row.ts';
-
-/** Where an event stands in the ledger. */
-export interface Place {
-  readonly seq: number;
-  readonly at: string;
-}
+import { authoritiesOf, type Row, RowOverlay, type Rows } from './row.ts';
 
 /**
  * Pure: the rows that this event changes, or a refusal. Commit, adoption, rebuild, deep verification, proofs and replay call
  * this one function, so none of them takes what another one refuses.
  */
-export function fold(rows: Rows, event: Verified, { seq, at }: Place): Iterable<Row> {
+export function fold(rows: Rows, event: Verified, { seq, at }: Pick<Entry, 'seq' | 'at'>): Iterable<Row> {
   requireBeginning(event, seq);
-  // Only an enrolled, active human acts, or a delegate of one. The first key has nobody to vouch for it and signs for itself.
-  if (isSigned(event) && seq !== 1) requireAuthority(authoritiesOf(rows), event, at);
+  // Only an enrolled, active human acts, or a delegate of one. No key could sign for the first one: it signs for itself.
+  if (isSigned(event)) {
+    if (seq !== 1) requireAuthority(authoritiesOf(rows), event, at);
+    if (Date.parse(event.body.deadline) < Date.parse(at)) refuse('ACT_LATE');
+  }
   requireItsPlace(event, seq, at);
   requireGrounds(rows, event, at);
-  const now = overlay(rows);
+  const now = new RowOverlay(rows);
   const step = { seq, at, before: rows, now };
-  for (const { name, is_count, key, next } of movedBy(event.kind)) {
+  for (const { name, is_count, keys, next } of movedBy(event.kind)) {
     if (is_count && !rows.is_whole) continue;
-    const changed = key(event, step);
-    if (changed === null) continue;
-    const before = rows.row(name, changed);
-    const state = next(before?.state ?? null, event, step);
-    if (state !== null) now.put({ name, key: changed, seq: before?.seq ?? seq, state });
+    for (const key of keys(event, step)) {
+      const before = rows.row(name, key);
+      const state = next(before?.state ?? null, event, step);
+      if (state !== null) now.put({ name, key, seq: before?.seq ?? seq, state });
+    }
   }
   return now.changed();
 }
@@ -43,6 +42,7 @@ function requireBeginning({ kind, subject, body }: Event, seq: number): void {
     refuse('TRANSITION_ILLEGAL', 'The ledger was initialised before.');
   if (seq !== 1) return;
   if (kind !== 'key.enrolled') refuse('TRANSITION_ILLEGAL', 'The second entry enrols the first human.');
-  if (body.by !== subject || body.key !== body.public_key)
+  if (body.by !== subject || body.key !== body.credential?.public_key)
     refuse('SIGNATURE_INVALID', 'The first key is not signed by itself.');
+  if (body.roles.includes(AUDITOR)) refuse('LAST_HUMAN', 'The first human cannot be an auditor.');
 }

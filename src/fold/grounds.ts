@@ -1,30 +1,46 @@
-import type { Event } from '../event/event.ts';
+import { sha256 } from '../canonical/digest.ts';
+import { rawKeyOf } from '../canonical/spki.ts';
+import { type Body, type Event, isOneOf } from '../event/event.ts';
 import { correlationOf } from '../gate/agent.ts';
+import { needsDispatch } from '../gate/agent-core.ts';
+import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { type DispatchFacts, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
-import { needsDispatch, requireDispatched } from '../gate/dispatched.ts';
+import { glassSince } from '../gate/break-glass.ts';
+import { type DispatchGrounds, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
+import { requireDispatched } from '../gate/dispatched.ts';
+import { next } from '../gate/next.ts';
 import { isOwnDelegated, isOwnRequest } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
-import { type Denial, lostBy, type Standing, standingOf } from '../gate/standing.ts';
-import type { IntentState } from '../gate/state.ts';
-import type { System } from '../gate/system.ts';
+import { type Denial, lostBy, lostOrder, type Standing, standingOf } from '../gate/standing.ts';
+import type { Approver, IntentState } from '../gate/state.ts';
+import { isRevokedExecutor, requireExecutor, requireFree, type System } from '../gate/system.ts';
 import { requireWaiver } from '../gate/waiver.ts';
-import { isLiveAct } from '../identity/authority.ts';
+import { isAuditor } from '../identity/auditor.ts';
+import { requireMadeBy } from '../identity/credential.ts';
 import { covers, requireHolds } from '../identity/delegation.ts';
+import { hasKey, isLive, requireCredential } from '../identity/principal.ts';
 import { type QuotaLimit, quotaKey, requireQuota, UNUSED } from '../identity/quota.ts';
 import { refuse } from '../refusal.ts';
+import { requireReason } from './decided.ts';
+import { pacedName } from './projection.ts';
 import { authoritiesOf, humansIn, type Rows } from './row.ts';
 
 /**
  * What an event rests on is looked at inside the transaction that writes it: approvals that are still good, the policies
- * that decided, the count behind a rate limit, nothing frozen. Whoever decided a moment ago may be out of date.
+ * that decided, the count behind a rate limit, nothing frozen. A decision that was made before the transaction may be out of date.
  */
 export function requireGrounds(rows: Rows, event: Event, at: string): void {
+  requireReason(event);
+  if (isOneOf(KEYED, event)) requireOneRole(rows, event);
   if (event.kind === 'intent.proposed') requireProposer(rows, event);
+  if (event.kind === 'intent.withdrawn') requireWithdrawable(rows, event);
   if (event.kind === 'intent.delegated') requireDelegated(rows, event, at);
   if (event.kind === 'approval.granted') requireOther(rows, event);
-  if (event.kind === 'capability.issued') requireGrantable(rows, event, at);
+  if (event.kind === 'order.given') requireOrderable(rows, event, at);
+  if (event.kind === 'capability.issued') requireIssuable(rows, event, at);
   if (event.kind === 'execution.claimed') requireRunnable(rows, event, at);
+  if (isOneOf(BELIEVED, event)) requireExecutor(systemOf(rows), event.body.executor_key);
+  if (event.kind === 'execution.finished' || event.kind === 'rollback.finished') requireBelieved(rows, event);
   if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
   if (event.kind === 'slo.waived') requireWaiver(event, at);
   // What these rest on is told by entries about others, which only the whole ledger has.
@@ -34,20 +50,70 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'intake.told')
     requireServed(rows.row('simulation', event.body.simulation)?.state ?? null, event, at);
   if (event.kind === 'capability.issued') requirePaced(rows, event);
+  if (event.kind === 'intent.replaced') requireReplacement(rows, event);
+}
+
+/** A rollback goes by what these say, so a key that was revoked states none of them. */
+const BELIEVED = ['rollback.claimed', 'execution.checkpointed', 'execution.announced'] as const;
+
+const KEYED = ['key.enrolled', 'credential.added', 'control_key.added', 'executor.added'] as const;
+
+/** The key of a machine lies open on its host, and is revoked as that of a machine: it must not also speak for a person or an agent. */
+function requireOneRole(rows: Rows, event: Event<(typeof KEYED)[number]>): void {
+  if (event.kind === 'control_key.added' || event.kind === 'executor.added') {
+    const owner = rows.row('key', event.body.public_key)?.state;
+    if (owner) refuse('KEY_ENROLLED_TWICE', `The key is enrolled as "${owner.name}".`);
+  } else if (event.body.credential !== null) {
+    requireFree(systemOf(rows), rawKeyOf(event.body.credential.public_key));
+  }
 }
 
 /** A signature of the proposer is that of the proposer's own key, or absent. It is never taken on trust. */
 function requireProposer(rows: Rows, { body }: Event<'intent.proposed'>): void {
-  const { proposer, proposer_signature, proposer_key } = body;
+  requireNoAuditor(rows, body.proposer, 'proposes nothing');
+  requireProposersKey(rows, body.proposer, body);
+}
+
+function requireNoAuditor(rows: Rows, name: string, what: string): void {
+  const known = rows.row('principal', name)?.state;
+  if (known && isAuditor(known)) refuse('AUDITOR_ACTS', `"${name}" is an auditor, and ${what}.`);
+}
+
+function requireProposersKey(
+  rows: Rows,
+  proposer: string,
+  { proposer_signature, proposer_key }: Pick<Body<'intent.proposed'>, 'proposer_signature' | 'proposer_key'>,
+): void {
   if ((proposer_signature === null) !== (proposer_key === null))
     refuse('SHAPE_INVALID', 'A signature of the proposer names its key.');
   if (proposer_key === null) return;
   const known = rows.row('principal', proposer)?.state;
-  if (known?.status !== 'active' || known.public_key === null) refuse('PRINCIPAL_UNKNOWN');
-  if (known.public_key !== proposer_key) refuse('SIGNATURE_INVALID', `The key is not that of "${proposer}".`);
+  if (known?.status !== 'active' || known.credentials.length === 0) refuse('PRINCIPAL_UNKNOWN');
+  if (!isAuditor(known) && !hasKey(known, proposer_key))
+    refuse('SIGNATURE_INVALID', `The key is not that of "${proposer}".`);
+  requireMadeBy(requireCredential(known, proposer_key), proposer_signature!);
 }
 
-/** From the second human on nobody approves what they asked for, in whosever name it was proposed. */
+/** Only the proposer can withdraw it, and proves to be that by one of the two. */
+function requireWithdrawable(rows: Rows, { subject, body }: Event<'intent.withdrawn'>): void {
+  const { proposer, receipt } = intentOf(rows, subject);
+  if (body.by !== proposer) refuse('RECEIPT_INVALID', `It is "${proposer}" who proposed it.`);
+  if ((body.receipt === null) === (body.proposer_signature === null))
+    refuse('SHAPE_INVALID', 'A withdrawal has the receipt or a signature.');
+  requireNoAuditor(rows, proposer, 'takes nothing back');
+  requireProposersKey(rows, proposer, body);
+  if (body.receipt !== null && sha256(body.receipt) !== receipt) refuse('RECEIPT_INVALID');
+}
+
+/** What stands in its place was proposed and signed by the human who took it out: an edit never only ends something. */
+function requireReplacement(rows: Rows, { subject, body }: Event<'intent.replaced'>): void {
+  const { replaces, hash, proposer, proposer_verified } = intentOf(rows, body.replacement);
+  const is_theirs = proposer === body.by && proposer_verified;
+  if (replaces !== subject || hash !== body.replacement_hash || !is_theirs)
+    refuse('TRANSITION_ILLEGAL', 'What it names is not a replacement by the same human.');
+}
+
+/** From the second human on, an approver who asked for the intent is refused, in whichever name it was proposed. */
 function requireOther(rows: Rows, { subject, body }: Event<'approval.granted'>): void {
   if (isOwnRequest(intentOf(rows, subject), body.by) && hasOthers(rows)) refuse('SELF_APPROVAL');
 }
@@ -68,54 +134,94 @@ function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: stri
     refuse('DELEGATION_WIDENED', 'This delegation does not stand for an approval.');
 }
 
-function requireGrantable(rows: Rows, event: Event<'capability.issued'>, at: string): void {
-  const { policy, control_key, delegation, action, by, expires_at, approvers } = event.body;
-  const authorities = authoritiesOf(rows);
+/** With its own approval, if it is one, the order is for an intent that may be issued a capability now. */
+function requireOrderable(rows: Rows, event: Event<'order.given'>, at: string): void {
+  const { delegation, action, by, expires_at, approves_until } = event.body;
+  const before = intentOf(rows, event.subject);
+  if (approves_until !== null && isOwnRequest(before, by) && hasOthers(rows)) refuse('SELF_APPROVAL');
+  const standing = standingIn(rows, next(before, event, at), at);
+  requireNone(standing.not_granted);
+  const lost = lostBy(event.body.approvers, standing, authoritiesOf(rows));
+  if (lost) throw lost;
+  if (delegation === null) return;
+  if (approves_until !== null) refuse('NOT_HUMAN', 'A delegate orders, and does not approve.');
+  const held = requireHolds(authoritiesOf(rows), delegation, at);
+  if (!covers(held, [action])) refuse('DELEGATION_OUT_OF_SCOPE');
+  if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
+}
+
+function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued'>, at: string): void {
+  const { policy, control_key, approvers, capability_id, glass } = body;
   const system = systemOf(rows);
-  const standing = standingIn(rows, event.subject, at, [by]);
+  const standing = standingIn(rows, intentOf(rows, subject), at);
   requireNone(standing.not_granted);
   if (approvers.length < standing.state.approvals_needed) refuse('APPROVAL_MISSING');
-  const lost = lostBy(approvers, standing, authorities);
-  if (lost) throw lost;
-  if (delegation !== null) {
-    const held = requireHolds(authorities, delegation, at);
-    if (!covers(held, [action])) refuse('DELEGATION_OUT_OF_SCOPE');
-    if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
-  }
+  requireKept(rows, standing, capability_id, approvers, at);
+  if (glass && glassIn(rows, standing.state, at) === null)
+    refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');
   if (policy !== system.policy || control_key !== system.control_keys.at(-1)) refuse('DECISION_STALE');
 }
 
-/** Whoever a capability counts for is known. */
-function requirePaced(rows: Rows, { subject, body }: Event<'capability.issued'>): void {
-  const { proposer } = intentOf(rows, subject);
-  if (!rows.row('principal', body.delegation === null ? proposer : body.by)) refuse('PRINCIPAL_UNKNOWN');
+function glassIn(rows: Rows, state: IntentState, at: string): string | null {
+  const { principal } = authoritiesOf(rows);
+  return glassSince(state, at, (name, key) => isLive(principal(name), key));
+}
+
+/** The approval of each person whom the decision counted, and of the one who ordered, still counts. */
+function requireKept(
+  rows: Rows,
+  standing: Standing,
+  capability_id: string,
+  approvers: readonly Approver[] | null,
+  at: string,
+): void {
+  const authorities = authoritiesOf(rows);
+  const order = standing.state.capabilities.find((one) => one.capability_id === capability_id);
+  // What is unknown the state machine refuses.
+  if (!order) return;
+  const counted = approvers ?? order.issued?.approvers ?? order.approvers;
+  const lost = lostOrder(order, authorities, at) ?? lostBy(counted, standing, authorities);
+  if (lost) throw lost;
+}
+
+/** A capability counts for a principal who is enrolled. */
+function requirePaced(rows: Rows, event: Event<'capability.issued'>): void {
+  if (!rows.row('principal', pacedName(rows, event))) refuse('PRINCIPAL_UNKNOWN');
 }
 
 function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed'>, at: string): void {
-  const authorities = authoritiesOf(rows);
-  const standing = standingIn(rows, subject, at);
+  const standing = standingIn(rows, intentOf(rows, subject), at);
   requireNone(standing.not_granted);
-  const capability = standing.state.capabilities.find((one) => one.capability_id === body.capability_id);
-  if (capability && !isLiveAct(authorities, capability, at))
-    refuse('CAPABILITY_REVOKED', `What ${capability.by} granted it with no longer holds.`);
-  const lost = capability && lostBy(capability.approvers, standing, authorities);
-  if (lost) throw lost;
-  if (body.policy !== systemOf(rows).policy) refuse('DECISION_STALE');
+  requireKept(rows, standing, body.capability_id, null, at);
+  const system = systemOf(rows);
+  const { name } = requireExecutor(system, body.executor_key);
+  const order = standing.state.capabilities.find((one) => one.capability_id === body.capability_id);
+  if (order && order.audience !== `${system.origin}/${name}`) refuse('CAPABILITY_WRONG_AUDIENCE');
+  if (body.policy !== system.policy) refuse('DECISION_STALE');
+}
+
+/**
+ * Of an executor that was revoked while it worked, the end is taken, and leaves it to a human what became of it. It names no journal:
+ * one that calls a path untouched would have a rollback leave that path as it is.
+ */
+function requireBelieved(
+  rows: Rows,
+  { kind, body }: Event<'execution.finished' | 'rollback.finished'>,
+): void {
+  if (!isRevokedExecutor(systemOf(rows), body.executor_key)) return;
+  const decides_nothing =
+    kind === 'execution.finished'
+      ? body.result === 'partial' && body.reports.journal === undefined
+      : body.result === 'stuck';
+  if (!decides_nothing) refuse('EXECUTOR_REVOKED');
 }
 
 /** Where an intent stands at the time of an entry. */
-function standingIn(rows: Rows, intent_id: string, at: string, agents: readonly string[] = []): Standing {
+function standingIn(rows: Rows, state: IntentState, at: string): Standing {
   const { freezes } = systemOf(rows);
   const { tenant } = rows;
   const authorities = authoritiesOf(rows);
-  return standingOf(intentOf(rows, intent_id), {
-    now: new Date(at),
-    ledger_at: null,
-    tenant,
-    freezes,
-    authorities,
-    agents,
-  });
+  return standingOf(state, { now: new Date(at), ledger_at: null, tenant, freezes, authorities });
 }
 
 function requireNone(denial: Denial | null): void {
@@ -150,6 +256,7 @@ function quotaKeyOf({ body }: Event<'intent.proposed'>): string {
 }
 
 function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): void {
+  if (!isDispatch(event.body) && !isEnd(event.body)) return;
   requireDispatchGrounds(agentOf(rows, correlationOf(event.subject)), event, at, dispatchFacts(rows));
 }
 
@@ -157,7 +264,7 @@ function agentOf(rows: Rows, correlation_id: string): AgentState | null {
   return rows.row('agent', correlation_id)?.state ?? null;
 }
 
-function dispatchFacts(rows: Rows): DispatchFacts {
+function dispatchFacts(rows: Rows): DispatchGrounds {
   return {
     simulation: (id) => rows.row('simulation', id)?.state ?? null,
     intent: (intent_id) => rows.row('intent', intent_id)?.state ?? null,

@@ -1,4 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
+import { Recent } from '../canonical/recent.ts';
+import { TextSet } from '../canonical/text-set.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
@@ -6,9 +8,12 @@ import { originOf } from '../identity/act.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type Verified, verifiedBefore, verifySignatures } from '../identity/verified.ts';
 import { type Entry, leafHash, openEntry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { type NeededDecision, neededDecision } from './decided.ts';
 import { fold } from './fold.ts';
-import { authoritiesOf, type Row, type RowName, type Rows, type States } from './row.ts';
+import { canBeOver, isRowOver, overWith } from './over.ts';
+import { authoritiesOf, type Row, type RowName, RowOverlay, type Rows, type States } from './row.ts';
 
 /** An entry with the fact that it tells. */
 export interface ReadEntry {
@@ -16,9 +21,30 @@ export interface ReadEntry {
   readonly event: Event;
 }
 
+/** The same, with the hash of its bytes. */
+export interface HashedEntry extends ReadEntry {
+  readonly hash: Digest;
+}
+
 /** Rows, and the unique keys that were taken by now. */
 export interface Ledger extends Rows {
   isClaimed(claim: string): boolean;
+}
+
+/** A ledger with entries laid over it that are not stored yet. */
+export class LedgerOverlay extends RowOverlay implements Ledger {
+  /** The claims that those entries took. */
+  readonly taken = new Map<string, number>();
+  readonly #below: Ledger;
+
+  constructor(below: Ledger) {
+    super(below);
+    this.#below = below;
+  }
+
+  isClaimed(claim: string): boolean {
+    return this.taken.has(claim) || this.#below.isClaimed(claim);
+  }
 }
 
 /**
@@ -57,31 +83,80 @@ export function verifierOf(tenant: string, origin: string | null): (event: Event
 }
 
 export interface FoldOptions {
-  /** Every entry is shown, from the first one on. Otherwise: the first two, all about one subject, and all about whoever signed. */
+  /** Every entry is shown, from the first one on. Otherwise: the first two, all about one subject, and all about its signers. */
   readonly is_whole: boolean;
-  /** Remembers entries, by hash, whose signatures were found good: the same bytes are not verified again. */
-  readonly verified?: Set<Digest>;
+  readonly verified?: VerifiedEntries;
+  /** What was true before each entry beyond the part that is folded here. Without it these entries are shown as well. */
+  readonly below?: Below;
+  /** Is told which decision each entry rests on. The fold has no objects: who has them looks whether the decision says that. */
+  readonly decided?: (needed: NeededDecision, seq: number) => void;
+  /**
+   * Claims, and rows that are over, are forgotten, but for these. Should an entry look at what may be a forgotten one, `Forgotten` says at
+   * which. Without it none is forgotten.
+   */
+  readonly keeps?: ReadonlySet<string>;
 }
 
-/** How many signatures a process that lives long remembers. */
-const REMEMBERED = 100_000;
+/**
+ * An entry looks at a row or a claim that was forgotten: the caller reads the ledger again, and keeps it. No refusal, because it says
+ * nothing about the ledger; and it never leaves the verification.
+ */
+export class Forgotten extends Error {
+  readonly what: string;
+
+  constructor(what: string) {
+    super(`${what} was forgotten`);
+    this.what = what;
+  }
+}
+
+/** Rows as they were just before an entry. */
+export interface Below {
+  row<N extends RowName>(name: N, key: string, before: number): Row<N> | null;
+}
+
+/**
+ * Entries, by hash, whose signatures this process has verified: the same bytes are not verified again. What it only signed does not
+ * belong here.
+ */
+export class VerifiedEntries {
+  readonly #known = new Recent<Digest, true>(limits.remembered_claims);
+
+  has(hash: Digest): boolean {
+    return this.#known.get(hash) !== undefined;
+  }
+
+  add(hash: Digest): void {
+    this.#known.set(hash, true);
+  }
+}
 
 /**
  * A ledger, or a part of one, folded in memory: what a deep verification, a proof, the gate's own look and a replay ask. Memory
- * grows with the number of rows and claims.
+ * grows with the number of rows and claims; with `keeps`, by some 16 bytes for each claim and each row that is over.
  */
 export class FoldedLedger implements Ledger {
   readonly is_whole: boolean;
-  readonly #verified: Set<Digest> | undefined;
+  readonly #verified: VerifiedEntries | undefined;
+  readonly #decided: FoldOptions['decided'];
+  readonly #below: Below | undefined;
   readonly #rows = new Map<string, Row>();
   readonly #claims = new Set<string>();
+  readonly #keeps: ReadonlySet<string> | undefined;
+  readonly #forgotten: TextSet | null;
   readonly #principals = new Map<string, Principal>();
   #tenant = '';
   #at: string | null = null;
+  /** The entry that is being folded, or was last. */
+  #seq = 0;
 
-  constructor({ is_whole, verified }: FoldOptions) {
+  constructor({ is_whole, verified, below, decided, keeps }: FoldOptions) {
     this.is_whole = is_whole;
+    this.#keeps = keeps;
+    this.#forgotten = keeps ? new TextSet() : null;
     this.#verified = verified;
+    this.#below = below;
+    this.#decided = decided;
   }
 
   get tenant(): string {
@@ -100,42 +175,61 @@ export class FoldedLedger implements Ledger {
     );
   }
 
-  readonly row = <N extends RowName>(name: N, key: string): Row<N> | null =>
-    (this.#rows.get(`${name} ${key}`) as Row<N> | undefined) ?? null;
+  readonly row = <N extends RowName>(name: N, key: string): Row<N> | null => {
+    const found = this.#rows.get(`${name} ${key}`) as Row<N> | undefined;
+    if (found === undefined && canBeOver(name)) this.#requireKnown(`${name} ${key}`);
+    return found ?? this.#below?.row(name, key, this.#seq) ?? null;
+  };
 
   readonly state = <N extends RowName>(name: N, key: string): States[N] | null =>
     this.row(name, key)?.state ?? null;
 
-  /** Everybody who was shown. */
+  /** All principals whose entries were shown. */
   readonly principals = (): readonly Principal[] => [...this.#principals.values()];
 
-  readonly isClaimed = (claim: string): boolean => this.#claims.has(claim);
+  readonly isClaimed = (claim: string): boolean => {
+    if (this.#claims.has(claim)) return true;
+    this.#requireKnown(`claim ${claim}`);
+    return false;
+  };
+
+  #requireKnown(what: string): void {
+    const gap = this.#forgotten?.has(what) && !this.#keeps?.has(what) ? new Forgotten(what) : null;
+    if (gap) throw gap;
+  }
 
   readonly authorities = authoritiesOf(this);
 
-  readonly take = (entry: Entry): void => this.#fold(entry, parseEvent(entry), null);
+  readonly take = (entry: Entry): void => {
+    this.#fold(entry, parseEvent(entry), null);
+  };
 
-  /** `hash` is that of the bytes that were read. */
-  takeRead({ entry, event, hash }: ReadEntry & { readonly hash: Digest }): void {
-    this.#fold(entry, event, hash);
+  /** The rows that the entry changed. `hash` is that of the bytes that were read. */
+  takeRead({ entry, event, hash }: HashedEntry): readonly Row[] {
+    return this.#fold(entry, event, hash);
   }
 
-  #fold(entry: Entry, event: Event, hash: Digest | null): void {
+  #fold(entry: Entry, event: Event, hash: Digest | null): readonly Row[] {
     this.#tenant ||= entry.tenant;
+    this.#seq = entry.seq;
     const verified = this.#verifiedOnce(event, hash);
-    for (const row of foldEntry(this, { entry, event: verified }, this.#at)) this.#put(row);
-    for (const claim of entry.claims) this.#claims.add(claim);
+    const needed = this.#decided ? neededDecision(this, event) : null;
+    // Over `below`, the entry before this one in the ledger may be any other, which sets the clock back.
+    const before = this.#below ? null : this.#at;
+    const rows = [...foldEntry(this, { entry, event: verified }, before)];
+    for (const row of rows) this.#put(row);
+    for (const row of this.#forgotten ? rows : []) this.#forget(row);
+    if (needed) this.#decided?.(needed, entry.seq);
+    for (const claim of entry.claims) this.#take(claim);
     this.#at = entry.at;
+    return rows;
   }
 
   #verifiedOnce(event: Event, hash: Digest | null): Verified {
     if (hash !== null && this.#verified?.has(hash)) return verifiedBefore(event);
     const origin = this.state('system', 'system')?.origin ?? null;
     const verified = verifierOf(this.#tenant, origin)(event);
-    if (hash !== null && this.#verified) {
-      if (this.#verified.size >= REMEMBERED) this.#verified.clear();
-      this.#verified.add(hash);
-    }
+    if (hash !== null) this.#verified?.add(hash);
     return verified;
   }
 
@@ -143,21 +237,46 @@ export class FoldedLedger implements Ledger {
     this.#rows.set(`${row.name} ${row.key}`, row);
     if (row.name === 'principal') this.#principals.set(row.key, row.state as Principal);
   }
+
+  #take(claim: string): void {
+    if (!this.#forgotten || this.#keeps?.has(`claim ${claim}`)) this.#claims.add(claim);
+    else this.#forgotten.add(`claim ${claim}`);
+  }
+
+  #forget(row: Row): void {
+    const text = `${row.name} ${row.key}`;
+    if (!canBeOver(row.name) || this.#keeps?.has(text) || !isRowOver(row, this.#isDispatched)) return;
+    // The end of a dispatch may be what its intent waited for.
+    const intent = row.name === 'dispatched' ? this.#rows.get(`intent ${row.key}`) : undefined;
+    this.#drop(text);
+    if (row.name === 'intent')
+      for (const one of overWith((row as Row<'intent'>).state)) if (!this.#keeps?.has(one)) this.#drop(one);
+    if (intent) this.#forget(intent);
+  }
+
+  #drop(text: string): void {
+    this.#rows.delete(text);
+    this.#forgotten?.add(text);
+  }
+
+  readonly #isDispatched = (intent_id: string): boolean => {
+    const row = this.#rows.get(`dispatched ${intent_id}`) as Row<'dispatched'> | undefined;
+    return row !== undefined && !row.state.is_over;
+  };
 }
 
 /** The keys and policies of a project are read for every intent. */
 const READ = 1000;
 
 /** Reads entries, and what it has read before not again: it goes by the hash of the bytes, not by what a row says. */
-export function entryReader(): (bytes: Uint8Array) => ReadEntry & { readonly hash: Digest } {
-  const known = new Map<Digest, ReadEntry & { readonly hash: Digest }>();
+export function entryReader(): (bytes: Uint8Array) => HashedEntry {
+  const known = new Recent<Digest, HashedEntry>(READ);
   return (bytes) => {
     const hash = leafHash(bytes);
     const found = known.get(hash);
     if (found) return found;
     const entry = openEntry(bytes);
     const read = { entry, event: parseEvent(entry), hash };
-    if (known.size >= READ) known.clear();
     known.set(hash, read);
     return read;
   };

@@ -1,21 +1,26 @@
+import { rawKeyOf } from '../canonical/spki.ts';
 import type { Event, EventKind } from '../event/event.ts';
 import { AGENT_KINDS, correlationOf, nextAgent } from '../gate/agent.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
+import { CONVERSATION_STATUSES } from '../gate/agent-state.ts';
 import { nextDispatch } from '../gate/dispatch.ts';
 import { nextDispatched } from '../gate/dispatched.ts';
-import { fingerprintOf, INTAKE_KINDS, nextIntake } from '../gate/intake.ts';
+import { EXECUTION_KINDS, nextExecution, RUN_STATUSES } from '../gate/execution.ts';
+import { INTAKE_KINDS, intakeFingerprint, nextIntake } from '../gate/intake.ts';
 import { INTENT_KINDS, next } from '../gate/next.ts';
+import { movedOrders, nextOrder, ORDER_KINDS, ORDER_STATUSES, type OrderEvent } from '../gate/order.ts';
 import { nextSimulation } from '../gate/simulation.ts';
+import { STATUSES } from '../gate/status-word.ts';
 import { nextSystem, SYSTEM_KINDS } from '../gate/system.ts';
 import { DELEGATION_KINDS, nextDelegation } from '../identity/delegation.ts';
 import { IDLE, nextPace } from '../identity/pace.ts';
-import { nextPrincipal, PRINCIPAL_KINDS } from '../identity/principal.ts';
+import { canAct, nextPrincipal, PRINCIPAL_KINDS } from '../identity/principal.ts';
 import { afterDecision, afterProposal, quotaKey, UNUSED } from '../identity/quota.ts';
 import { refuse } from '../refusal.ts';
-import { authoritiesOf, humansIn, type RowName, type Rows, type States } from './row.ts';
+import { authoritiesOf, type RowName, type Rows, type States } from './row.ts';
 
 /** What a projection may look at while an event is folded. */
-export interface Step {
+interface Step {
   readonly seq: number;
   readonly at: string;
   /** The rows before the event. */
@@ -27,18 +32,30 @@ export interface Step {
 /** One kind of row: the events that change it, which row each changes, and what the row is then. */
 interface Projection<N extends RowName, K extends EventKind> {
   readonly kinds: readonly K[];
-  /** Which row the event changes; null for none. `step` is absent where only the event is at hand: then null, too. */
-  key(event: Event<K>, step: Step | null): string | null;
+  /** Which row the event changes, or which rows; null for none. `step` is absent where only the event is at hand: then null, too. */
+  key(event: Event<K>, step: Step | null): string | readonly string[] | null;
   /** Pure: the state after the event, a refusal, or null where the event leaves it as it is. */
   next(before: States[N] | null, event: Event<K>, step: Step): States[N] | null;
   /** There is one of it, and nearly every event looks at it: a store reads it without being asked. */
   readonly is_one?: true;
   /** All statuses that a row can have, for rows that are listed. */
   readonly statuses?: readonly string[];
-  /** An entry brings at most one row of each place into being: a row is found by its entry and its place. */
-  readonly place?: 1 | 2;
+  /** For rows that are too many to be listed at once: what their pages can be of, beside their status. Each has an index. */
+  readonly paged?: (state: States[N]) => PagedBy;
+  /** An entry creates at most one row of each slot, 0 unless told: a store finds a row by its entry and its slot. */
+  readonly slot?: 1 | 2;
+  /** Any judgement may rest on it, whichever intent it is about: a process keeps it folded (`history.ts`). */
+  readonly is_standing?: true;
   /** It counts over all entries, so it cannot follow from a part of the ledger. */
   readonly is_count?: true;
+}
+
+/** What a page of rows can be of. */
+export interface PagedBy {
+  readonly tool: string | null;
+  readonly proposer: string | null;
+  /** Who did it: the key of the executor of a run, the name of who gave an order, the user of a conversation. Nobody for an intent. */
+  readonly actor: string | null;
 }
 
 type Declared = { readonly [N in RowName]: Projection<N, never> };
@@ -58,27 +75,30 @@ export const PROJECTIONS: Declared = {
     key: () => 'system',
     next: (before, event, { at, now }) => nextSystem(before, event, at, now.tenant),
     is_one: true,
+    is_standing: true,
   }),
   intent: of<'intent'>()({
     kinds: INTENT_KINDS,
     key: ({ subject }) => subject,
     next: (before, event, { at }) => next(before, event, at),
+    statuses: STATUSES,
+    paged: ({ tool, proposer }) => ({ tool, proposer, actor: null }),
   }),
   execution: of<'execution'>()({
-    kinds: ['execution.claimed'],
+    kinds: EXECUTION_KINDS,
     key: ({ body }) => body.execution_id,
-    next: (before, { subject, body: { execution_id, attempt } }) => {
-      if (before) refuse('TRANSITION_ILLEGAL', 'This execution id was used before.');
-      return { execution_id, intent_id: subject, attempt };
-    },
+    next: (before, event, { at, now }) =>
+      nextExecution(before, event, now.row('intent', event.subject)!.state, at),
+    statuses: RUN_STATUSES,
+    paged: ({ tool, proposer, executor_key }) => ({ tool, proposer, actor: executor_key }),
   }),
   capability: of<'capability'>()({
-    kinds: ['capability.issued'],
-    key: ({ body }) => body.capability_id,
-    next: (before, { subject, body: { capability_id, control_key } }) => {
-      if (before) refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
-      return { capability_id, intent_id: subject, control_key };
-    },
+    kinds: ORDER_KINDS,
+    key: (event, step) => movedOrders(event, step && intentsIn(event, step)),
+    next: (before, event, { at, now }) =>
+      nextOrder(before, event, now.row('intent', event.subject)!.state, at),
+    statuses: ORDER_STATUSES,
+    paged: ({ tool, proposer, by }) => ({ tool, proposer, actor: by }),
   }),
   pace: of<'pace'>()({
     kinds: ['capability.issued'],
@@ -89,41 +109,43 @@ export const PROJECTIONS: Declared = {
       if (ordinal !== null && ordinal !== pace.total + 1) refuse('DECISION_STALE');
       return nextPace(pace, at);
     },
-    place: 1,
+    slot: 1,
     is_count: true,
   }),
   principal: of<'principal'>()({
     kinds: PRINCIPAL_KINDS,
     key: ({ subject }) => subject,
-    next: (before, event, { at, now }) => {
-      const state = nextPrincipal(before, event, at);
-      // Judged here and not only by callers: two humans who revoke each other at the same moment would leave nobody.
-      if (event.kind === 'key.revoked' && state.kind === 'human' && now.is_whole && humansIn(now) === 1)
-        refuse('LAST_HUMAN');
-      return state;
-    },
+    next: (before, event, { at }) => nextPrincipal(before, event, at),
+    is_standing: true,
     statuses: ['active', 'revoked'],
   }),
   key: of<'key'>()({
-    kinds: ['key.enrolled'],
-    key: ({ body }) => body.public_key,
+    kinds: ['key.enrolled', 'credential.added'],
+    key: ({ body }) => body.credential && rawKeyOf(body.credential.public_key),
     // A second name would let one human count as two.
     next: (before, { subject }) =>
       before ? refuse('KEY_ENROLLED_TWICE', `The key is enrolled as "${before.name}".`) : { name: subject },
-    place: 1,
+    is_standing: true,
+    slot: 1,
   }),
   // In a part of a ledger it counts those who are shown: never more than there were.
   census: of<'census'>()({
-    kinds: ['key.enrolled', 'key.revoked'],
-    key: ({ subject }, step) =>
-      step && step.now.row('principal', subject)?.state.kind === 'human' ? 'humans' : null,
-    next: (before, { kind }) => ({ humans: (before?.humans ?? 0) + (kind === 'key.enrolled' ? 1 : -1) }),
-    place: 2,
+    kinds: PRINCIPAL_KINDS,
+    key: ({ subject }, step) => step && (actsMore(subject, step) === 0 ? null : 'humans'),
+    next: (before, { subject }, step) => {
+      const humans = (before?.humans ?? 0) + actsMore(subject, step);
+      // Judged here and not only by callers: two humans who revoke each other at the same moment would leave no human.
+      if (humans === 0 && step.now.is_whole) refuse('LAST_HUMAN');
+      return { humans };
+    },
+    is_standing: true,
+    slot: 2,
   }),
   delegation: of<'delegation'>()({
     kinds: DELEGATION_KINDS,
     key: ({ subject }) => subject,
     next: (before, event, { at, now }) => nextDelegation(before, event, at, authoritiesOf(now)),
+    is_standing: true,
     statuses: ['active', 'revoked'],
   }),
   quota: of<'quota'>()({
@@ -133,13 +155,15 @@ export const PROJECTIONS: Declared = {
       const after = event.kind === 'intent.proposed' ? afterProposal : afterDecision;
       return after(before ?? UNUSED, now.row('intent', event.subject)!.state.expires_at, at);
     },
-    place: 1,
+    slot: 1,
     is_count: true,
   }),
   agent: of<'agent'>()({
     kinds: AGENT_KINDS,
     key: ({ subject }) => correlationOf(subject),
     next: (before, event, { at }) => nextAgent(before, event, at),
+    statuses: CONVERSATION_STATUSES,
+    paged: ({ user_id }) => ({ tool: null, proposer: null, actor: user_id }),
   }),
   dispatch: of<'dispatch'>()({
     kinds: ['agent.moved'],
@@ -151,7 +175,7 @@ export const PROJECTIONS: Declared = {
     kinds: ['agent.moved'],
     key: ({ body }) => (isDispatch(body) || isEnd(body) ? body.intent_id : null),
     next: nextDispatched,
-    place: 1,
+    slot: 1,
   }),
   simulation: of<'simulation'>()({
     kinds: ['simulation.changed'],
@@ -161,7 +185,7 @@ export const PROJECTIONS: Declared = {
   }),
   intake: of<'intake'>()({
     kinds: INTAKE_KINDS,
-    key: fingerprintOf,
+    key: intakeFingerprint,
     next: (before, event, { at }) => nextIntake(before, event, at),
     statuses: ['open', 'told'],
   }),
@@ -169,14 +193,17 @@ export const PROJECTIONS: Declared = {
 
 export const ROW_NAMES = Object.keys(PROJECTIONS) as readonly RowName[];
 
-/** Rows that can be listed. */
-export type Listed = 'principal' | 'delegation' | 'simulation' | 'intake';
+/** Rows that can be listed at once. */
+export type ListedRow = 'principal' | 'delegation' | 'simulation' | 'intake';
+/** Rows that can be listed in pages. */
+export type Paged = 'intent' | 'execution' | 'capability' | 'agent';
 
 /** A projection as the fold calls it, whatever its rows and events are. */
-export interface Moved {
+interface Moved {
   readonly name: RowName;
   readonly is_count: boolean;
-  key(event: Event, step: Step | null): string | null;
+  readonly is_standing: boolean;
+  keys(event: Event, step: Step | null): readonly string[];
   next(before: unknown, event: Event, step: Step): States[RowName] | null;
 }
 
@@ -185,8 +212,9 @@ const BY_KIND: ReadonlyMap<string, readonly Moved[]> = byKind();
 function byKind(): Map<string, Moved[]> {
   const found = new Map<string, Moved[]>();
   for (const name of ROW_NAMES) {
-    const { kinds, key, next, is_count = false } = PROJECTIONS[name];
-    const moved = { name, is_count, key, next } as unknown as Moved;
+    const { kinds, key, next, is_count = false, is_standing = false } = PROJECTIONS[name];
+    const keys = (event: Event, step: Step | null) => [key(event as never, step) ?? []].flat();
+    const moved = { name, is_count, is_standing, keys, next } as unknown as Moved;
     for (const kind of kinds) found.set(kind, [...(found.get(kind) ?? []), moved]);
   }
   return found;
@@ -199,16 +227,28 @@ export function movedBy(kind: EventKind): readonly Moved[] {
 
 /** The rows that an event names by itself: a good guess at what folding it will look at. */
 export function rowsNamedBy(event: Event): (readonly [name: RowName, key: string])[] {
-  return movedBy(event.kind).flatMap(({ name, key }) => {
-    const found = key(event, null);
-    return found === null ? [] : [[name, found] as const];
-  });
+  return movedBy(event.kind).flatMap(({ name, keys }) =>
+    keys(event, null).map((key) => [name, key] as const),
+  );
+}
+
+/** What the event makes of the intent that it is about. */
+function intentsIn({ subject }: OrderEvent, { before, now }: Step) {
+  const [was, is] = [before, now].map((rows) => rows.row('intent', subject)!.state);
+  return { before: was!, now: is! };
+}
+
+/** One more human who can act after the event, one fewer, or as many. */
+function actsMore(name: string, { before, now }: Step): number {
+  const acts = (rows: Rows) => Number(canAct(rows.row('principal', name)?.state ?? null));
+  return acts(now) - acts(before);
 }
 
 /** Whose rate a capability counts for: that of a delegate, whose key is known, or that of the proposer. */
-function pacedName(rows: Rows, { subject, body }: Event<'capability.issued'>): string {
-  if (body.delegation !== null) return body.by;
-  return rows.row('intent', subject)!.state.proposer;
+export function pacedName(rows: Rows, { subject, body }: Event<'capability.issued'>): string {
+  const { capabilities, proposer } = rows.row('intent', subject)!.state;
+  const order = capabilities.find(({ capability_id }) => capability_id === body.capability_id);
+  return order && order.delegation !== null ? order.by : proposer;
 }
 
 /** An intent begins to wait for a human, or no longer waits. */

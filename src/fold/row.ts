@@ -1,6 +1,8 @@
 import type { AgentState, Dispatch } from '../gate/agent-state.ts';
 import type { DispatchedIntent } from '../gate/dispatched.ts';
+import type { Execution } from '../gate/execution.ts';
 import type { Intake } from '../gate/intake.ts';
+import type { Order } from '../gate/order.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
@@ -16,10 +18,10 @@ export interface States {
   readonly principal: Principal;
   /** Whose key it is, for good: one key speaks for one name. */
   readonly key: { readonly name: string };
-  /** How many humans are active. */
+  /** How many humans can act: they are active, have a credential that is, and are no auditors. */
   readonly census: { readonly humans: number };
   readonly delegation: Delegation;
-  readonly capability: IssuedCapability;
+  readonly capability: Order;
   /** How many capabilities were issued for what a principal proposed, or under a delegation to it. */
   readonly pace: Pace;
   readonly system: System;
@@ -29,20 +31,6 @@ export interface States {
   readonly simulation: Simulation;
   readonly intake: Intake;
   readonly quota: Quota;
-}
-
-/** Where a run belongs. Everything else about it is part of its intent. */
-export interface Execution {
-  readonly execution_id: string;
-  readonly intent_id: string;
-  readonly attempt: number;
-}
-
-/** Where a capability belongs. Everything else about it is part of its intent. */
-export interface IssuedCapability {
-  readonly capability_id: string;
-  readonly intent_id: string;
-  readonly control_key: string;
 }
 
 export type RowName = keyof States;
@@ -60,7 +48,7 @@ export interface Rows {
   readonly tenant: string;
   /**
    * Whether they follow from every entry of the ledger. Those of a proof follow from the entries about one intent and about
-   * everybody who signed: what only the others could tell is not asked there.
+   * its signers: what only other entries could tell is not asked there.
    */
   readonly is_whole: boolean;
   row<N extends RowName>(name: N, key: string): Row<N> | null;
@@ -73,22 +61,30 @@ export function authoritiesOf(rows: Rows): Authorities {
   };
 }
 
-export interface Overlay extends Rows {
-  put(row: Row): void;
-  changed(): Iterable<Row>;
-}
+/** The same rows with changes laid over them, for the later events of one commit. One is made for each event that is folded. */
+export class RowOverlay implements Rows {
+  readonly tenant: string;
+  readonly is_whole: boolean;
+  readonly #below: Rows;
+  readonly #changes = new Map<string, Row>();
 
-/** The same rows with changes laid over them, for the later events of one commit. */
-export function overlay(rows: Rows): Overlay {
-  const changes = new Map<string, Row>();
-  return {
-    tenant: rows.tenant,
-    is_whole: rows.is_whole,
-    row: <N extends RowName>(name: N, key: string) =>
-      (changes.get(`${name} ${key}`) as Row<N> | undefined) ?? rows.row(name, key),
-    put: (row) => void changes.set(`${row.name} ${row.key}`, row),
-    changed: () => changes.values(),
-  };
+  constructor(below: Rows) {
+    this.tenant = below.tenant;
+    this.is_whole = below.is_whole;
+    this.#below = below;
+  }
+
+  row<N extends RowName>(name: N, key: string): Row<N> | null {
+    return (this.#changes.get(`${name} ${key}`) as Row<N> | undefined) ?? this.#below.row(name, key);
+  }
+
+  put(row: Row): void {
+    this.#changes.set(`${row.name} ${row.key}`, row);
+  }
+
+  changed(): Iterable<Row> {
+    return this.#changes.values();
+  }
 }
 
 /** How many humans are active, of those whom these rows know. */

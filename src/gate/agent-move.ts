@@ -1,4 +1,4 @@
-import type { Body } from '../event/event.ts';
+import type { Body, Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
 import {
   type AgentPlan,
@@ -49,11 +49,12 @@ function requireEnd({ state, steps }: AgentPlan): void {
 function stepMoved(plan: AgentPlan, step: AgentStep, move: Move, at: string): AgentStep {
   requireLegal(STEP_MOVES, step.state, move);
   const state = move.to as StepStatus;
-  // One after the other. Only to skip a step nobody waits for its turn.
+  // Steps run one after the other. Only skipping a step needs no turn.
   if (state !== 'SKIPPED' && currentStep(plan) !== step)
     refuse('AGENT_TRANSITION_ILLEGAL', 'It is not the turn of this step.');
   if (state === 'READY') requireConsent(step, move);
-  const after = { ...step, state, reason_code: move.reason_code, changed_at: at };
+  const { reason_code, outcome } = move;
+  const after = { ...step, state, reason_code, changed_at: at, outcome: outcome ?? step.outcome };
   if (state === 'EXECUTING') return dispatched(plan, after, move);
   return step.state === 'EXECUTING' ? ended(after, move) : after;
 }
@@ -69,7 +70,7 @@ function requireLegal<S extends string>(
     refuse('AGENT_TRANSITION_ILLEGAL', `Nothing leads from ${from} to ${to}.`, { state, from, to });
 }
 
-/** No confirmation, no dispatch: an explicit yes, and the proof of it. A no counts also where nobody asked. */
+/** No confirmation, no dispatch: an explicit yes, and the proof of it. A no counts also without a question. */
 function requireConsent({ confirmation_required, confirmation }: AgentStep, { refs }: Move): void {
   if (!confirmation_required && confirmation?.answer !== 'NO') return;
   if (confirmation?.answer !== 'YES') refuse('CONFIRMATION_MISSING');
@@ -118,4 +119,15 @@ export function isDispatch({ step_id, to }: Move): boolean {
 /** Whether this move says what came of a dispatch. */
 export function isEnd({ step_id, from }: Move): boolean {
   return step_id !== null && from === 'EXECUTING';
+}
+
+/** The move that dispatched this step, among what was told of its correlation. */
+export function dispatchOf(
+  told: readonly Event[],
+  { plan_id, step_id }: Pick<Move, 'plan_id' | 'step_id'>,
+): Move | null {
+  for (const { kind, body } of told)
+    if (kind === 'agent.moved' && isDispatch(body) && body.plan_id === plan_id && body.step_id === step_id)
+      return body;
+  return null;
 }

@@ -95,11 +95,31 @@ export interface AgentPlan {
   readonly steps: readonly AgentStep[];
 }
 
+/** Where a conversation stands, in one word: that of its plan, or what the newest turn led to. */
+export const CONVERSATION_STATUSES = [
+  'CREATED',
+  'WAITING_CLARIFY',
+  'WAITING_CONFIRM',
+  'READY',
+  'IN_PROGRESS',
+  'PAUSED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'REFUSED',
+  'MISSING_SIMULATION',
+] as const;
+
+export type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
+
 /** One correlation: one goal of one user, from what was asked to how it ended. */
 export interface AgentState {
   readonly correlation_id: string;
   readonly user_id: string;
   readonly thread_id: string;
+  readonly begun_at: string;
+  /** Follows from the rest. It stands here for the index that finds conversations by it. */
+  readonly status: ConversationStatus;
   readonly turns: number;
   /** The newest one. */
   readonly turn: Turn;
@@ -136,7 +156,7 @@ const CLOSED: ReadonlySet<StepStatus> = new Set<StepStatus>([
 ]);
 
 /** The plan that goes on, if there is one. */
-export function livePlan({ plans }: AgentState): AgentPlan | null {
+export function livePlan({ plans }: Pick<AgentState, 'plans'>): AgentPlan | null {
   return plans.find((plan) => !isOver(plan)) ?? null;
 }
 

@@ -1,5 +1,6 @@
-import { caller_id } from '../event/agent.ts';
+import { CALLER_ID } from '../event/agent.ts';
 import type { Body, Event } from '../event/event.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { moved } from './agent-move.ts';
 import {
@@ -11,6 +12,7 @@ import {
   livePlan,
   type Turn,
 } from './agent-state.ts';
+import { conversationStatus } from './conversation.ts';
 
 /** The events that move a correlation of the agent core. */
 export const AGENT_KINDS = [
@@ -26,13 +28,9 @@ export type AgentEvent = Event<(typeof AGENT_KINDS)[number]>;
 /** `agent:<correlation id>`. */
 export function correlationOf(subject: string): string {
   const correlation_id = subject.startsWith('agent:') ? subject.slice('agent:'.length) : '';
-  if (!caller_id.safeParse(correlation_id).success)
-    refuse('SHAPE_INVALID', `"${subject}" does not name a correlation.`);
+  if (!CALLER_ID.test(correlation_id)) refuse('SHAPE_INVALID', `"${subject}" does not name a correlation.`);
   return correlation_id;
 }
-
-/** So that the state of one correlation stays small. */
-const PLANS = 16;
 
 /**
  * The one state machine of the agent core. Pure; `at` is the time of the ledger entry. A plan is made from a match of
@@ -40,6 +38,13 @@ const PLANS = 16;
  * it leaves: of two turns that move the same step, the second is refused.
  */
 export function nextAgent(state: AgentState | null, event: AgentEvent, at: string): AgentState {
+  const told = after(state, event, at);
+  return { ...told, status: conversationStatus(told) };
+}
+
+type Told = Omit<AgentState, 'status'>;
+
+function after(state: AgentState | null, event: AgentEvent, at: string): Told {
   if (event.kind === 'agent.received') return received(state, event, at);
   if (state === null) refuse('AGENT_TRANSITION_ILLEGAL', 'Nothing was asked under this correlation.');
   switch (event.kind) {
@@ -54,16 +59,15 @@ export function nextAgent(state: AgentState | null, event: AgentEvent, at: strin
   }
 }
 
-function received(
-  state: AgentState | null,
-  { subject, body }: Event<'agent.received'>,
-  at: string,
-): AgentState {
+function received(state: AgentState | null, { subject, body }: Event<'agent.received'>, at: string): Told {
   const { user_id, thread_id, ...rest } = body;
   const turn: Turn = { ...rest, at };
   if (state === null)
-    return { correlation_id: correlationOf(subject), user_id, thread_id, turns: 1, turn, plans: [] };
-  // The attacker is another user who answers in somebody's name.
+    return {
+      ...{ correlation_id: correlationOf(subject), user_id, thread_id, begun_at: at },
+      ...{ turns: 1, turn, plans: [] },
+    };
+  // The attacker is another user who answers in the name of this one.
   if (state.user_id !== user_id || state.thread_id !== thread_id)
     refuse('AGENT_TRANSITION_ILLEGAL', 'This correlation belongs to another user or thread.');
   if (state.turn.turn_id === body.turn_id)
@@ -77,8 +81,11 @@ function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string
   if (livePlan(state)) refuse('AGENT_TRANSITION_ILLEGAL', 'Another plan of this correlation goes on.');
   if (state.plans.some((known) => known.plan_id === plan_id))
     refuse('AGENT_TRANSITION_ILLEGAL', 'This plan was made before.');
-  if (state.plans.length >= PLANS)
-    refuse('AGENT_TRANSITION_ILLEGAL', 'This conversation has too many plans. Begin another one.');
+  if (state.plans.length >= limits.conversation_plans)
+    refuse(
+      'AGENT_TRANSITION_ILLEGAL',
+      `A conversation has at most ${limits.conversation_plans} plans. Begin another one.`,
+    );
   if (new Set(steps.map(({ step_id }) => step_id)).size < steps.length)
     refuse('AGENT_TRANSITION_ILLEGAL', 'A plan has each step once.');
   const finder_packet = rolls_back === null ? matchOf(state) : undoneOf(state, rolls_back).finder_packet;

@@ -4,105 +4,128 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Capability, IntentState } from './state.ts';
 
-/** Issued for the attempt that may run next, and for its effect. */
-export function issued(state: IntentState, { body }: Event<'capability.issued'>, at: string): IntentState {
-  const {
-    capability_id,
-    attempt,
-    effect_digest,
-    action,
-    token,
-    holder,
-    by,
-    key,
-    expires_at,
-    glass,
-    approvers,
-  } = body;
+/** Ordered for the attempt that may run next, and for its effect. */
+export function orderGiven(state: IntentState, { body }: Event<'order.given'>, at: string): IntentState {
+  const { order_id: capability_id, attempt, effect_digest, action, expires_at, lapses_at } = body;
   if (attempt !== state.attempt || effect_digest !== state.effect_digest) refuse('CAPABILITY_INTENT_CHANGED');
   if (!state.actions.includes(action)) refuse('ACTION_NOT_REQUESTED');
   if (Date.parse(expires_at) > Date.parse(state.expires_at)) refuse('CAPABILITY_TOO_LONG');
-  if (glass && new Set(state.glass.map((one) => one.by)).size < 2)
-    refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to break the glass.');
   if (state.capabilities.some((known) => known.capability_id === capability_id))
     refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
   if (outstanding(state, at).length >= limits.outstanding_capabilities) refuse('CAPABILITY_TOO_MANY');
+  const { bounds, audience, holder, by, key, delegation, approvers } = body;
   const capability: Capability = {
     capability_id,
     attempt,
     action,
     effect_digest,
-    token,
+    bounds,
+    audience,
     holder,
     by,
     key,
-    delegation: body.delegation,
-    issued_at: at,
-    expires_at,
-    glass,
+    delegation,
+    ordered_at: at,
     approvers,
-    status: 'issued',
+    lapses_at,
+    expires_at,
+    issued: null,
+    status: 'ordered',
   };
   return { ...state, capabilities: [...state.capabilities, capability] };
+}
+
+/** Issued under an open order, exactly for what that says. */
+export function issued(state: IntentState, { body }: Event<'capability.issued'>, at: string): IntentState {
+  const { capability_id, attempt, effect_digest, action, expires_at, token, glass, approvers } = body;
+  const order = requireOpen(state, capability_id, at);
+  const is_same =
+    attempt === state.attempt &&
+    attempt === order.attempt &&
+    effect_digest === order.effect_digest &&
+    action === order.action &&
+    expires_at === order.expires_at;
+  if (!is_same) refuse('CAPABILITY_INTENT_CHANGED', 'It is not what was ordered.');
+  if (glass && new Set(state.glass.map((one) => one.by)).size < 2)
+    refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass.');
+  return changed(state, { ...order, issued: { at, token, glass, approvers }, status: 'issued' });
+}
+
+/** The policies did not let it be issued: it can be ordered again. */
+export function orderDenied(state: IntentState, { body }: Event<'order.denied'>, at: string): IntentState {
+  return changed(state, { ...requireOpen(state, body.order_id, at), status: 'denied' });
 }
 
 /** One that is outstanding, or the one of the run that goes on now: that run is stopped. */
 export function revoked(state: IntentState, capability_id: string): IntentState {
   const running = state.status === 'claimed' && state.runs.at(-1)?.capability_id === capability_id;
   const known = requireKnown(state, capability_id);
-  if (!(running && known.status === 'spent')) requireIssued(state, capability_id);
-  return marked(state, [capability_id], 'revoked');
+  if (!(running && known.status === 'spent')) requireUnspent(known);
+  return changed(state, { ...known, status: 'revoked' });
 }
 
 /** Spent in the claim of a run: unknown, revoked, used, expired and foreign ones each have their reason. */
 export function spent(state: IntentState, { body }: Event<'execution.claimed'>, at: string): IntentState {
-  const capability = requireIssued(state, body.capability_id);
+  const capability = requireUnspent(requireKnown(state, body.capability_id));
   if (capability.attempt !== state.attempt || capability.effect_digest !== body.effect_digest)
     refuse('CAPABILITY_INTENT_CHANGED');
+  if (capability.issued === null) refuse('TRANSITION_ILLEGAL', 'It was ordered, and not issued.');
   if (Date.parse(capability.expires_at) <= Date.parse(at)) refuse('CAPABILITY_EXPIRED');
-  if (isMadeLater(capability.issued_at, at)) refuse('CAPABILITY_NOT_YET');
-  return marked(state, [body.capability_id], 'spent');
+  if (isMadeLater(capability.issued.at, at)) refuse('CAPABILITY_NOT_YET');
+  return changed(state, { ...capability, status: 'spent' });
 }
 
 function requireKnown({ capabilities }: IntentState, capability_id: string): Capability {
   return capabilities.find((known) => known.capability_id === capability_id) ?? refuse('CAPABILITY_UNKNOWN');
 }
 
-function requireIssued(state: IntentState, capability_id: string): Capability {
-  const capability = requireKnown(state, capability_id);
+function requireUnspent(capability: Capability): Capability {
   if (capability.status === 'revoked') refuse('CAPABILITY_REVOKED');
   if (capability.status === 'spent') refuse('CAPABILITY_USED');
+  if (capability.status === 'denied') refuse('ORDER_MISSING', 'The order ended when it was denied.');
   return capability;
+}
+
+function requireOpen(state: IntentState, capability_id: string, at: string): Capability {
+  const order = requireUnspent(requireKnown(state, capability_id));
+  if (order.status !== 'ordered') refuse('TRANSITION_ILLEGAL', 'This capability was issued before.');
+  if (Date.parse(order.lapses_at) <= Date.parse(at)) refuse('ORDER_LAPSED');
+  return order;
 }
 
 /** After a violation nothing that is outstanding for the intent is good any more. */
 export function revokedAll(state: IntentState, at: string): IntentState {
-  return marked(state, outstanding(state, at), 'revoked');
+  const ids = outstanding(state, at);
+  return ids.reduce((now, id) => changed(now, { ...requireKnown(now, id), status: 'revoked' }), state);
 }
 
 /** Those that could still be used. */
 export function outstanding({ capabilities }: IntentState, at: string): string[] {
-  return capabilities
-    .filter(({ status, expires_at }) => status === 'issued' && Date.parse(expires_at) > Date.parse(at))
-    .map(({ capability_id }) => capability_id);
+  return capabilities.filter((one) => isOpen(one, Date.parse(at))).map(({ capability_id }) => capability_id);
 }
 
-function marked(state: IntentState, ids: readonly string[], status: Capability['status']): IntentState {
+/** Issued and not over, or ordered and not lapsed. */
+function isOpen({ status, expires_at, lapses_at }: Capability, now_ms: number): boolean {
+  if (Date.parse(expires_at) <= now_ms) return false;
+  return status === 'issued' || (status === 'ordered' && Date.parse(lapses_at) > now_ms);
+}
+
+function changed(state: IntentState, capability: Capability): IntentState {
   const capabilities = state.capabilities.map((known) =>
-    ids.includes(known.capability_id) ? { ...known, status } : known,
+    known.capability_id === capability.capability_id ? capability : known,
   );
   return { ...state, capabilities };
 }
 
-/** The newest capability that could be used for the present attempt, or why there is none. */
+/** The newest capability that could be used for the present attempt, issued or only ordered, or why there is none. */
 export function currentCapability(state: IntentState, now: Date): Capability {
   const attempts = state.capabilities.filter(({ attempt }) => attempt === state.attempt);
-  const usable = attempts.findLast(
-    ({ status, expires_at }) => status === 'issued' && Date.parse(expires_at) > now.getTime(),
-  );
-  if (usable && isMadeLater(usable.issued_at, now.toISOString())) refuse('CAPABILITY_NOT_YET');
+  const usable = attempts.findLast((one) => isOpen(one, now.getTime()));
+  if (usable && isMadeLater(usable.issued?.at ?? usable.ordered_at, now.toISOString()))
+    refuse('CAPABILITY_NOT_YET');
   if (usable) return usable;
   const newest = attempts.at(-1);
-  if (!newest) refuse('CAPABILITY_MISSING');
-  return refuse(newest.status === 'revoked' ? 'CAPABILITY_REVOKED' : 'CAPABILITY_EXPIRED');
+  if (!newest || newest.status === 'denied') refuse('ORDER_MISSING');
+  if (newest.status === 'revoked') refuse('CAPABILITY_REVOKED');
+  return refuse(newest.issued === null ? 'ORDER_LAPSED' : 'CAPABILITY_EXPIRED');
 }

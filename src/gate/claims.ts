@@ -1,12 +1,14 @@
-import type { Digest } from '../canonical/digest.ts';
-import type { Event } from '../event/event.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { type Event, isSigned, type SignedKind } from '../event/event.ts';
+import { statementOf } from '../identity/act.ts';
 import { isDispatch } from './agent-move.ts';
 
 /**
- * Pure: the unique keys that an event takes by being written, whoever writes it. The second of two that want the same one
+ * Pure: the unique keys that an event takes by being written. The second of two that want the same one
  * is refused, so each of these facts is in the ledger at most once.
  */
-export function claimsOf({ kind, subject, body }: Event): readonly string[] {
+export function claimsOf(event: Event): readonly string[] {
+  const { kind, subject, body } = event;
   switch (kind) {
     case 'intent.proposed':
       return [`intent:${subject}`];
@@ -20,8 +22,22 @@ export function claimsOf({ kind, subject, body }: Event): readonly string[] {
     case 'agent.moved':
       return isDispatch(body) ? [`idempotency:${body.idempotency_key}`] : NONE;
     default:
-      return NONE;
+      return isSigned(event) ? [actClaim(event)] : NONE;
   }
+}
+
+/**
+ * A human signs an act to be done once. Who reads the ledger has its statement and its proof, and would do it again within its deadline.
+ * It goes by what was signed: the bytes of a proof can be others for the same statement.
+ */
+function actClaim({ kind, subject, body }: Event): string {
+  return `${ACT}${sha256(statementOf('', kind as SignedKind, subject, body))}`;
+}
+
+const ACT = 'act:';
+
+export function isActClaim(claim: string): boolean {
+  return claim.startsWith(ACT);
 }
 
 export function erasedClaim(digest: Digest): string {

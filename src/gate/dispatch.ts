@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Body, Event } from '../event/event.ts';
+import { isAuditor } from '../identity/auditor.ts';
 import type { Principal } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import { isDispatch, isEnd } from './agent-move.ts';
@@ -31,7 +32,7 @@ export function nextDispatch(before: Dispatch | null, { body }: Moved, state: Ag
 }
 
 /** What a move rests on besides the correlation itself. */
-export interface DispatchFacts {
+export interface DispatchGrounds {
   simulation(id: string): Simulation | null;
   intent(intent_id: string): IntentState | null;
   principal(name: string): Principal | null;
@@ -42,13 +43,13 @@ export interface DispatchFacts {
 /**
  * The last look before an effect, inside the transaction that writes the dispatch: the simulation is active now, in the
  * version that was planned, and so is the template that it is a step of; the policies are those that were asked; and the
- * user was not revoked meanwhile, and is no agent. And the last look after it: a step ends as its run did.
+ * user was not revoked meanwhile, and is no agent and no auditor. And the last look after it: a step ends as its run did.
  */
 export function requireDispatchGrounds(
   state: AgentState | null,
   { body }: Moved,
   at: string,
-  facts: DispatchFacts,
+  facts: DispatchGrounds,
 ): void {
   if (isDispatch(body)) {
     requireStands(state, body, at, facts);
@@ -59,13 +60,13 @@ export function requireDispatchGrounds(
 
 /**
  * What a step rests on, when it is dispatched and again when its run is claimed: it and the template that it is a step of are
- * active, and the user who asked for it is no agent and was not revoked.
+ * active, and the user who asked for it is no agent, is no auditor and was not revoked.
  */
 export function requireStands(
   state: AgentState | null,
   of: Pick<Body<'agent.moved'>, 'plan_id' | 'step_id'>,
   at: string,
-  facts: Pick<DispatchFacts, 'simulation' | 'principal'>,
+  facts: Pick<DispatchGrounds, 'simulation' | 'principal'>,
 ): void {
   const { plan, step } = stepOf(state, of);
   for (const one of plan.template ? [plan.template, step] : [step])
@@ -73,6 +74,8 @@ export function requireStands(
   const user = facts.principal(state!.user_id);
   if (user?.kind === 'agent') refuse('USER_IS_AGENT');
   if (user?.status === 'revoked') refuse('ACCESS_SCOPE_VIOLATION', 'The user who asked for it was revoked.');
+  if (user && isAuditor(user))
+    refuse('ACCESS_SCOPE_VIOLATION', 'The user who asked for it is an auditor, who acts on nothing.');
 }
 
 function stepOf(

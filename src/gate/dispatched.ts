@@ -2,11 +2,8 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
 import { correlationOf } from './agent.ts';
+import { type Claiming, needsDispatch } from './agent-core.ts';
 import { isDispatch, isEnd } from './agent-move.ts';
-import type { IntentState } from './state.ts';
-
-/** The principal that dispatches for users. What it proposes belongs to a conversation, and ends with it. */
-export const AGENT_CORE = 'agent-core';
 
 /** An intent that the agent core dispatched, and whether that dispatch is over. */
 export interface DispatchedIntent {
@@ -33,20 +30,7 @@ export function nextDispatched(
   return { ...before, is_over: true };
 }
 
-type Claiming = Pick<IntentState, 'proposer' | 'proposer_verified' | 'delegates' | 'attempt'>;
-
-/**
- * Whether only a dispatch of the agent core may run it. The first attempt is the conversation's: the user who said no, or
- * was told that nothing is done, must be able to rely on that. A later one is a human's retry of what ran before. What the
- * core submitted counts whoever proposed it: the delegation of an activation is for that simulation, and not for any call
- * of its tool by the holder of the core's key.
- */
-export function needsDispatch({ proposer, proposer_verified, delegates, attempt }: Claiming): boolean {
-  const is_core = (proposer === AGENT_CORE && proposer_verified) || delegates.includes(AGENT_CORE);
-  return is_core && attempt === 1;
-}
-
-/** The attacker is whoever holds a capability for what the conversation has not dispatched, or has given up. */
+/** The attacker holds a capability for what the conversation has not dispatched, or has given up. */
 export function requireDispatched(intent: Claiming, dispatched: () => DispatchedIntent | null): void {
   if (needsDispatch(intent) && (dispatched()?.is_over ?? true))
     refuse('AGENT_TRANSITION_ILLEGAL', NOT_DISPATCHED);

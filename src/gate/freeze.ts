@@ -1,6 +1,6 @@
 import type { Body, Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
-import { glassSince } from './glass.ts';
+import { glassSince } from './break-glass.ts';
 import type { IntentState } from './state.ts';
 
 /** Something that is stopped until a human lets it go. */
@@ -53,18 +53,17 @@ export interface FreezeFacts {
   readonly tenant: string;
   readonly at: string;
   readonly isLiveKey: (name: string, key: string) => boolean;
-  /** What else runs or acts besides what the state names. */
+  /** What else runs besides what the state names. */
   readonly tools?: readonly string[];
-  readonly agents?: readonly string[];
 }
 
 /** Only two humans who broke the glass for this attempt go past a freeze, and only past one that they knew of. */
 export function frozenFor(state: IntentState, facts: FreezeFacts): Freeze | null {
-  const { freezes, tenant, at, isLiveKey, tools = [], agents = [] } = facts;
+  const { freezes, tenant, at, isLiveKey, tools = [] } = facts;
   if (freezes.length === 0) return null;
   const since = glassSince(state, at, isLiveKey);
   const known = (freeze: Freeze) => since !== null && Date.parse(freeze.at) <= Date.parse(since);
-  const about = { tenant, agents: [...agentsOf(state), ...agents], tools: [state.tool, ...tools] };
+  const about = { tenant, agents: agentsOf(state), tools: [state.tool, ...tools] };
   return freezeOf(
     freezes.filter((freeze) => !known(freeze)),
     about,

@@ -1,11 +1,12 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
-/** What was asked for and does not exist: one state for each fingerprint, whoever asks and however often. */
+/** What was asked for and does not exist: one state for each fingerprint, for all users and requests. */
 export interface Intake {
   readonly fingerprint: Digest;
-  /** `told` once somebody heard that it exists now. */
+  /** `told` once a user was told that it exists now. */
   readonly status: 'open' | 'told';
   readonly count: number;
   readonly first_at: string;
@@ -31,11 +32,8 @@ export const INTAKE_KINDS = ['intake.recorded', 'intake.told'] as const;
 
 export type IntakeEvent = Event<(typeof INTAKE_KINDS)[number]>;
 
-/** After so many users it is known that many want it. The state of a fingerprint stays small. */
-const USERS = 1000;
-
 /** `intake:<fingerprint>`. */
-export function fingerprintOf({ kind, subject, body }: IntakeEvent): Digest {
+export function intakeFingerprint({ kind, subject, body }: IntakeEvent): Digest {
   const fingerprint = /^intake:([0-9a-f]{64})$/.exec(subject)?.[1];
   if (fingerprint === undefined || (kind === 'intake.recorded' && body.fingerprint !== fingerprint))
     refuse('SHAPE_INVALID', `"${subject}" does not name what was asked for.`);
@@ -55,10 +53,11 @@ function recorded(state: Intake | null, event: Event<'intake.recorded'>, at: str
   const { user_id, packet, worthiness_bp, category, linked_draft } = event.body;
   const users = state?.users ?? [];
   const known = users.find((user) => user.user_id === user_id);
-  if (!known && users.length >= USERS) refuse('INTAKE_LIMITED', 'So many users asked for it already.');
+  if (!known && users.length >= limits.intake_users)
+    refuse('INTAKE_LIMITED', 'So many users asked for it already.');
   const user = { user_id, count: (known?.count ?? 0) + 1, first_at: known?.first_at ?? at, last_at: at };
   return {
-    fingerprint: fingerprintOf(event),
+    fingerprint: intakeFingerprint(event),
     status: state?.status ?? 'open',
     count: (state?.count ?? 0) + 1,
     first_at: state?.first_at ?? at,

@@ -10,7 +10,7 @@ const VERIFIER_ERROR = '[ERROR] Verification tool error';
 const EXECUTED = '[ERROR] Intent already executed';
 /** What 000 has no line for: the intent is approved, and something else stands in the way. */
 const FROZEN = '[ERROR] Frozen';
-const NOT_GRANTED = '[ERROR] Not granted to run';
+const NOT_ORDERED = '[ERROR] Not ordered to run';
 const FAILED = '[ERROR] Execution failed';
 const PARTIAL = '[ERROR] Execution stopped half way';
 const STUCK = '[ERROR] Rollback stuck';
@@ -31,10 +31,13 @@ const LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
   APPROVAL_EXPIRED: NOT_APPROVED,
   APPROVER_REVOKED: NOT_APPROVED,
   INTENT_REJECTED: NOT_APPROVED,
+  INTENT_WITHDRAWN: NOT_APPROVED,
+  INTENT_REPLACED: NOT_APPROVED,
   INTENT_EXPIRED: NOT_APPROVED,
   VERIFIER_DENIED: NOT_APPROVED,
   FROZEN,
-  CAPABILITY_MISSING: NOT_GRANTED,
+  ORDER_MISSING: NOT_ORDERED,
+  ORDER_LAPSED: NOT_ORDERED,
   CAPABILITY_EXPIRED: '[ERROR] Capability expired',
   CAPABILITY_REVOKED: '[ERROR] Capability revoked',
   CAPABILITY_NOT_YET: '[ERROR] Capability not valid yet',
@@ -49,6 +52,7 @@ const LINES: Readonly<Partial<Record<ReasonCode, string>>> = {
   STORE_MISSING: NOT_FOUND,
   VERIFIER_NOT_FOUND: NOT_FOUND,
   STORE_NEWER: NOT_CALLABLE,
+  STORE_OLDER: NOT_CALLABLE,
   STORE_BUSY: NOT_CALLABLE,
   STORE_READ_ONLY: NOT_CALLABLE,
   FILE_UNREADABLE: NOT_CALLABLE,

@@ -1,22 +1,29 @@
 import type { Event } from '../event/event.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
+import { needsDispatch } from './agent-core.ts';
+import { approved, approvedBy, delegated } from './approved.ts';
 import { expired } from './backups.ts';
-import { issued, revoked, revokedAll, spent } from './capability.ts';
-import { signersOf } from './signers.ts';
-import type { Approval, IntentState, IntentStatus, Run } from './state.ts';
+import { issued, orderDenied, orderGiven, revoked, revokedAll, spent } from './capability.ts';
+import { checkpointed, finished, journalAnnounced, ownRun, runOf, sameRun, stopped } from './run.ts';
+import type { IntentState, IntentStatus } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
 export const INTENT_KINDS = [
   'intent.proposed',
+  'intent.withdrawn',
+  'intent.replaced',
   'intent.delegated',
   'approval.granted',
   'approval.denied',
+  'order.given',
   'capability.issued',
+  'order.denied',
   'capability.revoked',
   'glass.broken',
   'execution.claimed',
   'execution.checkpointed',
   'execution.announced',
+  'execution.stopped',
   'violation.detected',
   'execution.finished',
   'execution.resolved',
@@ -32,6 +39,8 @@ export type IntentEvent = Event<(typeof INTENT_KINDS)[number]>;
 export const BLOCKS: Readonly<Record<IntentStatus, ReasonCode | null>> = {
   proposed: 'APPROVAL_MISSING',
   rejected: 'INTENT_REJECTED',
+  withdrawn: 'INTENT_WITHDRAWN',
+  replaced: 'INTENT_REPLACED',
   approved: null,
   claimed: 'RUN_IN_DOUBT',
   succeeded: 'ALREADY_EXECUTED',
@@ -56,6 +65,14 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
   switch (event.kind) {
     case 'intent.proposed':
       return refuse('INTENT_EXISTS');
+    case 'intent.withdrawn':
+      from(state, ['proposed', 'approved']);
+      sameHash(state, event.body.hash);
+      return { ...revokedAll(state, at), status: 'withdrawn' };
+    case 'intent.replaced':
+      sameHash(state, event.body.hash);
+      requireEditable(state);
+      return { ...state, status: 'replaced', replaced_by: event.body.replacement };
     case 'intent.delegated':
       from(state, ['proposed']);
       sameHash(state, event.body.hash);
@@ -63,11 +80,18 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'approval.granted':
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
-      return approved(state, approvalOf(event));
+      return approved(state, event);
     case 'approval.denied':
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
       return { ...state, status: 'rejected' };
+    case 'order.given':
+      from(state, event.body.approves_until === null ? ['approved'] : ['proposed', 'approved']);
+      sameHash(state, event.body.hash);
+      return orderGiven(approvedBy(state, event), event, at);
+    case 'order.denied':
+      from(state, ['approved']);
+      return orderDenied(state, event, at);
     case 'capability.issued':
       from(state, ['approved']);
       sameHash(state, event.body.hash);
@@ -90,10 +114,12 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       return checkpointed(state, event);
     case 'execution.announced':
       from(state, ['claimed']);
-      return announced(state, event);
+      return journalAnnounced(state, event);
+    case 'execution.stopped':
+      return stopped(state, event, at);
     case 'violation.detected':
       from(state, ['claimed']);
-      sameRun(state, event.body.execution_id);
+      ownRun(state, event.body);
       return revokedAll(state, at);
     case 'execution.finished':
       from(state, ['claimed']);
@@ -146,6 +172,8 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     actions: body.actions,
     choices: [{ tool: body.tool, effect_digest: body.effect_digest }, ...body.alternates],
     replaces: body.replaces,
+    replaced_by: null,
+    receipt: body.receipt,
     proposed_at: at,
     expires_at: body.expires_at,
     approvals: [],
@@ -158,26 +186,12 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
   };
 }
 
-const STATUS_OF = {
-  success: 'succeeded',
-  failure: 'failed',
-  partial: 'partial',
-  rolled_back: 'rolled_back',
-} as const;
-
 /** The same effect again, or an alternate that the intent names. Whatever was granted before is for an older attempt. */
 function retried(state: IntentState, { body }: Event<'retry.authorised'>): IntentState {
   const { attempt, tool, effect_digest } = body;
   if (!state.choices.some((one) => one.tool === tool && one.effect_digest === effect_digest))
     refuse('ALTERNATE_NOT_NAMED');
   return { ...state, status: 'approved', attempt, tool, effect_digest, rollback: null, glass: [] };
-}
-
-/** Approved once enough different humans have signed: one who signs twice counts once. */
-function approved(state: IntentState, approval: Approval): IntentState {
-  const approvals = [...state.approvals, approval];
-  const enough = signersOf(approvals).length >= state.approvals_needed;
-  return { ...state, approvals, status: enough ? 'approved' : state.status };
 }
 
 /** Undoing begins. What it undoes is remembered, because taking back a success is final and mending a failure is not. */
@@ -189,13 +203,14 @@ function rollingBack(state: IntentState, event: Event<'rollback.claimed'>, at: s
   if (event.body.round !== (before?.round ?? 0) + 1)
     refuse('TRANSITION_ILLEGAL', 'The round is not the next one.');
   const again = state.status === 'rolling_back' || state.status === 'stuck';
-  const { round, by, executor } = event.body;
+  const { round, by, executor, executor_key } = event.body;
   const rollback = {
     round,
     from: again ? before!.from : state.status,
     by,
     claimed_at: at,
     executor,
+    executor_key,
     result: null,
   };
   return { ...state, status: 'rolling_back', rollback };
@@ -205,75 +220,23 @@ function rolledBack(state: IntentState, event: Event<'rollback.finished'>): Inte
   sameRun(state, event.body.execution_id);
   const rollback = state.rollback!;
   if (event.body.round !== rollback.round) refuse('TRANSITION_ILLEGAL', 'Another round is under way.');
+  if (event.body.executor_key !== rollback.executor_key) refuse('EXECUTOR_UNKNOWN');
   const { result } = event.body;
   const complete = rollback.from === 'succeeded' ? 'undone' : 'rolled_back';
   const status = { complete, partial: rollback.from, stuck: 'stuck' } as const;
   return { ...state, status: status[result], rollback: { ...rollback, result } };
 }
 
-function checkpointed(state: IntentState, { body }: Event<'execution.checkpointed'>): IntentState {
-  const run = sameRun(state, body.execution_id);
-  if (run.reports === null || run.manifest !== null)
-    refuse('TRANSITION_ILLEGAL', 'A run of a plan has one checkpoint.');
-  return { ...state, runs: [...state.runs.slice(0, -1), { ...run, manifest: body.manifest }] };
+/** An approval is for what was seen, and a conversation goes on with its own step: neither is changed under them. */
+export function requireEditable(state: IntentState): void {
+  const { status, replaced_by } = state;
+  if (replaced_by !== null) refuse('INTENT_REPLACED', `It was replaced by ${replaced_by}.`, { replaced_by });
+  from(state, ['proposed'], GIVEN_UP.has(status) ? BLOCKS[status]! : 'EDIT_NOT_DUE');
+  if (state.on_behalf_of !== null || needsDispatch(state))
+    refuse('EDIT_NOT_DUE', 'It is a step of a conversation. Reject it, and ask again there.');
 }
 
-function announced(state: IntentState, { body }: Event<'execution.announced'>): IntentState {
-  const run = sameRun(state, body.execution_id);
-  if (run.manifest === null) refuse('TRANSITION_ILLEGAL', 'A run announces nothing before its checkpoint.');
-  return { ...state, runs: [...state.runs.slice(0, -1), { ...run, journal: body.journal }] };
-}
-
-function finished(state: IntentState, event: Event<'execution.finished'>, at: string): IntentState {
-  const { execution_id, result, exit_code, reports } = event.body;
-  const run = sameRun(state, execution_id);
-  const status = STATUS_OF[result];
-  const journal = reports.journal ?? null;
-  return {
-    ...state,
-    status,
-    runs: [...state.runs.slice(0, -1), { ...run, finished_at: at, result, exit_code, journal }],
-  };
-}
-
-/** A delegation that says so counts as an approval by the human at its root. The store knows whether it says so. */
-function delegated(state: IntentState, { body }: Event<'intent.delegated'>): IntentState {
-  const { approver, signed_at, expires_at, delegation } = body;
-  const submitted = { ...state, delegates: [...new Set([...state.delegates, body.by])] };
-  if (approver === null) return submitted;
-  return approved(submitted, {
-    ...approver,
-    signed_at,
-    expires_at,
-    assurance: 'delegation',
-    account: null,
-    delegation,
-  });
-}
-
-function approvalOf({ body }: Event<'approval.granted'>): Approval {
-  const { by, key, signed_at, expires_at, account } = body;
-  return { by, key, signed_at, expires_at, assurance: 'passphrase', account, delegation: null };
-}
-
-function runOf({ body }: Event<'execution.claimed'>, at: string): Run {
-  const { execution_id, capability_id, tool, attempt, executor, reports } = body;
-  return {
-    execution_id,
-    capability_id,
-    tool,
-    attempt,
-    claimed_at: at,
-    executor,
-    finished_at: null,
-    result: null,
-    exit_code: null,
-    reports,
-    manifest: null,
-    journal: null,
-    expired_at: null,
-  };
-}
+const GIVEN_UP: ReadonlySet<IntentStatus> = new Set<IntentStatus>(['rejected', 'withdrawn']);
 
 function from(state: IntentState, allowed: readonly IntentStatus[], otherwise?: ReasonCode): void {
   if (allowed.includes(state.status)) return;
@@ -282,10 +245,4 @@ function from(state: IntentState, allowed: readonly IntentStatus[], otherwise?: 
 
 function sameHash(state: IntentState, hash: string): void {
   if (state.hash !== hash) refuse('HASH_MISMATCH');
-}
-
-function sameRun(state: IntentState, execution_id: string): Run {
-  const run = state.runs.at(-1);
-  if (run?.execution_id !== execution_id) refuse('EXECUTION_NOT_FOUND');
-  return run;
 }

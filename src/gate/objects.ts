@@ -12,6 +12,7 @@ export type ObjectRole =
   | 'content'
   | 'policies'
   | 'token'
+  | 'bounds'
   | 'simulation'
   | 'simulation proof'
   | 'simulation bound'
@@ -35,7 +36,7 @@ type Named = readonly (readonly [ObjectRole, Digest | null])[];
 
 /**
  * The stored objects that each fact names. Other digests name nothing that is stored: the id of a plan, a key that is spent
- * once, a capability that its holder made narrower, a hash that somebody asked for and that may be of nothing.
+ * once, a capability that its holder made narrower, a hash from a request, which may be of nothing.
  */
 const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
   'policy.activated': ({ snapshot }) => [['policies', snapshot]],
@@ -50,6 +51,11 @@ const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
   'intent.submitted': decided,
   'intent.delegated': decided,
   'approval.granted': decided,
+  'order.given': ({ bounds, decision }) => [
+    ['bounds', bounds],
+    ['decision', decision],
+  ],
+  'order.denied': decided,
   'capability.issued': ({ token, policy, decision }) => [
     ['token', token],
     ['policies', policy],
@@ -168,7 +174,7 @@ export class ObjectRecord {
   }
 }
 
-/** What an export or a proof with objects holds. A capability stays at home: until it is spent, whoever bears it may use it. */
+/** What an export or a proof with objects holds. A capability is left out: until it is spent, any bearer may use it. */
 export function disclosedBy(event: Event): Digest[] {
   return objectsOf(event)
     .filter(({ role }) => role !== 'token')

@@ -5,13 +5,13 @@ import { isMadeLater } from '../identity/made.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
-export type SimulationStatus = Body<'simulation.changed'>['status'];
+export type RecordedStatus = Body<'simulation.changed'>['status'];
 
 /** A simulation as the ledger tells it: one status for the tenant, in one version. */
 export interface Simulation {
   readonly simulation: string;
   readonly version: number;
-  readonly status: SimulationStatus;
+  readonly status: RecordedStatus;
   readonly definition: Digest;
   readonly proof: Digest;
   /** What the activation binds. Null unless it is active. */
@@ -27,7 +27,7 @@ export interface Simulation {
  * What a human may make of a version. To activate an active one again renews its delegation. What was disabled goes
  * back to the start, so that it is looked at again before it is active.
  */
-export const SIMULATION_MOVES: Readonly<Record<SimulationStatus, readonly SimulationStatus[]>> = {
+export const SIMULATION_MOVES: Readonly<Record<RecordedStatus, readonly RecordedStatus[]>> = {
   Draft: ['Active', 'Disabled'],
   Active: ['Active', 'Deprecated', 'Disabled'],
   Deprecated: ['Active', 'Disabled'],
@@ -115,7 +115,7 @@ export function requireActive(
   return state;
 }
 
-/** Nobody is told that something exists which does not. */
+/** No user is told that something exists which does not. */
 export function requireServed(state: Simulation | null, { body }: Event<'intake.told'>, at: string): void {
   requireActive(state, { simulation: body.simulation, version: state?.version ?? 0 }, at);
 }

@@ -18,8 +18,6 @@ export interface Moment {
   readonly tenant: string;
   readonly freezes: readonly Freeze[];
   readonly authorities: Authorities;
-  /** What acts besides those whom the intent names. */
-  readonly agents?: readonly string[];
   /** The tools of a plan, besides the one that it is named after. */
   readonly tools?: readonly string[];
 }
@@ -79,14 +77,13 @@ function lapseOf(approval: Approval, { now, authorities }: Moment): Lapsed['code
   return isLiveAct(authorities, approval, at) ? null : 'APPROVER_REVOKED';
 }
 
-function freezeIn(state: IntentState, { now, tenant, freezes, authorities, agents, tools }: Moment) {
+function freezeIn(state: IntentState, { now, tenant, freezes, authorities, tools }: Moment) {
   const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
   return frozenFor(state, {
     freezes,
     tenant,
     at: now.toISOString(),
     isLiveKey,
-    ...(agents && { agents }),
     ...(tools && { tools }),
   });
 }
@@ -131,10 +128,16 @@ function notRun(
   { now, authorities }: Moment,
 ): Denial | null {
   if (found instanceof Refusal) return denied(found.code);
-  if (!isLiveAct(authorities, found, now.toISOString()))
-    return denied('CAPABILITY_REVOKED', { words: `What ${found.by} granted it with no longer holds.` });
-  const lost = lostBy(found.approvers, approvals, authorities);
+  const lost =
+    lostOrder(found, authorities, now.toISOString()) ??
+    lostBy(found.issued?.approvers ?? found.approvers, approvals, authorities);
   return lost && denied(lost.code, { words: lost.message });
+}
+
+/** A capability dies with the key that ordered it, and with its delegation. Null while both hold. */
+export function lostOrder(capability: Capability, authorities: Authorities, at: string): Refusal | null {
+  if (isLiveAct(authorities, capability, at)) return null;
+  return new Refusal('CAPABILITY_REVOKED', `What ${capability.by} ordered it with no longer holds.`);
 }
 
 /**

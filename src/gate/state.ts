@@ -1,6 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
+import type { CapabilityStatus } from '../capability/verify.ts';
 import type { Body } from '../event/event.ts';
 import type { Account } from '../identity/account.ts';
+import type { HumanAssurance } from '../identity/assurance.ts';
 
 /**
  * The state of one intent, as the ledger tells it.
@@ -12,6 +14,8 @@ import type { Account } from '../identity/account.ts';
 export type IntentStatus =
   | 'proposed'
   | 'rejected'
+  | 'withdrawn'
+  | 'replaced'
   | 'approved'
   | 'claimed'
   | 'succeeded'
@@ -28,8 +32,8 @@ export interface Approval {
   readonly key: string;
   readonly signed_at: string;
   readonly expires_at: string;
-  /** How the human proved to be there. It follows from what signed: an Ed25519 key is in a file, behind a passphrase. */
-  readonly assurance: 'passphrase' | 'delegation';
+  /** How the human proved to be there. It follows from what signed. */
+  readonly assurance: HumanAssurance | 'delegation';
   /** The account that signed it; null when it is not known, and for a delegation. */
   readonly account: Account | null;
   /** Under which delegation of theirs it stands; null when they signed it themselves. */
@@ -37,26 +41,43 @@ export interface Approval {
 }
 
 /** A human whose approval a decision counted, with the roles that they had. */
-export type Approver = Body<'capability.issued'>['approvers'][number];
+export interface Approver {
+  readonly name: string;
+  readonly roles: readonly string[];
+}
 
-/** A capability as the ledger tells it: good for one run of one attempt. */
+/** A capability as the ledger tells it: ordered by a human or a delegate, issued under policy, good for one run of one attempt. */
 export interface Capability {
+  /** That of its order. */
   readonly capability_id: string;
   readonly attempt: number;
   readonly action: string;
   readonly effect_digest: Digest;
-  readonly token: Digest;
+  /** What the order lets it reach, and under which conditions; null for just what the effect needs, under none. */
+  readonly bounds: Digest | null;
+  readonly audience: string;
   readonly holder: string | null;
-  /** Who asked for it, with which key, under which delegation: when that no longer holds, neither does the capability. */
+  /** Who ordered it, with which key, under which delegation: when that no longer holds, neither does the capability. */
   readonly by: string;
   readonly key: string;
   readonly delegation: string | null;
-  readonly issued_at: string;
-  readonly expires_at: string;
-  readonly glass: boolean;
-  /** Whom the decision to grant it counted. When one of them no longer counts, the capability cannot be used. */
+  readonly ordered_at: string;
+  /** Whose approvals stand behind the order. When one of them no longer counts, it has to be ordered again. */
   readonly approvers: readonly Approver[];
-  readonly status: 'issued' | 'spent' | 'revoked';
+  /** Until when it may be issued. */
+  readonly lapses_at: string;
+  readonly expires_at: string;
+  /** What was issued; null while it is only ordered. */
+  readonly issued: Issued | null;
+  readonly status: CapabilityStatus;
+}
+
+export interface Issued {
+  readonly at: string;
+  readonly token: Digest;
+  readonly glass: boolean;
+  /** Whom the decision to issue it counted. When one of them no longer counts, the capability cannot be used. */
+  readonly approvers: readonly Approver[];
 }
 
 export interface Run {
@@ -66,6 +87,8 @@ export interface Run {
   readonly attempt: number;
   readonly claimed_at: string;
   readonly executor: Body<'execution.claimed'>['executor'];
+  /** The key of the executor: it alone states what became of the run. */
+  readonly executor_key: string;
   readonly finished_at: string | null;
   readonly result: 'success' | 'failure' | 'partial' | 'rolled_back' | null;
   readonly exit_code: number | null;
@@ -80,6 +103,8 @@ export interface Run {
   readonly journal: Digest | null;
   /** When a human gave up its backups; `null` while they are kept. */
   readonly expired_at: string | null;
+  /** The human who stopped it, and when; `null` while nobody has. */
+  readonly stopped: { readonly by: string; readonly at: string } | null;
 }
 
 /** The latest rollback of the latest run. */
@@ -90,6 +115,7 @@ export interface Rollback {
   readonly by: string;
   readonly claimed_at: string;
   readonly executor: Run['executor'];
+  readonly executor_key: string;
   readonly result: 'complete' | 'partial' | 'stuck' | null;
 }
 
@@ -114,6 +140,10 @@ export interface IntentState {
   /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
   readonly choices: readonly { readonly tool: string; readonly effect_digest: Digest }[];
   readonly replaces: string | null;
+  /** What a human proposed in its place, which ended it; null while nobody has. */
+  readonly replaced_by: string | null;
+  /** The digest of what its proposer can show to withdraw it. */
+  readonly receipt: Digest;
   readonly proposed_at: string;
   readonly expires_at: string;
   readonly approvals: readonly Approval[];

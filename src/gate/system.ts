@@ -11,13 +11,25 @@ export interface System {
   readonly ledger_key: string;
   /** The last one signs; all of them verify. */
   readonly control_keys: readonly string[];
+  readonly executors: readonly Executor[];
   readonly policy: Digest | null;
   readonly freezes: readonly Freeze[];
+}
+
+/** A host that may run what is ordered, known by its key. Several may have one name. */
+export interface Executor {
+  readonly public_key: string;
+  readonly name: string;
+  readonly added_at: string;
+  readonly added_by: string;
+  readonly revoked_at: string | null;
 }
 
 export const SYSTEM_KINDS = [
   'system.initialised',
   'control_key.added',
+  'executor.added',
+  'executor.revoked',
   'policy.activated',
   'system.frozen',
   'system.unfrozen',
@@ -30,17 +42,59 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
   if (event.kind === 'system.initialised') {
     const { project_id, ledger_key } = event.body;
     const origin = originOf(project_id, tenant);
-    return { origin, ledger_key, control_keys: [], policy: null, freezes: [] };
+    return { origin, ledger_key, control_keys: [], executors: [], policy: null, freezes: [] };
   }
   if (state === null) refuse('TRANSITION_ILLEGAL', 'There is no ledger yet.');
   switch (event.kind) {
     case 'control_key.added':
-      if (state.control_keys.includes(event.body.public_key)) refuse('KEY_ENROLLED_TWICE');
+      requireFree(state, event.body.public_key);
       return { ...state, control_keys: [...state.control_keys, event.body.public_key] };
+    case 'executor.added':
+      return { ...state, executors: withExecutor(state, event, at) };
+    case 'executor.revoked': {
+      const executor = requireExecutor(state, event.body.public_key);
+      const executors = state.executors.map((one) => (one === executor ? { ...one, revoked_at: at } : one));
+      return { ...state, executors };
+    }
     case 'policy.activated':
       if (event.body.replaces !== state.policy) refuse('POLICY_REPLACED');
       return { ...state, policy: event.body.snapshot };
     default:
       return { ...state, freezes: nextFreezes(state.freezes, event, at) };
   }
+}
+
+/** A key has one role: what an executor states is never taken for what the control plane does. */
+export function requireFree({ control_keys, executors }: System, public_key: string): void {
+  if (control_keys.includes(public_key)) refuse('KEY_ENROLLED_TWICE', 'It is a key of the control plane.');
+  const executor = executors.find((one) => one.public_key === public_key);
+  if (!executor) return;
+  const { name, revoked_at } = executor;
+  const and_now =
+    revoked_at === null
+      ? ''
+      : ' It was revoked and never comes back: on that host, remove .keyturn/keys/executor.seed, and `keyturn executor add` makes another.';
+  refuse('KEY_ENROLLED_TWICE', `It is the key of an executor "${name}".${and_now}`);
+}
+
+/** A host that is added again under another name has that one from then on. A revoked key never comes back. */
+function withExecutor(state: System, { body }: Event<'executor.added'>, at: string): Executor[] {
+  const { public_key, name, by: added_by } = body;
+  const others = state.executors.filter(
+    (one) => one.public_key !== public_key || one.revoked_at !== null || one.name === name,
+  );
+  requireFree({ ...state, executors: others }, public_key);
+  return [...others, { public_key, name, added_at: at, added_by, revoked_at: null }];
+}
+
+/** The executor with this key, which may run now. */
+export function requireExecutor({ executors }: System, public_key: string): Executor {
+  const executor = executors.find((one) => one.public_key === public_key) ?? refuse('EXECUTOR_UNKNOWN');
+  if (executor.revoked_at !== null) refuse('EXECUTOR_REVOKED', `It was revoked at ${executor.revoked_at}.`);
+  return executor;
+}
+
+/** Whether the executor with this key may no longer run. */
+export function isRevokedExecutor({ executors }: System, public_key: string): boolean {
+  return !executors.some((one) => one.public_key === public_key && one.revoked_at === null);
 }

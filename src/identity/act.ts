@@ -1,18 +1,41 @@
-import type { KeyObject } from 'node:crypto';
-import { privateKeyOf, publicKeyOf, sign, verify } from '../canonical/ed25519.ts';
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { privateKeyOf, publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
 import { canonicalBytes } from '../canonical/json.ts';
-import type { Body, Event, SignedKind } from '../event/event.ts';
+import { type Body, besideOf, type Event, type SignedKind } from '../event/event.ts';
+import type { ActSignature } from '../event/shape.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { verifyAssertion } from './passkey.ts';
 
-/** An unlocked human key. It lives for one command. */
+/** What proves who stands behind a statement. */
+export type Proof = ActSignature['signature'];
+
+/** Proves that a human, or an agent, stands behind statements. Where the key is, and what opens it, nothing else knows. */
 export interface Signer {
   readonly name: string;
   readonly public_key: string;
+  /** When the act was drawn up, and the id that it gave, where the proof is for a draft; absent where it is drawn up now. */
+  readonly drawn?: Drawn;
+  /** One proof for each statement, in their order. */
+  sign(statements: readonly Uint8Array[]): Promise<readonly Proof[]>;
+}
+
+export interface Drawn {
+  readonly at: Date;
+  readonly id: string;
+}
+
+/** A key that is open in this process. */
+export interface OpenKey extends Signer {
   readonly key: KeyObject;
 }
 
-export function signerOf(name: string, public_key: string, seed: Uint8Array): Signer {
-  return { name, public_key, key: privateKeyOf(seed) };
+export function signerOf(name: string, public_key: string, seed: Uint8Array): OpenKey {
+  return openKeyOf(name, public_key, privateKeyOf(seed));
+}
+
+export function openKeyOf(name: string, public_key: string, key: KeyObject): OpenKey {
+  return { name, public_key, key, sign: async (statements) => statements.map((bytes) => sign(bytes, key)) };
 }
 
 /** The name of a ledger. Every signature covers it, and its heads are signed under it. */
@@ -20,47 +43,154 @@ export function originOf(project_id: string, tenant: string): string {
   return `keyturn/${project_id}/${tenant}`;
 }
 
-type Unsigned<K extends SignedKind> = Omit<Body<K>, 'by' | 'key' | 'signed_at' | 'signature'>;
+/** When the act of this signer was drawn up: what it says about time is counted from then. */
+export function drawnAt({ drawn }: Signer, now: Date): Date {
+  return drawn?.at ?? now;
+}
 
-/**
- * An act of a human: the event itself, signed whole. `origin` names the project and tenant, so that a signature made
- * in one project says nothing in another.
- */
-export function signAct<K extends SignedKind>(
+/** The id of what the act of this signer makes. */
+export function drawnId({ drawn }: Signer): string {
+  return drawn?.id ?? randomUUID();
+}
+
+/** What an act says, without who says it. */
+export type ActFacts<K extends SignedKind> = Omit<Body<K>, keyof ActSignature>;
+
+export interface ActDraft<K extends SignedKind = SignedKind> {
+  readonly kind: K;
+  readonly subject: string;
+  readonly facts: ActFacts<K>;
+}
+
+/** An act of a human. `origin` names the project and tenant, so that a signature made in one project says nothing in another. */
+export async function signAct<K extends SignedKind>(
   origin: string,
   kind: K,
   subject: string,
-  facts: Unsigned<K>,
+  facts: ActFacts<K>,
   signer: Signer,
   now: Date,
-): Event<K> {
-  const body = { ...facts, by: signer.name, key: signer.public_key, signed_at: now.toISOString() };
-  const signature = sign(statement(origin, kind, subject, body), signer.key);
-  return { kind, subject, body: { ...body, signature } } as unknown as Event<K>;
+): Promise<Event<K>> {
+  const [act] = await signActs(origin, [{ kind, subject, facts }], signer, now);
+  return act as Event<K>;
 }
 
-/** Refuses an act whose signature is not that of the key it names. Whose key that is, the store knows. */
-export function verifyAct(origin: string, event: Event<SignedKind>): void {
-  const { signature, ...body } = event.body;
-  if (!verify(statement(origin, event.kind, event.subject, body), signature, publicKeyOf(body.key))) {
-    refuse('SIGNATURE_INVALID', `The signature of ${body.by} on ${event.kind} does not verify.`);
-  }
+/** Several acts at once: a passkey is touched once for all of them. */
+export async function signActs<K extends SignedKind>(
+  origin: string,
+  drafts: readonly ActDraft<K>[],
+  signer: Signer,
+  now: Date,
+): Promise<readonly Event<K>[]> {
+  const drawn = drafts.map((draft) => drawUp(origin, draft, signer, now));
+  const proofs = await signer.sign(drawn.map(({ statement }) => statement));
+  if (proofs.length !== drawn.length) refuse('SIGNATURE_INVALID', 'There is not one proof for each act.');
+  return drawn.map(({ kind, subject, body }, i) => {
+    return { kind, subject, body: { ...body, signature: proofs[i] } } as unknown as Event<K>;
+  });
 }
 
-function statement(origin: string, kind: string, subject: string, body: object): Uint8Array {
-  return canonicalBytes({ format: 'keyturn-act/1', origin, kind, subject, body });
+/** Acts that make a key known. */
+type KeyKind = 'key.enrolled' | 'credential.added';
+
+/** The signer signs what makes a key known; then the key itself signs the same statement, in the hand of its holder. */
+export async function signKeyAct<K extends KeyKind>(
+  origin: string,
+  { kind, subject, facts }: { kind: K; subject: string; facts: Omit<ActFacts<K>, 'own'> },
+  { signer, holder }: { readonly signer: Signer; readonly holder: Signer },
+  now: Date,
+): Promise<Event<K>> {
+  const act = await signAct(origin, kind, subject, facts as unknown as ActFacts<K>, signer, now);
+  const [own] = await holder.sign([statementOf(origin, kind, subject, act.body)]);
+  return { ...act, body: { ...act.body, own: own ?? refuse('SIGNATURE_INVALID') } };
+}
+
+/** The act and its statement: what is signed. */
+function drawUp<K extends SignedKind>(
+  origin: string,
+  { kind, subject, facts }: ActDraft<K>,
+  signer: Pick<Signer, 'name' | 'public_key' | 'drawn'>,
+  now: Date,
+) {
+  const at = signer.drawn?.at ?? now;
+  const deadline = new Date(at.getTime() + limits.act_wait_s * 1000);
+  const body = {
+    ...facts,
+    by: signer.name,
+    key: signer.public_key,
+    signed_at: at.toISOString(),
+    deadline: deadline.toISOString(),
+  };
+  return { kind, subject, body, statement: statementOf(origin, kind, subject, body) };
+}
+
+/** The statement of an event: all that its human saw. What the control plane or an executor added stands beside. */
+export function statementOf(origin: string, kind: SignedKind, subject: string, body: object): Uint8Array {
+  const beside = besideOf(kind);
+  const seen = Object.entries(body).filter(([member]) => member !== 'signature' && !beside.includes(member));
+  return canonicalBytes({ format: 'keyturn-act/1', origin, kind, subject, body: Object.fromEntries(seen) });
+}
+
+/** Refuses an act whose proofs are not of the keys that it names. Whose keys those are, the fold asks. */
+export function verifyAct(origin: string, { kind, subject, body }: Event<SignedKind>): void {
+  const statement = statementOf(origin, kind, subject, body);
+  verifyProof(statement, body.key, body.signature, `The signature of ${body.by} on ${kind} does not verify.`);
+  if ('own' in body && body.own !== null && body.credential !== null)
+    verifyProof(statement, body.credential.public_key, body.own, 'The new key did not sign its enrolment.');
+}
+
+/** Refuses a proof that is not one over these bytes by this key. */
+export function verifyProof(bytes: Uint8Array, public_key: string, proof: Proof, otherwise: string): void {
+  if (typeof proof !== 'string') verifyAssertion(bytes, public_key, proof);
+  else if (!verifyEd25519(bytes, proof, publicKeyOf(public_key))) refuse('SIGNATURE_INVALID', otherwise);
 }
 
 /** A proposer's own signature over the hash of what they propose. It says who asks, and allows nothing. */
-export function signProposal(origin: string, hash: string, { key }: Pick<Signer, 'key'>): string {
-  return sign(proposal(origin, hash), key);
+export async function signProposal(origin: string, hash: string, signer: Signer): Promise<Proof> {
+  const [proof] = await signer.sign([proposalOf(origin, hash)]);
+  return proof ?? refuse('SIGNATURE_INVALID', 'There is no signature of the proposer.');
 }
 
-export function verifyProposal(origin: string, hash: string, signature: string, public_key: string): void {
-  if (!verify(proposal(origin, hash), signature, publicKeyOf(public_key)))
-    refuse('SIGNATURE_INVALID', 'The signature of the proposer does not verify.');
+/** A proposal and the act that goes with it. One call of the signer: a passkey is touched once for both. */
+export async function signProposalWith<K extends SignedKind>(
+  origin: string,
+  hash: string,
+  draft: ActDraft<K>,
+  signer: Signer,
+  now: Date,
+): Promise<{ readonly proof: Proof; readonly act: Event<K> }> {
+  const { kind, subject, body, statement } = drawUp(origin, draft, signer, now);
+  const [proof, signature] = await signer.sign([proposalOf(origin, hash), statement]);
+  if (!proof || !signature) refuse('SIGNATURE_INVALID', 'There is not one proof for each act.');
+  return { proof, act: { kind, subject, body: { ...body, signature } } as unknown as Event<K> };
 }
 
-function proposal(origin: string, hash: string): Uint8Array {
+export function verifyProposal(origin: string, hash: string, proof: Proof, public_key: string): void {
+  verifyProof(proposalOf(origin, hash), public_key, proof, 'The signature of the proposer does not verify.');
+}
+
+/** A proposer's own signature that takes a proposal back. */
+export async function signWithdrawal(withdrawal: Withdrawal, signer: Signer): Promise<Proof> {
+  const [proof] = await signer.sign([withdrawalOf(withdrawal)]);
+  return proof ?? refuse('SIGNATURE_INVALID', 'There is no signature of the proposer.');
+}
+
+export function verifyWithdrawal(withdrawal: Withdrawal, proof: Proof, public_key: string): void {
+  verifyProof(withdrawalOf(withdrawal), public_key, proof, 'The signature of the proposer does not verify.');
+}
+
+export interface Withdrawal {
+  readonly origin: string;
+  readonly intent_id: string;
+  readonly hash: string;
+  readonly reason: string;
+}
+
+export function withdrawalOf({ origin, intent_id, hash, reason }: Withdrawal): Uint8Array {
+  return canonicalBytes({ format: 'keyturn-withdrawal/1', origin, intent_id, hash, reason });
+}
+
+/** What a proposer signs. */
+export function proposalOf(origin: string, hash: string): Uint8Array {
   return canonicalBytes({ format: 'keyturn-proposal/1', origin, hash });
 }

@@ -1,22 +1,24 @@
 import type { Event, SignedKind } from '../event/event.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { requireMadeBy } from './credential.ts';
 import { type Authorities, requireHolds } from './delegation.ts';
-import { isLive, requireHuman } from './principal.ts';
+import { isLive, requireCredential, requireHuman } from './principal.ts';
 
 /**
- * Who may sign: an enrolled human whose key is good; or, where the event names a delegation, the delegate, while every
+ * Who may sign: an enrolled human with a credential that is good; or, where the event names a delegation, the delegate, while every
  * link up to a human holds. That the signature is the key's is verified beside this.
  */
 export function requireAuthority(authorities: Authorities, event: Event<SignedKind>, at: string): void {
-  const { by, key } = event.body;
+  const { by, key, signature } = event.body;
   const delegation_id = delegationOf(event);
-  if (delegation_id === null) {
-    requireHuman(authorities.principal(by), key);
-    return;
+  const principal = authorities.principal(by);
+  if (delegation_id === null) requireHuman(principal, key);
+  else {
+    const { delegate, delegate_key } = requireHolds(authorities, delegation_id, at);
+    if (delegate !== by || delegate_key !== key)
+      refuse('DELEGATION_OUT_OF_SCOPE', `The delegation is to "${delegate}".`);
   }
-  const { delegate, delegate_key } = requireHolds(authorities, delegation_id, at);
-  if (delegate !== by || delegate_key !== key)
-    refuse('DELEGATION_OUT_OF_SCOPE', `The delegation is to "${delegate}".`);
+  requireMadeBy(requireCredential(principal!, key), signature);
 }
 
 /** The delegation that an act rests on; null for an act of a human. */
@@ -24,7 +26,7 @@ export function delegationOf({ body }: Event<SignedKind>): string | null {
   return 'delegation' in body ? body.delegation : null;
 }
 
-/** Whether what somebody signed still counts: the key is good, and so is the delegation if it was under one. */
+/** Whether a signed act still counts: the key is good, and so is the delegation if it was under one. */
 export function isLiveAct(
   authorities: Authorities,
   { by, key, delegation }: { readonly by: string; readonly key: string; readonly delegation: string | null },

@@ -2,9 +2,9 @@ import type { Event } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { isMadeLater } from './made.ts';
-import { isLive, type Principal } from './principal.ts';
+import { hasKey, isLive, type Principal } from './principal.ts';
 
-/** What a human lets somebody else's key do: which actions, until when, and whether it stands for an approval. */
+/** What a human allows the key of an agent to do: which actions, until when, and whether it stands for an approval. */
 export interface Delegation {
   readonly delegation_id: string;
   readonly delegate: string;
@@ -109,11 +109,11 @@ export function requireHolds(authorities: Authorities, delegation_id: string, at
     if (link.status === 'revoked') refuse('DELEGATION_REVOKED');
     if (Date.parse(link.expires_at) <= Date.parse(at)) refuse('DELEGATION_EXPIRED');
     if (isMadeLater(link.granted_at, at)) refuse('MADE_IN_FUTURE');
-    const delegate = authorities.principal(link.delegate);
-    if (delegate?.status !== 'active' || delegate.public_key !== link.delegate_key) refuse('KEY_REVOKED');
+    if (!hasKey(authorities.principal(link.delegate), link.delegate_key)) refuse('KEY_REVOKED');
   }
   const { by, key } = asked.root;
-  if (!isLive(authorities.principal(by), key)) refuse('DELEGATION_REVOKED', `The key of ${by} was revoked.`);
+  if (!isLive(authorities.principal(by), key))
+    refuse('DELEGATION_REVOKED', `The key of ${by} no longer counts.`);
   return asked;
 }
 

@@ -1,18 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { generateKeyPair, privateKeyOf, publicPartOf } from '../canonical/ed25519.ts';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { type Signer, signerOf } from './act.ts';
+import { type OpenKey, openKeyOf, signerOf } from './act.ts';
 import { type Chooser, type Passphrase, requirePassphrase, withBytes } from './passphrase.ts';
 
 /** OWASP's advice for scrypt: 128 MiB and some 0.4 s of one core for each guess. */
 const COST = { N: 2 ** 17, r: 8, p: 1 } as const;
 const DERIVATION_BYTES = 128 * COST.N * COST.r;
-/** What Node itself takes beside the derivation. */
-const PROCESS_BYTES = 64 * 1024 * 1024;
 
 /** A human's key at rest: scrypt and AES-256-GCM. Node's own PKCS#8 encryption uses a weak derivation. */
 const keyFile = z.strictObject({
@@ -33,7 +31,7 @@ type KeyFile = z.infer<typeof keyFile>;
 
 /** A new key of a human: open, and as the text of the file that its passphrase opens. */
 export interface HumanKey {
-  readonly signer: Signer;
+  readonly signer: OpenKey;
   readonly file: string;
 }
 
@@ -64,7 +62,7 @@ export async function makeHumanKey(chooser: Chooser, passphrase: Passphrase): Pr
 }
 
 /** Opens a key file with its passphrase. */
-export async function openKey(name: string, text: Uint8Array, passphrase: Passphrase): Promise<Signer> {
+export async function openKey(name: string, text: Uint8Array, passphrase: Passphrase): Promise<OpenKey> {
   const file = readHumanKey(name, text);
   const sealed = Buffer.from(file.sealed_seed, 'base64');
   const nonce = Buffer.from(file.nonce, 'base64');
@@ -77,7 +75,7 @@ export async function openKey(name: string, text: Uint8Array, passphrase: Passph
       finish(cipher);
       const key = privateKeyOf(seed);
       if (publicPartOf(key) !== file.public_key) refuse('KEY_FILE_INVALID');
-      return { name, public_key: file.public_key, key };
+      return openKeyOf(name, file.public_key, key);
     } finally {
       seed.fill(0);
     }
@@ -132,7 +130,7 @@ function derive(bytes: Uint8Array, salt: Uint8Array): Promise<Uint8Array> {
 function requireMemory(): void {
   // 0, undefined or a number beyond all memory where there is no limit, depending on the version of Node.
   const most = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  if (most < DERIVATION_BYTES + PROCESS_BYTES) refuse('KEY_MEMORY');
+  if (most < DERIVATION_BYTES + limits.unlock_memory_bytes) refuse('KEY_MEMORY');
 }
 
 function associated(name: string, public_key: string): Uint8Array {

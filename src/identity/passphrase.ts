@@ -57,7 +57,8 @@ function lettersIn(bytes: Uint8Array): number {
 /** Clears what it is given, also when it refuses. */
 function composed(bytes: Buffer): Buffer {
   try {
-    if (bytes.length > limits.passphrase_bytes) refuse('INPUT_TOO_LARGE', 'The passphrase is too long.');
+    if (bytes.length > limits.passphrase_bytes)
+      refuse('INPUT_TOO_LARGE', `The passphrase has more than ${limits.passphrase_bytes} bytes.`);
     if (!isUtf8(bytes)) refuse('INPUT_NOT_UTF8', 'The passphrase is not valid UTF-8.');
     return composedBytes(bytes);
   } finally {

@@ -1,5 +1,6 @@
 import { type Event, isSigned } from '../event/event.ts';
-import { verifyAct, verifyProposal } from './act.ts';
+import { verifyAct, verifyProposal, verifyWithdrawal } from './act.ts';
+import { verifyFact } from './fact.ts';
 
 declare const verified: unique symbol;
 
@@ -9,10 +10,17 @@ export type Verified = Event & { readonly [verified]: true };
 /** Refuses a signature that is not that of the key it names, in the ledger of this origin. */
 export function verifySignatures(origin: string, event: Event): Verified {
   if (isSigned(event)) verifyAct(origin, event);
+  verifyFact(origin, event);
   if (event.kind === 'intent.proposed') {
     const { hash, proposer_signature, proposer_key } = event.body;
     if (proposer_signature !== null && proposer_key !== null)
       verifyProposal(origin, hash, proposer_signature, proposer_key);
+  }
+  if (event.kind === 'intent.withdrawn') {
+    const { hash, reason, proposer_signature, proposer_key } = event.body;
+    const withdrawal = { origin, intent_id: event.subject, hash, reason };
+    if (proposer_signature !== null && proposer_key !== null)
+      verifyWithdrawal(withdrawal, proposer_signature, proposer_key);
   }
   return event as Verified;
 }

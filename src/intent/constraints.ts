@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { refuse } from '../refusal.ts';
 import type { Envelope } from './envelope.ts';
 import { isWithin } from './path.ts';
-import { type Known, type PathTerm, parseTerm, type Term, type Verb } from './term.ts';
+import { type KnownTerms, type PathTerm, type PathVerb, parseTerm, type Term } from './term.ts';
 
 /** The limits that Keyturn holds an effect to. Any other would be a promise that is not kept. */
 const limitsSchema = z.strictObject({
@@ -29,9 +29,13 @@ export interface Extent {
 
 /**
  * F6: what an intent says about its own bounds must be clear, and must hold of its effect. A word or a limit that is not known is
- * not passed over and not guessed at: whoever wrote it meant something.
+ * neither skipped nor guessed: its author expects an effect.
  */
-export function requireConstraints(constraints: Envelope['constraints'], extent: Extent, known: Known): void {
+export function requireConstraints(
+  constraints: Envelope['constraints'],
+  extent: Extent,
+  known: KnownTerms,
+): void {
   requireLimits(constraints.limits, extent);
   const terms = (texts: readonly string[]) => texts.flatMap((text) => parseTerm(text, known));
   requireScope(terms(constraints.scope), extent);
@@ -83,11 +87,11 @@ function requireScope(terms: readonly Term[], extent: Extent): void {
   }
 }
 
-const VERBS = ['read', 'write', 'delete'] as const satisfies readonly Verb[];
+const VERBS = ['read', 'write', 'delete'] as const satisfies readonly PathVerb[];
 const PATHS = { read: 'reads', write: 'writes', delete: 'deletes' } as const;
 
 /** Who may write a path may also read and remove it. */
-function covers(term: PathTerm, verb: Verb, path: string): boolean {
+function covers(term: PathTerm, verb: PathVerb, path: string): boolean {
   const allowed = term.verb === null || term.verb === verb || term.verb === 'write';
   return allowed && (term.path === null || isWithin(path, term.path));
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, guardPlain, type Json, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
@@ -40,7 +40,7 @@ const planRun = z.strictObject({
 });
 
 /** The Intent Envelope: who asks for what, why, within which bounds, until when, and the exact effect. */
-const envelopeSchema = z.strictObject({
+export const envelopeSchema = z.strictObject({
   format: z.literal('keyturn-intent/1'),
   intent_id: uuid,
   issuer: name,
@@ -55,6 +55,8 @@ const envelopeSchema = z.strictObject({
   alternates: z.array(toolCall.extend({ digest })).max(8),
   /** The intent that this one is a changed form of. */
   replaces: uuid.nullable(),
+  /** The intent whose run this one undoes, by the call that its tool declared. */
+  undoes: uuid.nullable(),
   created_at: time,
   expiry: time,
   /** Random, so that the hash of a guessable argument cannot be guessed back once the envelope is erased. */
@@ -64,34 +66,44 @@ const envelopeSchema = z.strictObject({
 export type Envelope = z.infer<typeof envelopeSchema>;
 
 /** What a proposer writes. Whatever is left out is filled in once, when the envelope is frozen. */
-const draftSchema = z.strictObject({
-  format: z.literal('keyturn-intent/1').optional(),
-  intent_id: uuid.optional(),
-  issuer: name.optional(),
-  /** Only the agent core speaks for somebody else, and it does not say so in a draft. */
-  on_behalf_of: z.null().optional(),
-  declared_goal: prose,
-  constraints: constraints.prefault({}),
-  requested_actions: z.array(action).min(1).max(64).optional(),
-  effect: z.discriminatedUnion('kind', [
-    toolCall.extend({ digest: digest.optional() }),
-    planRun.extend({ digest: digest.optional() }),
-  ]),
-  alternates: z
-    .array(toolCall.extend({ digest: digest.optional() }))
-    .max(8)
-    .default([]),
-  replaces: uuid.nullable().default(null),
-  created_at: time.optional(),
-  expiry: time.optional(),
-  nonce: z.base64().length(24).optional(),
-  integrity_hash: z.string().optional(),
-});
+export const draftSchema = z
+  .strictObject({
+    format: z.literal('keyturn-intent/1').optional(),
+    intent_id: uuid.optional(),
+    issuer: name.optional(),
+    /** Only the agent core proposes on behalf of a user, and it does not do so by a draft. */
+    on_behalf_of: z.null().optional(),
+    declared_goal: prose,
+    constraints: constraints.prefault({}),
+    requested_actions: z.array(action).min(1).max(64).optional(),
+    effect: z.discriminatedUnion('kind', [
+      toolCall.extend({ digest: digest.optional() }),
+      planRun.extend({ digest: digest.optional() }),
+    ]),
+    alternates: z
+      .array(toolCall.extend({ digest: digest.optional() }))
+      .max(8)
+      .default([]),
+    replaces: uuid.nullable().default(null),
+    undoes: uuid.nullable().default(null),
+    created_at: time.optional(),
+    expiry: time.optional(),
+    nonce: z.base64().length(24).optional(),
+    integrity_hash: z.string().optional(),
+    /** The same key with the same request is the same intent, however often it is sent. Long enough that others cannot guess it. */
+    idempotency_key: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,255}$/)
+      .optional(),
+  })
+  .refine(({ intent_id, idempotency_key }) => intent_id === undefined || idempotency_key === undefined, {
+    message: 'An idempotency key names the intent: it takes no intent_id',
+  });
 
-export type Draft = z.infer<typeof draftSchema>;
+export type EnvelopeDraft = z.infer<typeof draftSchema>;
 export type DraftInput = z.input<typeof draftSchema>;
 
-export function parseDraft(value: unknown): Draft {
+export function parseDraft(value: unknown): EnvelopeDraft {
   // Before the schema looks: it drops a key "__proto__" in silence, and what was asked would not be what is frozen.
   for (const part of ['effect', 'constraints', 'alternates']) guardPart(value, part);
   const draft = draftSchema.safeParse(value);
@@ -113,7 +125,7 @@ export interface Frozen {
 
 export interface FreezeOptions {
   readonly issuer: string;
-  /** Nobody unless told. */
+  /** None by default. */
   readonly on_behalf_of?: string | null;
   /** Of the effect, and of each alternate in its order. */
   readonly effect_digest: Digest;
@@ -126,7 +138,7 @@ export interface FreezeOptions {
 }
 
 /** Fills in a draft and fixes its hash. From here on a change is another intent. */
-export function freeze(draft: Draft, options: FreezeOptions): Frozen {
+export function freezeEnvelope(draft: EnvelopeDraft, options: FreezeOptions): Frozen {
   const {
     issuer,
     on_behalf_of = null,
@@ -152,6 +164,7 @@ export function freeze(draft: Draft, options: FreezeOptions): Frozen {
       digest: call.digest ?? alternate_digests[i]!,
     })),
     replaces: draft.replaces,
+    undoes: draft.undoes,
     created_at,
     expiry: draft.expiry ?? new Date(now.getTime() + ttl_s * 1000).toISOString(),
     nonce,

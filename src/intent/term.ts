@@ -9,19 +9,19 @@ interface WordTerm {
   readonly text: string;
 }
 
-export type Verb = 'read' | 'write' | 'delete';
+export type PathVerb = 'read' | 'write' | 'delete';
 
 export interface PathTerm {
   readonly kind: 'path';
   /** As it was written, with its path in the one form. */
   readonly text: string;
   /** Null for a bare path: whatever is done with it. */
-  readonly verb: Verb | null;
+  readonly verb: PathVerb | null;
   /** Null for every path. */
   readonly path: string | null;
 }
 
-export interface Known {
+export interface KnownTerms {
   /** Whether a word is an action of the registry. What an intent requests makes no word: its proposer writes that too. */
   readonly isAction: (word: string) => boolean;
   /** A path in the vocabulary of `path.ts`; null where a link is on its way. */
@@ -41,7 +41,7 @@ const PLAN_ACTIONS: ReadonlySet<string> = new Set([
 const PATH = /^(?:(read|write|delete):)?(.+)$/s;
 
 /** Reads a word. Several terms where an absolute path is also one of the project. */
-export function parseTerm(text: string, known: Known): Term[] {
+export function parseTerm(text: string, known: KnownTerms): Term[] {
   if (text === 'network' || text === 'unconfined') return withAction([{ kind: text, text }], text, known);
   if (text === 'read' || text === 'write' || text === 'delete')
     return withAction([{ kind: 'path', text, verb: text, path: null }], text, known);
@@ -50,11 +50,11 @@ export function parseTerm(text: string, known: Known): Term[] {
 }
 
 /** A tool whose action has the name of a word is meant as well. */
-function withAction(terms: Term[], text: string, { isAction }: Known): Term[] {
+function withAction(terms: Term[], text: string, { isAction }: KnownTerms): Term[] {
   return isAction(text) ? [...terms, { kind: 'run', text }] : terms;
 }
 
-function pathTerms(text: string, { place }: Known): Term[] {
+function pathTerms(text: string, { place }: KnownTerms): Term[] {
   const [, verb, written] = PATH.exec(text) ?? unclear(text);
   // A sentence is not a path: without a verb before it, a path has a slash or begins with a dot, and no space.
   if (verb === undefined && (/\s/.test(text) || !/^\.|\//.test(text))) unclear(text);
@@ -63,7 +63,7 @@ function pathTerms(text: string, { place }: Known): Term[] {
   return places.map((one) => ({
     kind: 'path',
     text: verb === undefined ? one : `${verb}:${one}`,
-    verb: (verb as Verb | undefined) ?? null,
+    verb: (verb as PathVerb | undefined) ?? null,
     path: one,
   }));
 }
@@ -83,6 +83,6 @@ function unclear(text: string, why = 'is not a word that a scope or a prohibitio
 }
 
 /** The words as policies see them. */
-export function plainTerms(texts: readonly string[], known: Known): string[] {
+export function plainTerms(texts: readonly string[], known: KnownTerms): string[] {
   return [...new Set(texts.flatMap((text) => parseTerm(text, known)).map((term) => term.text))].sort();
 }

@@ -1,135 +1,56 @@
-import type { Digest } from '../canonical/digest.ts';
-import { parseEvent } from '../event/event.ts';
-import { FoldedLedger } from '../fold/ledger.ts';
-import { disclosedBy } from '../gate/objects.ts';
-import type { Entry } from '../ledger/entry.ts';
-import { type Contents, type VerifiedExport, verifyExport } from '../ledger/export.ts';
-import { fingerprint, type Head } from '../ledger/head.ts';
-import { type VerifiedBundle, verifyBundle } from '../ledger/prove.ts';
-import { refuse } from '../refusal.ts';
-import { requireContents } from '../story/contents.ts';
-import type { Expired, ReadObject } from '../story/tell.ts';
-import type { VerifyOptions } from './audit.ts';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { type Excerpt, type ExcerptRequest, excerptOfExport } from '../audit/excerpt.ts';
+import { type AuditedExport, type AuditOptions, auditExport } from '../audit/ledger.ts';
+import { auditSegments } from '../audit/segments.ts';
+import type { Source } from '../audit/source.ts';
+import { Refusal, refuse } from '../refusal.ts';
 
 /** For an auditor with no project: a file, a fingerprint of the ledger key, and kept heads. */
 
 /** Verifies an export: bytes, chain, head, objects; with `deep` also canonical form and every signature. */
-export function verifyExportFile(path: string, options: VerifyOptions): Promise<VerifiedExport> {
-  return verifyWith(path, options, requireContents());
+export function verifyExportFile(path: string, options: AuditOptions): Promise<AuditedExport> {
+  return auditExport(sourceOf(path), { ...options, deep: options.deep ?? false });
 }
 
-async function verifyWith(path: string, options: VerifyOptions, contents: Contents): Promise<VerifiedExport> {
-  const folded = new FoldedLedger({ is_whole: true });
-  const verified = await verifyExport(path, { ...options, inspect: folded.take, contents });
-  if (options.deep) requireGenesis(folded, verified);
-  return verified;
+/** Verifies archives together, in the order of their entries. */
+export function verifySegmentFiles(paths: readonly string[], options: AuditOptions): Promise<AuditedExport> {
+  return auditSegments(paths.map(sourceOf), { ...options, deep: options.deep ?? false });
 }
 
-/** The first entry names the ledger and the key of its heads: both must be those of the head that was verified. */
-function requireGenesis(
-  { system }: FoldedLedger,
-  { head, fingerprint: key }: { head: Head; fingerprint: string },
-): void {
-  if (head.origin !== system.origin) refuse('LEDGER_FORKED', 'The head belongs to another ledger.');
-  if (fingerprint(system.ledger_key) !== key)
-    refuse('HEAD_SIGNATURE_INVALID', 'The head is signed by another key.');
-}
-
-export interface VerifyProofOptions {
-  readonly key: string;
-  readonly kept?: string;
-}
-
-/** Verifies a bundle offline: head, inclusion, the signature of every human in the story, and the objects. */
-export function verifyProof(bytes: Uint8Array, options: VerifyProofOptions): VerifiedBundle {
-  const bundle = verifyBundle(bytes, options);
-  const folded = new FoldedLedger({ is_whole: false });
-  const contents = requireContents(bundle.subject);
-  for (const entry of bundle.entries) {
-    folded.take(entry);
-    contents.entry(entry);
-  }
-  requireGenesis(folded, bundle);
-  if (bundle.objects === null) return bundle;
-  for (const [digest, found] of bundle.objects) contents.object({ digest, bytes: found });
-  contents.finish();
-  return bundle;
-}
-
-/** Entries of a verified file, and the objects that they name. */
-export interface Excerpt {
-  readonly entries: readonly Entry[];
-  readonly read: ReadObject;
-}
-
-export function excerptOfProof({ subject, entries, objects }: VerifiedBundle): Excerpt {
-  return {
-    entries: entries.filter((entry) => entry.subject === subject),
-    read: readerOf(objects, expiriesIn(entries)),
-  };
-}
-
-export interface ExcerptRequest extends Omit<VerifyOptions, 'deep'> {
-  /** What the entries must be about: the first of these that has any. Without it the newest. */
-  readonly subjects: readonly string[];
-  readonly limit: number;
-}
-
-/** Verifies an export with every signature, and keeps what it says about one subject. */
-export async function excerptOfExport(
+/** Verifies an export with every signature unless told, and keeps what it says about one subject. */
+export function excerptOfExportFile(
   path: string,
-  { subjects, limit, ...options }: ExcerptRequest,
-): Promise<Excerpt & { readonly verified: VerifiedExport }> {
-  const found = new Map<string, Entry[]>(subjects.map((subject) => [subject, []]));
-  const newest: Entry[] = [];
-  const objects = new Map<Digest, Uint8Array | null>();
-  const expiries = new Map<Digest, Expired>();
-  const all = requireContents();
-  let wanted: ReadonlySet<Digest> | null = null;
-  const entriesNow = () =>
-    subjects.length === 0 ? newest : ([...found.values()].find((entries) => entries.length > 0) ?? []);
-  const verified = await verifyWith(
-    path,
-    { ...options, deep: true },
-    {
-      entry: (entry) => {
-        all.entry(entry);
-        noteExpiry(expiries, entry);
-        found.get(entry.subject)?.push(entry);
-        newest.push(entry);
-        if (newest.length > limit) newest.shift();
-      },
-      object: (object) => {
-        all.object(object);
-        wanted ??= new Set(entriesNow().flatMap((entry) => disclosedBy(parseEvent(entry))));
-        if (wanted.has(object.digest)) objects.set(object.digest, object.bytes);
-      },
-      finish: all.finish,
-    },
-  );
-  return { verified, entries: entriesNow(), read: readerOf(verified.objects && objects, expiries) };
+  request: ExcerptRequest,
+): Promise<Excerpt & { readonly verified: AuditedExport }> {
+  return excerptOfExport(sourceOf(path), request);
 }
 
-function readerOf(
-  objects: ReadonlyMap<Digest, Uint8Array | null> | null,
-  expiries: ReadonlyMap<Digest, Expired>,
-): ReadObject {
-  return async (digest) => {
-    if (objects === null) return 'left out';
-    const found = objects.get(digest);
-    return found === undefined ? 'left out' : (found ?? expiries.get(digest) ?? 'erased');
-  };
+/** Standard input can be read once. */
+function sourceOf(path: string): Source<Uint8Array> {
+  return path === '-' ? readChunks(path) : () => readChunks(path);
 }
 
-/** By digest: who removed it with gc, and when. */
-function expiriesIn(entries: readonly Entry[]): Map<Digest, Expired> {
-  const found = new Map<Digest, Expired>();
-  for (const entry of entries) noteExpiry(found, entry);
-  return found;
+const CHUNK_BYTES = 256 * 1024;
+
+/** The bytes of a regular file, or of standard input for `-`, in chunks. */
+export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    if (path === '-') yield* process.stdin as AsyncIterable<Uint8Array>;
+    else yield* (await openRegular(path)).createReadStream({ highWaterMark: CHUNK_BYTES });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof Refusal) throw error;
+    if (code === 'ENOENT') refuse('FILE_NOT_FOUND', `${path} does not exist.`);
+    if (code !== undefined) refuse('FILE_UNREADABLE', `${path} cannot be read (${code}).`);
+    throw error;
+  }
 }
 
-function noteExpiry(found: Map<Digest, Expired>, { at, ...entry }: Entry): void {
-  const { kind, subject, body } = parseEvent(entry);
-  if (kind === 'object.expired') found.set(subject, { expired: { at, by: body.by } });
-  if (kind === 'object.erased') found.delete(subject);
+/** Not blocking: a FIFO that nobody writes must not hang an auditor. */
+async function openRegular(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  return refuse('FILE_NOT_REGULAR', `${path} is not a regular file.`);
 }

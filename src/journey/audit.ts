@@ -1,22 +1,23 @@
+import { auditEntries } from '../audit/ledger.ts';
 import type { KeyPair } from '../canonical/ed25519.ts';
-import { canonicalText } from '../canonical/json.ts';
-import { parseEvent } from '../event/event.ts';
-import { FoldedLedger } from '../fold/ledger.ts';
+import { isSameJson } from '../canonical/json.ts';
+import { type Event, parseEvent } from '../event/event.ts';
 import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
 import { originOf } from '../identity/act.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { writeExport } from '../ledger/export.ts';
-import { fingerprint, type Head, openHead, requireKey, signHead } from '../ledger/head.ts';
+import { type Head, keyFingerprint, openHead, requireKey, signHead } from '../ledger/head.ts';
 import { rootOf } from '../ledger/merkle.ts';
 import { type VerifierKey, verifierKey } from '../ledger/note.ts';
 import type { ExportedObject } from '../ledger/object.ts';
 import { makeBundle } from '../ledger/prove.ts';
-import { type VerifiedLedger, verifyLedger } from '../ledger/verify.ts';
+import type { VerifiedLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import { contentsOf, exported } from './contents.ts';
 import type { Context, Proven } from './context.ts';
-import { foldedPart, withSigners } from './folded.ts';
+import { StoredDecisions } from './decided.ts';
+import { withSigners } from './folded.ts';
 
 /** What tells one ledger from all others. */
 export interface LedgerIdentity {
@@ -32,24 +33,25 @@ export interface LedgerIdentity {
 export async function genesisOf(store: Store): Promise<LedgerIdentity> {
   const entry = await firstEntry(store, 0);
   const initialised = parseEvent(entry);
+  if (initialised.kind === 'system.initialised') requireThisForm(initialised.body.version);
   const enrolled = parseEvent(await firstEntry(store, 1));
   if (initialised.kind !== 'system.initialised')
     refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.');
-  if (enrolled.kind !== 'key.enrolled' || enrolled.body.public_key === null)
+  if (enrolled.kind !== 'key.enrolled' || enrolled.body.credential === null)
     refuse('STORE_CORRUPT', 'The second entry of the ledger does not enrol its first human.');
   const { project_id, ledger_key } = initialised.body;
-  const founder = { name: enrolled.subject, key: enrolled.body.public_key };
+  const founder = { name: enrolled.subject, key: enrolled.body.credential.public_key };
   return { origin: originOf(project_id, entry.tenant), founder, ledger_key };
+}
+
+/** Ledgers of 0.1 have other events, and none of them was released: nothing reads them. */
+function requireThisForm(version: string): void {
+  if (/^0\.[01]\./.test(version)) refuse('STORE_OLDER', undefined, { version });
 }
 
 async function firstEntry(store: Store, seq: 0 | 1): Promise<Entry> {
   const sealed = (await store.entry(seq)) ?? refuse('STORE_CORRUPT', 'The ledger is empty.');
   return openEntry(sealed.bytes);
-}
-
-/** The complete story of one intent, principal or object, in the order of the ledger. */
-export async function story(context: Context, subject: string): Promise<Entry[]> {
-  return (await context.store.entriesOf(subject)).map(({ bytes }) => openEntry(bytes));
 }
 
 export interface SignedHead extends Head {
@@ -64,7 +66,7 @@ export async function head(context: Context, pair: KeyPair): Promise<SignedHead>
     refuse('KEY_FILE_INVALID', 'The ledger key is not the one of this ledger.');
   const { size, frontier } = await context.store.tip();
   const state = { origin: context.origin, size, root: rootOf({ size, frontier }) };
-  return { ...state, text: signHead(state, pair.seed), fingerprint: fingerprint(key.public_key) };
+  return { ...state, text: signHead(state, pair.seed), fingerprint: keyFingerprint(key.public_key) };
 }
 
 async function ledgerKey(context: Context): Promise<VerifierKey> {
@@ -84,11 +86,11 @@ export async function verify(context: Context, options: VerifyOptions): Promise<
   const key = await ledgerKey(context);
   if (options.key !== undefined) requireKey(key, options.key);
   const tip = await context.store.tip();
-  const ledger = await verifyLedger(upTo(context.store.entries(), tip.size), {
+  const ledger = await auditEntries(() => upTo(context.store.entries(), tip.size), {
     tenant: context.store.tenant,
     kept: (options.kept ?? []).map((text) => openHead(text, key)),
     deep: options.deep ?? false,
-    inspect: new FoldedLedger({ is_whole: true }).take,
+    decisions: () => new StoredDecisions(context.store),
   });
   if (ledger.size !== tip.size) {
     refuse('LEDGER_TRUNCATED', `The ledger has ${ledger.size} entries; the stored tip has ${tip.size}.`);
@@ -116,19 +118,27 @@ export interface ExportOptions {
   readonly with_objects?: boolean;
 }
 
+export interface Exported {
+  /** What the export ends with. */
+  readonly head: SignedHead;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 export async function exportLedger(
   context: Context,
   pair: KeyPair,
   { with_objects = false }: ExportOptions,
-): Promise<AsyncIterable<Uint8Array>> {
-  const { text, size } = await head(context, pair);
-  return writeExport({
+): Promise<Exported> {
+  const signed = await head(context, pair);
+  const { text, size } = signed;
+  const chunks = writeExport({
     tenant: context.store.tenant,
     key: await ledgerKey(context),
     head: text,
     entries: context.store.entries(),
     ...(with_objects && { objects: contentsOf(context.store, size) }),
   });
+  return { head: signed, chunks };
 }
 
 export interface ProveOptions extends ExportOptions {
@@ -186,33 +196,38 @@ async function objectsAbout(
 }
 
 /**
- * The state of an intent as its signed entries tell it, not as the projection does: whoever can write to the database file
- * can write a projection, and cannot write a signature. The two must agree.
+ * The state of an intent as the entries tell it, found without an index: the attacker can write rows and has no key. The rows must
+ * agree, because the commit that follows is judged by them.
  */
 export async function provenState(context: Context, intent_id: string): Promise<Proven | null> {
+  const { store, ledger, memory } = context;
   for (;;) {
-    const { size, last } = await context.store.tip();
-    const known = context.memory.proven;
+    const told = await ledger.told('intent', intent_id);
+    if (told === null) return null;
+    const { state, system, authorities, size, last } = told;
+    if (state === null) refuse('INTENT_NOT_FOUND');
+    const known = memory.proven;
     if (known?.intent_id === intent_id && known.last === last) return known.value;
-    const about = await context.store.entriesOf(intent_id);
-    if (about.length === 0) return null;
-    const proven = await proveState(context, intent_id, about);
-    const stored = [await context.store.find('intent', intent_id), await context.store.system()];
-    const stood_still = (await context.store.tip()).size === size;
-    if (canonicalText([proven.state, proven.system]) === canonicalText(stored)) {
-      if (stood_still) context.memory.proven = { intent_id, last, value: proven };
-      return proven;
+    const stored = [await store.find('intent', intent_id), await store.system()];
+    const stood_still = (await store.tip()).size === size;
+    if (isSameJson([state, system], stored)) {
+      const value = { state, system, authorities };
+      if (stood_still) memory.proven = { intent_id, last, value };
+      return value;
     }
     // Another process may have written between the two reads. Only what stood still can be compared.
     if (stood_still) refuse('PROJECTION_DRIFT');
   }
 }
 
-async function proveState(
-  context: Context,
-  intent_id: string,
-  about: readonly SealedEntry[],
-): Promise<Proven> {
-  const { system, authorities, state } = await foldedPart(context, about);
-  return { state: state('intent', intent_id) ?? refuse('INTENT_NOT_FOUND'), system, authorities };
+/**
+ * The entries take this claim for the one run. The commit was judged by rows, and these may have been put back since they were last
+ * compared: then the entries tell of an earlier claim.
+ */
+export async function requireProvenClaim(
+  { ledger }: Context,
+  { subject, body }: Event<'execution.claimed'>,
+): Promise<void> {
+  const run = (await ledger.told('intent', subject))?.state?.runs.at(-1);
+  if (run?.execution_id !== body.execution_id) refuse('PROJECTION_DRIFT');
 }

@@ -1,5 +1,12 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, canonicalText, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import {
+  canonicalBytes,
+  canonicalText,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  parseJson,
+} from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import type { PlanBound, PlanEffect } from '../plan/model.ts';
 import { fixedPart, fixedPartOf, type ToolBound } from '../tool/effect.ts';
@@ -56,7 +63,7 @@ export function differences(before: unknown, now: unknown): string[] {
 }
 
 function differingPaths(before: Json | undefined, now: Json | undefined, at: string): string[] {
-  if (canonicalText([before ?? null]) === canonicalText([now ?? null])) return [];
+  if (isSameJson(before ?? null, now ?? null)) return [];
   if (Array.isArray(before) && Array.isArray(now) && before.length === now.length)
     return before.flatMap((one, i) => differingPaths(one, now[i], `${at}[${i}]`));
   if (isObject(before) && isObject(now))

@@ -1,7 +1,9 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
-import { NOT_DISPATCHED, needsDispatch } from '../gate/dispatched.ts';
+import { needsDispatch } from '../gate/agent-core.ts';
+import { NOT_DISPATCHED } from '../gate/dispatched.ts';
 import { type Denial, eligible, type Moment, type Verdict } from '../gate/standing.ts';
+import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
@@ -14,9 +16,14 @@ export async function check(context: Context, intent_id: string, hash: string): 
   const state = await store.find('intent', intent_id);
   const authorities = await authoritiesFor(context, state ? namedIn(state) : NOBODY);
   const verdict = eligible(state, hash, await momentOf(context, await store.system(), authorities));
-  if (!verdict.eligible || !needsDispatch(verdict.state)) return verdict;
-  const dispatched = await store.find('dispatched', intent_id);
-  return dispatched && !dispatched.is_over ? verdict : UNDISPATCHED;
+  return verdict.eligible ? ((await notDispatched(context, verdict.state)) ?? verdict) : verdict;
+}
+
+/** Why what the agent core proposed may not run, although it may by its standing; null where it may. */
+export async function notDispatched({ store }: Context, state: IntentState): Promise<Denial | null> {
+  if (!needsDispatch(state)) return null;
+  const dispatched = await store.find('dispatched', state.intent_id);
+  return dispatched && !dispatched.is_over ? null : UNDISPATCHED;
 }
 
 const NOBODY = { people: [], delegations: [] };

@@ -1,5 +1,5 @@
 import type { Event } from '../event/event.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { drawnAt, type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { type Context, requireClock } from './context.ts';
 
@@ -16,8 +16,8 @@ export async function acceptClock(
   requireHuman(await store.find('principal', signer.name), signer.public_key);
   const { size: seq } = await store.tip();
   const now = clock();
-  const facts = { seq, now: now.toISOString(), reason };
-  const accepted = signAct(origin, 'clock.accepted', 'system', facts, signer, now);
+  const facts = { seq, now: drawnAt(signer, now).toISOString(), reason };
+  const accepted = await signAct(origin, 'clock.accepted', 'system', facts, signer, now);
   await store.commit({ events: [accepted] });
   return accepted;
 }

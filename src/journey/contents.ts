@@ -1,7 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
 import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
-import { openEntry } from '../ledger/entry.ts';
+import { type Entry, openEntry } from '../ledger/entry.ts';
 import type { ExportedObject } from '../ledger/object.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { removalOf } from '../store/objects.ts';
@@ -54,7 +54,7 @@ export async function exported(
 ): Promise<ExportedObject> {
   // Also where an entry beyond `size` stored it again: the file has only the entry that removed it.
   if (!record.mustBeStored(digest)) return { digest, bytes: null };
-  const bytes = await bytesOf(store, digest);
+  const bytes = await objectBytes(store, digest);
   if (bytes !== null) return { digest, bytes };
   if ((await removalOf(store, digest, size)) !== null)
     refuse('STORE_BUSY', 'An object was removed meanwhile. Begin again.', { digest });
@@ -63,7 +63,7 @@ export async function exported(
   });
 }
 
-async function bytesOf(store: Store, digest: Digest): Promise<Uint8Array | null> {
+export async function objectBytes(store: Store, digest: Digest): Promise<Uint8Array | null> {
   try {
     return await store.object(digest);
   } catch (error) {
@@ -72,13 +72,51 @@ async function bytesOf(store: Store, digest: Digest): Promise<Uint8Array | null>
   }
 }
 
-/** Objects as the story reads them. */
-export function readerOf(store: Store): ReadObject {
+/** Objects as the story of these entries reads them. */
+export function readerOf(store: Store, entries: readonly Entry[] = []): ReadObject {
   return async (digest) => {
-    const bytes = await bytesOf(store, digest);
+    const bytes = await objectBytes(store, digest);
     if (bytes !== null) return bytes;
     const removal = await removalOf(store, digest);
     if (removal === null) return 'missing';
-    return removal.how === 'erased' ? 'erased' : { expired: removal };
+    if (removal.how === 'erased') return 'erased';
+    const { at, by } = removal;
+    const archive = await archiveOf(store, digest, entries, removal.seq);
+    return { expired: { at, by, ...(archive && { archive }) } };
   };
+}
+
+/** The newest archive that was made before the bytes went, and holds an entry that names them. */
+async function archiveOf(
+  store: Store,
+  digest: Digest,
+  entries: readonly Entry[],
+  removed: number,
+): Promise<{ readonly file: string; readonly sha256: Digest } | null> {
+  const named = entries.filter((entry) => disclosedBy(parseEvent(entry)).includes(digest));
+  if (named.length === 0) return null;
+  const found = (await archivesIn(store)).findLast(
+    ({ seq, from, to }) => seq < removed && named.some((one) => one.seq >= from && one.seq < to),
+  );
+  return found ? { file: found.file, sha256: found.sha256 } : null;
+}
+
+export interface Archived {
+  readonly seq: number;
+  readonly from: number;
+  readonly to: number;
+  readonly file: string;
+  readonly sha256: Digest;
+}
+
+/** What the ledger says was archived, oldest first. */
+export async function archivesIn(store: Pick<Store, 'entriesOf'>): Promise<Archived[]> {
+  const found: Archived[] = [];
+  for (const { seq, bytes } of await store.entriesOf('system')) {
+    const { kind, body } = parseEvent(openEntry(bytes));
+    if (kind !== 'ledger.archived') continue;
+    const { from, to, file, sha256 } = body;
+    found.push({ seq, from, to, file, sha256 });
+  }
+  return found;
 }

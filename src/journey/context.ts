@@ -1,13 +1,18 @@
 import type { KeyObject } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
+import type { Recent } from '../canonical/recent.ts';
 import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
+import type { Secrets } from '../effect/secret.ts';
+import type { Starter } from '../effect/starter.ts';
 import type { Body, Event } from '../event/event.ts';
-import type { ReadEntry } from '../fold/ledger.ts';
+import { isOfPolicies } from '../fold/decided.ts';
+import type { HashedEntry, VerifiedEntries } from '../fold/ledger.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Account } from '../identity/account.ts';
 import type { Authorities, Delegation } from '../identity/delegation.ts';
+import type { MachineKey } from '../identity/fact.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
@@ -20,7 +25,9 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
-import type { Effect } from './derived.ts';
+import type { Derived, Effect } from './derived.ts';
+import type { Follower } from './follower.ts';
+import type { ReadLedger } from './read-ledger.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
@@ -41,11 +48,18 @@ export interface Context {
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
+  readonly starter: Starter;
+  /** Reads secrets of this host. Refuses where one is missing. */
+  readonly secrets: (names: Iterable<string>) => Promise<Secrets>;
+  readonly follower: Follower;
+  /** The ledger as this process has read it: what a run rests on is asked there. */
+  readonly ledger: ReadLedger;
   /** Reads an entry; the same bytes are parsed once. */
-  readonly read_entry: (bytes: Uint8Array) => ReadEntry & { readonly hash: Digest };
-  /** Entries whose signatures this process has verified, by hash. */
-  readonly verified: Set<Digest>;
+  readonly read_entry: (bytes: Uint8Array) => HashedEntry;
+  readonly verified: VerifiedEntries;
   readonly memory: Memory;
+  /** Waits while the steps of other callers have been under way for long (`steps.ts`). */
+  readonly step: () => Promise<void>;
   /** A public key, imported once. */
   readonly public_key: (key: string) => KeyObject;
   /** This process, as its claims name it. */
@@ -56,6 +70,8 @@ export interface Context {
   readonly in_turn: <T>(key: string, act: () => Promise<T>) => Promise<T>;
   /** The account that acts through this process; null when a program acts for a person whose account it does not know. */
   readonly account: Account | null;
+  /** Whether anything may be written by now; always, where it is not there. */
+  readonly may_write?: () => boolean;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
   readonly machine: () => Machine;
   /** Keyturn's own files: no tool sees the first, no tool writes the second. */
@@ -66,6 +82,8 @@ export interface Context {
   readonly intent_ttl_s: number;
   readonly approval_ttl_s: number;
   readonly capability_ttl_s: number;
+  /** How long an order waits to be claimed. */
+  readonly order_ttl_s: number;
   /** The most that one proposer may have. */
   readonly proposals: QuotaLimit;
   /** What capabilities for this project's executor are addressed to. */
@@ -73,31 +91,26 @@ export interface Context {
   /** Such as `prod`; policies and conditions ask for it. */
   readonly environment: string;
   /** The secret half of a control key. Only a grant reads it. */
-  readonly control_key: (public_key: string) => ControlKey;
+  readonly control_key: (public_key: string) => MachineKey;
+  /** The key with which this host states what it claims and how that ended. */
+  readonly executor_key: () => MachineKey;
   /** The files in policies/ as they are now. */
   readonly policy_files: () => PolicySource & { readonly digest: Digest };
   /** The policies of a snapshot, ready to decide. The latest one stays ready. */
   readonly rules: (snapshot: Digest) => Promise<Engine>;
 }
 
-export interface ControlKey {
-  readonly public_key: string;
-  readonly key: KeyObject;
-}
-
 /**
- * What this process has just read and verified, so that the look after the y need not read it again. The first two hold while the
- * ledger ends with the same entry; the plan that was parsed last is that of its own bytes for good.
+ * What this process has just read and verified, so that the look after the y need not read it again. The first holds while the ledger
+ * ends with the same entry; what was parsed is that of its own bytes for good.
  */
 export interface Memory {
   proven: { readonly intent_id: string; readonly last: Digest; readonly value: Proven } | null;
-  asked: {
-    readonly last: Digest;
-    readonly hash: Digest;
-    readonly effect_digest: Digest;
-    readonly value: Asked;
-  } | null;
+  /** By the digests of their bytes. */
+  readonly asked: Recent<string, Asked>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
+  /** What the latest looks derived, by the digest of what they showed. */
+  readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;
   /** Made by the first plan: most processes run none. */
   attributes: Attributes | null;
 }
@@ -121,7 +134,7 @@ export interface Named {
   readonly delegations: Iterable<string | null>;
 }
 
-/** Everybody whom an intent names. */
+/** The people and delegations that an intent names. */
 export function namedIn({ approvals, capabilities, glass }: IntentState): Named {
   const acts = [...approvals, ...capabilities];
   return {
@@ -143,7 +156,9 @@ export async function authoritiesFor({ store }: Context, named: Named): Promise<
       id = found?.parent ?? null;
     }
   }
-  for (const name of people) principals.set(name, await store.find('principal', name));
+  await Promise.all(
+    Array.from(people, async (name) => principals.set(name, await store.find('principal', name))),
+  );
   return {
     principal: (name) => principals.get(name) ?? null,
     delegation: (id) => delegations.get(id) ?? null,
@@ -191,27 +206,25 @@ export async function recordingRefusal<T>(
       kept = ruling;
     });
   } catch (error) {
-    if (error instanceof Refusal && isDecision(error.code)) {
-      const { digest, bytes } = decisionOf(error.code, kept);
-      await context.store.commit({ events: [refusalEvent(error.code, digest)], objects: bytes });
-    }
+    const is_recorded = isDecision(error) && (context.may_write?.() ?? true);
+    if (is_recorded) await context.store.commit(refusalOf(error.code, kept, refusalEvent));
     throw error;
   }
 }
 
-/** Only what the policies said no to rests on their decision. */
-function decisionOf(code: ReasonCode, kept: Kept | null): { digest: Digest | null; bytes: Uint8Array[] } {
-  return kept && BY_POLICY.has(code)
-    ? { digest: kept.digest, bytes: [kept.bytes] }
-    : { digest: null, bytes: [] };
+/** What records a refusal: the fact, and the decision of the policies where it was theirs. */
+export function refusalOf(
+  code: ReasonCode,
+  kept: Kept | null,
+  refusalEvent: (code: ReasonCode, decision: Digest | null) => Event,
+): { readonly events: readonly Event[]; readonly objects: readonly Uint8Array[] } {
+  // Only what the policies said no to rests on their decision.
+  const decision = kept && isOfPolicies(code) ? kept : null;
+  return {
+    events: [refusalEvent(code, decision?.digest ?? null)],
+    objects: decision ? [decision.bytes] : [],
+  };
 }
-
-const BY_POLICY: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-  'POLICY_DENIED',
-  'POLICY_NO_PERMIT',
-  'POLICY_ERROR',
-  'BREAK_GLASS_FORBIDDEN',
-]);
 
 /**
  * These are not recorded: a broken store cannot record, a ledger that is not the right one must not grow, a run that may
@@ -229,6 +242,7 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'STORE_DENIED',
   'STORE_TLS',
   'STORE_NEWER',
+  'STORE_OLDER',
   'STORE_MISSING',
   'LEDGER_TRUNCATED',
   'LEDGER_FORKED',
@@ -240,8 +254,9 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'INTERNAL',
 ]);
 
-function isDecision(code: ReasonCode): boolean {
-  return !UNRECORDED.has(code);
+/** Whether this is a refusal that is a fact. */
+export function isDecision(error: unknown): error is Refusal {
+  return error instanceof Refusal && !UNRECORDED.has(error.code);
 }
 
 /** Remembers for as long as it takes that this process works on an execution. */

@@ -14,7 +14,7 @@ export async function addControlKey(
   { public_key, reason, signer }: AddControlKeyRequest,
 ): Promise<Event<'control_key.added'>> {
   const facts = { public_key, reason };
-  const added = signAct(context.origin, 'control_key.added', 'system', facts, signer, context.clock());
+  const added = await signAct(context.origin, 'control_key.added', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [added] });
   return added;
 }

@@ -1,15 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Digest } from '../canonical/digest.ts';
-import type { Signer } from '../identity/act.ts';
 import { limits } from '../limits.ts';
 import { readsPace } from '../policy/policy.ts';
 import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 
-interface CountedGrant {
+interface Counted {
   readonly intent_id: string;
-  readonly signer: Signer;
-  readonly delegation?: string;
+  /** Who orders it now, and whether under a delegation; absent where it was ordered before. */
+  readonly order?: { readonly by: string; readonly delegated: boolean };
 }
 
 /**
@@ -18,7 +17,7 @@ interface CountedGrant {
  */
 export async function inCountedTurn<T>(
   context: Context,
-  asked: CountedGrant,
+  asked: Counted,
   issue: () => Promise<T>,
 ): Promise<T> {
   const act = () => untilFresh(issue);
@@ -30,14 +29,13 @@ export async function inCountedTurn<T>(
  * Whose capabilities the policies count; null when they count none. It only says who waits for whom in this process, so a row
  * that was tampered with costs time and no safety.
  */
-async function countedName(
-  context: Context,
-  { intent_id, signer, delegation }: CountedGrant,
-): Promise<string | null> {
+async function countedName(context: Context, { intent_id, order }: Counted): Promise<string | null> {
   const { policy } = await context.store.system();
   if (policy === null || !(await countsCapabilities(context, policy))) return null;
-  if (delegation !== undefined) return signer.name;
-  return (await context.store.find('intent', intent_id))?.proposer ?? null;
+  if (order?.delegated) return order.by;
+  const state = await context.store.find('intent', intent_id);
+  const ordered = order ? undefined : state?.capabilities.at(-1);
+  return ordered?.delegation ? ordered.by : (state?.proposer ?? null);
 }
 
 /** Whether a policy that judges a grant reads how many were issued before. */

@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { Event } from '../event/event.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
+import { onlyKeyOf } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 
 export interface DelegateRequest {
   /** An enrolled principal with a key. */
   readonly delegate: string;
+  /** Which of its keys; needed where it has several. */
+  readonly delegate_key?: string;
   readonly actions: readonly string[];
   readonly ttl_s: number;
   /** Whether what is submitted under it counts as approved by the human at the root. */
@@ -26,9 +28,9 @@ export async function delegate(
   const principal =
     (await context.store.find('principal', name)) ??
     refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
-  const delegate_key = principal.public_key ?? refuse('KEY_FILE_INVALID', `"${name}" has no key.`);
+  const { delegate_key = onlyKeyOf(principal) } = request;
   const now = context.clock();
-  const expires_at = new Date(now.getTime() + ttl_s * 1000).toISOString();
+  const expires_at = new Date(drawnAt(signer, now).getTime() + ttl_s * 1000).toISOString();
   const facts = {
     delegate: name,
     delegate_key,
@@ -38,7 +40,7 @@ export async function delegate(
     delegation,
     reason,
   };
-  const granted = signAct(context.origin, 'delegation.granted', randomUUID(), facts, signer, now);
+  const granted = await signAct(context.origin, 'delegation.granted', drawnId(signer), facts, signer, now);
   await context.store.commit({ events: [granted] });
   return granted;
 }
@@ -55,7 +57,7 @@ export async function revokeDelegation(
   { delegation_id, reason, signer }: RevokeDelegationRequest,
 ): Promise<Event<'delegation.revoked'>> {
   const now = context.clock();
-  const revoked = signAct(context.origin, 'delegation.revoked', delegation_id, { reason }, signer, now);
+  const revoked = await signAct(context.origin, 'delegation.revoked', delegation_id, { reason }, signer, now);
   await context.store.commit({ events: [revoked] });
   return revoked;
 }

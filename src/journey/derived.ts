@@ -1,9 +1,10 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
+import type { Secrets } from '../effect/secret.ts';
 import type { Event } from '../event/event.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import type { ReasonCode } from '../refusal.ts';
-import type { Effect as ToolEffect } from '../tool/effect.ts';
+import type { ToolEffect } from '../tool/effect.ts';
 
 /** What an intent would do. Its canonical bytes are what the human approves. */
 export type Effect = ToolEffect | PlanEffect;
@@ -24,9 +25,9 @@ export interface Derived {
   isStillTrue?(): boolean;
   /**
    * Everything that can be refused before the claim. What is opened here stays open until `close`. The scope is that of the
-   * capability: a tool's sandbox is made from it.
+   * capability: a tool's sandbox is made from it. The secrets are all that the effect names.
    */
-  prepare(scope: ResourceScope): Prepared;
+  prepare(scope: ResourceScope, secrets: Secrets): Prepared;
 }
 
 export interface Prepared {
@@ -44,9 +45,13 @@ export interface RunOptions {
   readonly announced: (journal: Digest) => Promise<void>;
   readonly abort?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  readonly onOutput?: OnOutput;
 }
 
-/** How far a plan has come. A tool says nothing until it ends. */
+/** Told what a tool prints as it comes, without its secrets. It must not throw. */
+export type OnOutput = (chunk: Uint8Array, stream: 'stdout' | 'stderr') => void;
+
+/** How far a plan has come. */
 export interface Progress {
   readonly done: number;
   readonly of: number;

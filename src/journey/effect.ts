@@ -1,6 +1,6 @@
 import { callOf, requireTold } from '../gate/asked.ts';
 import type { IntentState } from '../gate/state.ts';
-import { type Draft, openEnvelope } from '../intent/envelope.ts';
+import { type EnvelopeDraft, openEnvelope } from '../intent/envelope.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
@@ -9,7 +9,11 @@ import { openEffect } from './sealed-effect.ts';
 import { deriveToolCall } from './tool.ts';
 
 /** What is asked for, as the world is now. The first time, contents are looked at as well as hashed. */
-export function derive(context: Context, asked: Draft['effect'], intent_id: string | null): Promise<Derived> {
+export function derive(
+  context: Context,
+  asked: EnvelopeDraft['effect'],
+  intent_id: string | null,
+): Promise<Derived> {
   return asked.kind === 'tool' ? deriveToolCall(context, asked, intent_id) : derivePlan(context, asked, true);
 }
 
@@ -39,17 +43,20 @@ export async function requireSameEffect(
 
 export async function openAsked({ store, memory }: Context, state: IntentState): Promise<Asked> {
   const { hash, effect_digest } = state;
-  const { last } = await store.tip();
-  const known = memory.asked;
-  // An erasure is an entry: while the ledger ends as it did, what was there is there.
-  if (known?.last === last && known.hash === hash && known.effect_digest === effect_digest)
-    return known.value;
-  const envelope = openEnvelope(await store.object(hash));
-  requireTold(envelope, state);
-  const value = { envelope, effect: openEffect(await store.object(effect_digest)) };
-  memory.asked = { last, hash, effect_digest, value };
-  return value;
+  // Read each time, since an object can be erased. The same bytes are parsed once: the digests are theirs.
+  const bytes = await Promise.all([store.object(hash), store.object(effect_digest)]);
+  const key = `${hash} ${effect_digest}`;
+  const asked = memory.asked.get(key) ?? {
+    envelope: openEnvelope(bytes[0]),
+    effect: openEffect(bytes[1]),
+  };
+  requireTold(asked.envelope, state);
+  if (bytes[0].length + bytes[1].length <= SMALL_bytes) memory.asked.set(key, asked);
+  return asked;
 }
+
+/** A plan can be large, and is asked about seldom. */
+const SMALL_bytes = 16_384;
 
 /** The plan executor is large: a tool call does not load it. */
 async function derivePlan(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {

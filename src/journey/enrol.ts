@@ -1,8 +1,10 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import type { Event } from '../event/event.ts';
-import { type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
+import { type ActDraft, type Signer, signAct, signKeyAct } from '../identity/act.ts';
+import { keyCredential, type NewCredential } from '../identity/credential.ts';
+import type { Passkey } from '../identity/passkey.ts';
+import { canAct, requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import { type Context, humansNow } from './context.ts';
 
@@ -14,30 +16,51 @@ export function requireName(name: string): void {
   if (name === 'system' || isUuid(name) || isDigest(name)) refuse('NAME_MALFORMED', `"${name}" is reserved.`);
 }
 
-export interface EnrolRequest {
+interface Enrolled {
   readonly name: string;
   readonly principal: 'human' | 'agent';
-  readonly public_key: string | null;
   readonly roles?: readonly string[];
-  /** An enrolled human. Only the very first key of a project signs for itself. */
-  readonly signer: Signer;
 }
 
+/** With an Ed25519 key, or none for an agent. */
+export interface KeyEnrolment extends Enrolled {
+  readonly public_key: string | null;
+}
+
+/** With a passkey, which signs its own enrolment in the hand of its holder. */
+export interface PasskeyEnrolment extends Enrolled {
+  readonly passkey: Passkey;
+  readonly holder: Signer;
+}
+
+/** `signer` is an enrolled human. Only the very first key of a project signs for itself. */
+export type EnrolRequest = (KeyEnrolment | PasskeyEnrolment) & { readonly signer: Signer };
+
 export async function enrol(context: Context, request: EnrolRequest): Promise<Event<'key.enrolled'>> {
-  const { name, principal, public_key, roles = [], signer } = request;
+  const { name, signer } = request;
   requireName(name);
   if (await context.store.find('principal', name))
     refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
-  const enrolled = signAct(
-    context.origin,
-    'key.enrolled',
-    name,
-    { principal, public_key, roles: [...roles] },
-    signer,
-    context.clock(),
-  );
-  await context.store.commit({ claims: [`principal:${name}`], events: [enrolled] });
+  const draft = enrolling(request);
+  const now = context.clock();
+  const enrolled =
+    'holder' in request && request.holder.public_key !== signer.public_key
+      ? await signKeyAct(context.origin, draft, request, now)
+      : await signAct(context.origin, draft.kind, name, draft.facts, signer, now);
+  await context.store.commit({ events: [enrolled] });
   return enrolled;
+}
+
+/** The act that enrols a name, for a human to sign. */
+export function enrolling(request: KeyEnrolment | PasskeyEnrolment): ActDraft<'key.enrolled'> {
+  const { name, principal, roles = [] } = request;
+  const facts = { principal, credential: credentialIn(request), own: null, roles: [...roles] };
+  return { kind: 'key.enrolled', subject: name, facts };
+}
+
+function credentialIn(request: KeyEnrolment | PasskeyEnrolment): NewCredential | null {
+  if ('passkey' in request) return { ...request.passkey, kind: 'passkey' };
+  return request.public_key === null ? null : keyCredential(request.public_key);
 }
 
 export interface AssignRequest {
@@ -52,7 +75,14 @@ export interface AssignRequest {
 export async function assign(context: Context, request: AssignRequest): Promise<Event<'role.assigned'>> {
   const { name, roles, reason, signer } = request;
   const now = context.clock();
-  const assigned = signAct(context.origin, 'role.assigned', name, { roles: [...roles], reason }, signer, now);
+  const assigned = await signAct(
+    context.origin,
+    'role.assigned',
+    name,
+    { roles: [...roles], reason },
+    signer,
+    now,
+  );
   await context.store.commit({ events: [assigned] });
   return assigned;
 }
@@ -69,8 +99,8 @@ export async function revoke(context: Context, request: RevokeRequest): Promise<
   const target =
     (await context.store.find('principal', name)) ??
     refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
-  if (target.kind === 'human' && (await humansNow(context)) === 1) refuse('LAST_HUMAN');
-  const revoked = signAct(context.origin, 'key.revoked', name, { reason }, signer, context.clock());
+  if (canAct(target) && (await humansNow(context)) === 1) refuse('LAST_HUMAN');
+  const revoked = await signAct(context.origin, 'key.revoked', name, { reason }, signer, context.clock());
   await context.store.commit({ events: [revoked] });
   return revoked;
 }

@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { type Signer, signActs } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -27,9 +27,9 @@ export async function erase(context: Context, request: EraseRequest): Promise<Ev
   if (erasure.kept !== null) refuse('OBJECT_KEPT', undefined, { role: erasure.kept });
   requireConfirmed(erasure, request);
   const digests = erasure.objects.map((one) => one.digest);
-  const events = digests.map((each) =>
-    signAct(context.origin, 'object.erased', each, { reason }, signer, context.clock()),
-  );
+  const kind = 'object.erased';
+  const drafts = digests.map((subject) => ({ kind, subject, facts: { reason } }) as const);
+  const events = await signActs(context.origin, drafts, signer, context.clock());
   await context.store.commit({ events, erase: digests });
   return events[0]!;
 }

@@ -27,7 +27,7 @@ export interface Erasure {
   readonly replay: readonly string[];
 }
 
-export interface Holder {
+interface Holder {
   readonly seq: number;
   readonly at: string;
   readonly kind: string;

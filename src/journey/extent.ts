@@ -1,9 +1,9 @@
 import { type Extent, requireConstraints } from '../intent/constraints.ts';
 import type { Envelope } from '../intent/envelope.ts';
-import type { Known } from '../intent/term.ts';
+import type { KnownTerms } from '../intent/term.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
-import type { Effect as ToolEffect } from '../tool/effect.ts';
+import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { pathsIn, placeIn, programsOf, readsOf, resourceOf, stepWrites, toolStepsOf } from './reach.ts';
@@ -19,7 +19,7 @@ export function requireBounds(
   requireConstraints(constraints, extentOf(context, effect), knownIn(context));
 }
 
-export function knownIn(context: Context): Known {
+export function knownIn(context: Context): KnownTerms {
   return {
     isAction: (word) => [...context.registry().tools.values()].some(({ action }) => action === word),
     place: (path) => placeIn(context, path),

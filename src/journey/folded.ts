@@ -1,26 +1,9 @@
 import { isSigned } from '../event/event.ts';
-import { FoldedLedger } from '../fold/ledger.ts';
 import { delegationOf } from '../identity/authority.ts';
-import type { Entry, SealedEntry } from '../ledger/entry.ts';
-import { refuse } from '../refusal.ts';
+import type { SealedEntry } from '../ledger/entry.ts';
 import type { Context } from './context.ts';
 
-/** What these entries tell, together with those of everybody who signed them; of these, only the ones that are `wanted`. */
-export async function foldedPart(
-  context: Context,
-  about: readonly SealedEntry[],
-  wanted: (entry: Entry) => boolean = () => true,
-): Promise<FoldedLedger> {
-  const folded = new FoldedLedger({ is_whole: false, verified: context.verified });
-  for (const { bytes } of await withSigners(context, about)) {
-    const read = context.read_entry(bytes);
-    if (wanted(read.entry)) folded.takeRead(read);
-  }
-  if (folded.origin !== context.origin) refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
-  return folded;
-}
-
-/** Adds what holds for every intent, and the keys and delegations of everybody who signed, back to the first human. */
+/** Adds what holds for every intent, and the keys and delegations of the signers, back to the first human. */
 export async function withSigners(context: Context, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
   const { store } = context;
   const system = await store.entriesOf('system');
@@ -42,6 +25,7 @@ function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): st
   return entries.flatMap(({ bytes }) => {
     const { event } = read_entry(bytes);
     const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
+    if (event.kind === 'intent.withdrawn' && event.body.proposer_signature !== null) return [event.body.by];
     const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
     const standing = event.kind === 'simulation.changed' ? (event.body.standing_delegation ?? []) : [];
     if (proposer) return [event.body.proposer];

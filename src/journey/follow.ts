@@ -1,9 +1,6 @@
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import type { Context } from './context.ts';
-
-/** How often the ledger is looked at: where nobody says that it grew, and where somebody does. */
-const LOOK_ms = 250;
-const FLOOR_ms = 2_000;
+import { bellOf } from './follower.ts';
 
 export interface FollowRequest {
   /** The first entry to tell. */
@@ -11,11 +8,22 @@ export interface FollowRequest {
   readonly signal: AbortSignal;
 }
 
-/** The entries of the ledger as they come, whoever writes them, until the signal ends it. */
-export async function* follow({ store }: Context, { from, signal }: FollowRequest): AsyncGenerator<Entry> {
+/** How often it looks without any news. */
+const FLOOR_MS = 60_000;
+
+/** The entries of the ledger as they come, whoever writes them, until the signal ends it. Rejects where the store is gone. */
+export async function* follow(
+  { store, follower }: Pick<Context, 'store' | 'follower'>,
+  { from, signal }: FollowRequest,
+): AsyncGenerator<Entry> {
   let seq = from;
+  let failed: { readonly error: unknown } | null = null;
   const bell = bellOf(signal);
-  const stop = await store.changes?.(bell.ring);
+  const fail = (error: unknown) => {
+    failed = { error };
+    bell.ring();
+  };
+  const end = await follower.listen({ tell: bell.ring, fail });
   try {
     while (!signal.aborted) {
       for await (const batch of store.entries(seq)) {
@@ -26,39 +34,10 @@ export async function* follow({ store }: Context, { from, signal }: FollowReques
           yield entry;
         }
       }
-      await bell.wait(stop ? FLOOR_ms : LOOK_ms);
+      await bell.wait(FLOOR_MS);
+      if (failed) throw (failed as { error: unknown }).error;
     }
   } finally {
-    await stop?.();
+    end();
   }
-}
-
-interface Bell {
-  ring(): void;
-  /** Until it rings, the signal ends, or this much time has passed. A ring that nobody waited for counts. */
-  wait(most_ms: number): Promise<void>;
-}
-
-function bellOf(signal: AbortSignal): Bell {
-  let rung = false;
-  let wake = () => {};
-  const ring = () => {
-    rung = true;
-    wake();
-  };
-  signal.addEventListener('abort', ring, { once: true });
-  return {
-    ring,
-    wait: async (most_ms) => {
-      if (!rung)
-        await new Promise<void>((done) => {
-          const timer = setTimeout(done, most_ms);
-          wake = () => {
-            clearTimeout(timer);
-            done();
-          };
-        });
-      rung = false;
-    },
-  };
 }

@@ -31,7 +31,7 @@ async function change<K extends 'system.frozen' | 'system.unfrozen'>(
   const { scope, reason, signer } = request;
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const facts = { scope, name: nameOf(context, request), reason } as Parameters<typeof signAct<K>>[3];
-  const act = signAct(context.origin, kind, 'system', facts, signer, context.clock());
+  const act = await signAct(context.origin, kind, 'system', facts, signer, context.clock());
   await context.store.commit({ events: [act as Event] });
   return act;
 }

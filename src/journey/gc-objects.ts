@@ -1,7 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import { parseEvent } from '../event/event.ts';
 import { objectsOf } from '../gate/objects.ts';
-import { signAct } from '../identity/act.ts';
+import { signActs } from '../identity/act.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { expireManifest } from '../plan/report/archive.ts';
@@ -186,12 +186,19 @@ async function commitRemoval(
 ): Promise<number | null> {
   const { origin, clock, store } = context;
   const runs = await runsToGiveUp(context, objects);
-  const events: Event[] = runs.map(({ intent_id, execution_id }) => {
-    const facts = { execution_id, bytes: 0, gives_up_undo: true, reason };
-    return signAct(origin, 'backups.expired', intent_id, facts, signer, clock());
-  });
-  for (const { digest, bytes } of objects)
-    events.push(signAct(origin, 'object.expired', digest, { bytes, reason }, signer, clock()));
+  const drafts = [
+    ...runs.map(({ intent_id, execution_id }) => ({
+      kind: 'backups.expired' as const,
+      subject: intent_id,
+      facts: { execution_id, bytes: 0, gives_up_undo: true, reason },
+    })),
+    ...objects.map(({ digest, bytes }) => ({
+      kind: 'object.expired' as const,
+      subject: digest,
+      facts: { bytes, reason },
+    })),
+  ];
+  const events = await signActs(origin, drafts, signer, clock());
   try {
     const { entries } = await store.commit({ events, erase: objects.map(({ digest }) => digest), as_of });
     for (const { folder } of runs) await expireManifest(context.root, folder);

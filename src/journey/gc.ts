@@ -6,9 +6,9 @@ import { archiveOf, expireManifest } from '../plan/report/archive.ts';
 import { type Backups, measureBackups, removeBackups } from '../plan/rollback/backups.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
-import { allIntents } from './find-run.ts';
 import { type GcObjects, type ObjectsOutcome, previewObjects, removeObjects } from './gc-objects.ts';
 import { type GcPolicy, type GcRequest, requirePolicy, type SeenRun } from './gc-request.ts';
+import { allIntents } from './list.ts';
 
 export interface GcRun extends Backups {
   readonly execution_id: string;
@@ -173,6 +173,6 @@ async function recordExpired(
   { execution_id, intent_id, bytes, undoable: gives_up_undo }: GcRun,
 ): Promise<void> {
   const facts = { execution_id, bytes, gives_up_undo, reason };
-  const event = signAct(origin, 'backups.expired', intent_id, facts, signer, clock());
+  const event = await signAct(origin, 'backups.expired', intent_id, facts, signer, clock());
   await store.commit({ events: [event] });
 }

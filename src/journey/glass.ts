@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
-import { glassSince } from '../gate/glass.ts';
+import { glassSince } from '../gate/break-glass.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isLive, requireHuman } from '../identity/principal.ts';
@@ -37,7 +37,7 @@ export async function breakGlass(
     keep(ruling);
     if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
     const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
-    const broken = signAct(context.origin, 'glass.broken', intent_id, facts, signer, now);
+    const broken = await signAct(context.origin, 'glass.broken', intent_id, facts, signer, now);
     await context.store.commit({ events: [broken], objects: [ruling.bytes] });
     return broken;
   });
@@ -56,7 +56,7 @@ export async function glassHolds(
   const breaker = state.glass.at(-1);
   const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
   if (!breaker || glassSince(state, now.toISOString(), isLiveKey) === null) return false;
-  const principal = await context.store.find('principal', breaker.by);
+  const principal = authorities.principal(breaker.by);
   if (!principal) return false;
   const { decision } = await rule(context, { ...matter, principal, delegated: false, action: 'break_glass' });
   return decision.allowed;

@@ -1,104 +1,193 @@
-import { randomUUID } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
-import { sha256 } from '../canonical/digest.ts';
 import type { PublicKey } from '../canonical/ed25519.ts';
-import { guardPlain } from '../canonical/json.ts';
-import { type Conditions, parseConditions } from '../capability/conditions.ts';
-import { kidOf } from '../capability/key.ts';
-import { canonicalScope, isWithin, type ResourceScope } from '../capability/scope.ts';
-import { mint, secondOf } from '../capability/token.ts';
-import type { Body, Event } from '../event/event.ts';
-import { approvedNow } from '../gate/standing.ts';
+import type { Event } from '../event/event.ts';
+import { approvedNow, type Standing } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
-import type { System } from '../gate/system.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { type ActFacts, drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
 import type { Delegation } from '../identity/delegation.ts';
 import { type Principal, requireHuman } from '../identity/principal.ts';
-import { limits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
+import { hasApproved, submittedBy, weighApproval } from './approve.ts';
 import { provenState } from './audit.ts';
 import { momentOf, refuseDenied, requireFormats } from './check.ts';
-import { type Asked, type Context, type ControlKey, type Kept, recordingRefusal } from './context.ts';
-import { countsCapabilities, inCountedTurn } from './counted.ts';
-import type { Effect } from './derived.ts';
+import { type Context, type Kept, type Proven, recordingRefusal } from './context.ts';
+import { inCountedTurn } from './counted.ts';
 import { openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
-import { glassHolds } from './glass.ts';
+import { approversOf, decideIssue, type Issuing, issueOf } from './issue.ts';
 import { observedGrant } from './observe.ts';
-import { actionOf, categoryOf, neededScope } from './reach.ts';
-import { type Ruling, requireAllowed, rule } from './rules.ts';
-import { requireDelegation } from './submit.ts';
+import { seenOf } from './seen.ts';
+import { refused, requireDelegation } from './submit.ts';
+import { sealBounds, type Terms, type TermsRequest, termsOf } from './terms.ts';
 
-/** Step 3 of 002: which action, on what, with which kind of tool, under which conditions. */
-export interface GrantRequest {
+interface OrderRequest extends TermsRequest {
   readonly intent_id: string;
   readonly hash: string;
   /** A human; or a delegate, with the delegation. */
   readonly signer: Signer;
-  readonly delegation?: string;
-  /** May be left out where the intent requests only one. */
-  readonly action?: string;
-  /** What it may reach; without it exactly what the effect needs. */
-  readonly scope?: ResourceScope;
-  readonly tool_category?: string;
-  readonly conditions?: Conditions;
-  readonly ttl_s?: number;
   readonly audience?: string;
-  /** Who has to prove to be the one who presents it. */
+  /** What its human was shown. Another attempt, or an alternate in its place, is then refused before it is signed. */
+  readonly shown?: Pick<IntentState, 'attempt' | 'effect_digest'>;
+}
+
+export interface GrantRequest extends OrderRequest {
+  readonly delegation?: string;
+  /** Who has to prove to be the one who presents it. Then it is issued at once. */
   readonly holder?: PublicKey;
+  /** Issued at once, for whoever takes it elsewhere. Otherwise it is issued when the run is claimed. */
+  readonly is_issued?: boolean;
 }
 
-export interface Granted {
-  readonly issued: Event<'capability.issued'>;
-  readonly token: string;
+export interface Ordered {
+  readonly ordered: Event<'order.given'>;
+  readonly terms: Terms;
+  /** For `run`: whoever signed the order saw what it is for. */
+  readonly seen: Digest;
 }
 
-/** Step 4 of 002: denied by default, narrow, short, revocable, for one run. */
+export interface Granted extends Ordered {
+  /** Two humans went past the policies, or past a freeze. */
+  readonly glass: boolean;
+  /** Null where it is issued when the run is claimed. */
+  readonly issued: Event<'capability.issued'> | null;
+  readonly token: string | null;
+}
+
+/** Step 3 of 002: a human, or a delegate, orders one run. What the policies would deny now is not ordered. */
 export async function grant(context: Context, request: GrantRequest): Promise<Granted> {
   return observedGrant(context.telemetry, request, () => grantOnce(context, request));
 }
 
 async function grantOnce(context: Context, request: GrantRequest): Promise<Granted> {
   requireFormats(request.intent_id, request.hash);
+  const { signer, delegation } = request;
+  const { intent_id } = request;
+  const asked = { intent_id, order: { by: signer.name, delegated: delegation !== undefined } };
   return recordingRefusal(context, denied(request), async (keep) => {
-    return inCountedTurn(context, request, () => decideAndIssue(context, request, keep));
+    await context.step();
+    return inCountedTurn(context, asked, () => decideAndOrder(context, request, keep));
   });
 }
 
-async function decideAndIssue(
+async function decideAndOrder(
   context: Context,
   request: GrantRequest,
   keep: (ruling: Kept) => void,
 ): Promise<Granted> {
-  const { intent_id, hash } = request;
+  const { intent_id, hash, signer, holder = null } = request;
   // From the signed entries: whoever can write a row must not get a capability for it.
   const proven = (await provenState(context, intent_id)) ?? refuse('INTENT_NOT_FOUND');
   const { system, authorities } = proven;
-  const moment = await momentOf(context, system, authorities);
-  const { now } = moment;
-  const standing = approvedNow(proven.state, hash, moment);
-  if ('eligible' in standing) return refuseDenied(standing);
+  const { standing, now } = await requireApproved(context, proven, hash);
   const { state } = standing;
   const { asker, held } = await askerOf(context, request, now);
-  // Counted before the policies are asked: if another one is issued from here on, the store finds this decision stale.
-  const paced = request.delegation === undefined ? state.proposer : request.signer.name;
-  const nth = ((await context.store.find('pace', paced))?.total ?? 0) + 1;
   const asked = await openAsked(context, state);
   requireBounds(context, asked.envelope, asked.effect);
-  const terms = termsOf(context, request, state, asked, now, held?.expires_at);
+  const terms = termsOf(context, request, state, asked, drawnAt(signer, now), held?.expires_at);
 
-  const delegated = held !== null;
-  const matter = { principal: asker, delegated, state, ...asked, system, authorities };
-  const ruling = await rule(context, { ...matter, action: 'grant', now, grant: terms });
-  keep(ruling);
-  const glass = await glassHolds(context, { ...matter, now }, authorities);
-  if (!glass) requireAllowed(ruling);
-  const ordinal = (await countsCapabilities(context, ruling.snapshot)) ? nth : null;
-  const approvers = standing.approvers.map((name) => ({
-    name,
-    roles: [...(authorities.principal(name)?.roles ?? [])],
-  }));
-  return issue(context, request, { state, system, terms, ruling, ordinal, glass, approvers, now });
+  const about = {
+    standing,
+    system,
+    authorities,
+    asked,
+    principal: asker,
+    delegated: held !== null,
+    terms,
+    now,
+  };
+  const decision = await decideIssue(context, about, keep);
+  const { ordered, objects } = await draftOrder(context, request, about);
+  const { glass } = decision;
+  if (holder === null && request.is_issued !== true) {
+    await context.store.commit({ events: [ordered], objects });
+    return { ordered, terms, seen: seenOf(ordered.body), glass, issued: null, token: null };
+  }
+  const order = { ...ordered.body, capability_id: ordered.body.order_id };
+  const { issued, token, objects: more } = issueOf(context, about, decision, order);
+  await context.store.commit({ events: [ordered, issued], objects: [...objects, ...more] });
+  return { ordered, terms, seen: seenOf(ordered.body), glass, issued, token };
+}
+
+export interface TurnRequest extends OrderRequest {
+  readonly approval_ttl_s?: number;
+}
+
+export interface Turned extends Ordered {
+  /** Until when the approval counts; null where this human had approved it before. */
+  readonly approved_until: string | null;
+}
+
+/** Approves and orders one run with one signature. A human whose approval counts already only orders it. */
+export async function turn(context: Context, request: TurnRequest): Promise<Turned> {
+  const { intent_id, hash, signer } = request;
+  requireFormats(intent_id, hash);
+  const state = await context.store.find('intent', intent_id);
+  if (state && (await hasApproved(context, state, signer.name)))
+    return { ...(await grant(context, request)), approved_until: null };
+  return recordingRefusal(context, refused(intent_id), async (keep) => {
+    await context.step();
+    const approval = await weighApproval(context, request, request.approval_ttl_s, keep);
+    const { now, asked, authorities, approved, expires_at } = approval;
+    const { standing } = await requireApproved(context, { ...approval, state: approved }, hash, now);
+    const terms = termsOf(context, request, approved, asked, drawnAt(signer, now));
+    const approves = { approves_until: expires_at, decision: approval.ruling.digest };
+    const about = { standing, authorities, terms, now };
+    const { ordered, objects } = await draftOrder(context, request, about, approves);
+    await context.store.commit({
+      events: [...submittedBy(approval, signer), ordered],
+      objects: [...objects, ...approval.objects],
+    });
+    return { ordered, terms, seen: seenOf(ordered.body), approved_until: expires_at };
+  });
+}
+
+/** Where the intent stands, if a capability may be granted for it. */
+export async function requireApproved(
+  context: Context,
+  { state, system, authorities }: Proven,
+  hash: string,
+  at?: Date,
+): Promise<{ readonly standing: Standing; readonly now: Date }> {
+  const moment = await momentOf(context, system, authorities);
+  const now = at ?? moment.now;
+  const standing = approvedNow(state, hash, { ...moment, now });
+  return 'eligible' in standing ? refuseDenied(standing) : { standing, now };
+}
+
+type Approves = Pick<ActFacts<'order.given'>, 'approves_until' | 'decision'>;
+
+/** An order of a human or a delegate that only has to be written. Only a human approves with the same signature. */
+export async function draftOrder(
+  context: Context,
+  request: Omit<GrantRequest, 'intent_id' | 'hash'>,
+  { standing, authorities, terms, now }: Pick<Issuing, 'standing' | 'authorities' | 'terms' | 'now'>,
+  approves: Approves = { approves_until: null, decision: null },
+): Promise<{ readonly ordered: Event<'order.given'>; readonly objects: readonly Uint8Array[] }> {
+  const { signer, audience = context.audience, holder = null, delegation = null, shown } = request;
+  const { intent_id, attempt, hash, effect_digest } = standing.state;
+  if (shown && (shown.attempt !== attempt || shown.effect_digest !== effect_digest)) refuse('SEEN_OTHER');
+  const order_id = drawnId(signer);
+  const { action, expires_at } = terms;
+  const bounds = sealBounds(request, terms, order_id);
+  const lapses_ms = drawnAt(signer, now).getTime() + context.order_ttl_s * 1000;
+  const facts = {
+    order_id,
+    attempt,
+    hash,
+    effect_digest,
+    action,
+    bounds: bounds?.digest ?? null,
+    audience,
+    holder,
+    expires_at,
+    lapses_at: new Date(Math.min(lapses_ms, Date.parse(expires_at))).toISOString(),
+    delegation,
+    account: context.account,
+    approvers: approversOf(standing, authorities),
+    ...approves,
+  };
+  const ordered = await signAct(context.origin, 'order.given', intent_id, facts, signer, now);
+  return { ordered, objects: bounds ? [bounds.bytes] : [] };
 }
 
 /** A human, or somebody to whom a human delegated this action. */
@@ -111,170 +200,6 @@ async function askerOf(
   if (delegation === undefined) return { asker: requireHuman(principal, signer.public_key), held: null };
   const { delegation: held } = await requireDelegation(context, delegation, signer, now);
   return { asker: principal ?? refuse('PRINCIPAL_UNKNOWN'), held };
-}
-
-interface Terms {
-  readonly action: string;
-  readonly scope: ResourceScope;
-  readonly tool_category: string | null;
-  readonly conditions: Conditions;
-  readonly ttl_s: number;
-  readonly expires_at: string;
-}
-
-/** What would be granted, or why it cannot be. */
-export function termsOf(
-  context: Context,
-  request: Pick<GrantRequest, 'action' | 'scope' | 'tool_category' | 'conditions' | 'ttl_s'>,
-  state: IntentState,
-  { effect }: Asked,
-  now: Date,
-  delegated_until: string = state.expires_at,
-): Terms {
-  const needs = neededScope(effect);
-  const scope = request.scope ? canonicalScope(request.scope) : needs;
-  if (!isWithin(scope, needs))
-    refuse('CAPABILITY_WIDENED', 'It asks for more than the approved effect reaches.');
-  const terms = {
-    action: chosenAction(state, request.action),
-    scope,
-    tool_category: request.tool_category ?? null,
-    conditions: plainConditions(request.conditions ?? {}),
-    ...lifeOf(context, request.ttl_s, earlier(state.expires_at, delegated_until), now),
-  };
-  requireUsableOnce(terms, effect);
-  return terms;
-}
-
-/** Refuses what no run could ever use: it would be signed, counted and recorded for nothing. */
-function requireUsableOnce({ action, tool_category, conditions, expires_at }: Terms, effect: Effect): void {
-  if (action !== actionOf(effect))
-    refuse('CAPABILITY_WRONG_ACTION', `The attempt that runs next does "${actionOf(effect)}".`);
-  if (tool_category !== null && tool_category !== categoryOf(effect))
-    refuse('CAPABILITY_WRONG_ACTION', `The tool is not of the category "${tool_category}".`);
-  const { not_before } = conditions;
-  if (not_before !== undefined && Date.parse(not_before) >= Date.parse(expires_at))
-    refuse('CAPABILITY_TOO_LONG', `It would end at ${expires_at}, before it begins at ${not_before}.`);
-}
-
-/** Before the schema looks: it passes over a file named "__proto__" in silence. */
-function plainConditions(conditions: Conditions): Conditions {
-  guardPlain(conditions);
-  return parseConditions(conditions);
-}
-
-function earlier(a: string, b: string): string {
-  return Date.parse(a) <= Date.parse(b) ? a : b;
-}
-
-/** F6: an intent that requests several actions does not say which one this capability is for. */
-function chosenAction({ actions }: IntentState, asked: string | undefined): string {
-  if (asked !== undefined)
-    return actions.includes(asked)
-      ? asked
-      : refuse('ACTION_NOT_REQUESTED', `It does not request "${asked}".`);
-  if (actions.length > 1)
-    refuse('CLARIFICATION_NEEDED', `The intent requests ${actions.join(', ')}. Name one of them.`);
-  return actions[0]!;
-}
-
-/** Never past the intent. Whole seconds, because a JWT knows no smaller ones. */
-function lifeOf(
-  { capability_ttl_s }: Context,
-  asked_s: number | undefined,
-  expires_at: string,
-  now: Date,
-): Pick<Terms, 'ttl_s' | 'expires_at'> {
-  const ttl_s = asked_s ?? capability_ttl_s;
-  if (!Number.isSafeInteger(ttl_s) || ttl_s < 1 || ttl_s > limits.capability_ttl_s)
-    refuse('CAPABILITY_TOO_LONG', `A capability lives ${limits.capability_ttl_s / 60} minutes at most.`);
-  const ends_s = Math.floor(now.getTime() / 1000) + ttl_s;
-  const intent_ends_s = Math.floor(Date.parse(expires_at) / 1000);
-  if (asked_s !== undefined && ends_s > intent_ends_s)
-    refuse('CAPABILITY_TOO_LONG', `What it rests on ends at ${expires_at}.`);
-  return { ttl_s, expires_at: new Date(Math.min(ends_s, intent_ends_s) * 1000).toISOString() };
-}
-
-interface Issuing {
-  readonly state: IntentState;
-  readonly system: System;
-  readonly terms: Terms;
-  readonly ruling: Ruling;
-  readonly ordinal: number | null;
-  readonly glass: boolean;
-  readonly approvers: Body<'capability.issued'>['approvers'];
-  readonly now: Date;
-}
-
-/** The token is signed by the control key, the request by whoever made it; both are recorded in one commit. */
-async function issue(context: Context, request: GrantRequest, issuing: Issuing): Promise<Granted> {
-  const { state, terms, ruling, ordinal, glass, approvers, now } = issuing;
-  const { signer, holder = null, delegation = null, audience = context.audience } = request;
-  const capability_id = randomUUID();
-  const control = currentControlKey(context, issuing.system);
-  const token = mintToken(context, control, { capability_id, audience, holder, ...issuing });
-  const bytes = Buffer.from(token);
-  const issued = signAct(
-    context.origin,
-    'capability.issued',
-    state.intent_id,
-    {
-      capability_id,
-      attempt: state.attempt,
-      hash: state.hash,
-      effect_digest: state.effect_digest,
-      action: terms.action,
-      token: sha256(bytes),
-      audience,
-      holder,
-      control_key: control.public_key,
-      expires_at: terms.expires_at,
-      policy: ruling.snapshot,
-      decision: ruling.digest,
-      ordinal,
-      approvers,
-      glass,
-      delegation,
-    },
-    signer,
-    now,
-  );
-  await context.store.commit({ events: [issued], objects: [bytes, ruling.bytes] });
-  return { issued, token };
-}
-
-function mintToken(
-  context: Context,
-  { public_key, key }: ControlKey,
-  parts: Issuing & { capability_id: string; audience: string; holder: PublicKey | null },
-): string {
-  const { state, terms, ruling, now, audience, holder, capability_id } = parts;
-  const { action, scope, tool_category, conditions, expires_at } = terms;
-  return mint(
-    {
-      jti: capability_id,
-      issuer: context.origin,
-      audience,
-      intent_id: state.intent_id,
-      intent_hash: state.hash,
-      effect_digest: state.effect_digest,
-      attempt: state.attempt,
-      policy: ruling.snapshot,
-      action,
-      tool_category,
-      scope,
-      conditions,
-      issued_at: secondOf(now),
-      expires_at,
-      holder,
-    },
-    { kid: kidOf(public_key), key },
-  );
-}
-
-/** The newest key that a human added. */
-function currentControlKey({ control_key }: Context, { control_keys }: System): ControlKey {
-  return control_key(control_keys.at(-1) ?? refuse('KEY_FILE_INVALID', 'The ledger names no control key.'));
 }
 
 /** F2: the denial is recorded, with the decision of the policies where it was theirs. */

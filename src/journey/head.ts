@@ -18,7 +18,14 @@ export async function acceptHead(
   const { store, origin, clock } = context;
   requireHuman(await store.find('principal', signer.name), signer.public_key);
   const { size: seq } = await store.tip();
-  const accepted = signAct(origin, 'head.accepted', 'system', { seq, kept_size, reason }, signer, clock());
+  const accepted = await signAct(
+    origin,
+    'head.accepted',
+    'system',
+    { seq, kept_size, reason },
+    signer,
+    clock(),
+  );
   await store.commit({ events: [accepted] });
   return accepted;
 }

@@ -3,7 +3,7 @@ import { leftoverLines } from '../plan/rollback/leftovers.ts';
 import { loadManifest, type RollbackManifest } from '../plan/rollback/manifest.ts';
 import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { allIntents } from './find-run.ts';
+import { allIntents } from './list.ts';
 
 /** Temporary files of plan runs that are over, one line for each. Those of a run that may be at work are in use. */
 export async function leftovers(context: Context): Promise<string[]> {

@@ -68,25 +68,25 @@ export function observedRun(
   });
 }
 
-export function observedGrant<T extends { readonly issued: Event<'capability.issued'> }>(
+export function observedGrant<T extends { readonly ordered: Event<'order.given'> }>(
   telemetry: Telemetry,
   { intent_id }: About,
   act: () => Promise<T>,
 ): Promise<T> {
   return telemetry.span('grant', act, {
     about: { intent_id },
-    end: ({ issued }) => ({ capability_id: issued.body.capability_id }),
+    end: ({ ordered }) => ({ capability_id: ordered.body.order_id }),
   });
 }
 
 type Door = (...given: unknown[]) => unknown;
 
 /** The functions of a face stay what they are. What one of them refuses is told, with its name. */
-export function observeDoors(face: object, telemetry: Telemetry, prefix = ''): void {
+export function observeDoors(face: object, telemetry: Telemetry): void {
   if (telemetry === SILENT) return;
   for (const [name, door] of Object.entries(face))
     if (typeof door === 'function')
-      Object.assign(face, { [name]: observedDoor(prefix + name, door as Door, telemetry) });
+      Object.assign(face, { [name]: observedDoor(name, door as Door, telemetry) });
 }
 
 function observedDoor(name: string, door: Door, telemetry: Telemetry): Door {

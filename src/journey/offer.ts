@@ -8,10 +8,10 @@ import { refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
 import { momentOf, refuseDenied, requireFormats } from './check.ts';
 import { type Context, recordingRefusal } from './context.ts';
-import type { Effect } from './derived.ts';
 import { openAsked } from './effect.ts';
-import { type GrantRequest, termsOf } from './grant.ts';
+import type { GrantRequest } from './grant.ts';
 import { neededScope } from './reach.ts';
+import { termsOf } from './terms.ts';
 
 export interface OfferRequest extends Omit<GrantRequest, 'signer' | 'delegation'> {
   /** Who is about to ask for a capability. */
@@ -21,7 +21,6 @@ export interface OfferRequest extends Omit<GrantRequest, 'signer' | 'delegation'
 /** What a capability for the intent would be about, unless whoever asks for it wants less. */
 export interface Offer {
   readonly state: IntentState;
-  readonly effect: Effect;
   readonly shown: Shown;
   readonly needs: ResourceScope;
   readonly audience: string;
@@ -50,6 +49,6 @@ export async function offer(context: Context, request: OfferRequest): Promise<Of
     termsOf(context, request, state, asked, moment.now);
     const { effect } = asked;
     const { audience, capability_ttl_s: ttl_s } = context;
-    return { state, effect, shown: showEffect(effect), needs: neededScope(effect), audience, ttl_s };
+    return { state, shown: showEffect(effect), needs: neededScope(effect), audience, ttl_s };
   });
 }

@@ -1,5 +1,6 @@
 import { parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
+import { openEntry } from '../ledger/entry.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { withDiffs } from '../plan/report/change-log.ts';
 import { compareChanges } from '../plan/report/compare.ts';
@@ -9,7 +10,6 @@ import { changeLogBytes, writeReports } from '../plan/report/write.ts';
 import { parseManifest } from '../plan/rollback/manifest.ts';
 import { see } from '../plan/state/see.ts';
 import { refuse } from '../refusal.ts';
-import { story } from './audit.ts';
 import type { Context } from './context.ts';
 import { openEffect } from './sealed-effect.ts';
 
@@ -35,7 +35,7 @@ export interface Reported {
 export async function reportPlan(context: Context, execution_id: string): Promise<Reported> {
   const { intent_id } =
     (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
-  const entries = await story(context, intent_id);
+  const entries = (await context.store.entriesOf(intent_id)).map(({ bytes }) => openEntry(bytes));
   const bodyOf = <K extends 'execution.claimed' | 'execution.finished'>(kind: K) =>
     entries
       .filter((entry) => entry.kind === kind)

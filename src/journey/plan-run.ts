@@ -1,23 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { readFileBeneath } from '../durable/beneath.ts';
+import type { OpenFiles } from '../durable/open-files.ts';
 import { limits } from '../limits.ts';
 import { executePlan } from '../plan/engine/execute.ts';
-import type { PlanOutcome, Progress as PlanProgress } from '../plan/engine/outcome.ts';
+import type { PlanOutcome, PlanProgress } from '../plan/engine/outcome.ts';
 import type { Runners } from '../plan/handler/handlers.ts';
-import type { Standing } from '../plan/input/rules.ts';
+import type { PathAccess } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { archiveRecords } from '../plan/report/archive.ts';
 import { recordChanges } from '../plan/report/change-log.ts';
 import { buildExecutionReport } from '../plan/report/execution-report.ts';
-import { expiryOf } from '../plan/report/folder.ts';
+import { expiryOf, SCRIPT_NAME } from '../plan/report/folder.ts';
 import { appendLog, logOf } from '../plan/report/log.ts';
 import { changesBytes, reportBytes, writeRollbackScript } from '../plan/report/write.ts';
-import { MANIFEST_NAME, manifestDigest } from '../plan/rollback/manifest.ts';
+import { MANIFEST_NAME } from '../plan/rollback/manifest.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
 import { isReasonCode } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Ended, RunOptions } from './derived.ts';
 import { type Recorded, writeMissing } from './plan-report.ts';
+import { runLock } from './tool.ts';
 
 const EXECUTOR_VERSION = '1.0.0';
 
@@ -26,37 +28,55 @@ interface PlanRun extends RunOptions {
   readonly reports: string;
   readonly runners: Runners;
   readonly attributes: Attributes;
-  readonly protection: (path: string) => Standing;
+  readonly replaced: OpenFiles;
+  readonly protection: (path: string) => PathAccess;
+}
+
+/** What outlives a step keeps the run from being settled, as what outlives a tool does. */
+function lockedBy(runners: PlanRun['runners'], lock: string): PlanRun['runners'] {
+  const { pipelines } = runners;
+  if (!pipelines) return runners;
+  const run: typeof pipelines.run = (action, options) => pipelines.run(action, { ...options, lock });
+  return { ...runners, pipelines: { ...pipelines, run } };
 }
 
 /** One run of a plan. What the record needs is in memory when it ends; the files that people read are written after the record. */
 export async function executeRun(context: Context, effect: PlanEffect, run: PlanRun): Promise<Ended> {
   const { root, clock } = context;
   const { execution_id, reports, runners, protection, attributes, checkpointed, announced } = run;
-  const { abort, onProgress } = run;
-  const script = await writeRollbackScript(root, reports, execution_id);
+  const { abort, onProgress, replaced } = run;
+  // It reaches the disk while the backups do. Where it fails, the checkpoint does, and nothing is begun.
+  const script = writeRollbackScript(root, reports, execution_id);
+  const written = script.catch(() => {});
   const outcome = await executePlan(effect, {
     root,
     reports_folder: reports,
-    runners,
+    runners: lockedBy(runners, runLock(context, execution_id)),
     protection,
     attributes,
     clock,
+    replaced,
     expires_at: expiryOf(clock()),
-    auto_rollback_script: script,
-    onCheckpoint: (manifest) => checkpointed(manifestDigest(manifest)),
+    auto_rollback_script: `${reports}/${SCRIPT_NAME}`,
+    onCheckpoint: async (manifest) => {
+      await script;
+      await checkpointed(manifest);
+    },
     onAnnounce: announced,
     ...(abort && { abort }),
     ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
   });
+  await written;
   const recorded = recordedOf(context, effect, outcome, run);
   const ended = endedWith(outcome, recorded);
   return {
     ...ended,
     async afterRecord() {
+      const closed = replaced.close();
       await writeMissing(root, reports, effect, recorded);
       await appendLog(root, clock(), logOf(outcome, execution_id));
       if (outcome.status === 'SUCCESS') await archiveRecords(root, reports);
+      await closed;
     },
   };
 }

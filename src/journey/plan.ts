@@ -4,11 +4,13 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import { showPlan } from '../display/plan.ts';
 import type { Shown } from '../display/shown.ts';
+import { OpenFiles } from '../durable/open-files.ts';
+import type { Secrets } from '../effect/secret.ts';
 import { type DeriveOptions, derivePlan, takesContent, type Visited } from '../plan/derive.ts';
 import type { Runners } from '../plan/handler/handlers.ts';
 import { requireContent } from '../plan/input/content.ts';
-import { type Problem, Problems } from '../plan/input/problem.ts';
-import { type Standing, standingOf } from '../plan/input/rules.ts';
+import { type PlanProblem, Problems } from '../plan/input/problem.ts';
+import { type PathAccess, pathAccessOf } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { type PipelineSetting, registeredPipelines } from '../plan/pipelines.ts';
 import { Collector } from '../plan/preview/collect.ts';
@@ -24,18 +26,19 @@ import {
   readPlanSpec,
 } from '../plan/spec.ts';
 import { Attributes } from '../plan/state/attributes.ts';
-import { Sight } from '../plan/state/sight.ts';
+import { StatCache } from '../plan/state/stat-cache.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived } from './derived.ts';
 import { executeRun } from './plan-run.ts';
+import { requireSqlEngine } from './reach.ts';
 
 /** A plan: parsed, simulated over the files as they are now, and checked for what no plan may contain. */
 export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
   // Before a new plan begins, old ones whose time is up are marked; they are kept all the same.
   if (look) await expireManifests(context.root, context.clock());
   const collector = new Collector();
-  const sight = new Sight(context.root);
+  const stat_cache = new StatCache(context.root);
   context.memory.attributes ??= new Attributes();
   const { attributes } = context.memory;
   const contents: Uint8Array[] = [];
@@ -44,7 +47,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     const { action, change } = visited;
     if (takesContent(action) && change.path === action.target) contents.push((await visited.after())!);
   };
-  const effect = await simulate(context, spec, { ...(look && { visit }), sight, attributes });
+  const effect = await simulate(context, spec, { ...(look && { visit }), stat_cache, attributes });
   requireContent(collector.findings);
   const registry = context.registry();
   return {
@@ -60,9 +63,11 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     isStillTrue: () =>
       effect.actions.every(({ action_type }) => action_type !== 'PIPELINE_RUN') &&
       context.registry().digest === registry.digest &&
-      sight.isUnchanged(),
-    prepare() {
+      stat_cache.isUnchanged(),
+    prepare(_, secrets) {
+      requireSqlEngine(effect);
       const reports = reportsFolder(context.clock(), effect.task_id);
+      const replaced = new OpenFiles();
       return {
         reports,
         run: (options) =>
@@ -70,10 +75,11 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
             ...options,
             reports,
             attributes,
-            runners: runnersOf(context),
+            replaced,
+            runners: runnersOf(context, secrets),
             protection: protectionBy(openedOf(context, spec)),
           }),
-        close: () => {},
+        close: () => void replaced.close(),
       };
     },
   };
@@ -83,7 +89,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
 async function simulate(
   context: Context,
   spec: PlanSpec,
-  onlookers: Pick<DeriveOptions, 'visit' | 'sight' | 'attributes' | 'onProblem'>,
+  onlookers: Pick<DeriveOptions, 'visit' | 'stat_cache' | 'attributes' | 'onProblem'>,
 ): Promise<PlanEffect> {
   const opened = openedOf(context, spec);
   const { plan, config } = opened;
@@ -97,8 +103,8 @@ async function simulate(
   });
 }
 
-function protectionBy({ rules }: OpenedSpec): (path: string) => Standing {
-  return (path) => standingOf(path, rules);
+function protectionBy({ rules }: OpenedSpec): (path: string) => PathAccess {
+  return (path) => pathAccessOf(path, rules);
 }
 
 /** The same for a plan that was proposed: refuses when it would no longer do what was proposed. */
@@ -123,7 +129,7 @@ export interface Validation {
   readonly plan_id: string | null;
   readonly actions: number;
   /** Those of the form name the file that they are in. */
-  readonly problems: readonly (Problem & { readonly source: 'plan' | 'config' })[];
+  readonly problems: readonly (PlanProblem & { readonly source: 'plan' | 'config' })[];
 }
 
 /** Everything that is wrong with a plan: its form, and then what the files as they are now do not allow. */
@@ -203,13 +209,20 @@ function realOf(path: string): string {
   }
 }
 
-function runnersOf(context: Context): Runners {
-  return { pipelines: registeredPipelines(pipelineSetting(context)) };
+function runnersOf(context: Context, secrets?: Secrets): Runners {
+  return { pipelines: registeredPipelines(pipelineSetting(context, secrets)) };
 }
 
-export function pipelineSetting(context: Context): PipelineSetting {
-  const { root, registry, hidden_paths, protected_paths, digests, machine } = context;
-  const surroundings = { hidden: hidden_paths, protected: protected_paths, machine: machine(), digests };
+export function pipelineSetting(context: Context, secrets?: Secrets): PipelineSetting {
+  const { root, registry, hidden_paths, protected_paths, digests, machine, starter } = context;
+  const surroundings = {
+    hidden: hidden_paths,
+    protected: protected_paths,
+    machine: machine(),
+    starter,
+    digests,
+    ...(secrets && { secrets }),
+  };
   return { root, registry, surroundings };
 }
 

@@ -6,23 +6,36 @@ import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { openEngine } from '../policy/engine.ts';
-import { lint } from '../policy/lint.ts';
-import type { Problem } from '../policy/problem.ts';
+import { declarationProblems, lint, type Parameters } from '../policy/lint.ts';
+import { type PolicyProblem, sentenceOf } from '../policy/problem.ts';
 import {
   type ChangedDecision,
   changedDecisions,
   type DecisionRecord,
   openDecision,
 } from '../policy/replay.ts';
-import { openPolicySet, parsePolicySet } from '../policy/set.ts';
+import { openPolicySet, type PolicySet, parsePolicySet } from '../policy/set.ts';
 import { runTable, type TableResult } from '../policy/table.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { decisionOf } from './decision.ts';
 
 /** What is wrong with the files in policies/: everything, errors and warnings. */
-export function checkPolicies({ policy_files }: Context): Promise<Problem[]> {
-  return lint(policy_files());
+export function checkPolicies({ policy_files, registry }: Context): Promise<PolicyProblem[]> {
+  return lint(policy_files(), parametersIn(registry));
+}
+
+/** Reads the registry only where a policy speaks of arguments. */
+function parametersIn(registry: Context['registry']): Parameters {
+  return (tool) => registry().tools.get(tool)?.parameters;
+}
+
+/** The files in policies/ as a set that could be activated. */
+async function usableFiles({ policy_files, registry }: Context): Promise<PolicySet> {
+  const set = await parsePolicySet(policy_files());
+  const unfit = declarationProblems(set.policies, parametersIn(registry)).find(
+    ({ severity }) => severity === 'error',
+  );
+  return unfit ? refuse('POLICY_INVALID', sentenceOf(unfit)) : set;
 }
 
 /** Asks the files in policies/ every question of the table beside them. */
@@ -46,7 +59,7 @@ export async function activatePolicies(
   { reason, signer, snapshot, replaces }: ActivateRequest,
 ): Promise<Event<'policy.activated'>> {
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const set = await parsePolicySet(context.policy_files());
+  const set = await usableFiles(context);
   if (snapshot !== undefined && snapshot !== set.digest)
     refuse('POLICY_FILES_DIFFER', 'The files changed after they were shown.');
   const { tests } = set.source;
@@ -63,7 +76,14 @@ export async function activatePolicies(
     policies: set.policies.length,
     reason,
   };
-  const activated = signAct(context.origin, 'policy.activated', 'system', facts, signer, context.clock());
+  const activated = await signAct(
+    context.origin,
+    'policy.activated',
+    'system',
+    facts,
+    signer,
+    context.clock(),
+  );
   await context.store.commit({ events: [activated], objects: [set.bytes] });
   return activated;
 }
@@ -83,7 +103,7 @@ export interface PolicyDiff {
 
 /** What would change if the files in policies/ were activated: policies, and recent decisions. */
 export async function diffPolicies(context: Context, recent: number): Promise<PolicyDiff> {
-  const next = await parsePolicySet(context.policy_files());
+  const next = await usableFiles(context);
   const engine = await openEngine(next);
   const { policy } = await context.store.system();
   const before = policy === null ? null : await openPolicySet(await context.store.object(policy));
@@ -114,7 +134,8 @@ async function recentDecisions({ store }: Context, count: number): Promise<Decid
   for await (const batch of store.entries(Math.max(0, size - count))) {
     for (const { bytes } of batch) {
       const entry = openEntry(bytes);
-      const digest = decisionOf(parseEvent(entry));
+      const { body } = parseEvent(entry);
+      const digest = 'decision' in body ? body.decision : null;
       const record =
         digest === null ? null : await unlessErased(async () => openDecision(await store.object(digest)));
       if (record) found.push({ record, subject: entry.subject, at: entry.at });

@@ -1,12 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { sha256 } from '../canonical/digest.ts';
-import { type Facts, unmetCondition } from '../capability/conditions.ts';
+import { type ExecutorFacts, unmetCondition } from '../capability/conditions.ts';
 import { kidOf } from '../capability/key.ts';
 import { type HeldCapability, type Holder, proveHolder, requireHolder } from '../capability/proof.ts';
 import { openCapability, requireUsable } from '../capability/verify.ts';
 import { readFileBeneath, readRegularFile } from '../durable/beneath.ts';
-import { currentCapability } from '../gate/capability.ts';
-import type { Capability, IntentState } from '../gate/state.ts';
+import type { Capability, IntentState, Issued } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -14,7 +13,7 @@ import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { actionOf, categoryOf, neededScope } from './reach.ts';
 
-/** What whoever runs brings along. Without a text the newest capability that was granted for the intent is used. */
+/** What whoever runs brings along. Without a text the newest capability that was ordered for the intent is used. */
 export interface Presented {
   readonly text?: string;
   /** The key of the holder, for a capability that is bound to one. */
@@ -23,9 +22,11 @@ export interface Presented {
 
 export interface UsableCapability {
   readonly held: HeldCapability;
-  /** What the ledger says about it. */
-  readonly recorded: Capability;
+  /** What the ledger says about it, or will say once it is claimed. */
+  readonly recorded: IssuedCapability;
 }
+
+type IssuedCapability = Capability & { readonly issued: Issued };
 
 /**
  * Step 5 of 002: the executor validates the capability, offline against the public keys of the control plane, and
@@ -35,11 +36,11 @@ export async function requireCapability(
   context: Context,
   { state, system }: { readonly state: IntentState; readonly system: System },
   effect: Effect,
-  presented: Presented,
+  presented: Presented & { readonly text: string },
 ): Promise<UsableCapability> {
   const now = context.clock();
   const { audience } = context;
-  const text = presented.text ?? (await grantedText(context, state, now));
+  const { text } = presented;
   const opened = openCapability(text, keysOf(context, system));
   const proof = presented.holder ? proveHolder(text, presented.holder, { audience, now }) : null;
   const held = requireHolder(opened, proof, { audience, now });
@@ -47,7 +48,7 @@ export async function requireCapability(
   if (!recorded && (await context.store.find('capability', opened.root.jti)))
     refuse('CAPABILITY_INTENT_CHANGED', 'It was issued for another intent.');
   // The token itself must be the one that was issued, whatever else the same key has signed.
-  const known = recorded !== undefined && recorded.token === sha256(text.split('~')[0]!);
+  const known = recorded?.issued?.token === sha256(text.split('~')[0]!);
   const expected = {
     now,
     audience,
@@ -59,15 +60,11 @@ export async function requireCapability(
     needs: neededUnlessConfined(effect),
     facts: conditionFacts(context, now),
   };
-  requireUsable(held, expected, known ? recorded.status : null);
+  requireUsable(held, expected, known ? recorded!.status : null);
   const { tool_category } = held.claims;
   if (tool_category !== null && tool_category !== categoryOf(effect))
     refuse('CAPABILITY_WRONG_ACTION', `It is for tools of the category "${tool_category}".`);
-  return { held, recorded: recorded! };
-}
-
-async function grantedText({ store }: Context, state: IntentState, now: Date): Promise<string> {
-  return Buffer.from(await store.object(currentCapability(state, now).token)).toString('utf8');
+  return { held, recorded: recorded as IssuedCapability };
 }
 
 /** A sandbox is made from the scope, so it needs no comparison. What has no sandbox must be within the scope. */
@@ -82,7 +79,7 @@ function keysOf({ public_key }: Context, { control_keys }: System): (kid: string
   };
 }
 
-function conditionFacts(context: Context, now: Date): Facts {
+function conditionFacts(context: Context, now: Date): ExecutorFacts {
   return {
     now,
     environment: context.environment,

@@ -1,21 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import type { Digest } from '../canonical/digest.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
-import type { Event } from '../event/event.ts';
-import { type Signer, signProposal } from '../identity/act.ts';
-import type { Principal } from '../identity/principal.ts';
-import { type Envelope, freeze, parseDraft } from '../intent/envelope.ts';
-import { refuse } from '../refusal.ts';
+import type { Body, Event } from '../event/event.ts';
+import { type Proof, type Signer, signProposal } from '../identity/act.ts';
+import { isAuditor } from '../identity/auditor.ts';
+import { hasKey, type Principal } from '../identity/principal.ts';
+import { type Envelope, type EnvelopeDraft, freezeEnvelope } from '../intent/envelope.ts';
+import { asksForTheSame, intentIdOfKey, receiptOf } from '../intent/repeat.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
-import { derive } from './effect.ts';
+import { derive, openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { actionOf } from './reach.ts';
 import { sealEffect } from './sealed-effect.ts';
+import { requireDeclaredUndo } from './undo.ts';
 
 export interface Proposal {
   readonly intent_id: string;
   readonly hash: string;
+  /** Who has it may withdraw the intent. It is stored nowhere. Null where the proposer signed: the key withdraws it then. */
+  readonly receipt: string | null;
+  /** It was proposed before, under the same idempotency key. */
+  readonly repeated: boolean;
   readonly envelope: Envelope;
   readonly effect: Effect;
 }
@@ -27,13 +34,58 @@ export interface Proposal {
  */
 export async function propose(
   context: Context,
-  input: unknown,
+  draft: EnvelopeDraft,
   signer?: Signer,
   on_behalf_of: string | null = null,
 ): Promise<Proposal> {
-  const { event, objects, ...proposal } = await draftProposal(context, input, signer, on_behalf_of);
-  await context.store.commit({ events: [event], objects, quota: context.proposals });
-  return proposal;
+  const known = () => proposedBefore(context, draft, signer);
+  const earlier = await known();
+  if (earlier) return earlier;
+  try {
+    const { event, objects, ...proposal } = await draftProposal(context, draft, signer, on_behalf_of);
+    await context.store.commit({ events: [event], objects, quota: context.proposals });
+    return proposal;
+  } catch (error) {
+    // Another caller was first with the same key.
+    const is_taken = error instanceof Refusal && TAKEN.has(error.code);
+    const first = is_taken ? await known() : null;
+    if (first) return first;
+    throw error;
+  }
+}
+
+const TAKEN: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['CLAIM_TAKEN', 'INTENT_EXISTS']);
+
+/** What was proposed under the key of this draft; null where there is no key, or nothing was. */
+async function proposedBefore(
+  context: Context,
+  draft: EnvelopeDraft,
+  signer: Signer | undefined,
+): Promise<Proposal | null> {
+  if (draft.idempotency_key === undefined) return null;
+  const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
+  if (signer) requireOwnKey(proposer, signer);
+  const key = { origin: context.origin, proposer: proposer.name, key: draft.idempotency_key };
+  const state = await context.store.find('intent', intentIdOfKey(key));
+  if (state === null) return null;
+  const is_signed = signer !== undefined;
+  if (is_signed !== state.proposer_verified)
+    refuse(
+      'IDEMPOTENCY_KEY_REUSED',
+      `It was proposed ${is_signed ? 'without' : 'with'} a signature under this key.`,
+    );
+  const receipt = is_signed ? null : receiptOf(key);
+  const { envelope, effect } = await openAsked(context, state);
+  const is_ours = receipt === null || sha256(receipt) === state.receipt;
+  if (!is_ours || !asksForTheSame(draft, envelope)) refuse('IDEMPOTENCY_KEY_REUSED');
+  return {
+    intent_id: state.intent_id,
+    hash: state.hash,
+    receipt,
+    repeated: true,
+    envelope,
+    effect,
+  };
 }
 
 /** A proposal that only has to be written. */
@@ -42,36 +94,46 @@ export interface DraftedProposal extends Proposal {
   readonly objects: readonly Uint8Array[];
 }
 
+/** Signs the proposal of an intent, where its proposer does. */
+export type Prove = (proposal: { readonly intent_id: string; readonly hash: Digest }) => Promise<Proof>;
+
 export async function draftProposal(
   context: Context,
-  input: unknown,
+  draft: EnvelopeDraft,
   signer?: Signer,
   on_behalf_of: string | null = null,
+  prove: Prove = ({ hash }) => signProposal(context.origin, hash, signer!),
 ): Promise<DraftedProposal> {
-  const draft = parseDraft(input);
+  await context.step();
   const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
   if (signer) requireOwnKey(proposer, signer);
   if (draft.replaces !== null && !(await context.store.find('intent', draft.replaces)))
     refuse('INTENT_NOT_FOUND', 'There is no intent that it could replace.');
+  await requireDeclaredUndo(context, draft);
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
   const nonce = draft.nonce ?? randomBytes(16).toString('base64');
-  const intent_id = draft.intent_id ?? null;
-  const derived = await derive(context, draft.effect, intent_id);
+  const { intent_id, receipt: unsigned } = namedBy(context, draft, proposer);
+  // Whoever can sign needs no receipt, and an idempotency key can be guessed where it is not chosen with care.
+  const receipt = signer ? randomBytes(32).toString('base64url') : unsigned;
+  const derived = await derive(context, draft.effect, intent_id ?? null);
   const alternates: Derived[] = [];
-  for (const call of draft.alternates) alternates.push(await derive(context, call, intent_id));
+  for (const call of draft.alternates) alternates.push(await derive(context, call, intent_id ?? null));
   const choices = [derived, ...alternates];
   const sealed = choices.map(({ effect }) => sealEffect(effect, nonce));
-  const { envelope, bytes, hash } = freeze(draft, {
-    issuer: proposer.name,
-    on_behalf_of,
-    effect_digest: sealed[0]!.digest,
-    alternate_digests: sealed.slice(1).map(({ digest }) => digest),
-    actions: choices.map(({ effect }) => actionOf(effect)),
-    nonce,
-    now: context.clock(),
-    ttl_s: context.intent_ttl_s,
-  });
+  const { envelope, bytes, hash } = freezeEnvelope(
+    { ...draft, intent_id },
+    {
+      issuer: proposer.name,
+      on_behalf_of,
+      effect_digest: sealed[0]!.digest,
+      alternate_digests: sealed.slice(1).map(({ digest }) => digest),
+      actions: choices.map(({ effect }) => actionOf(effect)),
+      nonce,
+      now: context.clock(),
+      ttl_s: context.intent_ttl_s,
+    },
+  );
   requireNamed(envelope, choices, sealed);
   // What a human may turn to after a failure is bound like the rest.
   for (const { effect } of choices) requireBounds(context, envelope, effect);
@@ -80,15 +142,37 @@ export async function draftProposal(
 
   // Sealed: the digest in the ledger tells nothing about a content that was erased.
   const contents = choices.flatMap((one) => one.contents).map((content) => sealBytes(content, nonce));
-  const signature = signer ? signProposal(context.origin, hash, signer) : null;
+  const proof = signer
+    ? {
+        proposer_signature: await prove({ intent_id: envelope.intent_id, hash }),
+        proposer_key: signer.public_key,
+      }
+    : { proposer_signature: null, proposer_key: null };
   return {
     intent_id: envelope.intent_id,
     hash,
+    receipt: signer ? null : receipt,
+    repeated: false,
     envelope,
     effect: derived.effect,
-    event: proposed(context, envelope, hash, choices, proposer, { signature, contents }),
+    event: proposed(context, envelope, hash, choices, proposer, {
+      proof,
+      contents,
+      receipt: sha256(receipt),
+    }),
     objects: [bytes, ...[...sealed, ...contents].map((one) => one.bytes), derived.registry_bytes],
   };
+}
+
+/** Under an idempotency key both follow from it. Otherwise the id is given or made, and the receipt is made. */
+function namedBy(
+  { origin }: Context,
+  { intent_id, idempotency_key }: EnvelopeDraft,
+  { name: proposer }: Principal,
+): { readonly intent_id: string | undefined; readonly receipt: string } {
+  if (idempotency_key === undefined) return { intent_id, receipt: randomBytes(32).toString('base64url') };
+  const key = { origin, proposer, key: idempotency_key };
+  return { intent_id: intentIdOfKey(key), receipt: receiptOf(key) };
 }
 
 /** The envelope must name what would really run, and request what that does. */
@@ -111,7 +195,15 @@ function proposed(
   hash: Digest,
   [first, ...alternates]: readonly Derived[],
   proposer: Principal,
-  { signature, contents }: { signature: string | null; contents: readonly SealedBytes[] },
+  {
+    proof,
+    contents,
+    receipt,
+  }: {
+    proof: Pick<Body<'intent.proposed'>, 'proposer_signature' | 'proposer_key'>;
+    contents: readonly SealedBytes[];
+    receipt: Digest;
+  },
 ): Event<'intent.proposed'> {
   return {
     kind: 'intent.proposed',
@@ -125,8 +217,7 @@ function proposed(
       approvals_needed: first!.approvals_needed,
       proposer: proposer.name,
       proposer_kind: proposer.kind,
-      proposer_signature: signature,
-      proposer_key: signature === null ? null : proposer.public_key,
+      ...proof,
       account,
       on_behalf_of: envelope.on_behalf_of,
       actions: envelope.requested_actions,
@@ -136,14 +227,15 @@ function proposed(
       })),
       replaces: envelope.replaces,
       contents: contents.map(({ digest }) => digest),
+      receipt,
       expires_at: envelope.expiry,
     },
   };
 }
 
-function requireOwnKey({ name, public_key }: Principal, signer: Signer): void {
-  if (name !== signer.name || public_key !== signer.public_key)
-    refuse('KEY_FILE_INVALID', `The key is not that of "${name}".`);
+function requireOwnKey(proposer: Principal, signer: Signer): void {
+  if (proposer.name !== signer.name || !hasKey(proposer, signer.public_key))
+    refuse('KEY_FILE_INVALID', `The key is not that of "${proposer.name}".`);
 }
 
 /** Who proposes. Left unsaid it can only be the one principal there is. */
@@ -160,5 +252,6 @@ async function proposerOf(context: Context, name: string | undefined): Promise<P
 function requireActive(principal: Principal | null, name: string): Principal {
   if (principal === null) refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
   if (principal.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
+  if (isAuditor(principal)) refuse('AUDITOR_ACTS', `"${name}" is an auditor, and proposes nothing.`);
   return principal;
 }

@@ -1,14 +1,14 @@
-import { canonicalText } from '../canonical/json.ts';
+import { isSameJson } from '../canonical/json.ts';
 import { type EventKind, isOneOf } from '../event/event.ts';
+import { needsDispatch } from '../gate/agent-core.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { needsDispatch, requireDispatched } from '../gate/dispatched.ts';
+import { requireDispatched } from '../gate/dispatched.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
-import { PRINCIPAL_KINDS, type Principal } from '../identity/principal.ts';
+import type { Principal } from '../identity/principal.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { foldedPart } from './folded.ts';
 
 /**
  * What a dispatch rests on, as the entries tell it and not as the projection does: whoever can write to the database file
@@ -26,7 +26,7 @@ async function agreed<T>({ store }: Context, read: () => Promise<Compared<T>>): 
   for (;;) {
     const { size } = await store.tip();
     const { told, stored, row } = await read();
-    if (canonicalText([told as never]) === canonicalText([stored as never])) return row;
+    if (isSameJson(told, stored)) return row;
     // Another process may have written between the two reads. Only what stood still can be compared.
     if ((await store.tip()).size === size) refuse('PROJECTION_DRIFT');
   }
@@ -34,8 +34,7 @@ async function agreed<T>({ store }: Context, read: () => Promise<Compared<T>>): 
 
 export function provenAgent(context: Context, correlation_id: string): Promise<AgentState | null> {
   return agreed(context, async () => {
-    const about = await context.store.entriesOf(`agent:${correlation_id}`);
-    const told = (await foldedPart(context, about)).state('agent', correlation_id);
+    const told = (await context.ledger.told('agent', correlation_id))?.state ?? null;
     const row = await context.store.find('agent', correlation_id);
     return { told, stored: row, row };
   });
@@ -47,20 +46,20 @@ export function provenSimulations(
   ids: readonly string[],
 ): Promise<readonly (Simulation | null)[]> {
   return agreed(context, async () => {
-    const about: SealedEntry[] = [];
-    for (const id of ids) about.push(...(await context.store.entriesOf(`simulation:${id}`)));
-    const { state } = await foldedPart(context, only(context, about, ['simulation.changed']));
+    const told: (Simulation | null)[] = [];
     const row: (Simulation | null)[] = [];
-    for (const id of ids) row.push(await context.store.find('simulation', id));
-    return { told: ids.map((id) => state('simulation', id)), stored: row, row };
+    for (const id of ids) {
+      told.push((await context.ledger.told('simulation', id))?.state ?? null);
+      row.push(await context.store.find('simulation', id));
+    }
+    return { told, stored: row, row };
   });
 }
 
 /** Null for somebody who is not enrolled. */
 export function provenPrincipal(context: Context, name: string): Promise<Principal | null> {
   return agreed(context, async () => {
-    const about = only(context, await context.store.entriesOf(name), PRINCIPAL_KINDS);
-    const told = about.length > 0 ? (await foldedPart(context, about)).state('principal', name) : null;
+    const told = (await context.ledger.standing()).authorities.principal(name);
     const row = await context.store.find('principal', name);
     return { told, stored: row, row };
   });

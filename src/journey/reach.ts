@@ -1,12 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
+import { requireSqlRunner } from '../effect/sql/confine.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
 import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
 import type { PolicyResource } from '../policy/request.ts';
-import type { Effect as ToolEffect } from '../tool/effect.ts';
+import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 
@@ -62,6 +63,23 @@ function distinct(paths: readonly string[]): string[] {
 /** The tool calls that the pipelines of a plan make. */
 export function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
   return actions.flatMap(({ steps }) => steps.filter((step) => step.kind === 'tool'));
+}
+
+/** Every tool call that an effect makes. */
+export function callsOf(effect: Effect): ToolEffect[] {
+  return effect.kind === 'tool' ? [effect] : toolStepsOf(effect);
+}
+
+/** The secrets of the executor that an effect names. */
+export function secretsIn(effect: Effect): string[] {
+  return distinct(callsOf(effect).flatMap(({ secrets }) => Object.values(secrets)));
+}
+
+/** Refuses where the effect has SQL and this installation cannot run it. */
+export function requireSqlEngine(effect: Effect): void {
+  const has_sql = ({ action_type, steps }: PlanEffect['actions'][number]) =>
+    action_type === 'SQL_EXECUTE' || steps.some(({ kind }) => kind === 'sql');
+  if (effect.kind !== 'tool' && effect.actions.some(has_sql)) requireSqlRunner();
 }
 
 /** What its steps reach is what a plan reaches. */
@@ -187,7 +205,7 @@ interface Programs {
 
 /** Every tool that would run, the steps of a pipeline too, and the kinds of these tools. */
 export function programsOf(effect: Effect): Programs {
-  const calls = effect.kind === 'tool' ? [effect] : toolStepsOf(effect);
+  const calls = callsOf(effect);
   const known = new Map(calls.map((call) => [call.tool, call]));
   const tools = distinct([...known.keys()]);
   return {

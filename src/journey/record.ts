@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '../canonical/digest.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
-import type { Event } from '../event/event.ts';
+import type { Body, Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Captured, Ended } from './derived.ts';
-import { type Violation, violationEvent } from './watch.ts';
+import { recordedUnlessRevoked, stated } from './executor.ts';
+import { type Violation, violationOf } from './watch.ts';
 
 export interface Report extends Omit<Ended, 'afterRecord'> {
   readonly execution_id: string;
@@ -47,37 +48,46 @@ export async function recordEnd(
 ): Promise<Report> {
   const { execution_id, capability_id, attempt, tool, reports: folder } = claimed.body;
   const { result, reason_code, exit_code, signal, started_at, finished_at } = ended;
-  const reports = Object.entries(ended.reports);
+  let end: End = { result, reason_code };
   const [stdout, stderr] = [capturedOf(ended.stdout), capturedOf(ended.stderr)];
-  const finished: Event<'execution.finished'> = {
-    kind: 'execution.finished',
-    subject: claimed.subject,
-    body: {
-      execution_id,
-      capability_id,
-      attempt,
-      tool,
-      result,
-      reason_code,
-      exit_code,
-      signal,
-      started_at,
-      finished_at,
-      stdout: stdout.fact,
-      stderr: stderr.fact,
-      // Not sealed: the digest is that of the file beside the backups, and its ids are in no other report.
-      reports: Object.fromEntries(reports.map(([name, bytes]) => [name, sha256(bytes)])),
-    },
-  };
-  const objects = [...stdout.objects, ...stderr.objects, ...reports.map(([, bytes]) => bytes)];
+  const endOf = (over: End) =>
+    stated(context, {
+      kind: 'execution.finished',
+      subject: claimed.subject,
+      body: {
+        execution_id,
+        capability_id,
+        attempt,
+        tool,
+        ...over,
+        exit_code,
+        signal,
+        started_at,
+        finished_at,
+        stdout: stdout.fact,
+        stderr: stderr.fact,
+        // Not sealed: the digest is that of the file beside the backups, and its ids are in no other report.
+        reports: Object.fromEntries(reportsOf(ended, over).map(([name, bytes]) => [name, sha256(bytes)])),
+      },
+    });
+  const objectsOf = (over: End) => [
+    ...stdout.objects,
+    ...stderr.objects,
+    ...reportsOf(ended, over).map(([, bytes]) => bytes),
+  ];
   try {
     const found = violation && (await foundNow(context, claimed, state, violation));
-    await context.store.commit({
-      events: found
-        ? [violationEvent(found.state, execution_id, found.violation, context.clock()), finished]
-        : [finished],
-      objects: found?.violation.ruling ? [...objects, found.violation.ruling.bytes] : objects,
-    });
+    const commit = (over: End) =>
+      context.store.commit({
+        events: found
+          ? [
+              stated(context, violationOf(found.state, execution_id, found.violation, context.clock())),
+              endOf(over),
+            ]
+          : [endOf(over)],
+        objects: [...objectsOf(over), ...(found?.violation.ruling ? [found.violation.ruling.bytes] : [])],
+      });
+    end = await recordedUnlessRevoked(commit, end, DOUBTED);
   } catch (error) {
     inDoubt(execution_id, error, violation);
   }
@@ -85,7 +95,17 @@ export async function recordEnd(
   const { afterRecord, ...told } = ended;
   const reports_missing = await failureOf(afterRecord);
   const intent_id = claimed.subject;
-  return { ...told, execution_id, intent_id, capability_id, tool, folder, reports_missing };
+  return { ...told, ...end, execution_id, intent_id, capability_id, tool, folder, reports_missing };
+}
+
+type End = Pick<Body<'execution.finished'>, 'result' | 'reason_code'>;
+
+/** What a revoked executor says of its run is kept, and decides nothing. */
+const DOUBTED: End = { result: 'partial', reason_code: 'EXECUTOR_REVOKED' };
+
+/** The journal of a revoked executor is not named, for a rollback would go by it. */
+function reportsOf({ reports }: Ended, end: End): [name: string, bytes: Uint8Array][] {
+  return Object.entries(reports).filter(([name]) => end !== DOUBTED || name !== 'journal');
 }
 
 /** The record stands, whatever goes wrong after it: that is said, and is no failure of the run. */

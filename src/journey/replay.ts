@@ -1,15 +1,16 @@
 import { publicKeyOf } from '../canonical/ed25519.ts';
 import { kidOf } from '../capability/key.ts';
 import { type Event, parseEvent } from '../event/event.ts';
+import { type NeededDecision, neededDecision, requireDecision } from '../fold/decided.ts';
 import { FoldedLedger } from '../fold/ledger.ts';
 import { approvedNow } from '../gate/standing.ts';
+import type { Capability } from '../gate/state.ts';
 import { openEnvelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
-import { type PolicyAction, SCOPE_OF } from '../policy/request.ts';
-import { refuse } from '../refusal.ts';
+import { SCOPE_OF } from '../policy/request.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { decisionOf } from './decision.ts';
 import { withSigners } from './folded.ts';
 
 /** One thing that was recomputed, and what came out, again. */
@@ -55,11 +56,10 @@ async function replayed(
 ): Promise<ReplayStep[]> {
   const steps: ReplayStep[] = [];
   const step = (what: string, outcome: string) => steps.push({ seq: entry.seq, what, outcome });
-  const digest = decisionOf(event);
-  if (digest !== null) {
-    const record = openDecision(await context.store.object(digest));
-    requireItsOwn(folded, event, record, entry);
-    await requireSameDecision(context, event, record, entry, isThroughGlass(folded, event));
+  const needed = neededDecision(folded, event);
+  if (needed !== null) {
+    const record = openDecision(await context.store.object(needed.digest));
+    await requireSameDecision(context, needed, record, entry);
     step(`policies on ${record.request.action}`, record.decision.words);
   }
   switch (event.kind) {
@@ -86,51 +86,32 @@ async function replayed(
   return steps;
 }
 
-/** Which question of the policies each fact rests on, and which answer it needs. */
-const ASKED: Readonly<Partial<Record<Event['kind'], readonly [PolicyAction, needs: boolean]>>> = {
-  'intent.submitted': ['submit', true],
-  'intent.delegated': ['submit', true],
-  'approval.granted': ['approve', true],
-  'capability.issued': ['grant', true],
-  'glass.broken': ['break_glass', true],
-  'execution.claimed': ['execute', true],
-  'execution.refused': ['execute', false],
-  'violation.detected': ['execute', false],
-};
-
+/** What the entry needs of it is asked as a commit asks, then the policies that were active then are asked again. */
 async function requireSameDecision(
   context: Context,
-  event: Event,
+  needed: NeededDecision,
   record: DecisionRecord,
   { seq }: Entry,
-  glass: boolean,
 ): Promise<void> {
+  try {
+    requireDecision(needed, record);
+  } catch (error) {
+    if (error instanceof Refusal) differs(seq, error.message);
+    throw error;
+  }
   const { request, decision, snapshot } = record;
-  const [action, needs] = ASKED[event.kind] ?? [request.action, false];
-  if (request.action !== action) differs(seq, `It rests on a decision about ${request.action}.`);
-  if ('policy' in event.body && event.body.policy !== snapshot) differs(seq, 'It names other policies.');
-  if (decision.allowed !== needs && !(needs && glass)) differs(seq, `The decision was: ${decision.words}`);
   const again = redecide(record, await context.rules(snapshot));
   if (!sameDecision(decision, again))
-    differs(seq, `The ${SCOPE_OF[action]} policies said: ${decision.words} They say now: ${again.words}`);
+    differs(
+      seq,
+      `The ${SCOPE_OF[request.action]} policies said: ${decision.words} They say now: ${again.words}`,
+    );
 }
 
-/** A decision counts for the intent and the person that it was made for, under the policies that were active then. */
-function requireItsOwn(folded: FoldedLedger, event: Event, record: DecisionRecord, { seq }: Entry): void {
-  if (record.subject !== event.subject) differs(seq, 'It rests on a decision about another intent.');
-  if (record.snapshot !== folded.system.policy) differs(seq, 'Its policies were not active then.');
-  const by = 'by' in event.body ? event.body.by : null;
-  if (by !== null && record.request.principal.name !== by)
-    differs(seq, `It rests on a decision about ${record.request.principal.name}.`);
-}
-
-/** Whether two humans went past the policies here. */
-function isThroughGlass(folded: FoldedLedger, event: Event): boolean {
-  if (event.kind === 'capability.issued') return event.body.glass;
-  if (event.kind !== 'execution.claimed') return false;
-  const { capability_id } = event.body;
-  const known = folded.state('intent', event.subject)?.capabilities ?? [];
-  return known.some((one) => one.capability_id === capability_id && one.glass);
+/** The order that a capability was issued under. */
+function orderOf(folded: FoldedLedger, { subject, body }: Event<'capability.issued'>): Capability | null {
+  const known = folded.state('intent', subject)?.capabilities ?? [];
+  return known.find(({ capability_id }) => capability_id === body.capability_id) ?? null;
 }
 
 /** The bytes under a digest are checked by the store; what they name must be what the entry names. */
@@ -149,13 +130,15 @@ async function requireEnvelope(
 
 async function requireToken(
   { store }: Context,
-  { system }: FoldedLedger,
-  { subject, body }: Event<'capability.issued'>,
+  folded: FoldedLedger,
+  event: Event<'capability.issued'>,
   { seq }: Entry,
 ): Promise<void> {
   const { openCapability } = await import('../capability/verify.ts');
+  const { subject, body } = event;
+  const order = orderOf(folded, event);
   const text = Buffer.from(await store.object(body.token)).toString('utf8');
-  const keys = new Map(system.control_keys.map((key) => [kidOf(key), publicKeyOf(key)]));
+  const keys = new Map(folded.system.control_keys.map((key) => [kidOf(key), publicKeyOf(key)]));
   const { root } = openCapability(text, (kid) => keys.get(kid) ?? null);
   const same =
     root.jti === body.capability_id &&
@@ -164,8 +147,8 @@ async function requireToken(
     root.effect_digest === body.effect_digest &&
     root.attempt === body.attempt &&
     root.action === body.action &&
-    root.audience === body.audience &&
-    root.holder === body.holder &&
+    root.audience === order?.audience &&
+    root.holder === order.holder &&
     root.policy === body.policy &&
     root.expires_at === body.expires_at;
   if (!same) differs(seq, 'The token is not the one that the entry describes.');

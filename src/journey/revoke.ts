@@ -19,7 +19,7 @@ export async function revokeCapability(
   const known = (await context.store.find('capability', capability_id)) ?? refuse('CAPABILITY_UNKNOWN');
   const facts = { capability_id, reason };
   const now = context.clock();
-  const revoked = signAct(context.origin, 'capability.revoked', known.intent_id, facts, signer, now);
+  const revoked = await signAct(context.origin, 'capability.revoked', known.intent_id, facts, signer, now);
   await context.store.commit({ events: [revoked] });
   return revoked;
 }

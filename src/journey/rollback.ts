@@ -1,23 +1,26 @@
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
-import type { Event } from '../event/event.ts';
+import { type Body, parseEvent } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { type ActFacts, type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
+import { openEntry } from '../ledger/entry.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { renewArchivedManifest } from '../plan/report/archive.ts';
 import { boundJournal } from '../plan/rollback/journal.ts';
 import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rollback/manifest.ts';
-import type { RollBackOutcome } from '../plan/rollback/outcome.ts';
+import { type RollBackOutcome, withReason } from '../plan/rollback/outcome.ts';
 import { type RollBackOptions, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
 import { Attributes } from '../plan/state/attributes.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { atWork, type Context, requireIntent } from './context.ts';
-import { findRun } from './find-run.ts';
+import { provenState } from './audit.ts';
+import { atWork, type Context } from './context.ts';
+import { recordedUnlessRevoked, requireThisExecutor, stated, withOneKey } from './executor.ts';
+import { findRun } from './find.ts';
 import { seal } from './record.ts';
 import { openEffect } from './sealed-effect.ts';
-import { requireDead } from './settle.ts';
+import { requireDead, requireLetGo } from './settle.ts';
 
 export interface RollbackRequest {
   /** What `findRun` understands. */
@@ -31,9 +34,12 @@ export interface RollbackRequest {
   readonly host_is_dead?: boolean;
 }
 
-interface Undoable {
+interface Found {
   readonly state: IntentState;
   readonly run: Run & { readonly reports: string };
+}
+
+interface Undoable extends Found {
   readonly effect: PlanEffect;
   /** `null` when the run ended before anything could be touched. */
   readonly manifest: RollbackManifest | null;
@@ -47,40 +53,48 @@ const NOTHING: RollBackOutcome = {
   instructions: [],
 };
 
-/** What a rollback would do. Touches nothing, records nothing. */
+/** What a rollback would do, refused where that would be refused. One that is over is `rolled_back`. Touches nothing, records nothing. */
 export async function previewRollback(
   context: Context,
   execution: string,
-  { checkpoints = [], except = [] }: Chosen = {},
+  { checkpoints = [], except = [], host_is_dead }: Chosen = {},
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
-  const { state, effect, manifest, run } = await undoable(context, execution);
+  const found = await runToUndo(context, execution);
+  const { state, run } = found;
   const { execution_id } = run;
-  // As `rollback` itself: what has ended is not done again.
-  if (manifest === null || ENDED.has(state.status)) return { ...NOTHING, execution_id, status: 'preview' };
+  if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
+  await requireIdle(context, state, run, host_is_dead);
+  await requireThisExecutor(context);
+  const { effect, manifest } = await undoable(context, found);
+  if (manifest === null) return { ...NOTHING, execution_id, status: 'preview' };
   const options = { ...optionsOf(context, run, effect, { checkpoints, except }), preview: true };
-  requireSomeUndone(state, manifest, options);
+  await requireSomeUndone(state, manifest, options);
   return { ...(await rollBack(manifest, options)), execution_id };
 }
 
-type Chosen = Pick<RollbackRequest, 'checkpoints' | 'except'>;
+type Chosen = Pick<RollbackRequest, 'checkpoints' | 'except' | 'host_is_dead'>;
 
 /**
  * Undo is part of what was approved: it needs a human's signature and no capability. It works on a success, a failure, a
  * run in doubt and a rollback that got stuck. Only what the plan itself left is replaced.
  */
 export async function rollback(
-  context: Context,
+  opened: Context,
   request: RollbackRequest,
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
+  const context = withOneKey(opened);
   const { checkpoints = [], except = [], signer } = request;
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const { state, run, effect, manifest } = await undoable(context, request.execution_id);
+  const found = await runToUndo(context, request.execution_id);
+  const { state, run } = found;
   const { execution_id } = run;
   if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
-  requireIdle(context, state, run, request.host_is_dead);
+  await requireIdle(context, state, run, request.host_is_dead);
+  await requireThisExecutor(context);
+  const { effect, manifest } = await undoable(context, found);
   // What is refused is refused before the claim: after it, only the end of this process would let another one in.
   const options = manifest && optionsOf(context, run, effect, { checkpoints, except });
-  if (options) requireSomeUndone(state, manifest, options);
+  if (options) await requireSomeUndone(state, manifest, options);
 
   return atWork(context, execution_id, () =>
     claimAndUndo(context, request, { state, run, manifest, options }),
@@ -88,8 +102,12 @@ export async function rollback(
 }
 
 /** Where every path stays, nothing is undone, and the ledger must not say that it is. It ends only a rollback that is stuck. */
-function requireSomeUndone(state: IntentState, manifest: RollbackManifest, options: RollBackOptions): void {
-  const scope = requireRollBack(manifest, options);
+async function requireSomeUndone(
+  state: IntentState,
+  manifest: RollbackManifest,
+  options: RollBackOptions,
+): Promise<void> {
+  const scope = await requireRollBack(manifest, options);
   if (scope.length === 0 && manifest.checkpoints.length > 0 && state.status !== 'stuck')
     refuse('ROLLBACK_NOT_DUE', 'Every path that the plan changed would be left as it is.');
 }
@@ -103,8 +121,14 @@ async function claimAndUndo(
   const { execution_id } = run;
   const round = (state.rollback?.round ?? 0) + 1;
   const chosen = { checkpoints: [...checkpoints], except: [...new Set(except)] };
-  const facts = { execution_id, round, ...chosen, executor: context.process, reason };
-  const claimed = signAct(
+  const facts = {
+    execution_id,
+    round,
+    ...chosen,
+    executor: context.process,
+    reason,
+  } as ActFacts<'rollback.claimed'>;
+  const act = await signAct(
     context.origin,
     'rollback.claimed',
     state.intent_id,
@@ -112,41 +136,78 @@ async function claimAndUndo(
     signer,
     context.clock(),
   );
+  const claimed = stated(context, act);
   await context.store.commit({ events: [claimed] });
 
   const outcome = manifest && options ? await rollBack(manifest, options) : NOTHING;
   if (manifest !== null) await renewArchivedManifest(context.root, run.reports);
-  const report = seal(canonicalBytes(outcome));
-  const finished: Event<'rollback.finished'> = {
-    kind: 'rollback.finished',
-    subject: state.intent_id,
-    body: { execution_id, round, result: resultOf(outcome, checkpoints), report: report.digest },
+  const record = (told: RollBackOutcome) => {
+    const report = seal(canonicalBytes(told));
+    const body = { execution_id, round, result: resultOf(told, checkpoints), report: report.digest };
+    const finished = stated(context, { kind: 'rollback.finished', subject: state.intent_id, body });
+    return context.store.commit({ events: [finished], objects: [report.bytes] });
   };
-  await context.store.commit({ events: [finished], objects: [report.bytes] });
-  return { ...outcome, execution_id };
+  const doubted = { ...withReason(outcome, new Refusal('EXECUTOR_REVOKED')), status: 'stuck' } as const;
+  return { ...(await recordedUnlessRevoked<RollBackOutcome>(record, outcome, doubted)), execution_id };
 }
 
 const ENDED: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>(['undone', 'rolled_back']);
 
-async function undoable(context: Context, name: string): Promise<Undoable> {
+async function runToUndo(context: Context, name: string): Promise<Found> {
   const execution_id = await findRun(context, name);
   const execution = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
-  const state = await requireIntent(context, execution.intent_id);
+  // Files are replaced by what this says, so a row is not enough.
+  const { state } = (await provenState(context, execution.intent_id)) ?? refuse('INTENT_NOT_FOUND');
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id)
     refuse('ROLLBACK_NOT_DUE', 'A later run of this intent came after it.');
   const { reports } = run;
   if (reports === null)
     refuse('ROLLBACK_NOT_DUE', 'A tool call has no rollback: its undo is declared in the registry.');
+  return { state, run: { ...run, reports } };
+}
+
+/** Of a rollback that is not over. What was done is read only here: a gc removes it when nothing is left to undo. */
+async function undoable(context: Context, { state, run }: Found): Promise<Undoable> {
+  const { reports } = run;
   // Before the manifest is read: without its backups it says nothing that can be done.
-  if (run.expired_at !== null && !ENDED.has(state.status))
-    refuse('BACKUPS_EXPIRED', undefined, { execution_id });
-  const effect = openEffect(await context.store.object(state.effect_digest));
+  if (run.expired_at !== null) await refuseExpired(context, state, run);
+  const effect = openEffect(await effectObject(context, state));
   if (effect.kind !== 'plan') refuse('ROLLBACK_NOT_DUE');
   const manifest = run.manifest === null ? null : boundManifest(context, reports, run.manifest);
   // Its digest is recorded before the first change, so a run without one has changed nothing. The files must say so too.
   if (manifest === null && state.status !== 'rolled_back') await requireUntouched(effect, context.root);
-  return { state, run: { ...run, reports }, effect, manifest };
+  return { state, run, effect, manifest };
+}
+
+async function refuseExpired(
+  { store }: Context,
+  { intent_id }: IntentState,
+  { execution_id }: Run,
+): Promise<never> {
+  for (const { bytes } of await store.entriesOf(intent_id)) {
+    const { at, ...entry } = openEntry(bytes);
+    const { kind, body } = parseEvent(entry);
+    if (kind !== 'backups.expired' || body.execution_id !== execution_id) continue;
+    const { by } = body;
+    refuse('BACKUPS_EXPIRED', `The backups of this run were removed by gc on ${at} by ${by}.`, {
+      execution_id,
+      at,
+      by,
+    });
+  }
+  return refuse('BACKUPS_EXPIRED', undefined, { execution_id });
+}
+
+async function effectObject({ store }: Context, { effect_digest }: IntentState): Promise<Uint8Array> {
+  try {
+    return await store.object(effect_digest);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
+    return refuse('OBJECT_MISSING', `The plan that was approved is no longer stored. ${error.message}`, {
+      ...error.facts,
+    });
+  }
 }
 
 /** The attacker can write the reports folder and not the ledger: any other manifest than the recorded one is refused. */
@@ -169,29 +230,36 @@ function manifestIn(root: string, reports: string): RollbackManifest | null {
 }
 
 /** Nobody undoes what is still being done, or is being undone by somebody else. */
-function requireIdle(context: Context, state: IntentState, run: Run, host_is_dead = false): void {
+async function requireIdle(
+  context: Context,
+  state: IntentState,
+  run: Run,
+  host_is_dead = false,
+): Promise<void> {
   const { execution_id } = run;
   if (state.status === 'claimed') requireDead(context, execution_id, run.executor, host_is_dead);
   if (state.status === 'rolling_back' && state.rollback)
     requireDead(context, execution_id, state.rollback.executor, host_is_dead);
+  await requireLetGo(context, execution_id);
 }
 
 function optionsOf(
   { root, clock, memory }: Context,
-  { reports, journal: digest, finished_at }: Undoable['run'],
+  { reports, journal: digest, finished_at, result }: Undoable['run'],
   effect: PlanEffect,
-  { checkpoints = [], except = [] }: Chosen,
+  { checkpoints = [], except = [] }: Omit<Chosen, 'host_is_dead'>,
 ): RollBackOptions {
   memory.attributes ??= new Attributes();
   const { attributes } = memory;
-  const journal = boundJournal(root, reports, { digest, ended: finished_at !== null });
+  // What is half done may have been recorded in part, as that of a run that was killed.
+  const ended = finished_at !== null && result !== 'partial';
+  const journal = boundJournal(root, reports, { digest, ended });
   return { root, journal, clock, effect, except, attributes, ...(checkpoints.length > 0 && { checkpoints }) };
 }
 
-function resultOf(
-  outcome: RollBackOutcome,
-  checkpoints: readonly string[],
-): 'complete' | 'partial' | 'stuck' {
+type RollbackResult = Body<'rollback.finished'>['result'];
+
+function resultOf(outcome: RollBackOutcome, checkpoints: readonly string[]): RollbackResult {
   if (outcome.status === 'stuck') return 'stuck';
   return checkpoints.length > 0 ? 'partial' : 'complete';
 }

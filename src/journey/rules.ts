@@ -6,6 +6,7 @@ import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
 import { standingOf } from '../gate/standing.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
+import { HUMAN_ASSURANCE_LEVEL } from '../identity/assurance.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { IDLE, rateOf } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -21,13 +22,13 @@ import {
   type PolicyContext,
   type PolicyRequest,
   type PolicyResource,
-  timeOf,
+  timeContext,
 } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import { authoritiesFor, type Context, humansNow, namedIn } from './context.ts';
 import type { Effect } from './derived.ts';
 import { knownIn } from './extent.ts';
-import { actionOf, pathsIn, resourceOf, writesOf } from './reach.ts';
+import { actionOf, callsOf, pathsIn, resourceOf, writesOf } from './reach.ts';
 
 /** A decision of the active policies, sealed with everything that it was made from. */
 export interface Ruling {
@@ -125,9 +126,10 @@ type Part<K extends keyof PolicyContext> = Pick<PolicyContext, K>;
 
 function askedOf(
   context: Context,
-  { state, envelope, delegated }: Matter,
+  { state, envelope, effect, delegated }: Matter,
 ): Part<
   | 'goal'
+  | 'calls'
   | 'requested_actions'
   | 'scope'
   | 'prohibitions'
@@ -147,6 +149,7 @@ function askedOf(
     requested_actions,
     scope: plainTerms(constraints.scope, known),
     prohibitions: plainTerms(constraints.prohibitions, known),
+    calls: callsOf(effect).map(({ tool, arguments: values }) => ({ tool, arguments: values })),
     proposer: state.proposer,
     proposer_kind: state.proposer_kind,
     proposer_verified: state.proposer_verified,
@@ -162,8 +165,8 @@ function askedOf(
 
 /** How sure it is that the human was there. */
 const ASSURANCE: Readonly<Record<Approval['assurance'], number>> = {
+  ...HUMAN_ASSURANCE_LEVEL,
   delegation: 1,
-  passphrase: 2,
 };
 
 function approvedOf(
@@ -235,7 +238,7 @@ function momentOf(
 ): Part<'environment' | 'hour' | 'weekday' | 'epoch_s' | 'running_s' | 'frozen'> {
   return {
     environment: context.environment,
-    ...timeOf(now),
+    ...timeContext(now),
     running_s: running_s ?? 0,
     frozen:
       frozenFor(state, {

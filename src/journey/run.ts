@@ -4,32 +4,21 @@ import { isUuid } from '../canonical/uuid.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
-import { freezeWords } from '../gate/freeze.ts';
-import {
-  approvedNow,
-  type Denial,
-  lostBy,
-  type Moment,
-  type Standing,
-  standingOf,
-} from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
-import { isLiveAct } from '../identity/authority.ts';
-import type { Authorities } from '../identity/delegation.ts';
+import type { Unsigned } from '../identity/fact.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import { provenState } from './audit.ts';
-import { momentOf, refuseDenied, requireFormats } from './check.ts';
-import { atWork, type Context, type Kept, recordingRefusal } from './context.ts';
-import type { Derived, Effect, Prepared, Progress } from './derived.ts';
-import { openAsked, requireSameEffect } from './effect.ts';
-import { requireBounds } from './extent.ts';
-import { glassHolds } from './glass.ts';
+import { requireProvenClaim } from './audit.ts';
+import { requireFormats } from './check.ts';
+import { atWork, type Context, recordingRefusal } from './context.ts';
+import { inCountedTurn } from './counted.ts';
+import type { Effect, OnOutput, Progress } from './derived.ts';
+import { stated, withOneKey } from './executor.ts';
+import type { Looking, Noted } from './issue.ts';
 import { observedRun } from './observe.ts';
-import { type Presented, requireCapability, type UsableCapability } from './present.ts';
-import { requireDispatchedNow } from './prove-agent.ts';
-import { confinedTo, toolsOf } from './reach.ts';
+import type { UsableCapability } from './present.ts';
+import { confinedTo } from './reach.ts';
+import { type LookRequest, makeReady, type Ready } from './ready.ts';
 import { inDoubt, type Report, recordEnd, type WatchedEnd, watchedEnd } from './record.ts';
-import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { watchRun } from './watch.ts';
 
 export interface Preview {
@@ -38,44 +27,62 @@ export interface Preview {
   readonly capability: UsableCapability;
   /** The effect as lines, confined as the capability confines it. */
   readonly shown: Shown;
+  /** What `run` is asked with: that this is what was shown. */
+  readonly seen: Digest;
 }
 
-export interface RunRequest {
-  readonly intent_id: string;
-  readonly hash: string;
-  /** A capability from elsewhere, such as one that was made narrower; without it the one that a human granted. */
-  readonly capability?: Presented;
-  /** Asks the human at the terminal, and is true only for an explicit yes. There is no default. */
-  readonly confirm: (preview: Preview) => Promise<boolean>;
-  readonly abort?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
+export interface RunRequest extends LookRequest {
+  /** The digest of what was shown, from `look`, `turn` or `grant`. Asking with it is the yes: there is no default. */
+  readonly seen: Digest;
+  readonly abort?: AbortSignal | undefined;
+  /** Asked just before the claim: a run that nobody waits for any more does not begin. */
+  readonly isWanted?: (() => boolean) | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** The claim is durable, and the effect begins. It must not throw. */
+  readonly onClaimed?: ((execution_id: string) => void) | undefined;
+  readonly onOutput?: OnOutput | undefined;
   /** The record is durable. The reports of a plan come after it. */
-  readonly onRecorded?: () => void;
+  readonly onRecorded?: (() => void) | undefined;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
-export async function preview(
-  context: Context,
-  intent_id: string,
-  hash: string,
-  presented: Presented = {},
-): Promise<Preview> {
-  requireFormats(intent_id, hash);
-  const ready = await makeReady(context, { intent_id, hash, capability: presented }, () => {});
-  ready.prepared.close();
-  return previewOf(ready);
+export async function preview(context: Context, request: LookRequest): Promise<Preview> {
+  requireFormats(request.intent_id, request.hash);
+  return lookWith(context, request, { keep: () => {}, noted: { denied_order: null } });
 }
 
-function previewOf({ state, capability, derived: { effect } }: Ready): Preview {
+/** The same as the first half of a run: what it refuses is recorded. */
+export async function look(context: Context, request: LookRequest): Promise<Preview> {
+  requireFormats(request.intent_id, request.hash);
+  const noted: Noted = { denied_order: null };
+  return recordingRefusal(context, refused(request, noted), (keep) =>
+    lookWith(context, request, { keep, noted }),
+  );
+}
+
+async function lookWith(context: Context, request: LookRequest, looking: Looking): Promise<Preview> {
+  await context.step();
+  const ready = await makeReady(context, request, looking);
+  ready.prepared.close();
+  const preview = previewOf(ready);
+  remember(context, preview.seen, ready);
+  return preview;
+}
+
+/** A run that follows a look need not derive its effect again. */
+function remember({ memory: { looks } }: Context, seen: Digest, { state, derived }: Ready): void {
+  looks.delete(seen);
+  if (derived.isStillTrue) looks.set(seen, { state, derived });
+}
+
+function previewOf({ state, seen, capability, derived: { effect } }: Ready): Preview {
   const { scope } = capability.held.claims;
   return {
     state,
+    seen,
     capability,
     effect,
-    // Only where a person looks: most runs in a program are confirmed without.
-    get shown() {
-      return showEffect(effect.kind === 'tool' ? confinedTo(effect, scope) : effect);
-    },
+    shown: showEffect(effect.kind === 'tool' ? confinedTo(effect, scope) : effect),
   };
 }
 
@@ -84,114 +91,55 @@ export async function run(context: Context, request: RunRequest): Promise<Report
   return observedRun(context.telemetry, request, () => runOnce(context, request));
 }
 
-async function runOnce(context: Context, request: RunRequest): Promise<Report> {
+async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
+  const context = withOneKey(opened);
   const { intent_id, hash } = request;
   requireFormats(intent_id, hash);
-  return recordingRefusal(context, refused(intent_id, hash, request), async (keep) => {
-    // 1. The controller, the capability, the policies, the registry, the tool, its arguments, the sandbox.
-    const seen = await makeReady(context, request, keep);
-    seen.prepared.close();
-
-    // 2. The human at the terminal.
-    if (!(await request.confirm(previewOf(seen)))) refuse('CONFIRMATION_DECLINED');
-
-    // 3. All of it again, because the human may have taken an hour.
-    const ready = await makeReady(context, request, keep, seen);
-    try {
-      // 4. The claim is durable before the effect begins, and it spends the capability. At most once is this alone.
-      const claimed = claim(context, ready);
-      return await atWork(context, claimed.body.execution_id, async () => {
-        await take(context, claimed, ready.ruling);
-
-        // 5. The one effect, watched, then its record, always.
+  const noted: Noted = { denied_order: null };
+  return recordingRefusal(context, refused(request, noted), async (keep) => {
+    await context.step();
+    const execution_id = randomUUID();
+    return await atWork(context, execution_id, async () => {
+      const { ready, claimed } = await inCountedTurn(context, { intent_id }, async () => {
+        // 1. All that was looked at before it was shown, again: the human may have taken an hour.
+        const looked = context.memory.looks.get(request.seen);
+        const ready = await makeReady(context, request, { keep, noted }, looked);
+        requireSeen(ready, request);
+        // 2. The claim is durable before the effect begins, and it spends the capability. At most once is this alone.
+        const claimed = claim(context, execution_id, ready);
+        await take(context, claimed, ready);
+        // What was seen runs once: no later run needs what the look derived.
+        context.memory.looks.delete(request.seen);
+        return { ready, claimed };
+      });
+      try {
+        // 3. The one effect, watched, then its record, always.
         const ended = await effectOf(context, ready, claimed, request);
         return recordEnd(context, claimed, ready.state, ended, request.onRecorded);
-      });
-    } finally {
-      ready.prepared.close();
-    }
+      } finally {
+        ready.prepared.close();
+      }
+    });
   });
 }
 
-/** A run that only has to be claimed. */
-interface Ready {
-  readonly state: IntentState;
-  readonly capability: UsableCapability;
-  readonly ruling: Ruling;
-  readonly matter: Omit<Matter, 'action' | 'system' | 'now'>;
-  readonly derived: Derived;
-  readonly prepared: Prepared;
-}
-
-/** Every question that can be asked before the claim, in the order of 000, 001 and 002, from the signed entries. */
-async function makeReady(
-  context: Context,
-  { intent_id, hash, capability: presented }: Pick<RunRequest, 'intent_id' | 'hash' | 'capability'>,
-  keep: (ruling: Kept) => void,
-  earlier?: Ready,
-): Promise<Ready> {
-  // A row can be forged; a signature cannot.
-  const proven = await provenState(context, intent_id);
-  const moment = await momentOf(
-    context,
-    proven?.system ?? (await context.store.system()),
-    proven?.authorities ?? NOBODY,
-  );
-  const { now } = moment;
-  const standing = approvedNow(proven?.state ?? null, hash, moment);
-  if (proven === null || 'eligible' in standing) return refuseDenied(standing as Denial);
-  const { system, authorities, state } = proven;
-  await requireDispatchedNow(context, state);
-  const asked = await openAsked(context, state);
-  const capability = await requireCapability(context, { state, system }, asked.effect, presented ?? {});
-  requireStillCounted(standing, capability, moment);
-  requireToolsFree(state, asked.effect, moment);
-
-  const principal =
-    (await context.store.find('principal', capability.recorded.by)) ?? refuse('PRINCIPAL_UNKNOWN');
-  const delegated = capability.recorded.delegation !== null;
-  const matter = { principal, delegated, state, ...asked, authorities };
-  const ruling = await rule(context, { ...matter, action: 'execute', system, now });
-  keep(ruling);
-  const glass =
-    capability.recorded.glass && (await glassHolds(context, { ...matter, system, now }, authorities));
-  if (!glass) requireAllowed(ruling);
-
-  const derived = await requireSameEffect(context, state, asked, earlier);
-  requireBounds(context, asked.envelope, derived.effect);
-  const prepared = derived.prepare(capability.held.claims.scope);
-  return { state, capability, ruling, matter, derived, prepared };
-}
-
-const NOBODY: Authorities = { principal: () => null, delegation: () => null };
-
-/** What the capability rests on: whoever granted it, and everybody whom that decision counted. */
-function requireStillCounted(
-  standing: Standing,
-  { recorded }: UsableCapability,
-  { authorities, now }: Moment,
-): void {
-  if (!isLiveAct(authorities, recorded, now.toISOString()))
-    refuse('CAPABILITY_REVOKED', `What ${recorded.by} granted it with no longer holds.`);
-  const lost = lostBy(recorded.approvers, standing, authorities);
-  if (lost) throw lost;
-}
-
-/** A plan can use more tools than the one that it is named after. */
-function requireToolsFree(state: IntentState, effect: Effect, moment: Moment): void {
-  const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
-  if (freeze) refuse('FROZEN', freezeWords(freeze));
+/** What would run is what was shown, and nothing that came since; and it is still wanted. */
+function requireSeen({ seen, prepared }: Ready, { seen: shown, isWanted }: RunRequest): void {
+  if (seen === shown && isWanted?.() !== false) return;
+  prepared.close();
+  refuse(seen === shown ? 'CONFIRMATION_DECLINED' : 'SEEN_OTHER');
 }
 
 function claim(
   context: Context,
+  execution_id: string,
   { state, capability, ruling, derived, prepared }: Ready,
 ): Event<'execution.claimed'> {
-  return {
+  return stated(context, {
     kind: 'execution.claimed',
     subject: state.intent_id,
     body: {
-      execution_id: randomUUID(),
+      execution_id,
       capability_id: capability.recorded.capability_id,
       presented: capability.held.digest,
       policy: ruling.snapshot,
@@ -204,18 +152,22 @@ function claim(
       reports: prepared.reports,
       executor: context.process,
     },
-  };
+  });
 }
 
-/** Whoever comes second is told when the first one came. */
+/** What was only ordered is issued with the claim. Whoever comes second is told when the first one came. */
 async function take(
   { store }: Context,
   claimed: Event<'execution.claimed'>,
-  { bytes }: Ruling,
+  { ruling, issue, prepared }: Ready,
 ): Promise<void> {
   try {
-    await store.commit({ events: [claimed], objects: [bytes] });
+    await store.commit({
+      events: issue ? [issue.issued, claimed] : [claimed],
+      objects: [...(issue?.objects ?? []), ruling.bytes],
+    });
   } catch (error) {
+    prepared.close();
     if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
     const first = (await store.find('intent', claimed.subject))?.runs.at(-1);
     refuse('CLAIM_TAKEN', undefined, first ? { executed_at: first.claimed_at } : {});
@@ -226,12 +178,16 @@ async function take(
 async function effectOf(
   context: Context,
   { matter, capability, prepared }: Ready,
-  { body, subject }: Event<'execution.claimed'>,
-  { abort, onProgress }: RunRequest,
+  claimed: Event<'execution.claimed'>,
+  { abort, onProgress, onClaimed, onOutput }: RunRequest,
 ): Promise<WatchedEnd> {
-  const { execution_id } = body;
+  const { execution_id } = claimed.body;
+  onClaimed?.(execution_id);
   const watch = watchRun(context, { ...matter, capability, abort });
+  const { subject } = claimed;
   try {
+    await context.step();
+    await requireProvenClaim(context, claimed);
     const ended = await prepared.run({
       execution_id,
       checkpointed: (manifest) =>
@@ -240,6 +196,7 @@ async function effectOf(
         bind(context, { kind: 'execution.announced', subject, body: { execution_id, journal } }),
       abort: watch.signal,
       ...(onProgress && { onProgress }),
+      ...(onOutput && { onOutput }),
     });
     return watchedEnd(ended, watch.violation());
   } catch (error) {
@@ -251,19 +208,21 @@ async function effectOf(
 
 /** A rollback trusts manifest and journal by these digests: what was changed later is refused. */
 async function bind(
-  { store }: Context,
-  event: Event<'execution.checkpointed' | 'execution.announced'>,
+  context: Context,
+  fact: Unsigned<'executor', 'execution.checkpointed'> | Unsigned<'executor', 'execution.announced'>,
 ): Promise<void> {
-  await store.commit({ events: [event] });
+  await context.store.commit({ events: [stated(context, fact)] });
 }
 
 /** F3 of 002: the refused attempt is recorded, with the capability that was presented if it can be named. */
-function refused(subject: string, hash: string, { capability }: RunRequest) {
-  return (reason_code: ReasonCode, decision: Digest | null): Event => ({
-    kind: 'execution.refused',
-    subject,
-    body: { hash, capability_id: nameOf(capability?.text), reason_code, decision },
-  });
+function refused({ intent_id: subject, hash, capability }: LookRequest, noted: Noted) {
+  return (reason_code: ReasonCode, decision: Digest | null): Event => {
+    const { denied_order: order_id } = noted;
+    if (order_id !== null)
+      return { kind: 'order.denied', subject, body: { order_id, hash, reason_code, decision } };
+    const body = { hash, capability_id: nameOf(capability?.text), reason_code, decision };
+    return { kind: 'execution.refused', subject, body };
+  };
 }
 
 /** The id that a token claims to have. It is only a name in a record: the token may be forged. */

@@ -1,4 +1,4 @@
-import { isAlive } from '../effect/process.ts';
+import { setTimeout } from 'node:timers/promises';
 import { isRunLocked } from '../effect/run-lock.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
@@ -6,6 +6,7 @@ import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
+import { lifeOf } from './life.ts';
 import { runLock } from './tool.ts';
 
 export interface ResolveRequest {
@@ -29,10 +30,9 @@ export async function resolve(
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
   if (state.status === 'claimed') requireDead(context, execution_id, run.executor, request.host_is_dead);
-  if (isRunLocked(runLock(context, execution_id)))
-    refuse('RUN_STILL_ALIVE', 'The tool outlived the process that started it, and is still running.');
+  await requireLetGo(context, execution_id);
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
-  const resolved = signAct(
+  const resolved = await signAct(
     context.origin,
     'execution.resolved',
     state.intent_id,
@@ -50,18 +50,28 @@ function isInDoubt({ status }: IntentState): boolean {
 
 /** Nobody settles what may still be going on. A run on another host needs a human's word. */
 export function requireDead(
-  { process: here, at_work }: Context,
+  context: Context,
   execution_id: string,
   executor: Run['executor'],
   host_is_dead = false,
 ): void {
-  // This very object began it, and knows that it has ended: its end could not be recorded.
-  const ours = executor.instance !== undefined && executor.instance === here.instance;
-  if (ours && ![...at_work].some((one) => one.execution_id === execution_id)) return;
-  const life = isAlive(executor);
+  const life = lifeOf(context, execution_id, executor);
   if (life === 'alive') refuse('RUN_STILL_ALIVE', `Process ${executor.pid} is still running.`);
   if (life === 'other-host' && !host_is_dead)
     refuse('RUN_STILL_ALIVE', `The run belongs to host ${executor.host}.`);
+}
+
+/** A sandbox ends a moment after its tool. */
+const ENDING_MS = 1_000;
+
+/** Nor while something that the run started is still there, although its process is not. */
+export async function requireLetGo(context: Context, execution_id: string): Promise<void> {
+  const until_ms = performance.now() + ENDING_MS;
+  while (isRunLocked(runLock(context, execution_id))) {
+    if (performance.now() > until_ms)
+      refuse('RUN_STILL_ALIVE', 'The tool outlived the process that started it, and is still running.');
+    await setTimeout(20);
+  }
 }
 
 export interface RetryRequest {
@@ -89,7 +99,14 @@ export async function retry(context: Context, request: RetryRequest): Promise<Ev
     tool,
     reason,
   };
-  const authorised = signAct(context.origin, 'retry.authorised', intent_id, facts, signer, context.clock());
+  const authorised = await signAct(
+    context.origin,
+    'retry.authorised',
+    intent_id,
+    facts,
+    signer,
+    context.clock(),
+  );
   await context.store.commit({ events: [authorised] });
   return authorised;
 }

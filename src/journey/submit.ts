@@ -1,11 +1,9 @@
 import { approvalExpiry } from '../approval/approval.ts';
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
-import { next } from '../gate/next.ts';
 import { isOwnDelegated } from '../gate/signers.ts';
-import type { IntentState } from '../gate/state.ts';
-import { type Signer, signAct } from '../identity/act.ts';
-import { covers, type Delegation, requireHolds } from '../identity/delegation.ts';
+import { drawnAt, type Signer, signAct } from '../identity/act.ts';
+import { type Authorities, covers, type Delegation, requireHolds } from '../identity/delegation.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { requireFormats } from './check.ts';
 import {
@@ -17,10 +15,8 @@ import {
   requireClock,
   requireIntent,
 } from './context.ts';
-import type { Effect } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
-import { draftProposal } from './propose.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { openEffect } from './sealed-effect.ts';
 
@@ -88,7 +84,6 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
     if (state.hash !== hash) refuse('HASH_MISMATCH');
     if (Date.parse(state.expires_at) <= now.getTime()) refuse('INTENT_EXPIRED');
     const held = await requireDelegation(context, delegation_id, signer, now);
-    if (!covers(held.delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
     const asked = await openAsked(context, state);
     await requireSameEffect(context, state, asked);
     const { delegated, objects } = await draftSubmission(
@@ -103,25 +98,26 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
   });
 }
 
-interface DraftedSubmission {
+export interface DraftedSubmission {
   readonly delegated: Event<'intent.delegated'>;
   readonly objects: readonly Uint8Array[];
 }
 
 /** A submission that only has to be written: the policies accept it, and the delegate has signed it. */
-async function draftSubmission(
+export async function draftSubmission(
   context: Context,
   asked: Omit<Matter, 'action' | 'principal' | 'system'>,
-  { authorities, delegation }: Awaited<ReturnType<typeof requireDelegation>>,
+  { authorities, delegation }: HeldDelegation,
   signer: Signer,
   keep: (ruling: Kept) => void,
 ): Promise<DraftedSubmission> {
   const { state, now } = asked;
+  if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
   const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
   const matter = { ...asked, system: await context.store.system() };
   const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
   if (delegation.approves) await requireMayStandFor(context, delegation, matter, keep);
-  const delegated = signAct(
+  const delegated = await signAct(
     context.origin,
     'intent.delegated',
     state.intent_id,
@@ -131,7 +127,7 @@ async function draftSubmission(
       delegation: delegation.delegation_id,
       approver: delegation.approves ? delegation.root : null,
       expires_at: earlier(
-        approvalExpiry(now, context.approval_ttl_s, state.expires_at),
+        approvalExpiry(drawnAt(signer, now), context.approval_ttl_s, state.expires_at),
         delegation.expires_at,
       ),
       decision: ruling.digest,
@@ -140,42 +136,6 @@ async function draftSubmission(
     now,
   );
   return { delegated, objects: [ruling.bytes] };
-}
-
-/** An intent that its proposer submits at once, and what writes it. */
-export interface DraftedIntent {
-  readonly state: IntentState;
-  readonly effect: Effect;
-  readonly events: readonly Event[];
-  readonly objects: readonly Uint8Array[];
-}
-
-/**
- * Proposes and submits under a delegation, both in one commit of the caller: nobody sees the one without the other. A
- * refusal leaves nothing behind; whoever wants it recorded proposes first.
- */
-export async function draftSubmitted(
-  context: Context,
-  input: unknown,
-  {
-    signer,
-    delegation,
-    on_behalf_of,
-  }: Pick<SubmitRequest, 'signer' | 'delegation'> & { on_behalf_of: string },
-): Promise<DraftedIntent> {
-  const now = await requireClock(context);
-  const { event, envelope, effect, objects } = await draftProposal(context, input, signer, on_behalf_of);
-  const state = next(null, event, now.toISOString());
-  const held = await requireDelegation(context, delegation, signer, now);
-  if (!covers(held.delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
-  const asked = { state, envelope, effect, now };
-  const submission = await draftSubmission(context, asked, held, signer, () => {});
-  return {
-    state: next(state, submission.delegated, now.toISOString()),
-    effect,
-    events: [event, submission.delegated],
-    objects: [...objects, ...submission.objects],
-  };
 }
 
 /** A delegation that stands for an approval can do no more than the human who gave it. */
@@ -193,8 +153,18 @@ async function requireMayStandFor(
   requireAllowed(ruling);
 }
 
+export interface HeldDelegation {
+  readonly authorities: Authorities;
+  readonly delegation: Delegation;
+}
+
 /** The delegation must hold now and be for this key. The store looks again, and at the signature. */
-export async function requireDelegation(context: Context, delegation_id: string, signer: Signer, now: Date) {
+export async function requireDelegation(
+  context: Context,
+  delegation_id: string,
+  signer: Signer,
+  now: Date,
+): Promise<HeldDelegation> {
   const authorities = await authoritiesFor(context, { people: [signer.name], delegations: [delegation_id] });
   const delegation: Delegation = requireHolds(authorities, delegation_id, now.toISOString());
   if (delegation.delegate !== signer.name || delegation.delegate_key !== signer.public_key)

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Json } from '../canonical/json.ts';
-import type { Outcome } from '../effect/child.ts';
+import type { ChildOutcome } from '../effect/child.ts';
 import type { ReasonCode } from '../refusal.ts';
-import { compareEffects, deriveEffect, type Effect } from '../tool/effect.ts';
+import { compareEffects, deriveEffect, type ToolEffect } from '../tool/effect.ts';
 import { prepareRun } from '../tool/run.ts';
 import { requireBindingAgrees, toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
@@ -33,22 +33,26 @@ export async function deriveToolCall(
     name: tool.name,
     contents: [],
     approvals_needed: 1,
-    requireSame: (approved) => compareEffects(approved as Effect, effect),
-    prepare(scope) {
-      const { hidden_paths: hidden, protected_paths } = context;
+    requireSame: (approved) => compareEffects(approved as ToolEffect, effect),
+    prepare(scope, secrets) {
+      const { hidden_paths: hidden, protected_paths, starter } = context;
       const machine = context.machine();
       const lock = runLock(context, 'next');
       const prepared = prepareRun(confinedTo(effect, scope), {
         hidden,
         protected: protected_paths,
         machine,
+        starter,
         digests,
         lock,
+        secrets,
       });
       return {
         reports: null,
-        run: async ({ execution_id, abort }) =>
-          ended(await prepared.run({ lock: runLock(context, execution_id), ...(abort && { abort }) })),
+        run: async ({ execution_id, abort, onOutput }) =>
+          ended(
+            await prepared.run({ lock: runLock(context, execution_id), onOutput, ...(abort && { abort }) }),
+          ),
         close: prepared.close,
       };
     },
@@ -60,13 +64,13 @@ export function runLock({ runs_folder }: Context, execution_id: string): string 
   return join(runs_folder, `${execution_id}.lock`);
 }
 
-function ended(outcome: Outcome): Ended {
+function ended(outcome: ChildOutcome): Ended {
   const { exit_code, signal, started_at, finished_at, stdout, stderr } = outcome;
   return { ...judge(outcome), exit_code, signal, started_at, finished_at, stdout, stderr, reports: {} };
 }
 
 /** A tool that was killed may have done half of its work: that is `partial`, and blocks like in doubt. */
-function judge(outcome: Outcome): { result: Ended['result']; reason_code: ReasonCode | null } {
+function judge(outcome: ChildOutcome): { result: Ended['result']; reason_code: ReasonCode | null } {
   if (!outcome.started) return { result: 'failure', reason_code: 'TOOL_NOT_STARTED' };
   if (outcome.timed_out) return { result: 'partial', reason_code: 'TOOL_TIMED_OUT' };
   if (outcome.signal !== null) return { result: 'partial', reason_code: 'TOOL_KILLED' };

@@ -1,13 +1,14 @@
 import { canonicalText } from '../canonical/json.ts';
 import { watchWhile } from '../effect/watching.ts';
-import type { Event } from '../event/event.ts';
 import { outstanding } from '../gate/capability.ts';
 import { freezeWords } from '../gate/freeze.ts';
-import { lostBy, standingOf } from '../gate/standing.ts';
+import { lostBy, lostOrder, standingOf } from '../gate/standing.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { isLiveAct } from '../identity/authority.ts';
+import { isRevokedExecutor } from '../gate/system.ts';
+import type { Unsigned } from '../identity/fact.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { authoritiesFor, type Context, namedIn } from './context.ts';
+import { provenState } from './audit.ts';
+import type { Context } from './context.ts';
 import { glassHolds } from './glass.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
@@ -32,7 +33,7 @@ export interface Watched extends Omit<Matter, 'action' | 'system' | 'now'> {
 }
 
 /**
- * Looks at a running action several times a second: a freeze, a revocation, a policy of the execution scope, a condition of
+ * Looks at a running action several times a second: a freeze, a stop, a revocation, a policy of the execution scope, a condition of
  * the capability. Whatever cannot be read is a violation, too, and so is a store that does not answer in time.
  */
 export function watchRun(context: Context, watched: Watched): Watch {
@@ -64,20 +65,23 @@ function unreadable(error: unknown): Violation {
 
 async function violationNow(context: Context, watched: Watched, since_ms: number): Promise<Violation | null> {
   const { capability, effect } = watched;
-  const state = requireClaim(context, watched, await context.store.find('intent', watched.state.intent_id));
-  const system = await context.store.system();
-  const authorities = await authoritiesFor(context, namedIn(state));
+  const proven = await provenState(context, watched.state.intent_id);
+  const state = requireClaim(context, watched, proven?.state ?? null);
+  const { system, authorities } = proven!;
   const now = context.clock();
   const { recorded } = capability;
   const moment = { now, ledger_at: null, tenant: context.store.tenant, freezes: system.freezes, authorities };
   const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
-  if (isRevoked(state, capability)) return by(new Refusal('CAPABILITY_REVOKED'));
-  if (!isLiveAct(authorities, recorded, recorded.issued_at))
-    return by(new Refusal('CAPABILITY_REVOKED', `What ${recorded.by} granted it with no longer holds.`));
+  if (isRevokedExecutor(system, context.executor_key().public_key))
+    return by(new Refusal('EXECUTOR_REVOKED'));
+  if (isRevoked(state, capability)) return by(takenBack(state));
+  const { issued } = recorded;
+  const order_lost = lostOrder(recorded, authorities, issued.at);
+  if (order_lost) return by(order_lost);
   // That time passes does not stop a run: an approval that counted at the grant counts until its key is revoked.
-  const granted = standingOf(state, { ...moment, now: new Date(recorded.issued_at) });
-  const lost = lostBy(recorded.approvers, granted, authorities);
+  const granted = standingOf(state, { ...moment, now: new Date(issued.at) });
+  const lost = lostBy(issued.approvers, granted, authorities);
   if (lost) return by(lost);
   const broken = conditionBroken(context, capability);
   if (broken) return by(broken);
@@ -87,7 +91,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { code, words } = ruling.decision;
   if (code === null) return null;
   const matter = { ...watched, state, system, now };
-  if (recorded.glass && (await glassHolds(context, matter, authorities))) return null;
+  if (issued.glass && (await glassHolds(context, matter, authorities))) return null;
   return { refusal: new Refusal(code, words), ruling };
 }
 
@@ -113,13 +117,21 @@ function isRevoked({ capabilities }: IntentState, { recorded }: UsableCapability
   return capabilities.some((one) => one.capability_id === capability_id && one.status === 'revoked');
 }
 
+/** A stop takes the capability of its run back, and is told as what it is. */
+function takenBack({ runs }: IntentState): Refusal {
+  const stopped = runs.at(-1)?.stopped;
+  return stopped
+    ? new Refusal('RUN_STOPPED', `${stopped.by} stopped the run.`)
+    : new Refusal('CAPABILITY_REVOKED');
+}
+
 /** Recorded with the end of the run. Everything that is outstanding for the intent is revoked by it. */
-export function violationEvent(
+export function violationOf(
   state: IntentState,
   execution_id: string,
   { refusal, ruling }: Violation,
   now: Date,
-): Event<'violation.detected'> {
+): Unsigned<'executor', 'violation.detected'> {
   return {
     kind: 'violation.detected',
     subject: state.intent_id,

@@ -7,7 +7,7 @@ import { readLines } from './lines.ts';
 import { type Claimed, requireForm, verifyApproval } from './verify.ts';
 
 /** The controller's answer: one line that 000 fixes, and the reason behind it. */
-export interface Verdict {
+export interface CheckAnswer {
   readonly ok: boolean;
   readonly line: string;
   readonly code: ReasonCode | null;
@@ -26,7 +26,7 @@ export async function checkEligibility(
   queue: QueueFolder,
   claimed: Claimed,
   verifier: Verifier = (asked) => verifyApproval(queue, asked),
-): Promise<Verdict> {
+): Promise<CheckAnswer> {
   // Step 1: both inputs, in their one form.
   const form = await answerOf(() => requireForm(claimed));
   if (form !== null) return denied(controllerLine(form.code), form);
@@ -59,7 +59,7 @@ const VERIFIER_CODES: ReadonlySet<ReasonCode> = new Set([
   'VERIFIER_ERROR',
 ]);
 
-/** `null` when the step passed. A failure that nobody foresaw is a refusal too. */
+/** `null` when the step passed. An unexpected error is a refusal too. */
 async function answerOf(step: () => unknown, unforeseen: ReasonCode = 'INTERNAL'): Promise<Refusal | null> {
   try {
     await step();
@@ -69,12 +69,12 @@ async function answerOf(step: () => unknown, unforeseen: ReasonCode = 'INTERNAL'
   }
 }
 
-function denied(line: string, refusal: Refusal, executed_at: string | null = null): Verdict {
+function denied(line: string, refusal: Refusal, executed_at: string | null = null): CheckAnswer {
   return { ok: false, line, code: refusal.code, message: refusal.message, executed_at };
 }
 
 /** A start without an end blocks like one in doubt: the effect may have happened. Any end at all has happened. */
-function alreadyExecuted({ timestamp, outcome }: ExecutedLine): Verdict {
+function alreadyExecuted({ timestamp, outcome }: ExecutedLine): CheckAnswer {
   const code = BLOCKS[outcome === 'started' ? 'claimed' : 'happened'] ?? 'INTERNAL';
   // Of the lane 000 says it in one line: whatever stands in the file was executed.
   return denied(controllerLine('ALREADY_EXECUTED', timestamp), new Refusal(code), timestamp);

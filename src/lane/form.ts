@@ -16,7 +16,7 @@ export interface ExecutedLine {
   readonly outcome: Outcome | null;
 }
 
-export type Outcome = 'started' | 'success' | 'failure';
+type Outcome = 'started' | 'success' | 'failure';
 
 /**
  * How one kind of line is understood. `parse` decides. `exact` is the source of a pattern for lines in the common

@@ -33,7 +33,7 @@ export async function readLines<T extends { readonly id: string }>(
 function openForReading(path: string): number | null {
   let fd: number;
   try {
-    // Not blocking: a FIFO that nobody writes must not hang a check.
+    // Not blocking: a FIFO without a writer must not hang a check.
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -109,7 +109,8 @@ function* blocks(fd: number, name: string): Generator<string> {
     const count = readBlock(fd, buffer, kept, name);
     if (count === 0) break;
     total += count;
-    if (total > limits.queue_file_bytes) refuse('INPUT_TOO_LARGE', `${name} has more than ${total} bytes.`);
+    if (total > limits.queue_file_bytes)
+      refuse('INPUT_TOO_LARGE', `${name} has more than ${limits.queue_file_bytes} bytes.`);
     const filled = kept + count;
     const whole = buffer.lastIndexOf(10, filled - 1) + 1;
     if (filled - whole > limits.queue_line_bytes)

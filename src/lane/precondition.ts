@@ -1,28 +1,28 @@
 import { dirname } from 'node:path';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import { deriveEffect, type Effect } from '../tool/effect.ts';
+import { deriveEffect, type ToolEffect } from '../tool/effect.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
 import { type PreparedRun, prepareRun, type Surroundings } from '../tool/run.ts';
-import { boundTool } from '../tool/select.ts';
+import { toolOfIntent } from '../tool/select.ts';
 import { checkEligibility } from './check.ts';
 import type { QueueFolder } from './folder.ts';
 import { type LaneProject, requireLaneAllowed } from './project.ts';
 import { type Claimed, requireForm } from './verify.ts';
 
-export interface RunRequest extends Claimed {
+export interface LaneRunRequest extends Claimed {
   readonly queue: QueueFolder;
   readonly registry_path: string | null;
   readonly working_folder: string;
 }
 
-/** One approved call, looked up and ready. Whoever gets it must close it. */
-export interface Ready {
-  readonly effect: Effect;
+/** One approved call, looked up and ready. The caller must close it. */
+export interface ReadyCall {
+  readonly effect: ToolEffect;
   readonly prepared: PreparedRun;
 }
 
 /** The preconditions of 001 in their order. Each refusal carries the line that 001 fixes for its check. */
-export async function requirePreconditions(request: RunRequest): Promise<Ready> {
+export async function requirePreconditions(request: LaneRunRequest): Promise<ReadyCall> {
   requireForm(request);
   const folders = foldersOf(request);
   requireLaneAllowed(folders);
@@ -44,12 +44,12 @@ export async function requirePreconditions(request: RunRequest): Promise<Ready> 
 }
 
 /** Where the request comes from. A registry that lies in a project is the project's, wherever it is named from. */
-function foldersOf({ queue, working_folder, registry_path }: RunRequest): string[] {
+function foldersOf({ queue, working_folder, registry_path }: LaneRunRequest): string[] {
   return [queue.folder, working_folder, ...(registry_path === null ? [] : [dirname(registry_path)])];
 }
 
 /** Where the tool would work. Only known when the registry was read. */
-function foldersTouched({ cwd, sandbox }: Effect): string[] {
+function foldersTouched({ cwd, sandbox }: ToolEffect): string[] {
   return sandbox === 'none' ? [cwd] : [cwd, ...sandbox.read, ...sandbox.write];
 }
 
@@ -61,7 +61,7 @@ function surroundings(queue: QueueFolder, registry: string, projects: readonly L
   };
 }
 
-async function requireEligible(request: RunRequest): Promise<void> {
+async function requireEligible(request: LaneRunRequest): Promise<void> {
   const verdict = await checkEligibility(request.queue, request);
   if (verdict.ok) return;
   const { code, message, line, executed_at } = verdict;
@@ -72,8 +72,8 @@ async function requireEligible(request: RunRequest): Promise<void> {
   });
 }
 
-function effectOf(registry: Registry, id: string, path: string): Effect {
-  const { tool, arguments: values } = boundTool(registry, id);
+function effectOf(registry: Registry, id: string, path: string): ToolEffect {
+  const { tool, arguments: values } = toolOfIntent(registry, id);
   return deriveEffect({ registry, tool, arguments: values, fixed: true, root: dirname(path) });
 }
 
@@ -98,7 +98,7 @@ function withLine<T>(line: string | null, step: () => T): T {
       ? `[ERROR] Tool arguments invalid: ${error.message}`
       : (LINES[error.code] ?? line);
     throw new Refusal(error.code, error.message, {
-      ...error.details,
+      ...error.facts,
       ...(fixed === null ? {} : { fixed_line: fixed }),
     });
   }

@@ -10,7 +10,7 @@ export interface LaneProject {
 }
 
 /**
- * The projects that these folders belong to. Inside a project the lane would be a side door, because it asks for no
+ * The projects that these folders belong to. Inside a project the lane would bypass the gate, because it asks for no
  * signature: it is closed unless the project's own `keyturn.yaml` opens it.
  */
 export function requireLaneAllowed(folders: readonly string[]): readonly LaneProject[] {

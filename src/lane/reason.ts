@@ -12,17 +12,23 @@ const advices: Readonly<Partial<Record<ReasonCode, string>>> = {
 };
 
 /** A reason as the edges show it: the code, what was found, what a human can do. */
-export interface Reason {
+export interface ShownReason {
   readonly code: ReasonCode;
   readonly message: string;
   readonly advice: string;
 }
 
-export function reasonOf({ code, message }: { readonly code: ReasonCode; readonly message: string }): Reason {
+export function reasonOf({
+  code,
+  message,
+}: {
+  readonly code: ReasonCode;
+  readonly message: string;
+}): ShownReason {
   return { code, message: visible(message), advice: advices[code] ?? explain(code).advice };
 }
 
 /** The one line for standard error. */
-export function reasonLine(reason: Reason): string {
+export function reasonLine(reason: ShownReason): string {
   return `${reason.code}: ${reason.message} ${reason.advice}`;
 }

@@ -1,8 +1,8 @@
 import { argument, visible } from '../canonical/visible.ts';
 import { showTool } from '../display/tool.ts';
-import type { Outcome } from '../effect/child.ts';
+import type { ChildOutcome } from '../effect/child.ts';
 import type { Refusal } from '../refusal.ts';
-import type { Effect } from '../tool/effect.ts';
+import type { ToolEffect } from '../tool/effect.ts';
 import { indented } from './visible.ts';
 
 /** The outcome of one lane run, as it was recorded. */
@@ -14,7 +14,7 @@ export interface Finished {
   readonly exit_code: number | null;
   /** Why it is no success. */
   readonly failure: Refusal | null;
-  readonly run: Outcome;
+  readonly run: ChildOutcome;
 }
 
 export const QUESTION = 'Ready to execute. Proceed? (y/n)';
@@ -23,7 +23,7 @@ export const QUESTION = 'Ready to execute. Proceed? (y/n)';
 export const shownOf = showTool;
 
 /** What 001 shows under "Human Role" before the question. */
-export function screen(id: string, effect: Effect): string[] {
+export function screen(id: string, effect: ToolEffect): string[] {
   const [executable = '', ...parameters] = effect.argv;
   return [
     '[PRE-EXECUTION]',
@@ -37,7 +37,7 @@ export function screen(id: string, effect: Effect): string[] {
   ];
 }
 
-export function report({ id, tool, timestamp, outcome, exit_code, run }: Finished): string[] {
+export function runReport({ id, tool, timestamp, outcome, exit_code, run }: Finished): string[] {
   const success = outcome === 'success';
   const output = outputLines(success ? run.stdout : run.stderr);
   const recorded = success ? 'in executed.jsonl' : 'in executed.jsonl as failure';
@@ -45,7 +45,7 @@ export function report({ id, tool, timestamp, outcome, exit_code, run }: Finishe
 }
 
 /** A run that ended, wherever it is recorded. */
-export interface Ended {
+interface Ended {
   readonly success: boolean;
   readonly tool: string;
   readonly execution_id: string;
@@ -70,14 +70,14 @@ export function reportLines(ended: Ended): string[] {
 }
 
 /** What a tool said, and how much of it was not kept. */
-export function outputLines({ bytes, total }: Pick<Outcome['stdout'], 'bytes' | 'total'>): string[] {
+export function outputLines({ bytes, total }: Pick<ChildOutcome['stdout'], 'bytes' | 'total'>): string[] {
   const lines = indented(bytes);
   return total > bytes.length ? [...lines, `  [${total - bytes.length} more bytes were not kept]`] : lines;
 }
 
 /** Before the start: the line of the check that failed, then the precondition report. */
 export function denial(refusal: Refusal): string[] {
-  const fixed = [refusal.details.controller, refusal.details.fixed_line].filter(
+  const fixed = [refusal.facts.controller, refusal.facts.fixed_line].filter(
     (line) => typeof line === 'string',
   );
   return [...fixed, `[ERROR] Cannot execute: ${refusal.message}`, 'No execution attempted.'].map(visible);

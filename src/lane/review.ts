@@ -7,7 +7,7 @@ import { readLines } from './lines.ts';
 import { onlyHash } from './verify.ts';
 
 /** The human at the keyboard. */
-export interface Terminal {
+interface Terminal {
   ask(question: string): Promise<string>;
 }
 

@@ -1,21 +1,21 @@
-import type { Outcome } from '../effect/child.ts';
+import type { ChildOutcome } from '../effect/child.ts';
 import { type Watching, watchWhile } from '../effect/watching.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import { compareEffects, type Effect } from '../tool/effect.ts';
+import { compareEffects, type ToolEffect } from '../tool/effect.ts';
 import { appendLine, locked } from './append.ts';
 import { type Beginning, beginningOf, beginsWith } from './beginning.ts';
 import { executedForm } from './form.ts';
 import { readLines } from './lines.ts';
-import { type Ready, type RunRequest, requirePreconditions } from './precondition.ts';
+import { type LaneRunRequest, type ReadyCall, requirePreconditions } from './precondition.ts';
 import type { Finished } from './report.ts';
 
 /** The human, who sees the effect and says y or not, and the world outside. */
 export interface RunSetting {
-  readonly confirm: (effect: Effect) => Promise<boolean>;
+  readonly confirm: (effect: ToolEffect) => Promise<boolean>;
   readonly clock: () => Date;
   readonly abort: AbortSignal;
   /** Opened after the y, and asked before the claim and while the tool runs. Without it nothing can be frozen. */
-  readonly freezes?: (effect: Effect) => Promise<Freezes>;
+  readonly freezes?: (effect: ToolEffect) => Promise<Freezes>;
 }
 
 /** What can stop the lane inside a project. */
@@ -25,14 +25,14 @@ export interface Freezes {
 }
 
 /** Everything that a run checks, and nothing that it does. */
-export async function previewRun(request: RunRequest): Promise<Effect> {
+export async function previewRun(request: LaneRunRequest): Promise<ToolEffect> {
   const { effect, prepared } = await requirePreconditions(request);
   prepared.close();
   return effect;
 }
 
 /** The adapter of 001 on the plain files: check, ask, look again and claim, run once, record, stop. */
-export async function runIntent(request: RunRequest, setting: RunSetting): Promise<Finished> {
+export async function runIntent(request: LaneRunRequest, setting: RunSetting): Promise<Finished> {
   const seen = await requirePreconditions(request);
   seen.prepared.close();
   if (!(await setting.confirm(seen.effect))) refuse('CONFIRMATION_DECLINED');
@@ -47,8 +47,8 @@ export async function runIntent(request: RunRequest, setting: RunSetting): Promi
 }
 
 async function watchedRun(
-  request: RunRequest,
-  seen: Ready,
+  request: LaneRunRequest,
+  seen: ReadyCall,
   { clock, abort }: RunSetting,
   freezes: Freezes | undefined,
 ): Promise<Finished> {
@@ -68,7 +68,7 @@ async function watchedRun(
 type RunWatch = Watching<Refusal>;
 
 async function runClaimed(
-  request: RunRequest,
+  request: LaneRunRequest,
   claimed: Claim,
   clock: RunSetting['clock'],
   watch: RunWatch,
@@ -85,7 +85,7 @@ async function runClaimed(
   }
 }
 
-interface Claim extends Ready {
+interface Claim extends ReadyCall {
   /** `executed.jsonl` as it was when the claim had been appended. */
   readonly held: Beginning;
 }
@@ -95,8 +95,8 @@ interface Claim extends Ready {
  * be here too. The claim is on the disk before the tool starts: from then on any reader sees this id as executed.
  */
 function claim(
-  request: RunRequest,
-  seen: Ready,
+  request: LaneRunRequest,
+  seen: ReadyCall,
   clock: RunSetting['clock'],
   { signal, found }: RunWatch,
 ): Promise<Claim> {
@@ -121,7 +121,7 @@ function claim(
 }
 
 async function record(
-  request: RunRequest,
+  request: LaneRunRequest,
   { effect, held }: Claim,
   clock: RunSetting['clock'],
   { run, failure }: Pick<Finished, 'run' | 'failure'>,
@@ -149,13 +149,13 @@ const CLAIM_LOST =
   'executed.jsonl no longer begins with what it held when the tool started: lines were changed or taken away.';
 
 /** Exit code 0 and nothing else is a success. */
-function failureOf(run: Outcome, stopped_by: Refusal | null): Refusal | null {
+function failureOf(run: ChildOutcome, stopped_by: Refusal | null): Refusal | null {
   if (run.aborted && stopped_by !== null) return stopped_by;
   const code = failureCode(run);
   return code === null ? null : new Refusal(code);
 }
 
-function failureCode(run: Outcome): ReasonCode | null {
+function failureCode(run: ChildOutcome): ReasonCode | null {
   if (!run.started) return 'TOOL_NOT_STARTED';
   if (run.timed_out) return 'TOOL_TIMED_OUT';
   if (run.signal !== null || run.exit_code === null) return 'TOOL_KILLED';

@@ -4,7 +4,7 @@ import type { QueueFolder } from './folder.ts';
 import { type IntentLine, intentForm, isHash } from './form.ts';
 import { readLines } from './lines.ts';
 
-/** What the human hands over: the id and the hash that the review printed. */
+/** What the human enters: the id and the hash that the review printed. */
 export interface Claimed {
   readonly id: string;
   readonly hash: string;

@@ -1,6 +1,5 @@
-import { hash as digestOf } from 'node:crypto';
-import type { Digest } from '../canonical/digest.ts';
-import { canonicalBytes, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalTextOfParsed, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { isObjectOf } from './strict.ts';
@@ -33,11 +32,16 @@ const LEAF = Buffer.from([0]);
 
 /** RFC 6962 leaf hash. It is also what the next entry names as `prev`: one hash serves chain and tree. */
 export function leafHash(bytes: Uint8Array): Digest {
-  return digestOf('sha256', Buffer.concat([LEAF, bytes]), 'hex');
+  return sha256(Buffer.concat([LEAF, bytes]));
+}
+
+/** The same of bytes that were decoded. A text of other bytes, which are not UTF-8, has another hash. */
+export function leafHashOfText(text: string): Digest {
+  return sha256(`\0${text}`);
 }
 
 export function sealEntry(entry: Entry): SealedEntry {
-  const bytes = canonicalBytes(entry);
+  const bytes = Buffer.from(canonicalTextOfParsed(entry));
   if (bytes.length > limits.entry_bytes)
     refuse('INPUT_TOO_LARGE', `A ledger entry has ${bytes.length} bytes.`);
   return { seq: entry.seq, bytes, hash: leafHash(bytes) };

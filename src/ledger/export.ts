@@ -1,13 +1,27 @@
-import { isUtf8 } from 'node:buffer';
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
+import { isUtf8 } from '../canonical/primitive.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Entry, SealedEntry } from './entry.ts';
-import { fingerprint, type Head, openHead, requireKey } from './head.ts';
-import { readChunks, readLines } from './lines.ts';
+import { type Head, keyFingerprint, openHead, requireKey } from './head.ts';
+import { streamLines } from './lines.ts';
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from './note.ts';
 import { type ExportedObject, OBJECT_LINE_BYTES, ObjectLines, objectLine } from './object.ts';
+import {
+  endLine,
+  isEndLine,
+  PART_FIELDS,
+  partFields,
+  partOf,
+  requireBeneath,
+  requireFollows,
+  SEGMENT_FORMAT,
+  type SegmentBeginning,
+  type SegmentEnd,
+  type SegmentPart,
+  segmentEnd,
+} from './segment.ts';
 import { readCanonical, refuseAs } from './strict.ts';
 import { LedgerVerifier, type VerifiedLedger } from './verify.ts';
 
@@ -31,26 +45,31 @@ export interface ExportSource {
   readonly key: VerifierKey;
   /** The signed head. Entries after it are left out: the ledger may grow while it is exported. */
   readonly head: string;
+  /** From the first one on, or from that of the part. */
   readonly entries: AsyncIterable<readonly SealedEntry[]>;
+  /** Only these entries, with the proof that they are beneath the head. */
+  readonly part?: SegmentPart & { readonly consistency: readonly Digest[] };
   /** What the entries name, in the order of the digests. Without it the export has no objects. */
   readonly objects?: AsyncIterable<ExportedObject>;
 }
 
 export async function* writeExport(source: ExportSource): AsyncGenerator<Uint8Array> {
-  const { tenant, key, head, entries, objects } = source;
+  const { tenant, key, head, entries, objects, part } = source;
   const { size } = openHead(head, key);
-  const about = { format: FORMAT, key: formatVerifierKey(key), origin: key.name, tenant };
-  yield line(canonicalText({ ...about, objects: objects !== undefined }));
-  let written = 0;
+  const about = { key: formatVerifierKey(key), origin: key.name, tenant, objects: objects !== undefined };
+  const format = part ? { format: SEGMENT_FORMAT, ...partFields(part) } : { format: FORMAT };
+  yield line(canonicalText({ ...about, ...format }));
+  const end = part?.to ?? size;
+  let written = part?.begin.size ?? 0;
   for await (const batch of entries) {
-    const covered = batch.slice(0, size - written);
+    const covered = batch.slice(0, end - written);
     written += covered.length;
     yield Buffer.concat(covered.flatMap(entryLine));
-    if (written === size) break;
+    if (written === end) break;
   }
-  if (written < size) refuse('LEDGER_TRUNCATED', `The ledger has ${written} entries; its head has ${size}.`);
+  if (written < end) refuse('LEDGER_TRUNCATED', `The ledger has ${written} entries; its head has ${size}.`);
   for await (const object of objects ?? NONE) yield objectLine(object);
-  yield line(canonicalText({ head }));
+  yield line(part ? endLine(part.consistency, head) : canonicalText({ head }));
 }
 
 const NONE: readonly ExportedObject[] = [];
@@ -66,15 +85,19 @@ function line(text: string): Buffer {
 export interface VerifyExportOptions {
   /** The fingerprint or the verifier key that the auditor knows. Without it the file vouches for itself. */
   readonly key?: string;
-  /** The texts of heads that somebody kept. */
+  /** The texts of heads that an auditor kept. */
   readonly kept?: readonly string[];
   readonly deep?: boolean;
+  /** The file before this one, where several segments are one ledger. */
+  readonly after?: VerifiedExport;
   readonly inspect?: (entry: Entry) => void;
   /** Is shown every entry, and then every object. What it refuses is refused. */
   readonly contents?: Contents;
 }
 
 export interface Contents {
+  /** Whether the file has objects, and whether it is only a part of a ledger. Called before anything else. */
+  begin?(objects: boolean, is_part: boolean): void;
   entry(entry: Entry): void;
   object(object: ExportedObject): void;
   /** The file has objects, and this was all of them. */
@@ -82,7 +105,12 @@ export interface Contents {
 }
 
 export interface VerifiedExport extends VerifiedLedger {
+  /** The first entry; 0 but for a segment. */
+  readonly from: number;
+  /** For a segment it may know more entries than the file has. */
   readonly head: Head;
+  /** Kept heads that a segment says nothing about. */
+  readonly unjudged: readonly Head[];
   readonly fingerprint: string;
   /** Whether the auditor named the key. If not, only accidents are excluded, not forgers. */
   readonly key_confirmed: boolean;
@@ -90,14 +118,13 @@ export interface VerifiedExport extends VerifiedLedger {
   readonly objects: { readonly stored: number; readonly erased: number } | null;
 }
 
-/** Verifies an export with nothing but the file, given as a path or as its bytes. Constant memory unless `deep`. */
+/** Verifies an export with nothing but its bytes. Constant memory unless `deep`. */
 export async function verifyExport(
-  source: string | AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   options: VerifyExportOptions = {},
 ): Promise<VerifiedExport> {
   const reader = new ExportReader(options);
-  const chunks = typeof source === 'string' ? readChunks(source) : source;
-  for await (const lines of readLines(chunks, () => reader.max_line_bytes)) reader.feed(lines);
+  for await (const lines of streamLines(chunks, () => reader.max_line_bytes)) reader.feed(lines);
   return reader.finish();
 }
 
@@ -106,6 +133,9 @@ class ExportReader {
   #key: VerifierKey | null = null;
   #verifier: LedgerVerifier | null = null;
   #head: Head | null = null;
+  #part: SegmentPart | null = null;
+  #end: SegmentEnd | null = null;
+  #outside: readonly Head[] = [];
   #objects: ObjectLines | null = null;
 
   constructor(options: VerifyExportOptions) {
@@ -126,7 +156,7 @@ class ExportReader {
     if (this.#head !== null) malformed('Something follows the head.');
     if (this.#key === null || this.#verifier === null) this.#begin(text);
     else if (beginsWith(text, ENTRY)) this.#entry(text, this.#verifier);
-    else if (beginsWith(text, HEAD)) this.#head = openHead(headOf(text), this.#key);
+    else if (this.#part ? isEndLine(text) : beginsWith(text, HEAD)) this.#finishWith(text, this.#key);
     else if (!this.#object(text))
       malformed(`After entry ${this.#verifier.size - 1} comes a line that is neither an entry nor the head.`);
   }
@@ -137,6 +167,11 @@ class ExportReader {
     verifier.feed([sealedEntry(text, verifier.size)]);
   }
 
+  #finishWith(text: Buffer, key: VerifierKey): void {
+    this.#end = this.#part && segmentEnd(text, key);
+    this.#head = this.#end?.head ?? openHead(headOf(text), key);
+  }
+
   #object(text: Buffer): boolean {
     const object = this.#objects?.read(text) ?? null;
     if (object === null) return false;
@@ -145,27 +180,38 @@ class ExportReader {
   }
 
   #begin(text: Buffer): void {
-    const { key, tenant, objects } = headerOf(text);
-    const { key: expected, kept = [], deep = false, inspect, contents } = this.#options;
+    const { key, tenant, objects, part } = headerOf(text);
+    const { key: expected, kept = [], deep = false, inspect, contents, after } = this.#options;
     if (expected !== undefined) requireKey(key, expected);
-    const heads = kept.map((note) => openHead(note, key));
+    if (after) requireAfter(after, { key, tenant, part });
+    else if (deep && part && part.begin.size > 0)
+      refuse('SEGMENT_MISSING', 'A deep verification begins with the first segment.');
+    const heads = [...kept.map((note) => openHead(note, key)), ...(after ? [after.head] : [])];
+    const isInside = ({ size }: Head) => !part || (size >= part.begin.size && size <= part.to);
+    this.#outside = heads.filter((head) => !isInside(head));
     this.#key = key;
+    this.#part = part;
     this.#objects = objects ? new ObjectLines('EXPORT_MALFORMED') : null;
+    contents?.begin?.(objects, part !== null);
     const watch = contents && { onEntry: (entry: Entry) => contents.entry(entry) };
-    this.#verifier = new LedgerVerifier({ tenant, kept: heads, deep, ...(inspect && { inspect }), ...watch });
+    const where = { tenant, kept: heads.filter(isInside), ...(part && { begin: part.begin }) };
+    this.#verifier = new LedgerVerifier({ ...where, deep, ...(inspect && { inspect }), ...watch });
   }
 
   finish(): VerifiedExport {
     if (this.#key === null || this.#verifier === null) malformed('The file is empty.');
     if (this.#head === null) malformed('The file has no head. It is cut off.');
     const ledger = this.#verifier.finish();
-    requireCovered(ledger, this.#head);
+    if (this.#part && this.#end) requireBeneath(ledger, this.#part.to, this.#end);
+    else requireCovered(ledger, this.#head);
     if (this.#objects) this.#options.contents?.finish();
     const found = this.#objects;
     return {
       ...ledger,
+      from: this.#part?.begin.size ?? 0,
       head: this.#head,
-      fingerprint: fingerprint(this.#key.public_key),
+      unjudged: unjudgedBy(this.#head, this.#outside).filter((one) => one !== this.#options.after?.head),
+      fingerprint: keyFingerprint(this.#key.public_key),
       key_confirmed: this.#options.key !== undefined,
       objects: found && { stored: found.stored, erased: found.erased },
     };
@@ -179,15 +225,45 @@ function requireCovered(ledger: VerifiedLedger, head: Head): void {
   if (ledger.root !== head.root) refuse('LEDGER_FORKED', 'The entries are not those that the head signs.');
 }
 
-function headerOf(text: Buffer): { key: VerifierKey; tenant: string; objects: boolean } {
-  const header = readCanonical(text, ['format', 'key', 'objects', 'origin', 'tenant'], 'EXPORT_MALFORMED');
+interface Header {
+  readonly key: VerifierKey;
+  readonly tenant: string;
+  readonly objects: boolean;
+  /** Null for a whole ledger. */
+  readonly part: SegmentPart | null;
+}
+
+const FIELDS = ['format', 'key', 'objects', 'origin', 'tenant'] as const;
+
+function headerOf(text: Buffer): Header {
+  const is_part = beginsWith(text, `{"format":"${SEGMENT_FORMAT}"`);
+  const header = readCanonical(text, is_part ? [...FIELDS, ...PART_FIELDS] : FIELDS, 'EXPORT_MALFORMED');
   const { format, key: vkey, objects, origin, tenant } = header;
-  if (format !== FORMAT) malformed(`The first line does not say ${FORMAT}.`);
+  if (!is_part && format !== FORMAT) malformed(`The first line does not say ${FORMAT}.`);
   if (typeof vkey !== 'string' || typeof tenant !== 'string' || typeof objects !== 'boolean')
     malformed('The first line is not a header.');
   const key = refuseAs('EXPORT_MALFORMED', () => parseVerifierKey(vkey));
   if (key.name !== origin) malformed('The key is not the key of the origin.');
-  return { key, tenant, objects };
+  return { key, tenant, objects, part: is_part ? partOf(header) : null };
+}
+
+function requireAfter(after: VerifiedExport, { key, tenant, part }: Omit<Header, 'objects'>): void {
+  if (key.name !== after.head.origin || tenant !== after.tenant)
+    refuse('LEDGER_FOREIGN', 'The files are of different ledgers.');
+  if (keyFingerprint(key.public_key) !== after.fingerprint)
+    refuse('HEAD_SIGNATURE_INVALID', 'The files are signed by different keys.');
+  if (part === null) refuse('SEGMENT_ORDER', 'A whole ledger follows nothing.');
+  const before: SegmentBeginning = { size: after.size, frontier: after.frontier, last: after.last };
+  requireFollows(before, part);
+}
+
+/** The head of the file itself tells of one more size. */
+function unjudgedBy(head: Head, outside: readonly Head[]): Head[] {
+  return outside.filter(({ size, root }) => {
+    if (size === head.size && root !== head.root)
+      refuse('LEDGER_FORKED', `The first ${size} entries are not those of the kept head.`, { size });
+    return size !== head.size;
+  });
 }
 
 function sealedEntry(text: Buffer, seq: number): SealedEntry {

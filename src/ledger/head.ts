@@ -43,16 +43,16 @@ function parseHead(text: string): Head {
 }
 
 /** What the owner of a ledger reads out and an auditor compares. */
-export function fingerprint(public_key: PublicKey): string {
+export function keyFingerprint(public_key: PublicKey): string {
   return `sha256:${sha256(Buffer.from(public_key, 'base64'))}`;
 }
 
 /**
- * A file that names its own key proves nothing: whoever forged the file chose the key. So the auditor says which key,
+ * A file that names its own key proves nothing: a forger chooses the key. So the auditor says which key,
  * by its fingerprint or as a verifier key. Any other text fits no key.
  */
 export function requireKey(key: VerifierKey, expected: string): void {
-  const actual = fingerprint(key.public_key);
+  const actual = keyFingerprint(key.public_key);
   if (expected !== actual && expected !== formatVerifierKey(key))
     refuse('HEAD_SIGNATURE_INVALID', `The ledger is signed by another key, ${actual}.`, { key: actual });
 }

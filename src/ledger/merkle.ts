@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Digest, isDigest, sha256 } from '../canonical/digest.ts';
 import { refuse } from '../refusal.ts';
 
@@ -23,7 +22,7 @@ export interface TreeRoot {
 }
 
 /** The leaves `from` to `to`, without `to`. */
-export type Range = readonly [from: number, to: number];
+type Range = readonly [from: number, to: number];
 
 type Visit = (from: number, to: number, node: Digest) => void;
 
@@ -34,7 +33,7 @@ export function nodeHash(left: Digest, right: Digest): Digest {
   const bytes = Buffer.from(`01${left}${right}`, 'hex');
   // Buffer.from stops in silence at the first character that is not hexadecimal.
   if (bytes.length !== 65) refuse('HASH_MALFORMED');
-  return hash('sha256', bytes, 'hex');
+  return sha256(bytes);
 }
 
 /** The tree with one more leaf. `visit` sees every complete subtree that the leaf finishes. */

@@ -6,7 +6,7 @@ import {
   publicKeyOf,
   type Seed,
   sign,
-  verify,
+  verifyEd25519,
 } from '../canonical/ed25519.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -40,8 +40,6 @@ const KEY_NAME = /^[^\p{White_Space}\p{Cc}+]{1,255}$/u;
 const VERIFIER_KEY = /^([^+]+)\+[0-9a-f]{8}\+([A-Za-z0-9+/]{44})$/;
 const SIGNATURE_LINE = /^— (\S+) ([A-Za-z0-9+/]+={0,2})$/;
 const CONTROL = /[\0-\x09\x0b-\x1f]/;
-/** The specification asks for at least 16. A ledger signs once; the rest is room for witnesses. */
-const SIGNATURES_MAX = 16;
 
 export function verifierKey(name: string, public_key: PublicKey): VerifierKey {
   if (!KEY_NAME.test(name) || !name.isWellFormed())
@@ -82,7 +80,7 @@ export function openNote(note: string, key: VerifierKey): string {
   const known = signatures.filter(({ name, id }) => name === key.name && id === key.id);
   if (known.length === 0) refuse('HEAD_SIGNATURE_INVALID', `The head is not signed by ${key.name}.`);
   const public_key = publicKeyOf(key.public_key);
-  if (!known.every(({ signature }) => verify(Buffer.from(text), signature, public_key)))
+  if (!known.every(({ signature }) => verifyEd25519(Buffer.from(text), signature, public_key)))
     refuse('HEAD_SIGNATURE_INVALID', `The signature by ${key.name} does not verify.`);
   return text;
 }
@@ -97,12 +95,14 @@ function formatSignature({ name, id, signature }: NoteSignature): string {
 }
 
 export function parseNote(note: string): Note {
-  if (note.length > limits.json_string_chars) refuse('HEAD_MALFORMED', 'The note is too long.');
+  if (note.length > limits.json_string_chars)
+    refuse('HEAD_MALFORMED', `The note has more than ${limits.json_string_chars} characters.`);
   if (!note.isWellFormed() || CONTROL.test(note)) refuse('HEAD_MALFORMED', 'The note is not plain text.');
   const end = note.lastIndexOf('\n\n') + 1;
   if (end === 0) refuse('HEAD_MALFORMED', 'The note has no text or no signatures.');
   const lines = note.slice(end + 1, -1).split('\n');
-  if (lines.length > SIGNATURES_MAX) refuse('HEAD_MALFORMED', 'The note has too many signatures.');
+  if (lines.length > limits.note_signatures)
+    refuse('HEAD_MALFORMED', `The note has more than ${limits.note_signatures} signatures.`);
   const parsed = { text: note.slice(0, end), signatures: lines.map(parseSignature) };
   // A cut line, or a second base64 form of the same signature, does not come back as it was.
   if (formatNote(parsed) !== note) refuse('HEAD_MALFORMED', 'The note is not in its one form.');

@@ -4,7 +4,7 @@ import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type Entry, isEntry, openEntry, type SealedEntry, sealEntry } from './entry.ts';
-import { fingerprint, type Head, openHead, requireKey } from './head.ts';
+import { type Head, keyFingerprint, openHead, requireKey } from './head.ts';
 import {
   consistencyRanges,
   hashRanges,
@@ -41,7 +41,7 @@ interface Bundle {
   readonly head: string;
   readonly entries: readonly ProvenEntry[];
   readonly consistency: Consistency | null;
-  /** The ledger key's word that these are all the entries of the story: nobody else can leave one out. */
+  /** The ledger key's word that these are all the entries of the story, so that none can be left out. */
   readonly complete: string;
   /** Whether the objects follow. */
   readonly objects: boolean;
@@ -62,7 +62,7 @@ export interface ProofRequest {
   readonly objects?: readonly ExportedObject[];
 }
 
-/** Writes a bundle in one pass over the ledger, and verifies it before it leaves the house. */
+/** Writes a bundle in one pass over the ledger, and verifies it before it is returned. */
 export async function makeBundle(request: ProofRequest): Promise<Uint8Array> {
   const { subject, key, kept } = request;
   const { size } = openHead(request.head, key);
@@ -82,7 +82,7 @@ export async function makeBundle(request: ProofRequest): Promise<Uint8Array> {
   const bundle = formatBundle({ subject, key, head: request.head, entries, consistency, complete, objects });
   const bytes = Buffer.concat([bundle, ...(request.objects ?? []).map(objectLine)]);
   if (bytes.length > limits.bundle_bytes) refuse('INPUT_TOO_LARGE', `The bundle has ${bytes.length} bytes.`);
-  verifyBundle(bytes, { key: fingerprint(key.public_key), ...(kept !== undefined && { kept }) });
+  verifyBundle(bytes, { key: keyFingerprint(key.public_key), ...(kept !== undefined && { kept }) });
   return bytes;
 }
 
@@ -131,7 +131,7 @@ export function verifyBundle(bytes: Uint8Array, options: VerifyBundleOptions): V
     refuse('PROOF_INVALID', 'The bundle does not hold the entries that the ledger key vouches for.');
   const { subject, key } = bundle;
   const objects = readObjects(bytes.subarray(end), bundle.objects);
-  return { subject, tenant, head, kept, fingerprint: fingerprint(key.public_key), entries, objects };
+  return { subject, tenant, head, kept, fingerprint: keyFingerprint(key.public_key), entries, objects };
 }
 
 function readObjects(bytes: Uint8Array, expected: boolean): Map<Digest, Uint8Array | null> | null {

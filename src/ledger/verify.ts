@@ -1,19 +1,19 @@
 import type { Digest } from '../canonical/digest.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { type Entry, GENESIS, leafHash, openEntry, type SealedEntry, skimEntry } from './entry.ts';
-import { append, EMPTY_TREE, rootOf, type Tree, type TreeRoot } from './merkle.ts';
+import { type Entry, leafHash, openEntry, type SealedEntry, skimEntry } from './entry.ts';
+import { append, rootOf, type Tree, type TreeRoot } from './merkle.ts';
+import { type SegmentBeginning, WHOLE } from './segment.ts';
 import { canonicalForm } from './strict.ts';
 
-export interface VerifyOptions {
+export interface ChainVerifyOptions {
   /** The tenant that every entry must name. Without it, the one that the first entry names. */
   readonly tenant?: string;
-  /** Heads that somebody kept, opened already: the ledger must go through each of them. */
+  /** Heads that an auditor kept, opened already: the ledger must go through each of them. */
   readonly kept?: readonly TreeRoot[];
-  /**
-   * Also checks the canonical form of each entry, that no claim is taken twice, and asks `inspect`. Memory grows with
-   * the number of claims; without `deep` it does not grow at all.
-   */
+  /** Also checks the canonical form of each entry, and asks `inspect`. */
   readonly deep?: boolean;
+  /** What came before the first entry; nothing unless told. */
+  readonly begin?: SegmentBeginning;
   /** Called for each entry once its place in the chain is known. */
   readonly onEntry?: (entry: Entry) => void;
   /** Called for each entry of a deep verification. It refuses an entry whose body it cannot accept. */
@@ -28,27 +28,20 @@ export interface VerifiedLedger extends Tree {
   readonly tenant: string | null;
 }
 
-export async function verifyLedger(
-  batches: AsyncIterable<readonly SealedEntry[]>,
-  options: VerifyOptions = {},
-): Promise<VerifiedLedger> {
-  const verifier = new LedgerVerifier(options);
-  for await (const batch of batches) verifier.feed(batch);
-  return verifier.finish();
-}
-
-/** Feed it the whole ledger from its first entry, in order. It refuses at the first entry that is wrong. */
+/** Feed it the whole ledger from its first entry, or a part of it, in order. It refuses at the first entry that is wrong. */
 export class LedgerVerifier {
-  #tree = EMPTY_TREE;
-  #last = GENESIS;
+  #tree: Tree;
+  #last: Digest;
   #at: string | null = null;
   #tenant: string | null;
   readonly #kept: ReadonlyMap<number, Digest>;
-  readonly #claims = new Map<string, number>();
-  readonly #options: VerifyOptions;
+  readonly #options: ChainVerifyOptions;
 
-  constructor(options: VerifyOptions = {}) {
+  constructor(options: ChainVerifyOptions = {}) {
     this.#options = options;
+    const { size, frontier, last } = options.begin ?? WHOLE;
+    this.#tree = { size, frontier };
+    this.#last = last;
     this.#tenant = options.tenant ?? null;
     this.#kept = rootsBySize(options.kept ?? []);
     this.#compareWithKept();
@@ -94,18 +87,12 @@ export class LedgerVerifier {
     try {
       const entry = openEntry(bytes);
       if (!canonicalForm(entry, bytes)) broken(seq, 'its bytes are not in canonical form');
-      for (const claim of entry.claims) this.#take(claim, seq);
       this.#options.inspect?.(entry);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code === 'LEDGER_BROKEN') throw error;
-      broken(seq, error.message, { reason_code: error.code });
+      if (!(error instanceof Refusal) || (error.code === 'LEDGER_BROKEN' && 'seq' in error.facts))
+        throw error;
+      broken(seq, error.message, error.code === 'LEDGER_BROKEN' ? {} : { reason_code: error.code });
     }
-  }
-
-  #take(claim: string, seq: number): void {
-    const taken = this.#claims.get(claim);
-    if (taken !== undefined) broken(seq, `it takes the claim ${claim}, which entry ${taken} took`);
-    this.#claims.set(claim, seq);
   }
 
   #compareWithKept(): void {

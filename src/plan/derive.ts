@@ -5,27 +5,27 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { createHandlers, type Handlers, type Runners } from './handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
-import { listedPaths, pathsOf, requireListed, type Standing } from './input/rules.ts';
+import { listedPaths, type PathAccess, pathsOf, requireListed } from './input/rules.ts';
 import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
 import type { Action, ActionEffect, PathChange, PipelineStep, Plan, PlanEffect } from './model.ts';
 import type { ActionType } from './operation.ts';
 import { Attributes } from './state/attributes.ts';
 import { foldersAbove } from './state/folders.ts';
-import { Overlay } from './state/overlay.ts';
+import { PathOverlay } from './state/overlay.ts';
 import { isPin } from './state/pin.ts';
-import type { Sight } from './state/sight.ts';
+import type { StatCache } from './state/stat-cache.ts';
 
 export interface DeriveOptions {
   readonly plan: Plan;
   /** Absolute. All paths of the plan are beneath it. */
   readonly root: string;
   readonly config_digest: Digest | null;
-  readonly protection?: (path: string) => Standing;
+  readonly protection?: (path: string) => PathAccess;
   readonly runners?: Runners;
   /** Sees each change with its contents: for previews. Nothing that it does is part of the effect. */
   readonly visit?: (visited: Visited) => Promise<void> | void;
   /** Remembers what was seen of the project. */
-  readonly sight?: Sight;
+  readonly stat_cache?: StatCache;
   /** Remembers which attributes its files have. */
   readonly attributes?: Attributes;
   /** With it, an action that cannot be simulated is told here and left out, and the others are looked at all the same. */
@@ -51,12 +51,12 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
   const again = pathsMentionedTwice(ordered);
   const attributes = options.attributes ?? new Attributes();
   await attributes.learnPaths(root, [...new Set(ordered.flatMap(pathsOf).map(({ path }) => path))]);
-  const overlay = new Overlay({
+  const overlay = new PathOverlay({
     root,
     attributes,
     preserve_permissions: plan.instructions.preserve_permissions,
     keep: (path) => again.has(path),
-    sight: options.sight,
+    stat_cache: options.stat_cache,
   });
   try {
     const actions: ActionEffect[] = [];
@@ -89,7 +89,7 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
 
 async function simulateOrTell(
   action: Action,
-  overlay: Overlay,
+  overlay: PathOverlay,
   options: DeriveOptions,
 ): Promise<Foreseen | null> {
   try {
@@ -106,7 +106,7 @@ interface Foreseen {
   readonly reads: readonly string[];
 }
 
-async function simulate(action: Action, overlay: Overlay, options: DeriveOptions): Promise<Foreseen> {
+async function simulate(action: Action, overlay: PathOverlay, options: DeriveOptions): Promise<Foreseen> {
   const handlers = createHandlers(options.runners ?? {});
   overlay.begin();
   const {
@@ -122,11 +122,11 @@ async function simulate(action: Action, overlay: Overlay, options: DeriveOptions
   return { effect: { ...kept, undo, changes, statements, query_text, steps }, reads };
 }
 
-function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: Overlay) {
+function simulateBy<T extends ActionType>(handlers: Handlers, action: Action<T>, overlay: PathOverlay) {
   return handlers[action.action_type].simulate(action, overlay);
 }
 
-function visited(action: Action, change: PathChange, overlay: Overlay): Visited {
+function visited(action: Action, change: PathChange, overlay: PathOverlay): Visited {
   return {
     action,
     change,
@@ -241,7 +241,7 @@ function elevatedPaths(
   return [...touched].filter((path) => protection(path) === 'elevated').sort();
 }
 
-function requireOpen(path: string, standing: Standing, verb: 'change' | 'read'): void {
+function requireOpen(path: string, standing: PathAccess, verb: 'change' | 'read'): void {
   if (standing === 'own')
     refuse('PLAN_PATH_OWN', `No plan may ${verb} ${path}: it belongs to Keyturn.`, { path });
   if (standing === 'forbidden') refuse('PLAN_PATH_FORBIDDEN', `No plan may ${verb} ${path}.`, { path });

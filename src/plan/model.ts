@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { JsonObject } from '../canonical/json.ts';
-import type { Effect as ToolEffect } from '../tool/effect.ts';
+import type { ToolEffect } from '../tool/effect.ts';
 import type { ActionType, OperationOf } from './operation.ts';
 
 /** A parsed plan: 004 section 3.3 with every default filled in. Types only; `plan/input/` makes them. */

@@ -5,7 +5,7 @@ import { runSql } from '../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../effect/sql/statement.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { deriveEffect, type Effect } from '../tool/effect.ts';
+import { deriveEffect, type ToolEffect } from '../tool/effect.ts';
 import type { Registry } from '../tool/registry.ts';
 import { prepareRun, type Surroundings } from '../tool/run.ts';
 import type { Pipeline } from '../tool/schema.ts';
@@ -68,7 +68,7 @@ function toolStep(
   { root, surroundings: { digests } }: PipelineSetting,
   registry: Registry,
   step: Extract<Pipeline['steps'][number], { tool: string }>,
-): Effect {
+): ToolEffect {
   const tool = toolNamed(registry, step.tool);
   return deriveEffect({
     registry,
@@ -92,10 +92,10 @@ function sqlStep(
 
 async function runTool(
   { surroundings }: PipelineSetting,
-  effect: Effect,
-  { signal }: PipelineOptions,
+  effect: ToolEffect,
+  { signal, lock }: PipelineOptions,
 ): Promise<string | null> {
-  const prepared = prepareRun(effect, surroundings);
+  const prepared = prepareRun(effect, { ...surroundings, ...(lock !== undefined && { lock }) });
   try {
     const { started, exit_code, signal: killed } = await prepared.run({ abort: signal });
     if (started && exit_code === 0) return null;

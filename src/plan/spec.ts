@@ -4,7 +4,7 @@ import { readSystemConfig, type SystemConfig } from './input/config.ts';
 import { openJson } from './input/document.ts';
 import { openTaskEnvelope } from './input/envelope.ts';
 import { parsePlan, requirePlan } from './input/parse.ts';
-import { type Path, type Placed, type Problem, Problems, refuseProblems } from './input/problem.ts';
+import { type Path, type Placed, type PlanProblem, Problems, refuseProblems } from './input/problem.ts';
 import { type PlanRules, rulesOf } from './input/rules.ts';
 import type { Plan } from './model.ts';
 
@@ -25,7 +25,7 @@ export interface PlanSource {
 }
 
 /** A problem, and which of the two files it stands in. */
-export interface PlacedProblem extends Problem {
+export interface PlacedProblem extends PlanProblem {
   readonly source: 'plan' | 'config';
 }
 
@@ -33,7 +33,7 @@ export type ReadSpec =
   | { readonly spec: PlanSpec; readonly opened: OpenedSpec }
   | { readonly problems: readonly PlacedProblem[] };
 
-/** Reads what an agent hands over, or says everything that is wrong with it. */
+/** Reads the plan that an agent submits, or says everything that is wrong with it. */
 export function readPlanSpec(source: PlanSource): ReadSpec {
   return isEnvelope(source.plan) ? fromEnvelope(source) : fromPlan(source);
 }
@@ -63,7 +63,7 @@ function fromPlan({ plan: bytes, config: yaml, registries }: PlanSource): ReadSp
   };
 }
 
-function placed(source: PlacedProblem['source'], problems: readonly Problem[]): PlacedProblem[] {
+function placed(source: PlacedProblem['source'], problems: readonly PlanProblem[]): PlacedProblem[] {
   return problems.map((problem) => ({ ...problem, source }));
 }
 

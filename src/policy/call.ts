@@ -1,16 +1,28 @@
+import type { CedarArguments } from './arguments.ts';
 import type { CedarCall } from './cedar.ts';
 import type { PolicyRequest } from './request.ts';
 
-/** The question in Cedar's form. Nothing is copied that need not be: Cedar itself checks it against the schema. */
-export function callOf(request: PolicyRequest, policies: string, schema: string): CedarCall {
-  const { principal, resource, action, context } = request;
+/** The question about one call, in Cedar's form. Nothing is copied that need not be: Cedar itself checks it against the schema. */
+export function cedarCall(
+  request: PolicyRequest,
+  called: CedarArguments,
+  policies: string,
+  schema: string,
+): CedarCall {
+  const { principal, resource, action } = request;
+  const { calls: _, ...context } = request.context;
   const who = { type: TYPES[principal.kind], id: principal.name };
   const what = { type: TYPES[resource.kind], id: resource.name };
   const call = {
     principal: who,
     action: { type: 'Keyturn::Action', id: action },
     resource: what,
-    context: { ...context, writes_in: withFolders(context.scope_writes) },
+    context: {
+      ...context,
+      arguments: called,
+      writes_in: withFolders(context.scope_writes),
+      writes_top: topsOf(resource),
+    },
     entities: [
       {
         uid: who,
@@ -54,4 +66,15 @@ export function withFolders(paths: readonly string[]): string[] {
       found.add(path.slice(0, end));
   }
   return [...found];
+}
+
+/** The first part of each path that may be written; `.` is all of the project, and `/` whatever lies outside. */
+export function topsOf({ kind, sandboxed, writes, tools }: PolicyRequest['resource']): string[] {
+  const tops = writes.map((path) => {
+    const parts = path.split('/');
+    return parts.some((part) => part === '' || part === '..') ? '/' : parts[0]!;
+  });
+  // The registration of a simulation does not tell which paths its plan will have.
+  const is_known = sandboxed && !(kind === 'simulation' && tools.length === 0);
+  return [...new Set(is_known ? tops : ['.', '/', ...tops])];
 }

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import type * as Cedar from '@cedar-policy/cedar-wasm/nodejs';
 
 export type CedarEngine = typeof Cedar;
@@ -10,7 +9,10 @@ export type CedarProblem = Cedar.DetailedError;
 
 /** Four megabytes of WebAssembly: loaded only by who asks the rules. */
 export async function loadCedar(): Promise<CedarEngine> {
-  if (v8Major() <= LAST_V8_THAT_ABORTS) setFlagsFromString('--no-turbo-inline-js-wasm-calls');
+  if (v8Major() <= LAST_V8_THAT_ABORTS) {
+    const { setFlagsFromString } = await import('node:v8');
+    setFlagsFromString('--no-turbo-inline-js-wasm-calls');
+  }
   return import('@cedar-policy/cedar-wasm/nodejs');
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { parseYaml } from '../canonical/yaml.ts';
+import { policyLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { policyLimits } from './limits.ts';
 
 /** Reads a YAML file that is kept beside the policies, or refuses with the file, the line and what is wrong. */
 export function readDocument<T>(file: string, text: string, schema: z.ZodType<T>): T {
@@ -19,7 +19,7 @@ function strictYaml(file: string, text: string): ReturnType<typeof parseYaml> {
     return parseYaml(Buffer.from(text, 'utf8'), policyLimits.file_bytes);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { line = 1 } = error.details;
+    const { line = 1 } = error.facts;
     return refuse('POLICY_INVALID', `${file}: ${error.message}`, { file, line });
   }
 }

@@ -1,10 +1,10 @@
 import { sha256 } from '../canonical/digest.ts';
 import { refuse } from '../refusal.ts';
-import { callOf } from './call.ts';
+import { argumentsAsked, type CedarArguments, schemaWith } from './arguments.ts';
+import { cedarCall } from './call.ts';
 import { type CedarAnswer, type CedarEngine, loadCedar } from './cedar.ts';
 import { needsApprover, type Policy } from './policy.ts';
 import { type DecidingPolicy, type Decision, type PolicyRequest, SCOPE_OF, type Scope } from './request.ts';
-import { CEDAR_SCHEMA } from './schema.ts';
 import type { PolicySet } from './set.ts';
 import { allowedBy, deniedBy, notAsked, notEvaluated, notPermitted } from './words.ts';
 
@@ -26,7 +26,7 @@ export async function openEngine(set: PolicySet): Promise<Engine> {
   };
 }
 
-/** Without the forbids that an approver can lift it must be allowed: nobody approves what was never permitted. */
+/** Without the forbids that an approver can lift it must be allowed: an approval cannot permit what no policy permits. */
 function awaitsApprover(
   asker: Asker,
   { policies }: PolicySet,
@@ -35,7 +35,29 @@ function awaitsApprover(
 ): boolean {
   if (request.action !== 'access' || code !== 'POLICY_DENIED') return false;
   const lifted = new Set(policies.filter(needsApprover).map(({ id }) => id));
-  return deciding.every(({ id }) => lifted.has(id)) && judge(asker, 'approved intent', request).allowed;
+  return (
+    deciding.every(({ id }) => lifted.has(id)) &&
+    judge(asker, 'approved intent', { request, called: {} }).allowed
+  );
+}
+
+/** Every call must be allowed; the first denial halts. */
+function decide(asker: Asker, request: PolicyRequest): Decision {
+  if (!Object.hasOwn(SCOPE_OF, request.action)) return failed([], notAsked('there is no such action'));
+  const asked = argumentsAsked(request, asker.types);
+  if (typeof asked === 'string') return failed([], notAsked(asked));
+  const allowing = new Set<string>();
+  for (const called of asked) {
+    const decision = decideCall(asker, { request, called });
+    if (!decision.allowed) return decision;
+    for (const { id } of decision.policies) allowing.add(id);
+  }
+  return allowed(asker.described([...allowing]));
+}
+
+interface Question {
+  readonly request: PolicyRequest;
+  readonly called: CedarArguments;
 }
 
 /**
@@ -43,27 +65,31 @@ function awaitsApprover(
  * in one call, because a forbid overrides every permit. Only where the emergency scope has said something does the
  * order matter: then the scope is asked alone, and what it denies is its own denial.
  */
-function decide(asker: Asker, request: PolicyRequest): Decision {
-  if (!Object.hasOwn(SCOPE_OF, request.action)) return failed([], notAsked('there is no such action'));
-  const scope = SCOPE_OF[request.action];
-  if (scope === 'emergency') return judge(asker, 'own emergency', request);
-  const together = judge(asker, `all ${scope}`, request);
+function decideCall(asker: Asker, question: Question): Decision {
+  const scope = SCOPE_OF[question.request.action];
+  if (scope === 'emergency') return judge(asker, 'own emergency', question);
+  const together = judge(asker, `all ${scope}`, question);
   if (!together.policies.some((policy) => policy.scope === 'emergency')) return together;
-  const own = judge(asker, `own ${scope}`, request);
+  const own = judge(asker, `own ${scope}`, question);
   return own.allowed ? together : own;
 }
 
-function judge(asker: Asker, group: Group, request: PolicyRequest): Decision {
-  const answer = asker.ask(group, request);
+function judge(asker: Asker, group: Group, question: Question): Decision {
+  const answer = asker.ask(group, question);
   if (answer.type === 'failure')
     return failed([], notAsked(answer.errors[0]?.message ?? 'Cedar says no more'));
   const { decision, diagnostics } = answer.response;
   // Cedar skips a policy that it cannot evaluate. Had it been a forbid, it might have been the one that matters.
   if (diagnostics.errors.length > 0) return errorIn(asker, diagnostics.errors);
   const policies = asker.described(diagnostics.reason);
-  if (decision === 'allow') return { allowed: true, code: null, policies, words: allowedBy(policies) };
+  if (decision === 'allow') return allowed(policies);
   if (policies.length > 0) return denied('POLICY_DENIED', policies, deniedBy(policies));
+  const { request } = question;
   return denied('POLICY_NO_PERMIT', [], notPermitted(request, SCOPE_OF[request.action]));
+}
+
+function allowed(policies: readonly DecidingPolicy[]): Decision {
+  return { allowed: true, code: null, policies, words: allowedBy(policies) };
 }
 
 function errorIn(
@@ -95,16 +121,17 @@ function denied(
 type Group = `own ${Scope}` | `all ${Scope}` | `approved ${Scope}`;
 
 interface Asker {
-  ask(group: Group, request: PolicyRequest): CedarAnswer;
+  readonly types: PolicySet['arguments'];
+  ask(group: Group, question: Question): CedarAnswer;
   /** Sorted by id. */
   described(ids: readonly string[]): DecidingPolicy[];
 }
 
 /** Cedar keeps what it has parsed under a name. The names are digests, so one name never means two things. */
-const SCHEMA_NAME = `keyturn ${sha256(CEDAR_SCHEMA)}`;
-
-function askerOf(cedar: CedarEngine, { digest, policies }: PolicySet): Asker {
-  requireParsed(cedar.preparseSchema(SCHEMA_NAME, CEDAR_SCHEMA));
+function askerOf(cedar: CedarEngine, { digest, policies, arguments: types }: PolicySet): Asker {
+  const schema = schemaWith(types);
+  const schema_name = `keyturn ${sha256(schema)}`;
+  requireParsed(cedar.preparseSchema(schema_name, schema));
   const descriptions = new Map(policies.map((policy) => [policy.id, descriptionOf(policy)]));
   const names = new Map<Group, string>();
   const nameOf = (group: Group): string => {
@@ -116,9 +143,10 @@ function askerOf(cedar: CedarEngine, { digest, policies }: PolicySet): Asker {
     return name;
   };
   return {
-    ask: (group, request) => {
+    types,
+    ask: (group, { request, called }) => {
       try {
-        return cedar.statefulIsAuthorized(callOf(request, nameOf(group), SCHEMA_NAME));
+        return cedar.statefulIsAuthorized(cedarCall(request, called, nameOf(group), schema_name));
       } catch (error) {
         return failureOf(error);
       }

@@ -1,12 +1,12 @@
 import { visible } from '../canonical/visible.ts';
+import { policyLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
+import { argumentTypes, schemaWith } from './arguments.ts';
 import { type CedarEngine, type CedarFinding, type CedarProblem, loadCedar } from './cedar.ts';
-import { policyLimits } from './limits.ts';
 import { nestingOf } from './nesting.ts';
 import { annotationProblems, type Policy, policyOf } from './policy.ts';
-import { about, atLine, type Problem } from './problem.ts';
+import { about, atLine, type PolicyProblem } from './problem.ts';
 import { parseQuorums, QUORUM_FILE, type Quorum } from './quorum.ts';
-import { CEDAR_SCHEMA } from './schema.ts';
 
 /** The texts of a project's policies. Reading the files is the caller's. */
 export interface PolicySource {
@@ -26,7 +26,7 @@ export interface Examined {
   readonly policies: readonly Policy[];
   readonly quorums: readonly Quorum[];
   /** Errors before warnings, each in the order of the files. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PolicyProblem[];
 }
 
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.cedar$/;
@@ -42,6 +42,7 @@ export async function examine(source: PolicySource): Promise<Examined> {
     ...read.flatMap((file) => file.problems),
     ...policies.flatMap(annotationProblems),
     ...doubleIds(policies),
+    ...doubleTypes(policies),
     ...problems,
   ];
   // More than the limit is not worth Cedar's time.
@@ -49,16 +50,16 @@ export async function examine(source: PolicySource): Promise<Examined> {
   return { policies, quorums, problems: sorted(found) };
 }
 
-/** Errors first, each thing once: Cedar says it anew for every action. */
-function sorted(problems: readonly Problem[]): Problem[] {
+/** Errors first, each thing once: Cedar repeats it for every action. */
+function sorted(problems: readonly PolicyProblem[]): PolicyProblem[] {
   const once = [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
-  const of = (severity: Problem['severity']) => once.filter((problem) => problem.severity === severity);
+  const of = (severity: PolicyProblem['severity']) => once.filter((problem) => problem.severity === severity);
   return [...of('error'), ...of('warning')];
 }
 
 interface FileRead {
   readonly policies: readonly Policy[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PolicyProblem[];
 }
 
 function readFile(cedar: CedarEngine, file: PolicyFile): FileRead {
@@ -71,7 +72,7 @@ function readFile(cedar: CedarEngine, file: PolicyFile): FileRead {
   }
 }
 
-function textProblems({ name, text }: PolicyFile): Problem[] {
+function textProblems({ name, text }: PolicyFile): PolicyProblem[] {
   if (!FILE_NAME.test(name))
     return [atLine(visible(name), 1, 'is not the name of a policy file: letters, digits, then .cedar')];
   const bytes = Buffer.byteLength(text, 'utf8');
@@ -81,8 +82,8 @@ function textProblems({ name, text }: PolicyFile): Problem[] {
   if (depth > policyLimits.nesting)
     return [atLine(name, 1, `nests ${depth} deep; the most is ${policyLimits.nesting}`)];
   const unseen = text.split(/\r?\n/).findIndex((line) => visible(line) !== line);
-  // Whoever activates a policy has read it, and reads what is on the screen.
-  return unseen < 0 ? [] : [atLine(name, unseen + 1, 'has a character that nobody can see')];
+  // The human who activates a policy reads it on the screen, so it must show every character.
+  return unseen < 0 ? [] : [atLine(name, unseen + 1, 'has an invisible character')];
 }
 
 function readPolicies(cedar: CedarEngine, { name, text }: PolicyFile): FileRead {
@@ -105,18 +106,18 @@ function readPolicies(cedar: CedarEngine, { name, text }: PolicyFile): FileRead 
   return { policies: policies.sort((a, b) => a.line - b.line), problems };
 }
 
-function readQuorums(text: string | null): { quorums: readonly Quorum[]; problems: Problem[] } {
+function readQuorums(text: string | null): { quorums: readonly Quorum[]; problems: PolicyProblem[] } {
   try {
     return { quorums: parseQuorums(text), problems: [] };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const line = Number(error.details.line ?? 1);
+    const line = Number(error.facts.line ?? 1);
     const message = error.message.replace(/^quorums\.yaml(, line \d+)?: /, '');
     return { quorums: [], problems: [atLine(QUORUM_FILE, line, message)] };
   }
 }
 
-function setProblems({ files }: PolicySource, policies: readonly Policy[]): Problem[] {
+function setProblems({ files }: PolicySource, policies: readonly Policy[]): PolicyProblem[] {
   const names = files.map(({ name }) => name);
   const twice = names.filter((name, i) => names.indexOf(name) !== i);
   const found = twice.map((name) => atLine(name, 1, 'is there twice'));
@@ -129,7 +130,7 @@ function setProblems({ files }: PolicySource, policies: readonly Policy[]): Prob
   return found;
 }
 
-function doubleIds(policies: readonly Policy[]): Problem[] {
+function doubleIds(policies: readonly Policy[]): PolicyProblem[] {
   const first = new Map<string, Policy>();
   return policies.flatMap((policy) => {
     const other = first.get(policy.id);
@@ -141,12 +142,25 @@ function doubleIds(policies: readonly Policy[]): Problem[] {
   });
 }
 
+/** One argument has one type. */
+function doubleTypes(policies: readonly Policy[]): PolicyProblem[] {
+  const types = argumentTypes(policies.flatMap((policy) => policy.arguments));
+  return policies.flatMap((policy) =>
+    policy.arguments
+      .filter(({ tool, parameter, type }) => types.get(tool)!.get(parameter) !== type)
+      .map(({ tool, parameter }) =>
+        about(policy, `declares "${tool}.${parameter}" with another type than a policy before it`),
+      ),
+  );
+}
+
 /** The strict validator: what it lets through has no missing attribute and no wrong type. */
-function schemaProblems(cedar: CedarEngine, policies: readonly Policy[]): Problem[] {
+function schemaProblems(cedar: CedarEngine, policies: readonly Policy[]): PolicyProblem[] {
   const texts = Object.fromEntries(policies.map(({ text }, i) => [String(i), text]));
-  const answer = cedar.validate({ schema: CEDAR_SCHEMA, policies: { staticPolicies: texts } });
+  const schema = schemaWith(argumentTypes(policies.flatMap((policy) => policy.arguments)));
+  const answer = cedar.validate({ schema, policies: { staticPolicies: texts } });
   if (answer.type === 'failure') return answer.errors.map((error) => atLine('policies', 1, wordsOf(error)));
-  const told = (found: readonly CedarFinding[], severity: Problem['severity']) =>
+  const told = (found: readonly CedarFinding[], severity: PolicyProblem['severity']) =>
     found.map(({ policyId, error }) => about(policies[Number(policyId)]!, wordsOf(error), severity));
   // Cedar's own order differs from time to time.
   return [...told(answer.validationErrors, 'error'), ...told(answer.validationWarnings, 'warning')].sort(

@@ -3,7 +3,7 @@
  * stack: after that Cedar answers nothing, so one bad file under `policy check` would stop every later decision.
  *
  * Each bracket costs two, because the parser goes many levels down for it. What joins two expressions costs one: in
- * `a && b && c` each `&&` holds the one before it, and in `a.b.c` each dot. A comma starts anew.
+ * `a && b && c` each `&&` holds the one before it, and in `a.b.c` each dot. A comma starts at zero again.
  */
 export function nestingOf(text: string): number {
   const frames: Frame[] = [emptyFrame()];

@@ -1,7 +1,8 @@
 import { visible } from '../canonical/visible.ts';
 import { limits } from '../limits.ts';
+import { type DeclaredArgument, declaredIn } from './arguments.ts';
 import type { CedarPolicy } from './cedar.ts';
-import { about, type Problem } from './problem.ts';
+import { about, type PolicyProblem } from './problem.ts';
 import { type PolicyAction, type PolicyContext, SCOPE_OF, SCOPES, type Scope } from './request.ts';
 
 /** One rule, as its author wrote it. */
@@ -17,6 +18,9 @@ export interface Policy {
   readonly quorums: readonly string[];
   /** Attributes of the context that it reads; null when it may read any, because it uses the context as a whole. */
   readonly reads: readonly string[] | null;
+  /** Arguments of tools that it declares, and tools whose arguments it looks at. */
+  readonly arguments: readonly DeclaredArgument[];
+  readonly calls: readonly string[];
   readonly file: string;
   readonly line: number;
   readonly text: string;
@@ -35,6 +39,8 @@ export function policyOf(file: string, line: number, text: string, json: CedarPo
     actions: actionsOf(json.action),
     quorums: quorumsNamed(json.conditions),
     reads: contextRead(json.conditions),
+    arguments: declaredIn(annotations.arguments ?? '') ?? [],
+    calls: callsRead(json.conditions),
     file,
     line,
     text,
@@ -87,6 +93,23 @@ function isContext(value: unknown): boolean {
   return JSON.stringify(value) === '{"Var":"context"}';
 }
 
+/** Finds `context.arguments.TOOL`, `context.arguments has TOOL` and `context has arguments.TOOL`, at any depth. */
+function callsRead(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const named = Object.entries(value).flatMap(([key, inner]) => {
+    const path = key === '.' || key === 'has' ? [inner?.attr].flat() : [];
+    const at =
+      isContext(inner?.left) && path[0] === 'arguments' ? 1 : isContextArguments(inner?.left) ? 0 : null;
+    const found = at === null ? undefined : path[at];
+    return [...(typeof found === 'string' ? [found] : []), ...callsRead(inner)];
+  });
+  return [...new Set(named)];
+}
+
+function isContextArguments(value: unknown): boolean {
+  return JSON.stringify(value) === '{".":{"left":{"Var":"context"},"attr":"arguments"}}';
+}
+
 const REQUIRED: Readonly<Record<string, (text: string) => string | null>> = {
   id: (text) => (NAME.test(text) ? null : 'is not a name: a-z, 0-9, dot, dash, underscore'),
   version: (text) => (VERSION.test(text) ? null : 'is not a version: letters, digits, dot, dash'),
@@ -94,7 +117,7 @@ const REQUIRED: Readonly<Record<string, (text: string) => string | null>> = {
   rationale: (text) => {
     if (text.trim() === '') return 'is blank; say why the rule is there';
     if (text.length > limits.prose_chars) return `is longer than ${limits.prose_chars} characters`;
-    return visible(text) === text ? null : 'has a character that nobody can see';
+    return visible(text) === text ? null : 'has an invisible character';
   },
 };
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -119,26 +142,40 @@ function needsProblem({ effect, actions, annotations }: Policy): string[] {
   return effect === 'forbid' && is_access ? [] : ['@needs is for a forbid of access alone'];
 }
 
+function argumentsProblem({ annotations }: Policy): string[] {
+  return declaredIn(annotations.arguments ?? '') === null
+    ? ['@arguments is not of the form "pay.amount: integer, pay.to: string", with types of tools.yaml']
+    : [];
+}
+
+/** Without its declaration an argument is never there, and the rule would never apply. */
+function undeclaredCalls({ calls, arguments: declared }: Policy): string[] {
+  return calls
+    .filter((name) => !declared.some(({ tool }) => tool === name))
+    .map((name) => `reads arguments of the tool "${visible(name)}", and no @arguments declares one`);
+}
+
 /** What Cedar does not look at: who the policy is, why it is there, and whether its scope is that of its actions. */
-export function annotationProblems(policy: Policy): Problem[] {
+export function annotationProblems(policy: Policy): PolicyProblem[] {
   const missing = Object.keys(REQUIRED).filter((name) => !Object.hasOwn(policy.annotations, name));
   const wrong = Object.entries(policy.annotations).flatMap(([name, text]) => {
     if (name === 'needs') return needsProblem(policy);
+    if (name === 'arguments') return argumentsProblem(policy);
     const check = Object.hasOwn(REQUIRED, name) ? REQUIRED[name] : undefined;
-    // Somebody meant it to do something.
+    // Its author expects an effect.
     if (check === undefined) return [`has an annotation that means nothing: @${name}`];
     const problem = check(text ?? '');
     return problem === null ? [] : [`@${name} ${problem}`];
   });
   return [
     ...missing.map((name) => about(policy, `has no @${name}`)),
-    ...wrong.map((message) => about(policy, message)),
+    ...[...wrong, ...undeclaredCalls(policy)].map((message) => about(policy, message)),
     ...scopeProblems(policy),
   ];
 }
 
 /** A rule that stands in a scope where its action is never asked about would never apply, and its author would not know. */
-function scopeProblems(policy: Policy): Problem[] {
+function scopeProblems(policy: Policy): PolicyProblem[] {
   const { actions, scope } = policy;
   if (actions === null || !isScope(scope)) return [];
   return actions

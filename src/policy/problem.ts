@@ -1,5 +1,5 @@
 /** One thing that is wrong with a policy set, and where. */
-export interface Problem {
+export interface PolicyProblem {
   readonly file: string;
   readonly line: number;
   /** Null when it is not about one policy, or the policy has no id. */
@@ -17,17 +17,17 @@ interface Subject {
 export function about(
   { file, line, id }: Subject,
   message: string,
-  severity: Problem['severity'] = 'error',
-): Problem {
+  severity: PolicyProblem['severity'] = 'error',
+): PolicyProblem {
   return { file, line, policy: id || null, message, severity };
 }
 
-export function atLine(file: string, line: number, message: string): Problem {
+export function atLine(file: string, line: number, message: string): PolicyProblem {
   return { file, line, policy: null, message, severity: 'error' };
 }
 
 /** The problem as one sentence that names its place. */
-export function sentenceOf({ file, line, policy, message }: Problem): string {
+export function sentenceOf({ file, line, policy, message }: PolicyProblem): string {
   const subject = policy === null ? '' : ` the policy "${policy}"`;
   return `${file}, line ${line}:${subject} ${message}.`;
 }

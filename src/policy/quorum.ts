@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import { policyLimits } from '../limits.ts';
 import { readDocument } from './document.ts';
-import { policyLimits } from './limits.ts';
 import type { PolicyContext } from './request.ts';
 
 /** Who must have approved: so many people, perhaps of these names, perhaps with this role. */
@@ -15,7 +15,7 @@ export interface Quorum {
   readonly each: readonly Seats[];
 }
 
-export interface Approver {
+interface Approver {
   readonly name: string;
   readonly roles: readonly string[];
 }
@@ -30,7 +30,7 @@ const names = z
   .array(name)
   .min(1)
   .max(64)
-  .refine((all) => new Set(all).size === all.length, 'names somebody twice');
+  .refine((all) => new Set(all).size === all.length, 'names a person twice');
 
 const seats = z
   .strictObject({ any: z.int().min(1).max(policyLimits.seats), of: names.optional(), role: name.optional() })
@@ -96,7 +96,7 @@ export function approvalFacts(quorums: readonly Quorum[], approvers: readonly Ap
   };
 }
 
-/** Somebody who approves twice is one person. */
+/** Two approvals of one person count once. */
 function distinct(approvers: readonly Approver[]): Approver[] {
   return [...new Map(approvers.toReversed().map((person) => [person.name, person])).values()];
 }

@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
+import { canonicalText, canonicalTextOfParsed, parseCanonical } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
 import type { Engine } from './engine.ts';
@@ -31,7 +31,7 @@ const decisionSchema: z.ZodType<Decision> = z
   })
   .refine(({ allowed, code }) => allowed === (code === null), 'is allowed and denied');
 
-const recordSchema: z.ZodType<DecisionRecord> = z.strictObject({
+export const recordSchema: z.ZodType<DecisionRecord> = z.strictObject({
   format: z.literal('keyturn-decision/1'),
   snapshot: z.string().regex(/^[0-9a-f]{64}$/),
   request: requestSchema,
@@ -50,16 +50,16 @@ export function recordOf(
 }
 
 export function sealDecision(record: DecisionRecord): { bytes: Uint8Array; digest: Digest } {
-  const bytes = canonicalBytes(record);
+  const bytes = Buffer.from(canonicalTextOfParsed(record));
   return { bytes, digest: sha256(bytes) };
 }
 
 /** Reads a record back from the bytes that its digest covers. */
 export function openDecision(bytes: Uint8Array): DecisionRecord {
-  const record = recordSchema.safeParse(parseJson(bytes));
+  const value =
+    parseCanonical(bytes) ?? refuse('SHAPE_INVALID', 'The decision is not in its canonical form.');
+  const record = recordSchema.safeParse(value);
   if (!record.success) refuse('SHAPE_INVALID', `The decision is not valid: ${describeIssue(record.error)}`);
-  if (!Buffer.from(bytes).equals(canonicalBytes(record.data)))
-    refuse('SHAPE_INVALID', 'The decision is not in its canonical form.');
   return record.data;
 }
 
@@ -82,7 +82,7 @@ export interface ChangedDecision {
   readonly after: Decision;
 }
 
-/** The records whose answer would be another one. That a policy was renamed or explained anew changes no answer. */
+/** The records whose decision would change. A policy with another name or rationale changes no decision. */
 export function changedDecisions(records: readonly DecisionRecord[], engine: Engine): ChangedDecision[] {
   return records
     .map((record) => ({ record, after: redecide(record, engine) }))

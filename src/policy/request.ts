@@ -52,6 +52,12 @@ export interface PolicySimulation extends Omit<PolicyResource, 'kind'> {
 
 export type Weekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
 
+/** A call of a tool, by itself or as a step of a pipeline, with every argument that it has. */
+export interface PolicyCall {
+  readonly tool: string;
+  readonly arguments: { readonly [parameter: string]: string | number | boolean | readonly string[] };
+}
+
 /** Every field is always there, so that no policy has to ask whether it is. schema.ts says what each one means. */
 export interface PolicyContext {
   readonly goal: string;
@@ -59,6 +65,8 @@ export interface PolicyContext {
   readonly requested_actions: readonly string[];
   readonly scope: readonly string[];
   readonly prohibitions: readonly string[];
+  /** Of a tool its one call. A policy sees one of them at a time, as `arguments`. */
+  readonly calls: readonly PolicyCall[];
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
   readonly proposer_verified: boolean;
@@ -119,10 +127,11 @@ export interface Decision {
   readonly words: string;
 }
 
-/** What holds of a question about nothing: no intent, no approval, no capability. Whoever asks lays their facts over it. */
+/** What holds of a question about nothing: no intent, no approval, no capability. The caller puts its facts over it. */
 export const BLANK = {
   scope: [],
   prohibitions: [],
+  calls: [],
   proposer_verified: false,
   user_verified: false,
   same_account: false,
@@ -158,7 +167,7 @@ const WEEKDAYS: readonly Weekday[] = [
 ];
 
 /** Hours and days are those of UTC, so that a decision is the same on every machine. */
-export function timeOf(now: Date): Pick<PolicyContext, 'hour' | 'weekday' | 'epoch_s'> {
+export function timeContext(now: Date): Pick<PolicyContext, 'hour' | 'weekday' | 'epoch_s'> {
   return {
     hour: now.getUTCHours(),
     weekday: WEEKDAYS[now.getUTCDay()]!,

@@ -1,8 +1,12 @@
+/** In its place comes what the policies of a set declare, see `arguments.ts`. */
+export const NO_ARGUMENTS = 'type Arguments = {};';
+
 /**
  * What a policy can speak of, in Cedar's own words; published as schemas/keyturn.cedarschema. Every attribute is always
- * there. Only a human can approve or break the glass: a policy that says otherwise does not fit this schema.
+ * there. Only a human can approve or use break-glass: a policy that says otherwise does not fit this schema.
  */
-export const CEDAR_SCHEMA = `// What a Keyturn policy can speak of. Every attribute is always there, so no policy needs \`has\`.
+export const CEDAR_SCHEMA = `// What a Keyturn policy can speak of. Every attribute is always there, so no policy needs \`has\`, but for the tools in
+// context.arguments.
 namespace Keyturn {
   // A User talks to the agent core and is not enrolled.
   entity Human, Agent, User = {
@@ -49,7 +53,24 @@ namespace Keyturn {
     irreversible: Bool,
   };
 
+  // The arguments of the tool call that is judged, by the name of the tool. A policy declares what it reads, in the words of
+  // tools.yaml, and asks for the tool first:
+  //   @arguments("pay.amount: integer, pay.to: string")
+  //   when { context.arguments has pay && context.arguments.pay.amount > 100 }
+  // "integer" is a Long, "number" a decimal, "string" and "path" are a String, "boolean" is a Bool, "list" a Set<String>. Defaults of
+  // tools.yaml count as given. A call without a declared argument is denied, and so is one whose value has another type, or is a number
+  // that a decimal cannot hold: more than four digits after the point, or beyond 922337203685477.5807. Nothing is rounded.
+  // Each step of a pipeline is judged like a call of its own, and the plan around it once more without any; all of these must be allowed.
+  // Empty for access: no values are known then.
+  ${NO_ARGUMENTS}
+
   type Circumstances = {
+    arguments: Arguments,
+    // Where the effect may write, by the first part of each path: "docs" for docs/a.md, "a.md" for a file beside tools.yaml, "." for all of
+    // the project, "/" for whatever lies outside of it. Without a sandbox it has both of these, and so has a simulation with a plan. Links
+    // are followed before, so ["docs"].containsAll(context.writes_top) is: writes only beneath docs/.
+    writes_top: Set<String>,
+
     // The intent.
     goal: String,
     // Such as "tool:deploy", or "plan".
@@ -65,7 +86,7 @@ namespace Keyturn {
     proposer_verified: Bool,
     // The user who asked the agent core has proven who they are. Always false today: a user is a name that the caller gives.
     user_verified: Bool,
-    // No key proves who asked, and whoever acts now does it from the account of the operating system that proposed, or from one
+    // No key proves who asked, and the one who acts now does so from the account of the operating system that proposed, or from one
     // that is not known: it may be the same person under another name.
     same_account: Bool,
     // A human's signed delegation covers this.

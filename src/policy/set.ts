@@ -1,10 +1,11 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
+import { policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { type ArgumentTypes, argumentTypes } from './arguments.ts';
 import { examine, type PolicySource } from './examine.ts';
-import { policyLimits } from './limits.ts';
 import type { Policy } from './policy.ts';
 import { sentenceOf } from './problem.ts';
 import type { Quorum } from './quorum.ts';
@@ -19,6 +20,8 @@ export interface PolicySet {
   readonly source: PolicySource;
   readonly policies: readonly Policy[];
   readonly quorums: readonly Quorum[];
+  /** What its policies read of the arguments of tools. */
+  readonly arguments: ArgumentTypes;
 }
 
 const FORMAT = 'keyturn-policies/2';
@@ -38,7 +41,7 @@ export async function parsePolicySet(source: PolicySource): Promise<PolicySet> {
     const { file, line, policy } = error;
     refuse('POLICY_INVALID', sentenceOf(error), { file, line, ...(policy === null ? {} : { policy }) });
   }
-  const bytes = bytesOf(source);
+  const bytes = policySetBytes(source);
   const { files, tests } = source;
   return {
     digest: sha256(bytes),
@@ -46,10 +49,11 @@ export async function parsePolicySet(source: PolicySource): Promise<PolicySet> {
     source: { files, quorums: source.quorums, tests },
     policies,
     quorums,
+    arguments: argumentTypes(policies.flatMap((policy) => policy.arguments)),
   };
 }
 
-export function bytesOf({ files, quorums, tests }: PolicySource): Uint8Array {
+export function policySetBytes({ files, quorums, tests }: PolicySource): Uint8Array {
   const sorted = files.map(({ name, text }) => ({ name, text })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const bytes = canonicalBytes({ format: FORMAT, files: sorted, quorums, tests });
   if (bytes.length > policyLimits.set_bytes)

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   ACTIONS,
   type PolicyContext,
@@ -45,6 +45,12 @@ export const contextShape: Shape<PolicyContext> = {
   requested_actions: texts,
   scope: texts,
   prohibitions: texts,
+  calls: z.array(
+    z.strictObject({
+      tool: text,
+      arguments: z.record(z.string(), z.union([text, z.number(), z.boolean(), texts])),
+    }),
+  ),
   proposer: text,
   proposer_kind: z.enum(['human', 'agent']),
   proposer_verified: z.boolean(),

@@ -8,7 +8,8 @@ export const STARTER_POLICIES = `// Who may do what, in Cedar (https://docs.ceda
 //   execution:  execute               before it starts, and while it runs
 //   emergency:  break_glass           and its forbids hold for every action, always
 // A forbid of access with @needs("approver") asks for a human's approval instead of saying no.
-// What a policy can speak of: schemas/keyturn.cedarschema. After a change: \`keyturn policy check\`, \`keyturn policy test\`,
+// A policy that reads arguments of tools declares them, @arguments("pay.amount: integer"), and finds them in context.arguments.
+// What a policy can speak of: schemas/keyturn.cedarschema and docs/policies.md. After a change: \`keyturn policy check\`, \`keyturn policy test\`,
 // \`keyturn policy diff\`, and a human runs \`keyturn policy activate\`. Until then the old policies hold.
 
 // --- intent ---------------------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
-import { limits } from '../limits.ts';
+import { limits, policyLimits } from '../limits.ts';
 import { readDocument } from './document.ts';
 import { openEngine } from './engine.ts';
-import { policyLimits } from './limits.ts';
 import { approvalFacts, type Quorum } from './quorum.ts';
 import {
   ACTIONS,
@@ -13,7 +12,7 @@ import {
   type PolicyRequest,
   type PolicyResource,
   type PolicySimulation,
-  timeOf,
+  timeContext,
 } from './request.ts';
 import type { PolicySet } from './set.ts';
 import { contextShape, resourceShape, simulationShape } from './shape.ts';
@@ -36,7 +35,7 @@ const row = z
       .string()
       .min(1)
       .max(200)
-      .refine((name) => visible(name) === name, 'has a character that nobody can see'),
+      .refine((name) => visible(name) === name, 'has an invisible character'),
     action: z.enum(ACTIONS),
     principal: person.extend({ kind: z.enum(['human', 'agent', 'user']), enrolled_by: text.default('') }),
     /** A simulation where the action is access, and a tool or a plan where it is not. */
@@ -90,7 +89,7 @@ export async function runTable(set: PolicySet, tests_yaml: string): Promise<Tabl
   });
 }
 
-/** A denial because a policy is broken is not the denial that somebody expected. */
+/** A denial because a policy is broken is not the denial that the test expects. */
 function isExpected({ allowed, by }: TableResult['expected'], got: Decision): boolean {
   if (got.allowed !== allowed || got.code === 'POLICY_ERROR') return false;
   return by === null || got.policies.some(({ id }) => id === by);
@@ -130,7 +129,7 @@ function resourceOf(action: Row['action'], resource: Row['resource']): PolicyReq
   return found.kind === 'tool' && resource.tools === undefined ? { ...found, tools: [name] } : found;
 }
 
-/** A partial value without the keys that nobody gave. */
+/** A partial value without the keys that were not given. */
 function given<T extends object>(value: { [K in keyof T]?: T[K] | undefined }): Partial<T> {
   return value as Partial<T>;
 }
@@ -161,10 +160,10 @@ const SIMULATION: PolicySimulation = {
   irreversible: false,
 };
 
-/** Wednesday, 7 January 2026, noon UTC; two humans; nobody has approved. */
+/** Wednesday, 7 January 2026, noon UTC; two humans; no approval. */
 const BASE: PolicyContext = {
   ...BLANK,
-  ...timeOf(new Date('2026-01-07T12:00:00.000Z')),
+  ...timeContext(new Date('2026-01-07T12:00:00.000Z')),
   goal: 'An example',
   action: 'tool:example',
   requested_actions: ['tool:example'],

@@ -1,5 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import { policyLimits } from './limits.ts';
+import { policyLimits } from '../limits.ts';
 import type { DecidingPolicy, PolicyRequest, Scope } from './request.ts';
 
 /** A decision in one or two sentences, for the person who asks why. */

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
 import { QUOTA_LIMIT, type QuotaLimit } from '../identity/quota.ts';
@@ -29,6 +29,7 @@ const configSchema = z.strictObject({
   intent_ttl: z.string().default('24h'),
   approval_ttl: z.string().default('1h'),
   capability_ttl: z.string().default('5m'),
+  order_ttl: z.string().default('2m'),
   environment: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
@@ -60,6 +61,7 @@ export interface Config {
   readonly intent_ttl_s: number;
   readonly approval_ttl_s: number;
   readonly capability_ttl_s: number;
+  readonly order_ttl_s: number;
   /** Where this is, such as `prod`: policies and conditions ask for it. */
   readonly environment: string;
   /** The name of what runs here: capabilities are addressed to it. */
@@ -103,6 +105,7 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     intent_ttl_s: bounded(file.intent_ttl, 'intent_ttl', limits.intent_ttl_s),
     approval_ttl_s: bounded(file.approval_ttl, 'approval_ttl', limits.approval_ttl_s),
     capability_ttl_s: bounded(file.capability_ttl, 'capability_ttl', limits.capability_ttl_s),
+    order_ttl_s: bounded(file.order_ttl, 'order_ttl', limits.capability_ttl_s),
     environment: file.environment,
     executor: file.executor,
     lane_allowed: file.lane.allow,

@@ -1,46 +1,54 @@
 import type { KeyObject } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { AgentFace } from '../agent/face.ts';
+import type { AgentContext } from '../agent/context.ts';
 import type { Finder } from '../agent/finder/request.ts';
 import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts';
+import { Recent } from '../canonical/recent.ts';
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
-import { entryReader } from '../fold/ledger.ts';
+import { Starter } from '../effect/starter.ts';
+import { entryReader, VerifiedEntries } from '../fold/ledger.ts';
 import type { Account } from '../identity/account.ts';
 import { signerOf } from '../identity/act.ts';
-import type { Context, ControlKey } from '../journey/context.ts';
+import type { MachineKey } from '../identity/fact.ts';
+import type { Context } from '../journey/context.ts';
+import { Follower } from '../journey/follower.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
+import { ReadLedger } from '../journey/read-ledger.ts';
+import { stepGate } from '../journey/steps.ts';
+import { limits } from '../limits.ts';
 import type { Engine } from '../policy/engine.ts';
-import type { Store } from '../store/store.ts';
+import { refuse } from '../refusal.ts';
+import type { Receipt, Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
 import { type Config, guardedPaths } from './config.ts';
-import { agentSignerIn, createAgentKey, readControlKey } from './keys.ts';
+import { secretsOf } from './executor-file.ts';
+import { createAgentKey, openKeyIn, readControlKey } from './keys.ts';
 import type { Layout } from './layout.ts';
 import type { OpenedLedger } from './open.ts';
 import { readPolicyFiles } from './policies.ts';
 import { readSimulationFiles } from './simulations.ts';
 
 /**
- * The agent core on top of the journey of this project. It is large, so it is loaded by whoever needs it. Of another
+ * The agent core on top of the journey of this project. It is large, so it is loaded when it is first used. Of another
  * finder only the port is used, whatever else it can do.
  */
-export async function agentOf(layout: Layout, journey: Context, finder?: Finder): Promise<AgentFace> {
-  const { openAgent } = await import('../agent/face.ts');
+export async function agentOf(layout: Layout, journey: Context, finder?: Finder): Promise<AgentContext> {
   const { AGENT_CORE, newMemory } = await import('../agent/context.ts');
   const { createFinder } = await import('../agent/finder/finder.ts');
   const path = join(layout.keys, `${AGENT_CORE}.seed`);
   const signer = ({ public_key, seed }: KeyPair) => signerOf(AGENT_CORE, public_key, seed);
-  return openAgent({
+  return {
     journey,
     files: () => readSimulationFiles(layout),
     finder: finder ? { find: (request) => finder.find(request) } : createFinder(),
-    core_key: agentSignerIn(path, AGENT_CORE),
+    core_key: openKeyIn(path, AGENT_CORE),
     create_core_key: () => signer(createAgentKey(path)),
     memory: newMemory(),
-  });
+  };
 }
 
 /** What an operator asked to see. The log is loaded only where one is configured. */
@@ -52,7 +60,7 @@ export async function telemetryOf({ root }: Layout, { log }: Config): Promise<Te
 }
 
 /** What every step of the journey needs, from the files of one project and its store. */
-export function contextOf(
+export function journeyContext(
   layout: Layout,
   config: Config,
   { store: opened, origin, requireKeptHead, requireSteadyClock }: OpenedLedger,
@@ -60,7 +68,14 @@ export function contextOf(
   telemetry: Telemetry,
   account: Account | null,
 ): Context {
-  const store = observedStore(opened, telemetry);
+  const verified = new VerifiedEntries();
+  const store = afterCommit(observedStore(opened, telemetry), ({ entries }) => {
+    // A commit verifies its events before it seals them, for the ledger that a row names: an attacker may have written that row.
+    if (opened.origin() === origin) for (const { hash } of entries) verified.add(hash);
+    follower.grew();
+  });
+  const follower = new Follower(store);
+  const starter = new Starter();
   return {
     store,
     requireKeptHead,
@@ -72,10 +87,21 @@ export function contextOf(
     registry_path: config.registry_path,
     registry: registryOf(config.registry_path, layout.root),
     digests: createDigests(),
+    starter,
+    secrets: secretsOf(layout, starter),
+    follower,
     machine: machineInspector(),
     read_entry: entryReader(),
-    verified: new Set(),
-    memory: { proven: null, asked: null, plan: null, attributes: null },
+    ledger: new ReadLedger(store, origin, verified),
+    verified,
+    memory: {
+      proven: null,
+      asked: new Recent(limits.remembered_contexts),
+      plan: null,
+      looks: new Recent(limits.remembered_contexts),
+      attributes: null,
+    },
+    step: stepGate(),
     public_key: importedOnce(),
     process: { ...thisProcess(), instance: randomUUID() },
     at_work: new Set(),
@@ -87,12 +113,25 @@ export function contextOf(
     intent_ttl_s: config.intent_ttl_s,
     approval_ttl_s: config.approval_ttl_s,
     capability_ttl_s: config.capability_ttl_s,
+    order_ttl_s: config.order_ttl_s,
     proposals: config.proposals,
     audience: `${origin}/${config.executor}`,
     environment: config.environment,
     control_key: controlKeyOf(layout),
+    executor_key: executorKeyOf(layout),
     policy_files: () => readPolicyFiles(layout),
     rules: rulesOf(store, telemetry),
+  };
+}
+
+function afterCommit(store: Store, act: (receipt: Receipt) => void): Store {
+  return {
+    ...store,
+    commit: async (commit) => {
+      const receipt = await store.commit(commit);
+      act(receipt);
+      return receipt;
+    },
   };
 }
 
@@ -123,12 +162,18 @@ function importedOnce(): Context['public_key'] {
 
 /** Read from its file by the first grant: to import a private key costs more than to sign with it. */
 function controlKeyOf(layout: Layout): Context['control_key'] {
-  let known: ControlKey | null = null;
+  let known: MachineKey | null = null;
   return (public_key) => {
     if (known?.public_key !== public_key)
       known = { public_key, key: privateKeyOf(readControlKey(layout, public_key).seed) };
     return known;
   };
+}
+
+/** A revoked key is replaced while the process goes on. */
+function executorKeyOf(layout: Layout): Context['executor_key'] {
+  const own = openKeyIn(layout.executor_key, 'executor');
+  return () => own() ?? refuse('EXECUTOR_UNKNOWN', 'This host has no key of an executor.');
 }
 
 /** The policies of the latest snapshot that was asked for stay ready: parsing them is most of the work of a decision. */

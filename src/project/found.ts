@@ -9,12 +9,13 @@ import { type Chooser, forgetting, type Passphrase } from '../identity/passphras
 import { genesisOf } from '../journey/audit.ts';
 import { addControlKey } from '../journey/control.ts';
 import { enrol, requireName } from '../journey/enrol.ts';
+import { addExecutor } from '../journey/executor.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { sqlitePlace } from '../store/open.ts';
 import { SILENT } from '../telemetry.ts';
 import { type Config, readConfig } from './config.ts';
-import { contextOf } from './context.ts';
-import { createControlKey, createLedgerKey, keepHumanKey } from './keys.ts';
+import { journeyContext } from './context.ts';
+import { createControlKey, createLedgerKey, keepHumanKey, ownExecutorKey } from './keys.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { pinnedOf, writeLedgerFile } from './ledger-file.ts';
 import { createHeadFiles, headPlaces } from './open.ts';
@@ -90,7 +91,7 @@ async function build(
     });
     const origin = originOf(project_id, config.tenant);
     const ledger = { store, origin, requireKeptHead: async () => {}, requireSteadyClock: () => {} };
-    const context = contextOf(layout, config, ledger, clock, SILENT, thisAccount());
+    const context = journeyContext(layout, config, ledger, clock, SILENT, thisAccount());
     await enrol(context, {
       name: signer.name,
       principal: 'human',
@@ -99,6 +100,8 @@ async function build(
     });
     const { public_key } = createControlKey(layout);
     await addControlKey(context, { public_key, reason: 'The first one.', signer });
+    const executor = { public_key: ownExecutorKey(layout).public_key, name: config.executor };
+    await addExecutor(context, { ...executor, reason: 'The first one.', signer });
     const { activatePolicies } = await import('../journey/policy.ts');
     await activatePolicies(context, { reason: 'The first ones.', signer });
     writeLedgerFile(layout, pinnedOf(await genesisOf(store)));

@@ -1,7 +1,9 @@
-import { closeSync, constants, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasync, openSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably, replaceDurably } from '../durable/file.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { ClockMark } from './steady-clock.ts';
 
@@ -20,7 +22,6 @@ const TEXT =
 const MARK = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) ([0-9a-z-]{1,40}) (\d{1,16}) *$/;
 /** One width, so that a later head is never shorter than the one it is written over. */
 const MARK_CHARS = 96;
-const MOST_BYTES = 1024;
 /** A reader and a writer can meet in the middle of a line. The writer is done at once, so the second look is whole. */
 const LOOKS = 3;
 
@@ -65,7 +66,7 @@ function markOf(text: string): ClockMark | null {
 
 function textIn(path: string): string {
   try {
-    return Buffer.from(readRegularFile(path, MOST_BYTES).bytes).toString('utf8');
+    return Buffer.from(readRegularFile(path, limits.head_file_bytes).bytes).toString('utf8');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const problem = error.code === 'FILE_NOT_FOUND' ? 'is missing' : `cannot be read (${error.code})`;
@@ -73,21 +74,45 @@ function textIn(path: string): string {
   }
 }
 
+/** A head that was written. What it says is durable once `syncHead` has ended. */
+export interface WrittenHead {
+  readonly path: string;
+  readonly fd: number;
+}
+
 /**
  * Writes over the head in its place, so that a power cut leaves the old one, the new one, or a damaged line, and never an
  * empty file. A head only grows, so nothing is left behind its end.
  */
-export function overwriteHeadFile(path: string, head: KeptHead, { sync }: { sync: boolean }): void {
+export function overwriteHeadFile(path: string, head: KeptHead): WrittenHead {
+  let fd: number | null = null;
   try {
-    const fd = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
-    try {
-      writeSync(fd, Buffer.from(textOf(head)), 0, undefined, 0);
-      if (sync) fdatasyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    fd = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+    const bytes = Buffer.from(textOf(head));
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, undefined, done);
+    return { path, fd };
   } catch (error) {
-    const errno = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    refuse(errno === 'ENOSPC' ? 'DISK_FULL' : 'WRITE_FAILED', `${path}: ${errno}`, { path, errno });
+    if (fd !== null) closeSync(fd);
+    return refuseWrite(path, error);
   }
+}
+
+const synced = promisify(fdatasync);
+
+/** Off the main thread: everything else of the process goes on meanwhile. */
+export async function syncHead({ path, fd }: WrittenHead): Promise<void> {
+  try {
+    await synced(fd);
+  } catch (error) {
+    refuseWrite(path, error);
+  }
+}
+
+export function closeHead({ fd }: WrittenHead): void {
+  closeSync(fd);
+}
+
+function refuseWrite(path: string, error: unknown): never {
+  const errno = (error as NodeJS.ErrnoException).code ?? 'unknown';
+  return refuse(errno === 'ENOSPC' ? 'DISK_FULL' : 'WRITE_FAILED', `${path}: ${errno}`, { path, errno });
 }

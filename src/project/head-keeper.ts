@@ -4,7 +4,14 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type FileLock, openFileLock } from '../store/sqlite/file-lock.ts';
 import type { Commit, Receipt, Store, Tip } from '../store/store.ts';
-import { overwriteHeadFile, readHeadFile, replaceHeadFile } from './head-file.ts';
+import {
+  closeHead,
+  overwriteHeadFile,
+  readHeadFile,
+  replaceHeadFile,
+  syncHead,
+  type WrittenHead,
+} from './head-file.ts';
 import type { ClockMark, SteadyClock } from './steady-clock.ts';
 
 export interface HeadPlaces {
@@ -14,6 +21,11 @@ export interface HeadPlaces {
 }
 
 type End = Pick<Tip, 'size' | 'last'>;
+
+interface Syncing {
+  readonly size: number;
+  readonly done: Promise<void>;
+}
 
 /** Keeps how far the ledger was, beside the store and elsewhere. */
 export interface HeadKeeper {
@@ -36,22 +48,25 @@ export function headKeeper(
   /** The furthest that this process has seen, and how much of that is in the files. */
   let seen: End = { size: 0, last: GENESIS };
   let kept_size = 0;
+  let synced_size = 0;
+  /** What is being made durable. */
+  let syncing: Syncing | null = null;
   /** The last entry that this process wrote. Its time tells whether the clock can be a mark. */
   let written: SealedEntry | null = null;
   let timer: NodeJS.Timeout | null = null;
   let lock: Promise<FileLock> | null = null;
 
-  /** Several processes write these files. Under the lock none of them takes a head back. */
-  async function locked(act: (path: string) => void): Promise<void> {
+  /** Several processes write these files. Under the lock none of them takes a head back. What `act` returns is awaited without the lock. */
+  async function locked(act: () => Promise<void> | null): Promise<void> {
     lock ??= openFileLock(places.lock);
+    let rest: Promise<void> | null;
     try {
-      (await lock).hold(() => {
-        for (const path of places.files) act(path);
-      });
+      rest = (await lock).hold(act);
     } catch (error) {
       await unlock();
       throw error;
     }
+    await rest;
   }
 
   async function unlock(): Promise<void> {
@@ -63,16 +78,59 @@ export function headKeeper(
   async function keep(sync: boolean): Promise<void> {
     if (timer) clearTimeout(timer);
     timer = null;
-    await locked((path) => advance(path, sync));
-    kept_size = seen.size;
+    await locked(() => {
+      const { size } = seen;
+      // Claims that were committed together are kept by the first of them.
+      if (synced_size >= size) return null;
+      if (syncing !== null && syncing.size >= size) return sync ? syncing.done : null;
+      const written = advanceAll(sync);
+      kept_size = size;
+      if (sync) return begin(size, written);
+      written.forEach(closeHead);
+      return null;
+    });
+  }
+
+  function advanceAll(sync: boolean): readonly WrittenHead[] {
+    const written: WrittenHead[] = [];
+    try {
+      for (const path of places.files) {
+        const one = advance(path, sync);
+        if (one) written.push(one);
+      }
+      return written;
+    } catch (error) {
+      written.forEach(closeHead);
+      throw error;
+    }
+  }
+
+  function begin(size: number, written: readonly WrittenHead[]): Promise<void> {
+    const begun: Syncing = {
+      size,
+      done: makeDurable(size, written).finally(() => {
+        if (syncing === begun) syncing = null;
+      }),
+    };
+    syncing = begun;
+    return begun.done;
+  }
+
+  async function makeDurable(size: number, written: readonly WrittenHead[]): Promise<void> {
+    try {
+      for (const one of written) await syncHead(one);
+      synced_size = Math.max(synced_size, size);
+    } finally {
+      written.forEach(closeHead);
+    }
   }
 
   /** Another process may have kept a later one, and not synced it. */
-  function advance(path: string, sync: boolean): void {
+  function advance(path: string, sync: boolean): WrittenHead | null {
     const kept = readHeadFile(path, origin);
-    if (kept.size >= seen.size && !sync) return;
+    if (kept.size >= seen.size && !sync) return null;
     const { size, last } = kept.size < seen.size ? seen : kept;
-    overwriteHeadFile(path, { origin, size, last, mark: newMark() ?? kept.mark }, { sync });
+    return overwriteHeadFile(path, { origin, size, last, mark: newMark() ?? kept.mark });
   }
 
   /** A clock that is behind the ledger is wrong, and no mark for those that come later. */
@@ -109,8 +167,12 @@ export function headKeeper(
 
   async function accept(): Promise<void> {
     const mark = newMark();
-    await locked((path) => replaceHeadFile(path, { origin, size: seen.size, last: seen.last, mark }));
-    kept_size = seen.size;
+    await locked(() => {
+      for (const path of places.files)
+        replaceHeadFile(path, { origin, size: seen.size, last: seen.last, mark });
+      kept_size = seen.size;
+      return null;
+    });
   }
 
   async function close(): Promise<void> {
@@ -146,9 +208,13 @@ const ANY_TIME: ReadonlySet<EventKind> = new Set<EventKind>([
   'head.accepted',
   'system.frozen',
   'key.revoked',
+  'credential.revoked',
+  'token.revoked',
   'capability.revoked',
+  'execution.stopped',
   'delegation.revoked',
   'approval.denied',
+  'intent.withdrawn',
   'violation.detected',
   'execution.finished',
   'execution.refused',

@@ -8,6 +8,7 @@ import { openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import { readConfig } from './config.ts';
+import { ownExecutorKey } from './keys.ts';
 import { findProject, type Layout, layoutOf } from './layout.ts';
 import {
   type PinnedLedger,
@@ -32,8 +33,13 @@ export interface JoinedLedger extends PinnedLedger {
   readonly entries: number;
 }
 
+export interface Joined extends JoinedLedger {
+  /** The key of this host. Once a human adds it, the host may run what is ordered. */
+  readonly executor_key: string;
+}
+
 /** Makes the ledger in the configured store the ledger of this project, on a host that has none pinned yet. */
-export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Promise<JoinedLedger> {
+export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Promise<Joined> {
   const layout = layoutOf(rootOf(at));
   const config = readConfig(layout);
   const store = await config.store.open({ tenant: config.tenant, clock, mode: 'read' });
@@ -48,7 +54,7 @@ export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Pro
     // A head that is there already is older than this file, and goes on being compared.
     if (!existsSync(layout.head)) createHeadFiles(headPlaces(layout, config), found.origin, tip);
     writeLedgerFile(layout, found);
-    return ledger;
+    return { ...ledger, executor_key: ownExecutorKey(layout).public_key };
   } finally {
     await store.close();
   }

@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
 import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed25519.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably } from '../durable/file.ts';
-import { type Signer, signerOf } from '../identity/act.ts';
+import { type OpenKey, type Signer, signerOf } from '../identity/act.ts';
 import { type HumanKey, openKey, readHumanKey } from '../identity/keyfile.ts';
 import type { Passphrase } from '../identity/passphrase.ts';
+import { hasKey, type Principal, requireHuman } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
@@ -46,13 +47,30 @@ export function createControlKey(layout: Layout): KeyPair {
 }
 
 export function readControlKey(layout: Layout, public_key: string): KeyPair {
-  const pair = readSeed(controlKeyPath(layout, public_key), 'control key');
+  const path = controlKeyPath(layout, public_key);
+  if (!existsSync(path)) refuse('CONTROL_KEY_ELSEWHERE');
+  const pair = readSeed(path, 'control key');
   if (pair.public_key !== public_key) refuse('KEY_FILE_INVALID', 'The control key is another one.');
   return pair;
 }
 
 function controlKeyPath(layout: Layout, public_key: string): string {
   return join(layout.keys, `control-${sha256(public_key).slice(0, 16)}.seed`);
+}
+
+/** The key with which this host states what it runs. Made once; a human adds it to the ledger. */
+export function ownExecutorKey(layout: Layout): KeyPair {
+  if (!existsSync(layout.executor_key)) writeSeed(layout.executor_key, generateKeyPair());
+  return readExecutorKey(layout);
+}
+
+/** Its public half; null where this host has none. */
+export function executorKeyIn(layout: Layout): string | null {
+  return existsSync(layout.executor_key) ? readExecutorKey(layout).public_key : null;
+}
+
+export function readExecutorKey({ executor_key }: Layout): KeyPair {
+  return readSeed(executor_key, 'executor key');
 }
 
 /** The key of an agent. The agent's own program reads it, unattended, so no passphrase can protect it: its mode does. */
@@ -66,14 +84,14 @@ export function readAgentKey(path: string): KeyPair {
   return readSeed(path, 'agent key');
 }
 
-/** Looks at the file every time, for a key may be taken away; imports it only when it changed, for that takes longer. */
-export function agentSignerIn(path: string, name: string): () => Signer | null {
-  let known: { readonly content: string; readonly signer: Signer } | null = null;
+/** Looks at the file every time, for a key may be taken away or replaced; imports it only when it changed, for that takes longer. */
+export function openKeyIn(path: string, name: string): () => OpenKey | null {
+  let known: { readonly content: string; readonly signer: OpenKey } | null = null;
   return () => {
     if (!existsSync(path)) return null;
     const content = Buffer.from(readKeyFile(path)).toString('utf8');
     if (known?.content !== content) {
-      const { public_key, seed } = seedIn(content, 'agent key');
+      const { public_key, seed } = seedIn(content, `key of ${name}`);
       known = { content, signer: signerOf(name, public_key, seed) };
     }
     return known.signer;
@@ -85,16 +103,50 @@ export function keepHumanKey(layout: Layout, { signer, file }: HumanKey): Signer
   const bytes = Buffer.from(file);
   if (readHumanKey(signer.name, bytes).public_key !== signer.public_key)
     refuse('KEY_FILE_INVALID', 'The key file holds another key than the one that signs.');
-  createDurably(humanKeyPath(layout, signer.name), bytes, 0o600);
+  createDurably(newKeyPath(layout, signer), bytes, 0o600);
   return signer;
 }
 
-export async function openHumanKey(layout: Layout, name: string, passphrase: Passphrase): Promise<Signer> {
-  return openKey(name, readKeyFile(humanKeyPath(layout, name)), passphrase);
+/** NAME.json, and for each further key of the same person NAME~KEY.json: no name has a tilde. */
+function newKeyPath(layout: Layout, { name, public_key }: Signer): string {
+  const first = join(layout.keys, `${name}.json`);
+  return existsSync(first) ? join(layout.keys, `${name}~${sha256(public_key).slice(0, 16)}.json`) : first;
 }
 
-export function humanKeyPath(layout: Layout, name: string): string {
-  return join(layout.keys, `${name}.json`);
+/** The names that have a key file here, and the files of each. */
+export function humanKeyFiles({ keys }: Layout): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const file of readdirSync(keys)
+    .filter((one) => one.endsWith('.json'))
+    .sort()) {
+    const name = file.slice(0, -'.json'.length).replace(/~[0-9a-f]{16}$/, '');
+    found.set(name, [...(found.get(name) ?? []), join(keys, file)]);
+  }
+  return found;
+}
+
+/** Opens the key of this person that is enrolled. Of several, the one that the passphrase opens. */
+export async function openHumanKey(
+  layout: Layout,
+  name: string,
+  passphrase: Passphrase,
+  person: Principal | null,
+): Promise<Signer> {
+  const files = (humanKeyFiles(layout).get(name) ?? []).map((path) => readKeyFile(path));
+  const [first] = files;
+  if (first === undefined) refuse('KEY_FILE_INVALID', 'There is no key file.');
+  const enrolled = files.filter((file) => hasKey(person, readHumanKey(name, file).public_key));
+  // Refuses with the reason why the key that is here does not count.
+  if (enrolled.length === 0) requireHuman(person, readHumanKey(name, first).public_key);
+  for (const [i, file] of enrolled.entries()) {
+    try {
+      return await openKey(name, file, passphrase);
+    } catch (error) {
+      const is_other = error instanceof Refusal && error.code === 'PASSPHRASE_WRONG';
+      if (!is_other || i === enrolled.length - 1) throw error;
+    }
+  }
+  return refuse('KEY_FILE_INVALID');
 }
 
 function readKeyFile(path: string): Uint8Array {

@@ -13,6 +13,15 @@ export interface Layout {
   /** How far the ledger was when this host last wrote to it. */
   readonly head: string;
   readonly ledger_key: string;
+  /** Of this host, when it runs something. */
+  readonly executor_key: string;
+  /** Where the secrets of this host come from: outside version control. */
+  readonly executor_file: string;
+  /** Held by the one service, and by the one executor, of this host. */
+  readonly serve_lock: string;
+  readonly execute_lock: string;
+  /** When each token was used last. It decides nothing. */
+  readonly token_uses: string;
   readonly config: string;
   readonly policies: string;
   readonly simulations: string;
@@ -27,6 +36,11 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     ledger_file: join(own, 'ledger.json'),
     head: join(own, 'head'),
     ledger_key: join(own, 'keys', 'ledger.seed'),
+    executor_key: join(own, 'keys', 'executor.seed'),
+    executor_file: join(own, 'executor.yaml'),
+    serve_lock: join(own, 'serve.lock'),
+    execute_lock: join(own, 'execute.lock'),
+    token_uses: join(own, 'token-uses.json'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),
     simulations: join(root, 'simulations'),
@@ -35,7 +49,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
 
 /**
  * The nearest folder, from here upwards, that holds `.keyturn`. A link of that name is refused: what is hidden and
- * protected is Keyturn's own folder, and a link lets somebody else say which one that is.
+ * protected is Keyturn's own folder, and with a link, its owner decides which one that is.
  */
 export function findProject(from: string): string | null {
   let folder = resolve(from);
@@ -52,8 +66,8 @@ export function findProject(from: string): string | null {
 
 export function requireProject(from: string): Layout {
   const layout = layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
-  const { own, store, keys, ledger_key, ledger_file, head } = layout;
-  for (const path of [own, store, keys, ledger_key, ledger_file, head]) {
+  const { own, store, keys, ledger_key, executor_key, ledger_file, head } = layout;
+  for (const path of [own, store, keys, ledger_key, executor_key, ledger_file, head]) {
     if (statsOf(path)?.isSymbolicLink()) refuseLink(path);
   }
   return layout;

@@ -1,15 +1,16 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably } from '../durable/file.ts';
+import { public_key } from '../event/shape.ts';
 import type { LedgerIdentity } from '../journey/audit.ts';
-import { fingerprint } from '../ledger/head.ts';
+import { keyFingerprint } from '../ledger/head.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
 
 /**
- * `.keyturn/ledger.json`: which ledger belongs to this project. Without it, whoever puts another store in its place, or
+ * `.keyturn/ledger.json`: which ledger belongs to this project. Without it, an attacker who puts another store in its place, or
  * another server into keyturn.yaml, would bring humans and policies of their own.
  */
 export interface PinnedLedger {
@@ -24,12 +25,12 @@ const FORMAT = 'keyturn-ledger/1';
 const fileSchema = z.strictObject({
   format: z.literal(FORMAT),
   origin: z.string().min(1).max(255),
-  founder: z.strictObject({ name: z.string().min(1).max(limits.name_chars), key: z.base64().length(44) }),
+  founder: z.strictObject({ name: z.string().min(1).max(limits.name_chars), key: public_key }),
   ledger_key: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 });
 
 export function pinnedOf({ origin, founder, ledger_key }: LedgerIdentity): PinnedLedger {
-  return { origin, founder, ledger_key: fingerprint(ledger_key) };
+  return { origin, founder, ledger_key: keyFingerprint(ledger_key) };
 }
 
 export function writeLedgerFile({ ledger_file }: Layout, pinned: PinnedLedger): void {
@@ -63,14 +64,14 @@ function parse(bytes: Uint8Array): PinnedLedger {
 /** Refuses any other ledger than the pinned one, and says what was expected and what was found. */
 export function requirePinned(expected: PinnedLedger, found: PinnedLedger): void {
   if (textOf(expected) === textOf(found)) return;
-  const details = { expected: wordsOf(expected), found: wordsOf(found) };
+  const facts = { expected: wordsOf(expected), found: wordsOf(found) };
   refuse(
     'LEDGER_FOREIGN',
-    `The store holds another ledger. Expected ${details.expected}; found ${details.found}.`,
-    details,
+    `The store holds another ledger. Expected ${facts.expected}; found ${facts.found}.`,
+    facts,
   );
 }
 
 function wordsOf({ origin, founder, ledger_key }: PinnedLedger): string {
-  return `${origin}, founded by ${founder.name} (${fingerprint(founder.key)}), ledger key ${ledger_key}`;
+  return `${origin}, founded by ${founder.name} (${keyFingerprint(founder.key)}), ledger key ${ledger_key}`;
 }

@@ -1,7 +1,7 @@
 import { thisProcess } from '../effect/process.ts';
 import { genesisOf } from '../journey/audit.ts';
 import { Refusal } from '../refusal.ts';
-import type { OpenOptions } from '../store/open.ts';
+import type { StoreOptions } from '../store/open.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Config } from './config.ts';
 import { createHeadFile, readHeadFile } from './head-file.ts';
@@ -20,7 +20,7 @@ export interface OpenedLedger {
   readonly requireSteadyClock: () => void;
 }
 
-export interface OpenLedgerOptions extends Pick<OpenOptions, 'clock'> {
+export interface OpenLedgerOptions extends Pick<StoreOptions, 'clock'> {
   readonly mode: 'read' | 'write';
   /** `accept`: the kept head is not compared, for the one command that puts another in its place. */
   readonly head?: 'compare' | 'accept';

@@ -4,7 +4,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { limits } from '../limits.ts';
 import { QUORUM_FILE } from '../policy/quorum.ts';
-import { bytesOf, type PolicySource } from '../policy/set.ts';
+import { type PolicySource, policySetBytes } from '../policy/set.ts';
 import { TABLE_FILE } from '../policy/table.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
@@ -23,7 +23,7 @@ export function readPolicyFiles({ policies }: Layout): PolicyFiles {
     quorums: optional(join(policies, QUORUM_FILE)),
     tests: optional(join(policies, TABLE_FILE)),
   };
-  return { ...source, digest: sha256(bytesOf(source)) };
+  return { ...source, digest: sha256(policySetBytes(source)) };
 }
 
 function namesIn(folder: string): string[] {

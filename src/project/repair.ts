@@ -9,7 +9,7 @@ import { verifierKey } from '../ledger/note.ts';
 import { LedgerVerifier } from '../ledger/verify.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
-import { closing, requireServer, tenantAt } from './store.ts';
+import { closingStore, requireServer, tenantAt } from './store.ts';
 
 export interface RepairRequest {
   /** A folder: the project there says whose ledger is meant, unless a tenant is named. */
@@ -67,7 +67,7 @@ export async function repairStore(request: RepairRequest): Promise<RepairedStore
   const place = requireServer(request.url);
   const tenant = request.tenant ?? tenantAt(request.at);
   const store = await place.open({ tenant, clock: () => new Date(), mode: 'read' });
-  return closing(store, async () => {
+  return closingStore(store, async () => {
     const { end, past, stored } = await lookAt(store, request);
     const is_due = past.count > 0 || stored.size !== end.size || stored.last !== end.last;
     const written = is_due && request.keep !== undefined;
@@ -155,7 +155,7 @@ async function feedAll(store: Store, verifier: LedgerVerifier, most: number): Pr
 
 function brokenAt(error: unknown): number | null {
   if (!(error instanceof Refusal) || error.code !== 'LEDGER_BROKEN') return null;
-  return typeof error.details.seq === 'number' ? error.details.seq : null;
+  return typeof error.facts.seq === 'number' ? error.facts.seq : null;
 }
 
 interface Past {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDurably, makeFolderDurably } from '../durable/file.ts';
 import { STARTER_POLICIES, STARTER_QUORUMS, STARTER_TESTS } from '../policy/starter.ts';
+import { VERSION } from '../version.ts';
 import type { Layout } from './layout.ts';
 
 const CONFIG = `# Keyturn's configuration. Every line shows the default.
@@ -15,8 +16,9 @@ store: sqlite
 # How long an intent and an approval live.
 intent_ttl: 24h
 approval_ttl: 1h
-# How long a capability lives, from its grant to the run.
+# How long a capability lives, from the order to the run, and how long an order waits to be claimed.
 capability_ttl: 5m
+order_ttl: 2m
 # Where this is, such as prod. Policies can ask for it.
 environment: default
 # The name of what runs here. Capabilities are addressed to it.
@@ -35,7 +37,9 @@ log:
   file: stderr
 `;
 
-const REGISTRY = `# The tools that an agent may propose. This file must not be writable while Keyturn runs:
+/** The package as npm publishes it, so that an editor finds the schema without an installed Keyturn. */
+const REGISTRY = `# yaml-language-server: $schema=https://unpkg.com/keyturn@${VERSION}/schemas/tools.json
+# The tools that an agent may propose (docs/tools.md has every key). This file must not be writable while Keyturn runs:
 # make it writable to edit it (chmod u+w), then run \`keyturn tool lint\` and \`keyturn tool lock\`.
 version: 1
 tools:

@@ -20,13 +20,13 @@ export async function moveIn(draft: Layout, { store, tenant }: Config, clock: ()
   const taken = (): never =>
     refuse('PROJECT_EXISTS', `${store.name} has a ledger of "${tenant}" already. Name another tenant.`);
   const from = await sqlitePlace(draft.store).open({ tenant, clock, mode: 'read' });
-  await closing(from, async () =>
-    closing(await openTarget(store, { tenant, clock }), async (to) => {
+  await closingStore(from, async () =>
+    closingStore(await openTarget(store, { tenant, clock }), async (to) => {
       if ((await to.tip()).size > 0) taken();
       try {
         await foundLedger(from, to);
       } catch (error) {
-        // Somebody else founded it in this moment.
+        // Another process founded it in this moment.
         throw error instanceof Refusal && error.code === 'LEDGER_FORKED' ? taken() : error;
       }
     }),
@@ -76,9 +76,9 @@ export async function copyStore(request: CopyRequest): Promise<CopiedStore> {
   const [from, to] = [storePlace(request.from), storePlace(request.to)];
   const tenant = request.tenant ?? tenantAt(request.at);
   const clock = () => new Date();
-  return closing(await from.open({ tenant, clock, mode: 'read' }), async (source) => {
+  return closingStore(await from.open({ tenant, clock, mode: 'read' }), async (source) => {
     await requireObjects(source);
-    return closing(await openTarget(to, { tenant, clock }), async (target) => {
+    return closingStore(await openTarget(to, { tenant, clock }), async (target) => {
       const copied = await copyLedger(source, target, request.onProgress);
       await requireObjects(target);
       return { from: from.name, to: to.name, tenant, ...copied };
@@ -91,7 +91,7 @@ export function tenantAt(folder: string): string {
   return root === null ? 'default' : readConfig(layoutOf(root)).tenant;
 }
 
-export async function closing<T>(store: Store, act: (store: Store) => Promise<T>): Promise<T> {
+export async function closingStore<T>(store: Store, act: (store: Store) => Promise<T>): Promise<T> {
   try {
     return await act(store);
   } finally {

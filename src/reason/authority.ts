@@ -5,12 +5,12 @@ export const authorityReasons = {
   POLICY_DENIED: [
     3300,
     'A policy forbids this.',
-    'Read the rationale. Change the request, or ask whoever keeps the policies.',
+    'Read the rationale. Change the request, or ask the people who maintain the policies.',
   ],
   POLICY_NO_PERMIT: [
     3301,
     'No policy permits this, and what is not permitted is denied.',
-    'Ask whoever keeps the policies whether it should be permitted.',
+    'Ask the people who maintain the policies whether it should be permitted.',
   ],
   POLICY_ERROR: [
     3302,
@@ -42,10 +42,20 @@ export const authorityReasons = {
     'Other policies were activated after these were compared with the active ones.',
     'Look at `keyturn policy diff` again, then activate.',
   ],
-  CAPABILITY_MISSING: [
+  DECISION_MISSING: [
+    3308,
+    'The decision of the policies that this rests on is not there.',
+    'Nothing was done. Ask again, so that the policies decide.',
+  ],
+  DECISION_MISMATCH: [
+    3309,
+    'The decision of the policies that this rests on is about something else, or denies it.',
+    'Nothing was done. Ask again, so that the policies decide.',
+  ],
+  ORDER_MISSING: [
     3320,
-    'There is no capability for this run.',
-    'Run `keyturn grant`, or give one with --capability.',
+    'There is no open order to run this.',
+    'Run `keyturn turn` or `keyturn grant`, or give a capability with --capability.',
   ],
   CAPABILITY_FORGED: [
     3321,
@@ -103,7 +113,7 @@ export const authorityReasons = {
   ],
   CAPABILITY_HOLDER_UNPROVEN: [
     3335,
-    'Whoever presents the capability did not prove to be its holder.',
+    'The presenter of the capability did not prove to be its holder.',
     'Give the holder key with --holder-key.',
   ],
   CAPABILITY_TOO_LONG: [
@@ -116,13 +126,49 @@ export const authorityReasons = {
     'Too many capabilities for this intent are neither used nor taken back.',
     'Use one of them, or revoke some with `keyturn revoke`.',
   ],
+  ORDER_LAPSED: [
+    3338,
+    'The order to run it was not used in time.',
+    'Run `keyturn turn` or `keyturn grant` again.',
+  ],
+  CONTROL_KEY_ELSEWHERE: [
+    3339,
+    'This host has no control key, so it cannot issue what was ordered.',
+    'Run it where the control key is, or grant with --out there and run with --capability here.',
+  ],
   FROZEN: [3340, 'It is frozen.', 'A human ends it with `keyturn unfreeze`.'],
   NOT_FROZEN: [3341, 'It is not frozen.', 'Nothing was done. `keyturn status` shows what is.'],
   FROZEN_ALREADY: [3342, 'It is frozen already.', 'Nothing was done. `keyturn status` shows since when.'],
   BREAK_GLASS_FORBIDDEN: [
     3343,
     'No policy permits to break the glass here.',
-    'Unfreeze instead, or ask whoever keeps the policies.',
+    'Unfreeze instead, or ask the people who maintain the policies.',
+  ],
+  EXECUTOR_UNKNOWN: [
+    3344,
+    'The key of this executor was not added by a human, or is not the one that claimed the run.',
+    'Run `keyturn executor add` on the host that runs it.',
+  ],
+  EXECUTOR_REVOKED: [
+    3345,
+    'The executor was revoked.',
+    'Run it elsewhere. What it was running is in doubt until a human settles it with `keyturn resolve`.',
+  ],
+  SEEN_OTHER: [
+    3346,
+    'What would run now is not what was shown.',
+    'Look at it again. Nothing was ordered or run.',
+  ],
+  INTENT_WITHDRAWN: [3347, 'The proposer withdrew this intent. That is final.', 'Propose a new intent.'],
+  RECEIPT_INVALID: [
+    3348,
+    'Nothing proves that the one who withdraws the intent proposed it.',
+    'Show the receipt that `propose` returned, or sign with the key of the proposer.',
+  ],
+  IDEMPOTENCY_KEY_REUSED: [
+    3349,
+    'Something else was proposed under this idempotency key.',
+    'Use a new key for a new request. The first one is as it was.',
   ],
   DELEGATION_UNKNOWN: [3350, 'There is no such delegation.', 'Run `keyturn delegation list`.'],
   DELEGATION_EXPIRED: [3351, 'The delegation has ended.', 'Ask a human to delegate again.'],
@@ -139,13 +185,19 @@ export const authorityReasons = {
   ],
   DELEGATION_CYCLE: [
     3355,
-    'The delegation would come back to somebody in its own chain.',
-    'Delegate to somebody else.',
+    'The delegation would return to a member of its own chain.',
+    'Delegate to another agent.',
   ],
   KEY_ENROLLED_TWICE: [
     3356,
     'This key is enrolled under another name.',
     'One key speaks for one name. Use a key of its own.',
+  ],
+  ACT_LATE: [3357, 'The time to sign this has passed.', 'Look at it again, then sign what it says now.'],
+  ACT_CHANGED: [
+    3358,
+    'What was signed is not what this would do now.',
+    'Look at it again, then sign what it says now.',
   ],
   ACTION_NOT_REQUESTED: [
     3360,
@@ -162,15 +214,40 @@ export const authorityReasons = {
     'The frozen intent does not name this alternate tool.',
     'Propose a new intent that names it.',
   ],
+  RUN_STOPPED: [
+    3363,
+    'A human stopped the run.',
+    'Read why with `keyturn show`. What was ended half way is settled with `keyturn resolve`.',
+  ],
+  STOP_NOT_DUE: [
+    3364,
+    'There is no run to stop: it has not begun, or it has ended.',
+    'Nothing was done. `keyturn show` says what became of it; `keyturn revoke` or `keyturn reject` keeps it from beginning.',
+  ],
+  INTENT_REPLACED: [
+    3365,
+    'A human edited this intent: another one replaces it. That is final.',
+    'Look at the one that replaces it. `keyturn show` names it.',
+  ],
+  EDIT_NOT_DUE: [
+    3366,
+    'Only an intent that waits for its approval can be edited.',
+    'Nothing was done. Propose what is wanted now with `keyturn propose --replaces`.',
+  ],
+  EDIT_EMPTY: [
+    3367,
+    'The edit changes nothing.',
+    'Nothing was done. Approve it as it is, or change its arguments, its plan or its goal.',
+  ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,
     'The plan or step of the agent core is not in a state where this can happen.',
-    'Nothing was done. Run `keyturn agent status` to see its state.',
+    'Nothing was done. Run `keyturn agent status CORRELATION` to see its state.',
   ],
   AGENT_REFS_MISSING: [
     3401,
     'A move of the agent core does not name everything that it rests on, or names something else.',
-    'Nothing was done. Ask again, so that every check is made anew.',
+    'Nothing was done. Ask again, so that every check is repeated.',
   ],
   SIMULATION_NOT_REGISTERED: [
     3402,
@@ -190,7 +267,7 @@ export const authorityReasons = {
   ACCESS_SCOPE_VIOLATION: [
     3405,
     'The user may not do this.',
-    'Ask whoever keeps the policies whether it should be permitted.',
+    'Ask the people who maintain the policies whether it should be permitted.',
   ],
   ACCESS_AP_REQUIRED: [
     3406,

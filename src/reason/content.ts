@@ -85,4 +85,21 @@ export const contentReasons = {
     'The finder answered with something that is not one whole packet of the four kinds.',
     'Correct the finder. Nothing was dispatched.',
   ],
+  ROUTE_UNKNOWN: [1501, 'The service has nothing at this path.', 'Read /openapi.json of the service.'],
+  METHOD_WRONG: [1502, 'This path takes another method.', 'Use a method that the header Allow names.'],
+  MEDIA_TYPE_WRONG: [
+    1503,
+    'The body is not said to be JSON.',
+    'Send the header Content-Type: application/json, and no encoding.',
+  ],
+  HOST_UNKNOWN: [
+    1504,
+    'The request is for a host that this service is not.',
+    'Use the address that `keyturn serve` printed.',
+  ],
+  EVENT_ID_UNKNOWN: [
+    1505,
+    'The event id is of no entry of this ledger.',
+    'Follow the events again without it.',
+  ],
 } as const satisfies Record<string, Reason>;

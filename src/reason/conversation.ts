@@ -23,10 +23,13 @@ export const conversationReasons = {
   UTTERANCE_EMPTY: ['Nothing was said.', 'Say what is wanted with `keyturn agent ask`.'],
   UTTERANCE_TOO_LONG: ['The words are too many to be one goal.', 'Say it in fewer words.'],
   UTTERANCE_UNSAFE: [
-    'The words contain characters that nobody can see, or that change how others read.',
+    'The words contain invisible characters, or characters that change the reading order.',
     'Say it in plain letters.',
   ],
-  MISSING_NEW_CAPABILITY: ['No simulation does this. The wish is taken down.', 'See `keyturn intake list`.'],
+  MISSING_NEW_CAPABILITY: [
+    'No simulation does this. The request was recorded.',
+    'See `keyturn intake list`.',
+  ],
   MISSING_DRAFT_EXISTS: [
     'A simulation does this, and no human has activated it.',
     'A human runs `keyturn simulation activate`.',
@@ -48,7 +51,7 @@ export const conversationReasons = {
   PLAN_STARTED: ['The first step began.', 'Nothing. The conversation goes on.'],
   STEP_DISPATCHED: ['The step went to the executor.', 'Nothing. The conversation goes on.'],
   STEP_SUCCEEDED: ['The step was done.', 'Nothing. `keyturn agent undo` takes it back.'],
-  STEP_FAILED: ['The step was not done, or not wholly.', 'See `keyturn agent status`.'],
+  STEP_FAILED: ['The step was not done, or not wholly.', 'See `keyturn agent status CORRELATION`.'],
   STEP_NOT_NEEDED: ['The same step was done before in this conversation.', 'Nothing. It is not done twice.'],
   TURN_ENDED: ['One step runs in each turn, and this one had its step.', 'Run `keyturn agent resume`.'],
   APPROVER_AWAITED: [
@@ -57,6 +60,9 @@ export const conversationReasons = {
   ],
   PLAN_RESUMED: ['The plan went on after a pause.', 'Nothing. The conversation goes on.'],
   PLAN_DONE: ['Every step of the plan is done.', 'Nothing. `keyturn agent undo` takes it back.'],
-  PLAN_ABORTED: ['A step failed or was refused, so the plan ended.', 'See `keyturn agent status`.'],
+  PLAN_ABORTED: [
+    'A step failed or was refused, so the plan ended.',
+    'See `keyturn agent status CORRELATION`.',
+  ],
   PLAN_WITHDRAWN: ['The plan was given up before it was done.', 'Ask for the goal again if it is wanted.'],
 } as const satisfies Readonly<Record<string, readonly [meaning: string, advice: string]>>;

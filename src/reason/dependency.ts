@@ -49,8 +49,8 @@ export const dependencyReasons = {
   VERIFIER_DENIED: [4014, 'The approval verifier said no.', 'The intent is not approved with this hash.'],
   LOCK_UNAVAILABLE: [
     4015,
-    'The queue cannot be locked.',
-    'Install util-linux (flock), or wait for the other process.',
+    'The queue or the run cannot be locked.',
+    'Install util-linux (flock) and coreutils (mkfifo), or wait for the other process.',
   ],
   CLOCK_BEHIND: [
     4016,
@@ -60,7 +60,7 @@ export const dependencyReasons = {
   ROLLBACK_NOT_DUE: [
     4017,
     'There is nothing here that can be rolled back.',
-    'Run `keyturn show ID`, or `keyturn agent status`, to see what was done.',
+    'Run `keyturn show ID`, or `keyturn agent status CORRELATION`, to see what was done.',
   ],
   ROLLBACK_STUCK: [
     4018,
@@ -97,6 +97,48 @@ export const dependencyReasons = {
     'A run of this intent was stopped half way: part of the effect may have happened.',
     'Find out what happened, then run `keyturn resolve`, or `keyturn rollback` for a plan.',
   ],
+  SECRET_MISSING: [
+    4025,
+    'A secret that the tool needs is not there where it would run.',
+    'Name it under secrets in .keyturn/executor.yaml of that host, and see that its source is set.',
+  ],
+  SECRET_UNREADABLE: [
+    4026,
+    'The file or the command that gives a secret failed.',
+    'Try the source of the secret by hand, as the user that runs Keyturn.',
+  ],
+  SECRET_UNUSABLE: [
+    4027,
+    'A secret has under 8 bytes, too many, a NUL, or is not UTF-8.',
+    'Put another value in its place: a short one cannot be kept out of what is recorded.',
+  ],
+  EXECUTOR_FILE_INVALID: [
+    4028,
+    'The file of the executor cannot be used.',
+    'It is .keyturn/executor.yaml: a regular file of the user that runs Keyturn, mode 0600.',
+  ],
+  PACKAGE_MISSING: [
+    4029,
+    'This needs a package that is not installed: DuckDB, the driver of PostgreSQL and telemetry are installed apart.',
+    'Install it as the message says, in the folder where Keyturn is installed, with -g if Keyturn was.',
+  ],
+  UNDO_NOT_DUE: [4030, 'There is no successful run that could be undone.', 'Run `keyturn show ID`.'],
+  UNDO_UNDECLARED: [
+    4031,
+    'The tool declared no call that undoes it, or another one.',
+    'Propose what makes up for it yourself, or declare undone_by in tools.yaml for the next time.',
+  ],
+  SERVICE_RUNNING: [
+    4032,
+    'A service, or an executor, of this project is running here already.',
+    'Stop it first, or use it.',
+  ],
+  ADDRESS_TAKEN: [
+    4033,
+    'The address cannot be listened at.',
+    'Stop what uses it, or name another one with --port and --host.',
+  ],
+  WAIT_OVER: [4034, 'It has not come that far yet.', 'Ask again.'],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,
@@ -111,6 +153,6 @@ export const dependencyReasons = {
   IDEMPOTENCY_VIOLATION: [
     4200,
     'This step was dispatched before, under the same idempotency key.',
-    'Nothing was done. `keyturn agent status` shows what came of it.',
+    'Nothing was done. `keyturn agent status CORRELATION` shows what came of it.',
   ],
 } as const satisfies Record<string, Reason>;

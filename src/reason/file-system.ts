@@ -126,7 +126,7 @@ export const fileSystemReasons = {
   REPAIR_READABLE: [
     2039,
     'Some of what the repair would set aside can be read as entries: a run, a revocation or a freeze may be among them.',
-    'Look at each of them. Then repeat with --readable-too, and make anew what must stay so.',
+    'Look at each of them. Then repeat with --readable-too, and make again what must be kept.',
   ],
   QUEUE_MISSING: [2040, 'The queue file does not exist.', 'Check the --queue folder.'],
   QUEUE_MALFORMED: [
@@ -169,6 +169,26 @@ export const fileSystemReasons = {
     'The file holds an object that no entry names, or that an entry says was removed.',
     'Do not rely on this file. Ask its owner for another one.',
   ],
+  STORE_OLDER: [
+    2051,
+    'The ledger was written by Keyturn 0.1, which this version does not read.',
+    'Read it with 0.1. To go on with this version, start in a folder without .keyturn.',
+  ],
+  SEGMENT_MISSING: [
+    2052,
+    'A part of the ledger that belongs between or before these files is missing.',
+    'Find the archive of the missing entries, and name all of them in their order.',
+  ],
+  SEGMENT_ORDER: [
+    2053,
+    'The files are not in the order of their entries, or hold the same ones twice.',
+    'Name the oldest archive first.',
+  ],
+  SEGMENT_EMPTY: [
+    2054,
+    'There is nothing old enough that is not archived yet.',
+    'Nothing was written. Name a shorter age, or wait.',
+  ],
   FILE_EXISTS: [
     2100,
     'Something is at a path that must be free.',
@@ -196,7 +216,7 @@ export const fileSystemReasons = {
   ],
   CHANGED_SINCE_RUN: [
     2105,
-    'The file was changed by somebody else after the run, so it is not rolled back.',
+    'The file was changed by another program after the run, so it is not rolled back.',
     'Keep that change, or undo it by hand and roll back again.',
   ],
   JOURNAL_CORRUPT: [

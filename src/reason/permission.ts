@@ -28,7 +28,7 @@ export const permissionReasons = {
   CONFIRMATION_DECLINED: [
     3012,
     'The human did not say y.',
-    'Nothing was done. If you want it after all, start anew: the command, or the goal.',
+    'Nothing was done. If you want it after all, run the command again, or ask again.',
   ],
   NO_TERMINAL: [
     3013,
@@ -38,7 +38,7 @@ export const permissionReasons = {
   CONFIRMATION_WRONG: [
     3014,
     'What was typed is not the exact id.',
-    'Nothing was approved. Copy the id exactly.',
+    'Nothing was approved. Type what the question asks for, as the screen shows it.',
   ],
   LANE_FORBIDDEN: [
     3015,
@@ -55,7 +55,11 @@ export const permissionReasons = {
     'The executable is not the one that was approved or pinned.',
     'Find out who changed it, then propose again.',
   ],
-  LAST_HUMAN: [3018, 'This is the last enrolled human.', 'Enrol another human first.'],
+  LAST_HUMAN: [
+    3018,
+    'This is the last human who can act.',
+    'Enrol another human first, who is no auditor, or add another credential.',
+  ],
   ALREADY_APPROVED: [
     3019,
     'The intent is approved already.',
@@ -63,7 +67,7 @@ export const permissionReasons = {
   ],
   APPROVER_REVOKED: [
     3020,
-    'The key of a human who approved this was revoked since.',
+    'The key of a human who approved this was revoked since, or they became an auditor.',
     'Ask another human to review and approve it.',
   ],
   SHOWN_IN_PART: [
@@ -72,6 +76,41 @@ export const permissionReasons = {
     'Nothing was done. Go through all pages, or read it elsewhere first: keyturn show ID | less.',
   ],
   PASSPHRASE_DIFFERS: [3022, 'The two passphrases are not the same.', 'Type the same passphrase twice.'],
+  PASSKEY_INVALID: [
+    3023,
+    'What the passkey answered cannot be used.',
+    'Try again with the passkey that was enrolled. If it happens again, revoke the passkey and enrol it again.',
+  ],
+  PASSKEY_UNVERIFIED: [
+    3024,
+    'The authenticator did not verify who used the passkey.',
+    'Set a PIN or a fingerprint on the authenticator, then try again.',
+  ],
+  PASSKEY_ORIGIN: [
+    3025,
+    'The passkey was used on another page than it is enrolled for.',
+    'Do not rely on what it signs. Open the console at its own address.',
+  ],
+  CREDENTIAL_UNKNOWN: [
+    3026,
+    'This person has no such credential.',
+    'See `keyturn credential list` for those that there are.',
+  ],
+  CREDENTIAL_FOREIGN: [
+    3027,
+    'This person has a credential that works, and adds another one with it.',
+    'If it is lost, revoke it first: `keyturn credential revoke`. Then add a new one.',
+  ],
+  CREDENTIAL_AMBIGUOUS: [
+    3028,
+    'Several credentials could be meant.',
+    'Name one of them. `keyturn credential list` shows them.',
+  ],
+  CREDENTIAL_TOO_MANY: [
+    3029,
+    'This person has as many credentials as one can have.',
+    'Revoke one that is not used any more.',
+  ],
   OBJECT_KEPT: [
     3030,
     'Decisions rest on this object, and it holds no words of a person. It is never erased.',
@@ -95,7 +134,7 @@ export const permissionReasons = {
   PLAN_PATH_FORBIDDEN: [
     3151,
     'The configuration forbids this path.',
-    'Remove the action, or ask whoever keeps the configuration.',
+    'Remove the action, or ask the owner of the configuration.',
   ],
   PLAN_PATH_UNLISTED: [
     3152,
@@ -105,7 +144,7 @@ export const permissionReasons = {
   PLAN_OPERATION_FORBIDDEN: [
     3153,
     'The configuration does not allow this kind of action.',
-    'Remove the action, or ask whoever keeps the configuration.',
+    'Remove the action, or ask the owner of the configuration.',
   ],
   APPROVAL_NOT_OPTIONAL: [
     3154,
@@ -136,6 +175,43 @@ export const permissionReasons = {
     3202,
     'A statement reached for a file, the network or a setting that it may not have.',
     'Use only the tables of the database and the folders that were made readable.',
+  ],
+  AUDITOR_ACTS: [
+    3210,
+    'An auditor reads everything and acts on nothing.',
+    'Ask another human to do it, or to assign other roles.',
+  ],
+  NOT_FOR_AGENTS: [3211, 'An agent cannot ask for this.', 'Ask a human.'],
+  CALLER_OTHER: [3212, 'The caller is somebody else than the request says.', 'Ask in your own name.'],
+  CALLER_UNPROVEN: [
+    3220,
+    'Who is calling is not proven.',
+    'Send the token of an agent (Authorization: Bearer), or open the link that `keyturn serve` printed.',
+  ],
+  TOKEN_INVALID: [
+    3221,
+    'The token, or the session, is not one that holds here now.',
+    'Use another token (`keyturn token add`), or open a new link.',
+  ],
+  LINK_SPENT: [
+    3222,
+    'The link was used before, is older than 5 minutes, or is not one of this service.',
+    'Start `keyturn serve` again: it prints a new one.',
+  ],
+  ORIGIN_FOREIGN: [
+    3223,
+    'A page of another origin asks, or the request does not say which page does.',
+    'Ask from a page of this service, or with a token.',
+  ],
+  SESSION_READS: [
+    3224,
+    'A session only reads. Every act of a human needs a proof of its own.',
+    'Propose with the token of an agent, or at the terminal.',
+  ],
+  TOKEN_TOO_MANY: [
+    3225,
+    'This agent has as many tokens as one may have.',
+    'Revoke one that is no longer needed.',
   ],
   RUN_AS_CANNOT_REACH: [
     3296,

@@ -39,8 +39,8 @@ export const validationReasons = {
   USAGE: [1011, 'The command line is not one that Keyturn knows.', 'Run the command with --help.'],
   ID_MALFORMED: [
     1020,
-    'The id is not a lower-case UUID of 36 characters.',
-    'Copy the id exactly as it was printed.',
+    'The id is not a lower-case UUID of 36 characters, nor the beginning of one.',
+    'Copy the id as it was printed; most commands take its first 4 or more characters, too.',
   ],
   HASH_MALFORMED: [
     1021,
@@ -272,7 +272,7 @@ export const validationReasons = {
   ],
   PLAN_RESULT_UNKNOWN: [
     1156,
-    'An action needs a file whose content only the run itself can tell, so nobody could approve it.',
+    'An action needs a file whose content only the run itself can tell, so it cannot be approved in advance.',
     'Split the plan after the action that makes the file.',
   ],
   REPORTS_NOT_RECORDED: [
@@ -280,9 +280,14 @@ export const validationReasons = {
     'The ledger holds nothing that reports could be made of.',
     'Only a finished run of a plan has reports. Run `keyturn show ID` to see what happened.',
   ],
-  EXECUTION_AMBIGUOUS: [
+  ID_AMBIGUOUS: [
     1158,
-    'Several runs fit what was typed.',
+    'Several ids begin with what was typed.',
     'Type more characters of the id, or the whole id.',
+  ],
+  CURSOR_INVALID: [
+    1159,
+    'The cursor does not belong to this list.',
+    'Take `next` from the last page, and ask with the same filters; or begin the list again.',
   ],
 } as const satisfies Record<string, Reason>;

@@ -1,7 +1,6 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { parseEvent } from '../event/event.ts';
-import { foldEntry, verifierOf } from '../fold/ledger.ts';
-import { overlay } from '../fold/row.ts';
+import { parseEvent, signedBy } from '../event/event.ts';
+import { foldEntry, LedgerOverlay, verifierOf } from '../fold/ledger.ts';
 import { removedBy } from '../gate/objects.ts';
 import type { Verified } from '../identity/verified.ts';
 import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
@@ -9,14 +8,13 @@ import { append } from '../ledger/merkle.ts';
 import { canonicalForm } from '../ledger/strict.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { agentTableRows } from './agent-rows.ts';
-import type { AgentTableRows } from './agent-tables.ts';
+import { type AgentRow, agentRows } from './agent-tables.ts';
 import {
   type Claim,
-  type Ledger,
   type PlannedEntry,
   type PlannedRow,
   plannedRow,
+  type StoredLedger,
   type StoredObject,
 } from './decide.ts';
 import type { Tip } from './store.ts';
@@ -33,14 +31,14 @@ export interface Adoption {
   readonly entries: readonly (PlannedEntry & { readonly at: string })[];
   readonly claims: readonly Claim[];
   readonly rows: readonly PlannedRow[];
-  readonly agent_rows: readonly AgentTableRows[];
+  readonly agent_rows: readonly AgentRow[];
   /** What the entries say was removed. */
   readonly erase: readonly Digest[];
   readonly tip: Tip;
 }
 
 /**
- * Nothing is believed because of where it comes from: whoever can write the other store could have put anything in it.
+ * The attacker can write the other store, so every entry is checked whatever store it comes from.
  * `known` is the name of the ledger that is here; null where these entries begin it.
  */
 export function openForeign(
@@ -48,6 +46,9 @@ export function openForeign(
   known: string | null,
   entries: readonly SealedEntry[],
 ): ForeignEntry[] {
+  // Before any signature is looked at: those of a ledger that another founder began name another origin.
+  if (known !== null && entries[0]?.seq === 0)
+    refuse('LEDGER_FORKED', 'A ledger has begun here already, and entry 0 begins one.');
   const verified = verifierOf(tenant, known);
   return entries.map((sealed) =>
     asEntry(sealed.seq, () => {
@@ -74,30 +75,32 @@ export function foreignObjects(objects: readonly Uint8Array[]): StoredObject[] {
  * Pure: folds entries that exist already, with the time and the claims that they have. It refuses what `commit` would have
  * refused, so a ledger that was adopted is one that could have been written here.
  */
-export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger: Ledger): Adoption {
+export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger: StoredLedger): Adoption {
   requireJoint(foreign[0], tip);
-  const rows = overlay(ledger);
-  const taken = new Map<string, number>();
-  const so_far = { ...rows, isClaimed: (claim: string) => taken.has(claim) || ledger.isClaimed(claim) };
+  const so_far = new LedgerOverlay(ledger);
   const entries: (PlannedEntry & { at: string })[] = [];
-  const agent_rows: AgentTableRows[] = [];
+  const agent_rows: AgentRow[] = [];
   let end = tip;
   for (const { sealed, entry, event } of foreign)
     asEntry(end.size, () => {
-      const { seq, at, claims, prev, tenant, subject } = entry;
+      const { seq, at, claims, prev, tenant, subject, kind } = entry;
       if (seq !== end.size) broken('it is missing');
       if (prev !== end.last) broken('it does not follow the entry before it');
-      for (const row of foldEntry(so_far, { entry, event }, end.at)) rows.put(row);
-      for (const claim of claims) taken.set(claim, seq);
-      const added = agentTableRows(event, { tenant, seq, at });
-      if (added) agent_rows.push(added);
+      for (const row of foldEntry(so_far, { entry, event }, end.at)) so_far.put(row);
+      for (const claim of claims) so_far.taken.set(claim, seq);
+      agent_rows.push(...agentRows(event, { tenant, seq, at }));
       end = { ...append(end, sealed.hash), last: sealed.hash, at };
-      entries.push({ ...sealed, subject, at, peak: end.frontier.at(-1)! });
+      entries.push({
+        ...sealed,
+        ...{ subject, kind, at },
+        signer: signedBy(event),
+        peak: end.frontier.at(-1)!,
+      });
     });
   return {
     entries,
-    claims: [...taken],
-    rows: Array.from(rows.changed(), plannedRow),
+    claims: [...so_far.taken],
+    rows: Array.from(so_far.changed(), plannedRow),
     agent_rows,
     erase: foreign.map(({ event }) => removedBy(event)).filter((digest) => digest !== null),
     tip: end,

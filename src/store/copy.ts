@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { HeldObject, Store, Tip } from './store.ts';
 
@@ -16,11 +17,6 @@ export interface Copied {
   readonly objects: number;
 }
 
-/** How often a source that goes on growing is followed. */
-const ROUNDS = 10;
-/** Objects go over in handfuls of about so many bytes. */
-const HANDFUL_BYTES = 8 * 1024 * 1024;
-
 /**
  * Copies the ledger of one store and its objects to another, and ends when both end with the same entry. Whatever broke
  * off may be begun again: it goes on where the target ends. Entries come first and objects after them, so that no object
@@ -34,7 +30,7 @@ export async function copyLedger(
   const resumed_at = await requireSameBeginning(from, to);
   if (resumed_at > 0) await requireWhole(to);
   let objects = 0;
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < limits.copy_rounds; round++) {
     const tell = (entries: number, of_entries: number) => onProgress({ entries, of_entries, objects });
     await copyEntries(from, to, tell);
     for await (const count of copyObjects(from, to)) {
@@ -106,7 +102,7 @@ async function* copyObjects(from: Store, to: Store): AsyncGenerator<number> {
     if (object === null) continue;
     objects.push(object);
     bytes += object.length;
-    if (bytes < HANDFUL_BYTES) continue;
+    if (bytes < limits.copy_batch_bytes) continue;
     await to.adopt({ objects });
     yield objects.length;
     objects = [];

@@ -1,20 +1,22 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalText, type JsonObject } from '../canonical/json.ts';
-import { parseEvent } from '../event/event.ts';
+import { canonicalTextOfParsed, type JsonObject } from '../canonical/json.ts';
+import { type Event, parseEvent, signedBy } from '../event/event.ts';
+import { type NeededDecision, neededDecision, requireDecision, restsOn } from '../fold/decided.ts';
 import { fold } from '../fold/fold.ts';
 import { requireRoom } from '../fold/grounds.ts';
 import { type Ledger as FoldLedger, verifierOf } from '../fold/ledger.ts';
-import { overlay, type Row } from '../fold/row.ts';
-import { claimsOf } from '../gate/claims.ts';
+import { type PagedBy, PROJECTIONS } from '../fold/projection.ts';
+import { type Row, RowOverlay } from '../fold/row.ts';
+import { claimsOf, isActClaim } from '../gate/claims.ts';
 import { removedBy } from '../gate/objects.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Verified } from '../identity/verified.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
+import { type DecisionRecord, openDecision } from '../policy/replay.ts';
 import { refuse } from '../refusal.ts';
-import { agentTableRows } from './agent-rows.ts';
-import type { AgentTableRows } from './agent-tables.ts';
+import { type AgentRow, agentRows } from './agent-tables.ts';
 import type { Commit, Tip } from './store.ts';
 
 /** A commit whose shape is right and that no longer depends on the caller's memory. */
@@ -23,6 +25,8 @@ export interface CheckedCommit {
   readonly claims: readonly string[];
   readonly events: readonly Verified[];
   readonly objects: readonly StoredObject[];
+  /** The decisions that its events rest on, as its objects tell them. */
+  readonly decisions: ReadonlyMap<Digest, DecisionRecord>;
   readonly erase: readonly Digest[];
   readonly quota: QuotaLimit | null;
   readonly as_of: number | null;
@@ -34,12 +38,12 @@ export interface StoredObject {
 }
 
 /** What is stored now, as one commit sees it. */
-export interface Ledger extends FoldLedger {
+export interface StoredLedger extends FoldLedger {
   holdsObject(digest: Digest): boolean;
 }
 
 /** Everything that one commit writes. Only a claim that is taken can still stop it. */
-export interface Plan {
+export interface CommitDecision {
   readonly commit: CheckedCommit;
   readonly at: string;
   readonly first_seq: number;
@@ -47,7 +51,7 @@ export interface Plan {
   readonly claims: readonly Claim[];
   readonly rows: readonly PlannedRow[];
   /** What the entries add to the tables of the agent core. */
-  readonly agent_rows: readonly AgentTableRows[];
+  readonly agent_rows: readonly AgentRow[];
   readonly tip: Tip;
 }
 
@@ -56,11 +60,14 @@ export type Claim = readonly [key: string, seq: number];
 
 export interface PlannedEntry extends SealedEntry {
   readonly subject: string;
+  readonly kind: string;
+  readonly signer: string | null;
   /** The root of the largest complete subtree that ends with this entry. */
   readonly peak: Digest;
 }
 
-export interface PlannedRow {
+/** What rows are listed by is null where they are not. */
+export interface PlannedRow extends PagedBy {
   readonly row: Row;
   readonly status: string | null;
   /** The state as canonical JSON. */
@@ -68,12 +75,12 @@ export interface PlannedRow {
 }
 
 /**
- * Outside the transaction, so that a long check holds nobody up. `origin` is null while the ledger has not begun: then the
+ * Outside the transaction, so that a long check holds up no other writer. `origin` is null while the ledger has not begun: then the
  * commit must begin it.
  */
 export function checkCommit(commit: Commit, tenant: string, origin: string | null): CheckedCommit {
   const { claims = [], events, objects = [], erase = [], quota = null, as_of = null } = commit;
-  // Claims are rebuilt from entries. Without an entry a claim or an object would be a fact that nobody recorded.
+  // Claims are rebuilt from entries. Without an entry a claim or an object would be a fact without a record.
   if (events.length === 0) refuse('SHAPE_INVALID', 'A commit has at least one event.');
   for (const claim of claims)
     if (typeof claim !== 'string' || claim === '') refuse('SHAPE_INVALID', 'A claim is a text.');
@@ -82,16 +89,27 @@ export function checkCommit(commit: Commit, tenant: string, origin: string | nul
   const others = claims.filter((claim) => !own.includes(claim));
   if (new Set([...own, ...others]).size !== own.length + others.length)
     refuse('CLAIM_TAKEN', 'The commit takes a claim twice.');
+  const copies = objects.map(copyOf);
   const checked = {
     claims: others,
     events: parsed.map(verifierOf(tenant, origin)),
-    objects: objects.map(copyOf),
+    objects: copies,
+    decisions: decisionsIn(parsed, copies),
     erase,
     quota,
     as_of,
   };
   requireErasuresNamed(checked);
   return checked;
+}
+
+function decisionsIn(
+  events: readonly Event[],
+  objects: readonly StoredObject[],
+): ReadonlyMap<Digest, DecisionRecord> {
+  const named = new Set(events.map(restsOn));
+  const found = objects.filter(({ digest }) => named.has(digest));
+  return new Map(found.map(({ digest, bytes }) => [digest, openDecision(bytes)]));
 }
 
 /** Everything that a commit wants to be unique. */
@@ -123,13 +141,14 @@ export function planCommit(
   commit: CheckedCommit,
   tip: Tip,
   at: string,
-  ledger: Ledger,
-): Plan {
+  ledger: StoredLedger,
+): CommitDecision {
   try {
     return planned(tenant, commit, tip, timeOf(commit, tip, at), ledger);
   } catch (error) {
-    // Whoever comes second is told so first: the claim says more than the state that its owner has reached by now.
-    refuseTaken(commit, ledger);
+    // Claims are checked first: CLAIM_TAKEN says more than the state that the winner of the claim has reached by now. Of an act that
+    // is done again, the state says more.
+    refuseTaken(commit, ledger, (claim) => !isActClaim(claim));
     throw error;
   }
 }
@@ -149,37 +168,62 @@ function timeOf({ events }: CheckedCommit, tip: Tip, at: string): string {
   return tip.at !== null && Date.parse(at) < Date.parse(tip.at) ? tip.at : at;
 }
 
-export function refuseTaken(commit: CheckedCommit, ledger: Ledger): void {
-  const claim = allClaims(commit).find((key) => ledger.isClaimed(key));
+export function refuseTaken(
+  commit: CheckedCommit,
+  ledger: StoredLedger,
+  counts: (claim: string) => boolean = () => true,
+): void {
+  const claim = allClaims(commit).find((key) => counts(key) && ledger.isClaimed(key));
   if (claim !== undefined) refuse('CLAIM_TAKEN', undefined, { claim });
 }
 
-function planned(tenant: string, commit: CheckedCommit, tip: Tip, at: string, ledger: Ledger): Plan {
+function planned(
+  tenant: string,
+  commit: CheckedCommit,
+  tip: Tip,
+  at: string,
+  ledger: StoredLedger,
+): CommitDecision {
   if (commit.as_of !== null && commit.as_of !== tip.size)
     refuse('DECISION_STALE', 'The ledger grew since it was looked at.', { size: tip.size });
   for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
-  const changes = overlay(ledger);
+  const changes = new RowOverlay(ledger);
   const entries: PlannedEntry[] = [];
-  const agent_rows: AgentTableRows[] = [];
+  const agent_rows: AgentRow[] = [];
   const taken: Claim[] = [];
   let end = tip;
   for (const event of commit.events) {
     requireRoom(changes, commit, event, at);
+    const needed = neededDecision(changes, event);
     for (const row of fold(changes, event, { seq: end.size, at })) changes.put(row);
-    const added = agentTableRows(event, { tenant, seq: end.size, at });
-    if (added) agent_rows.push(added);
+    if (needed) requireBrought(commit, needed);
+    agent_rows.push(...agentRows(event, { tenant, seq: end.size, at }));
     const { kind, subject, body } = event;
     const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
     for (const claim of claims) taken.push([claim, end.size]);
     const facts = { seq: end.size, tenant, at, kind, subject, claims, body: body as JsonObject };
     const { seq, bytes, hash } = sealEntry({ ...facts, prev: end.last });
     end = { ...append(end, hash), last: hash, at };
-    entries.push({ seq, bytes, hash, subject, peak: end.frontier.at(-1)! });
+    entries.push({
+      ...{ seq, bytes, hash, subject, kind },
+      signer: signedBy(event),
+      peak: end.frontier.at(-1)!,
+    });
   }
   const rows = Array.from(changes.changed(), plannedRow);
   return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end };
 }
 
-export function plannedRow(row: Row): PlannedRow {
-  return { row, status: 'status' in row.state ? row.state.status : null, text: canonicalText(row.state) };
+/** Each question is asked for one fact, so the commit that names a decision brings it. */
+function requireBrought({ decisions }: CheckedCommit, needed: NeededDecision): void {
+  requireDecision(needed, decisions.get(needed.digest) ?? refuse('DECISION_MISSING'));
 }
+
+export function plannedRow(row: Row): PlannedRow {
+  const { name, state } = row;
+  const by = PROJECTIONS[name].paged?.(state as never) ?? NOT_PAGED;
+  const status = 'status' in state ? state.status : null;
+  return { row, status, ...by, text: canonicalTextOfParsed(state) };
+}
+
+const NOT_PAGED: PagedBy = { tool: null, proposer: null, actor: null };

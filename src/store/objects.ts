@@ -2,17 +2,18 @@ import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
 import { ObjectRecord, objectsOf } from '../gate/objects.ts';
 import { openEntry, type SealedEntry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from './store.ts';
-
-/** So many entries name about as many digests as are held in memory at once. A longer ledger is read more than once. */
-const TOGETHER = 250_000;
 
 /**
  * Everything that an entry names is there, unless an entry says that it was removed. An attacker who can write to the database can
  * take an object away, and nothing else would tell.
  */
-export async function requireObjects(store: Store, together = TOGETHER): Promise<void> {
+export async function requireObjects(
+  store: Store,
+  together: number = limits.objects_together,
+): Promise<void> {
   const { size } = await store.tip();
   const parts = Math.max(1, Math.ceil(size / together));
   const lost: Digest[] = [];

@@ -4,7 +4,7 @@ import { parseAddress } from './postgres/address.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 
-export interface OpenOptions {
+export interface StoreOptions {
   readonly tenant: string;
   readonly clock: () => Date;
   /** `create` makes the ledger of this tenant; it refuses when that ledger exists. */
@@ -16,7 +16,7 @@ export interface StorePlace {
   readonly kind: 'sqlite' | 'postgres';
   /** For people. */
   readonly name: string;
-  open(options: OpenOptions): Promise<Store>;
+  open(options: StoreOptions): Promise<Store>;
 }
 
 export function isServer(text: string): boolean {
@@ -43,7 +43,7 @@ export function postgresPlace(url: string): StorePlace {
 }
 
 /** For a ledger that moves in: the one that is there already, or a new and empty one. */
-export async function openTarget(place: StorePlace, options: Omit<OpenOptions, 'mode'>): Promise<Store> {
+export async function openTarget(place: StorePlace, options: Omit<StoreOptions, 'mode'>): Promise<Store> {
   try {
     return await place.open({ ...options, mode: 'create' });
   } catch (error) {

@@ -1,11 +1,11 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
-import type { Listed } from '../fold/projection.ts';
+import { type ListedRow, type Paged, type PagedBy, PROJECTIONS } from '../fold/projection.ts';
 import type { RowName, States } from '../fold/row.ts';
-import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
 /** A stored object without its bytes. */
@@ -45,11 +45,30 @@ export interface Tip {
   readonly frontier: readonly Digest[];
 }
 
+/** Rows of one kind in the order of the entries that brought them into being. */
 export interface Page {
-  readonly status?: IntentStatus;
+  /** Those that have one of these values; all of them unless told. There is an index for each column, so a page costs the same among any number of rows. */
+  readonly by?: readonly [column: 'status' | keyof PagedBy, values: readonly string[]];
   readonly limit: number;
-  /** Continue after this intent id. */
-  readonly after?: string;
+  /** Oldest first unless told. */
+  readonly newest_first?: boolean;
+  /** Only what came after this entry, or before it with the newest first. */
+  readonly beyond?: number;
+}
+
+/** Entries, newest first. */
+export interface EntryPage {
+  /** All of them unless told. There is an index for each, so a page costs the same in a ledger of any length. */
+  readonly by?: readonly ['subject' | 'kind' | 'signer', string];
+  readonly limit: number;
+  /** Only what is older than this entry. */
+  readonly beyond?: number;
+}
+
+/** A row with the entry that brought it into being. */
+export interface PagedRow<N extends Paged> {
+  readonly seq: number;
+  readonly state: States[N];
 }
 
 /** Rows of `agent_execution_ledger`, oldest first. */
@@ -63,7 +82,7 @@ export interface AgentPage {
   readonly after?: Pick<AgentLedgerRow, 'created_at' | 'seq' | 'part'>;
 }
 
-/** What another store hands over. */
+/** The contents of another store. */
 export interface Moved {
   readonly entries?: readonly SealedEntry[];
   readonly objects?: readonly Uint8Array[];
@@ -82,7 +101,8 @@ export interface Rebuild {
  *
  * `commit` runs in one transaction: it takes every claim or refuses with CLAIM_TAKEN, folds each event through the
  * pure state machines (`next`, `nextPrincipal`, …) or refuses with their code, verifies every signature and that its
- * key may sign, looks again at what a grant and a claim rest on (grounds.ts), appends the entries, and updates the
+ * key may sign, looks again at what a grant and a claim rest on (grounds.ts), asks for the decision that an event names
+ * among its objects (decided.ts), appends the entries, and updates the
  * projections. Only the first key of a ledger signs for itself, and the last human cannot be revoked (LAST_HUMAN).
  *
  * Commits that are asked for in one turn of the event loop share one sync; a refused one does not touch the others. A
@@ -92,14 +112,18 @@ export interface Rebuild {
 export interface Store {
   readonly tenant: string;
 
+  /** The ledger that signatures are verified for, from the first commit on. */
+  origin(): string | null;
+
   commit(commit: Commit): Promise<Receipt>;
 
   /** One row of a projection; null where there is none. */
   find<N extends RowName>(name: N, key: string): Promise<States[N] | null>;
   /** All rows of a projection that has few, oldest first. */
-  all<N extends Listed>(name: N): Promise<States[N][]>;
-  /** In the order of their proposal. */
-  intents(page: Page): Promise<IntentState[]>;
+  all<N extends ListedRow>(name: N): Promise<States[N][]>;
+  /** The keys of a projection that begin with this text, in their order, at most `limit` of them. */
+  keys(name: RowName, beginning: string, limit: number): Promise<string[]>;
+  page<N extends Paged>(name: N, page: Page): Promise<PagedRow<N>[]>;
   agentLedger(page: AgentPage): Promise<AgentLedgerRow[]>;
   /** The plans and steps of a correlation, or one plan with its steps. */
   agentCurrent(
@@ -118,9 +142,10 @@ export interface Store {
   /** All entries from `from` on, in order, in batches: constant memory over any length. */
   entries(from?: number): AsyncIterable<readonly SealedEntry[]>;
   entriesOf(subject: string): Promise<SealedEntry[]>;
+  entryPage(page: EntryPage): Promise<SealedEntry[]>;
 
   /**
-   * Takes over what another store holds, for a ledger that moves house: entries behind the ones that are here, with their
+   * Takes over what another store holds, for a ledger that moves to another store: entries behind the ones that are here, with their
    * own times and claims, and objects. All of it or nothing. Every entry is checked and folded as `commit` would, an
    * erasure erases and an expiry removes; LEDGER_FORKED when the entries do not follow those that are here, LEDGER_BROKEN when one is wrong.
    */
@@ -132,7 +157,7 @@ export interface Store {
    */
   rebuild(options: { write: boolean }): Promise<Rebuild>;
   /**
-   * Calls the listener soon after the ledger grew, whoever wrote. A hint that can be late or missing: look now and then
+   * Calls the listener soon after the ledger grew, in this or another process. A hint that can be late or missing: look now and then
    * all the same. Resolves to what stops it. Absent where a store has no such word from others.
    */
   changes?(listener: () => void): Promise<() => Promise<void>>;
@@ -151,3 +176,33 @@ export async function* walkObjects(
     after = last.digest;
   }
 }
+
+/** Where keys end that begin with this text. */
+export function endOf(beginning: string): string {
+  return `${beginning}\u{10ffff}`;
+}
+
+/** A page as a store reads it: rows of which column, with which values. Every row has a status, so all of them are those with any. */
+export interface ReadPage extends Page {
+  readonly column: 'status' | keyof PagedBy;
+  readonly values: readonly string[];
+}
+
+export function requireEntryPage<P extends Page | EntryPage>(page: P): P {
+  const { limit, beyond } = page;
+  // SQLite takes a negative limit for none.
+  if (!Number.isSafeInteger(limit) || limit < 1) refuse('SHAPE_INVALID', 'The limit of a page is 1 or more.');
+  if (beyond !== undefined && !Number.isSafeInteger(beyond))
+    refuse('SHAPE_INVALID', 'A page goes on beyond the number of an entry.');
+  return page;
+}
+
+export function requirePage(name: Paged, page: Page): ReadPage {
+  requireEntryPage(page);
+  const [column, values] = page.by ?? ['status', PROJECTIONS[name].statuses!];
+  // Each value is a part of the statement that reads them.
+  if (values.length > VALUES_MOST) refuse('SHAPE_INVALID', `A page is of ${VALUES_MOST} values at most.`);
+  return { ...page, column, values };
+}
+
+const VALUES_MOST = 100;

@@ -10,7 +10,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { type DecisionRecord, openDecision } from '../policy/replay.ts';
 import { refuse } from '../refusal.ts';
 import { changesBetween } from './changes.ts';
-import { wordsOf } from './words.ts';
+import { entrySentence } from './words.ts';
 
 /**
  * The story of an intent, from its entries and the objects that they name: the same from the store of a project and from a
@@ -23,7 +23,12 @@ export type Absence = 'erased' | Expired | 'missing' | 'left out';
 
 /** A gc removed it. */
 export interface Expired {
-  readonly expired: { readonly at: string; readonly by: string };
+  readonly expired: {
+    readonly at: string;
+    readonly by: string;
+    /** Where its bytes were put before. */
+    readonly archive?: { readonly file: string; readonly sha256: Digest } | undefined;
+  };
 }
 
 export function isAbsent(found: object | Absence): found is Absence {
@@ -79,15 +84,39 @@ export async function tellIntent(
 export async function tellEntries(entries: readonly Entry[], read: ReadObject): Promise<Told[]> {
   const told: Told[] = [];
   for (const { seq, at, kind, body } of entries)
-    told.push({ seq, at, kind, words: wordsOf({ kind, body }), decision: await decisionIn(body, read) });
+    told.push({
+      seq,
+      at,
+      kind,
+      words: entrySentence({ kind, body }),
+      decision: await decisionIn(body, read),
+    });
   return told;
 }
 
-/** What a run printed, out of its sealed object. */
-export async function readOutput(digest: Digest | null, read: ReadObject): Promise<Uint8Array | Absence> {
+/** What a run printed, as text; or why that is not there. */
+export type Printed = { readonly stdout: string; readonly stderr: string } | { readonly absent: Absence };
+
+/** Out of its sealed objects. */
+export async function readOutput(
+  output: Pick<Output, 'stdout' | 'stderr'>,
+  read: ReadObject,
+): Promise<Printed> {
+  const stdout = await readSealed(output.stdout, read);
+  if (isAbsent(stdout)) return { absent: stdout };
+  const stderr = await readSealed(output.stderr, read);
+  return isAbsent(stderr) ? { absent: stderr } : { stdout: printedText(stdout), stderr: printedText(stderr) };
+}
+
+async function readSealed(digest: Digest | null, read: ReadObject): Promise<Uint8Array | Absence> {
   if (digest === null) return new Uint8Array();
   const bytes = await read(digest);
   return isAbsent(bytes) ? bytes : openSealed(bytes);
+}
+
+/** What is not UTF-8 is replaced: the bytes themselves are an object of the store. */
+export function printedText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
 function stateOf(entries: readonly Entry[]): IntentState | null {

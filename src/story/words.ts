@@ -1,9 +1,10 @@
 import type { Body, EventKind } from '../event/event.ts';
+import { type HumanAssurance, proofAssurance } from '../identity/assurance.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { explain, type ReasonCode } from '../refusal.ts';
 
 /** Every kind has its words. What is not about one intent is told by its name and its author. */
-export function wordsOf({ kind, body }: Pick<Entry, 'kind' | 'body'>): string {
+export function entrySentence({ kind, body }: Pick<Entry, 'kind' | 'body'>): string {
   const tell = Object.hasOwn(WORDS, kind) ? WORDS[kind as keyof typeof WORDS] : undefined;
   if (tell) return (tell as (body: unknown) => string)(body);
   const { by, reason } = body as { by?: unknown; reason?: unknown };
@@ -19,7 +20,19 @@ type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
 
 const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
 
+const PROVEN_BY: Readonly<Record<HumanAssurance, string>> = {
+  key_file: 'a passphrase',
+  synced_passkey: 'a passkey that its maker can copy to other devices',
+  device_bound_passkey: 'a passkey that never leaves its device',
+};
+
 const WORDS: Words = {
+  'credential.added': ({ by, credential, reason }) =>
+    `${by} added the credential "${credential.label}"${credential.kind === 'passkey' ? ', a passkey' : ''}: ${reason}`,
+  'credential.revoked': ({ by, public_key, reason }) =>
+    `${by} revoked the credential ${public_key}: ${reason}`,
+  'token.added': ({ by, token_id, reason }) => `${by} added the token ${token_id}: ${reason}`,
+  'token.revoked': ({ by, token_id, reason }) => `${by} revoked the token ${token_id}: ${reason}`,
   'head.accepted': ({ by, kept_size, reason }) =>
     `${by} accepted the ledger as it is${kept_size === null ? '' : `, although ${kept_size} entries were kept`}: ${reason}`,
   'intent.proposed': ({
@@ -37,15 +50,33 @@ const WORDS: Words = {
     `${replaces === null ? '' : `; it replaces ${replaces}`}`,
   'intent.refused': ({ reason_code }) => `it was refused: ${because(reason_code)}`,
   'intent.submitted': ({ by }) => `${by} submitted it`,
+  'intent.withdrawn': ({ by, reason, receipt }) =>
+    `${by} withdrew it${receipt === null ? ', signed with its key' : ', with the receipt of the proposal'}: ${reason}`,
+  'intent.replaced': ({ by, replacement }) => `${by} replaced it by ${replacement}`,
   'intent.delegated': ({ by, delegation, approver, expires_at }) =>
     `${by} submitted it under the delegation ${delegation}` +
     `${approver === null ? '' : `, which counts as the approval of ${approver.by} until ${expires_at}`}`,
-  'approval.granted': ({ by, expires_at }) => `${by} approved it until ${expires_at}, proven by a passphrase`,
+  'approval.granted': ({ by, expires_at, signature }) =>
+    `${by} approved it until ${expires_at}, proven by ${PROVEN_BY[proofAssurance(signature)]}`,
   'approval.denied': ({ by, reason }) => `${by} rejected it: ${reason}`,
-  'capability.issued': ({ by, capability_id, action, expires_at, holder, delegation, glass }) =>
-    `${by} was granted the capability ${capability_id} for ${action} until ${expires_at}` +
+  'order.given': ({
+    by,
+    order_id,
+    action,
+    attempt,
+    lapses_at,
+    approves_until,
+    holder,
+    delegation,
+    signature,
+  }) =>
+    `${by} ${approves_until === null ? '' : `approved it until ${approves_until}, proven by ${PROVEN_BY[proofAssurance(signature)]}, and `}` +
+    `ordered one run of ${action}, attempt ${attempt}, to begin by ${lapses_at}; the order is ${order_id}` +
     `${holder === null ? '' : ', bound to the key of its holder'}` +
-    `${delegation === null ? '' : `, under the delegation ${delegation}`}${glass ? ', THE GLASS IS BROKEN' : ''}`,
+    `${delegation === null ? '' : `, under the delegation ${delegation}`}`,
+  'order.denied': ({ order_id, reason_code }) => `the order ${order_id} was denied: ${because(reason_code)}`,
+  'capability.issued': ({ capability_id, action, expires_at, glass }) =>
+    `the capability ${capability_id} for ${action} was issued until ${expires_at}${glass ? ', THE GLASS IS BROKEN' : ''}`,
   'capability.denied': ({ by, reason_code }) => `${by} was denied a capability: ${because(reason_code)}`,
   'capability.revoked': ({ by, capability_id, reason }) =>
     `${by} revoked the capability ${capability_id}: ${reason}`,
@@ -59,6 +90,8 @@ const WORDS: Words = {
     `the execution ${execution_id} announced what it does next; the digest of its journal is ${journal}`,
   'execution.refused': ({ reason_code, capability_id }) =>
     `a run was refused${capability_id === null ? '' : ` with the capability ${capability_id}`}: ${because(reason_code)}`,
+  'execution.stopped': ({ by, execution_id, reason }) =>
+    `${by} stopped the execution ${execution_id}: ${reason}`,
   'violation.detected': ({ execution_id, reason_code, revoked }) =>
     `!!! VIOLATION during the execution ${execution_id}: ${because(reason_code)} ` +
     `${revoked.length} outstanding capabilities were revoked`,
@@ -85,6 +118,8 @@ const WORDS: Words = {
   'backups.expired': ({ by, execution_id, bytes, gives_up_undo, reason }) =>
     `${by} let the backups of the execution ${execution_id} expire (${bytes} bytes)` +
     `${gives_up_undo ? ', AND GAVE UP ITS UNDO' : ''}: ${reason}`,
+  'ledger.archived': ({ by, from, to, file, sha256, reason }) =>
+    `${by} archived entries ${from} to ${to - 1} in ${file} (sha256 ${sha256}): ${reason}`,
   'object.expired': ({ by, bytes, reason }) => `${by} removed the object with gc (${bytes} bytes): ${reason}`,
   'rollback.finished': ({ execution_id, result }) => `the rollback of ${execution_id} ended: ${result}`,
 };

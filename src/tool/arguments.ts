@@ -4,7 +4,7 @@ import { parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Parameter } from './schema.ts';
-import type { Part, Segment } from './template.ts';
+import type { Segment, TemplatePart } from './template.ts';
 
 /** Values by the name of their parameter, as a proposal carries them. */
 export type Arguments = { readonly [name: string]: Json };
@@ -12,18 +12,14 @@ type Value = string | number | boolean | readonly string[];
 type Values = ReadonlyMap<string, Value>;
 type Parameters = Readonly<Record<string, Parameter>>;
 
-/** How much text one value may be when the registry does not say. */
-const TEXT_CHARS = 4096;
-const ITEMS = 100;
-
 /** The part of a tool that arguments meet. */
 export interface Callable {
   readonly parameters: Parameters;
-  readonly template: readonly Part[];
+  readonly template: readonly TemplatePart[];
 }
 
 /** A part of an element that is there because an argument was given. `start` and `end` count UTF-16 units. */
-export interface Range {
+interface Range {
   readonly parameter: string;
   readonly start: number;
   readonly end: number;
@@ -35,9 +31,12 @@ export interface Element {
   readonly chosen: readonly Range[];
 }
 
-/** Checks the arguments and makes the elements after argv[0]. The attacker is whoever chose the values. */
-export function buildArguments(tool: Callable, given: Arguments): Element[] {
-  const values = checkArguments(tool.parameters, given);
+/** Checks the arguments and makes the elements after argv[0]. The attacker chose the values. */
+export function buildArguments(
+  tool: Callable,
+  given: Arguments,
+  values = checkArguments(tool.parameters, given),
+): Element[] {
   const building = { values, parameters: tool.parameters, given };
   const argv = tool.template.flatMap((part) => elementsOf(part, building));
   const bytes = argv.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
@@ -45,8 +44,8 @@ export function buildArguments(tool: Callable, given: Arguments): Element[] {
   return argv;
 }
 
-/** Refuses what no parameter takes, what is missing, and what breaks a constraint. */
-function checkArguments(parameters: Parameters, given: Arguments): Values {
+/** The values with their defaults. Refuses what no parameter takes, what is missing, and what breaks a constraint. */
+export function checkArguments(parameters: Parameters, given: Arguments): Values {
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(parameters, name)) {
       refuse('ARGUMENT_UNKNOWN', `There is no parameter ${JSON.stringify(name.slice(0, 80))}.`);
@@ -79,7 +78,7 @@ export function checkValue(name: string, parameter: Parameter, value: Json): Val
       return checkText(name, parameter, value);
     case 'list':
       if (!Array.isArray(value)) invalid(name, 'is not a list');
-      if (value.length > (parameter.max_items ?? ITEMS)) invalid(name, 'has too many items');
+      requireAtMost(name, value.length, parameter.max_items ?? limits.argument_items_default, 'items');
       return value.map((item: Json) => checkText(name, parameter, item));
   }
 }
@@ -93,10 +92,14 @@ function checkNumber(name: string, parameter: Parameter, value: Json): number {
   return value;
 }
 
+function requireAtMost(name: string, length: number, most: number, of: string): void {
+  if (length > most) invalid(name, `has more than ${most} ${of}`);
+}
+
 function checkText(name: string, parameter: Parameter, value: Json): string {
   if (typeof value !== 'string') invalid(name, 'is not text');
   // The length comes first: it bounds the work of everything after it, the pattern included.
-  if (value.length > (parameter.max_length ?? TEXT_CHARS)) invalid(name, 'is too long');
+  requireAtMost(name, value.length, parameter.max_length ?? limits.argument_chars_default, 'characters');
   if (value.length < (parameter.min_length ?? 0)) invalid(name, 'is too short');
   refuseDeceptive(name, value, parameter.multiline);
   if (parameter.type === 'path') requirePlainPath(name, value);
@@ -119,7 +122,7 @@ export function wholeMatch(pattern: string): (value: string) => boolean {
 // Control characters can rewrite what a terminal shows; NUL ends the argument early.
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const CONTROL_BUT_LINES = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]/;
-// Bidirectional controls make text read in another order; tag characters are text that nobody sees.
+// Bidirectional controls make text read in another order; tag characters are invisible text.
 const UNSEEN = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
 /** Refuses text that a person would read differently from the program that receives it. */
@@ -147,7 +150,7 @@ interface Building {
   readonly given: Arguments;
 }
 
-function elementsOf(part: Part, building: Building): Element[] {
+function elementsOf(part: TemplatePart, building: Building): Element[] {
   const { values, given } = building;
   switch (part.kind) {
     case 'spread':
@@ -175,7 +178,7 @@ function chosenWhole(parameter: string, { text }: Element): Element {
   return { text, chosen: [{ parameter, start: 0, end: text.length }] };
 }
 
-/** The dash counts where the tool will see it: at the start of the whole element, whoever put it there. */
+/** The dash counts where the tool will see it: at the start of the whole element, whether it comes from the template or from a value. */
 function renderElement(segments: readonly Segment[], { values, parameters, given }: Building): Element {
   let text = '';
   const chosen: Range[] = [];

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type CoveredFile, changedFile, coveredFiles } from '../effect/covered.ts';
 import { executableForm } from '../effect/executable-form.ts';
 import type { Digests, Program } from '../effect/program.ts';

@@ -1,16 +1,16 @@
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
+import { canonicalBytes, canonicalText, isSameJson, parseJson } from '../canonical/json.ts';
 import { createDigests, type Digests } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
 import { isRoot, userFor } from '../effect/user.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { type Arguments, buildArguments } from './arguments.ts';
+import { type Arguments, buildArguments, checkArguments } from './arguments.ts';
 import { coverDifferences, coversOf, coversSchema } from './covers.ts';
-import { environmentOf, programsOf } from './executable.ts';
+import { environmentOf, toolPrograms } from './executable.ts';
 import { needsOf } from './needs.ts';
 import type { Registry, Tool } from './registry.ts';
 
@@ -18,13 +18,18 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
  * What running a tool would do: everything that matters and nothing rendered. Its digest is what a human approves.
- * Of `env_pass` only the names are here: the values are secrets, and belong to the machine that runs.
+ * Of `secrets` only the names are here, by the variable that each is given in: the values belong to the executor.
  */
 export const effectSchema = z.strictObject({
   kind: z.literal('tool'),
   tool: z.string(),
   action: z.string(),
   category: z.string().nullable(),
+  /** Every argument by the name of its parameter, defaults too: what policies judge. */
+  arguments: z.record(
+    z.string(),
+    z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()]),
+  ),
   /** argv[0] is the executable as the registry names it. */
   argv: z.array(z.string()).min(1),
   /** Which parts of argv the proposer chose; everything else stands in the registry. Counted in UTF-16 units. */
@@ -34,7 +39,7 @@ export const effectSchema = z.strictObject({
   /** The executable, then its interpreters. `called` may be a link, `path` is the real file. */
   executables: z.array(z.strictObject({ called: z.string(), path: z.string(), sha256: digest })).min(1),
   env: z.record(z.string(), z.string()),
-  env_pass: z.array(z.string()),
+  secrets: z.record(z.string(), z.string()),
   cwd: z.string(),
   timeout_ms: z.int(),
   stdout_bytes: z.int(),
@@ -56,12 +61,19 @@ export const effectSchema = z.strictObject({
   /** The user of the operating system. Null is the one that runs Keyturn, or nobody where that is root. */
   run_as: z.string().nullable(),
   undo: z.enum(['exact', 'compensating', 'none']),
+  /** The call that undoes it, as the registry writes it. */
+  undone_by: z
+    .strictObject({
+      tool: z.string(),
+      arguments: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
+    })
+    .nullable(),
   covers: coversSchema,
   /** Of the registry entry, in canonical form. */
   definition_digest: digest,
 });
 
-export type Effect = z.infer<typeof effectSchema>;
+export type ToolEffect = z.infer<typeof effectSchema>;
 
 export interface EffectRequest {
   readonly registry: Registry;
@@ -76,11 +88,13 @@ export interface EffectRequest {
 }
 
 /** Derives the effect from the registry, the arguments and the files as they are now. */
-export function deriveEffect(request: EffectRequest): Effect {
-  const args = buildArguments(request.tool, request.arguments);
+export function deriveEffect(request: EffectRequest): ToolEffect {
+  const values = checkArguments(request.tool.parameters, request.arguments);
+  const args = buildArguments(request.tool, request.arguments, values);
   const tool = deriveTool(request);
   return {
     ...tool,
+    arguments: Object.fromEntries(values),
     argv: [tool.executables[0]!.called, ...args.map(({ text }) => text)],
     chosen: request.fixed
       ? []
@@ -89,12 +103,12 @@ export function deriveEffect(request: EffectRequest): Effect {
 }
 
 /** What a tool is, whatever its arguments: all of an effect that does not follow from them. */
-export type FixedEffect = Omit<Effect, 'argv' | 'chosen'>;
+export type FixedEffect = Omit<ToolEffect, 'arguments' | 'argv' | 'chosen'>;
 
 function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   const { registry, tool } = request;
   const digests = request.digests ?? createDigests();
-  const executables = programsOf(tool, registry.folder, digests);
+  const executables = toolPrograms(tool, registry.folder, digests);
   const root = resolve(request.root);
   const sandbox = profileOf(tool, root);
   const fixed: FixedEffect = {
@@ -104,7 +118,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     category: tool.category ?? null,
     executables,
     env: environmentOf(tool),
-    env_pass: [...new Set(tool.env_pass)].sort(),
+    secrets: tool.secrets,
     cwd: realFolder(resolve(root, tool.cwd)),
     timeout_ms: tool.timeout_s * 1000,
     stdout_bytes: tool.stdout_bytes,
@@ -113,6 +127,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     limits: limitsOf(tool),
     run_as: tool.run_as ?? null,
     undo: tool.undo,
+    undone_by: tool.undone_by ?? null,
     covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
     definition_digest: sha256(canonicalBytes(tool.definition)),
   };
@@ -135,7 +150,7 @@ export function boundTool(request: EffectRequest): ToolBound {
 }
 
 /** The same of an effect and of a tool: what must be equal for the effect to be a call of that very tool. */
-export function fixedPart({ argv: _, chosen: __, ...fixed }: Effect): FixedEffect {
+export function fixedPart({ arguments: _, argv: __, chosen: ___, ...fixed }: ToolEffect): FixedEffect {
   return fixed;
 }
 
@@ -149,7 +164,7 @@ function realFolder(path: string): string {
   return realpathSync.native(path);
 }
 
-function profileOf(tool: Tool, root: string): Effect['sandbox'] {
+function profileOf(tool: Tool, root: string): ToolEffect['sandbox'] {
   if (tool.sandbox === 'none') return 'none';
   const { network, read, write } = tool.sandbox;
   const real = (paths: readonly string[]) =>
@@ -174,7 +189,7 @@ function realBind(path: string): string {
 }
 
 /** A sandbox is always limited; without one the limits are those that the registry asks for. */
-function limitsOf(tool: Tool): Effect['limits'] {
+function limitsOf(tool: Tool): ToolEffect['limits'] {
   const boxed = tool.sandbox !== 'none';
   if (!boxed && !tool.limits) return null;
   const asked = tool.limits ?? {};
@@ -188,32 +203,32 @@ function limitsOf(tool: Tool): Effect['limits'] {
   };
 }
 
-export function effectBytes(effect: Effect): Uint8Array {
+export function effectBytes(effect: ToolEffect): Uint8Array {
   return canonicalBytes(effect);
 }
 
-export function effectDigest(effect: Effect): Digest {
+export function effectDigest(effect: ToolEffect): Digest {
   return sha256(effectBytes(effect));
 }
 
 /** Reads a stored effect. Its bytes were checked against their digest by the store. */
-export function openEffect(bytes: Uint8Array): Effect {
+export function openToolEffect(bytes: Uint8Array): ToolEffect {
   const parsed = effectSchema.safeParse(parseJson(bytes, limits.json_bytes));
   return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'The bytes are not the effect of a tool.');
 }
 
 /** The names of the fields in which two effects differ. */
-export function differingFields(approved: Effect, now: Effect): string[] {
-  const names = new Set([...Object.keys(approved), ...Object.keys(now)]) as Set<keyof Effect>;
+export function differingFields(approved: ToolEffect, now: ToolEffect): string[] {
+  const names = new Set([...Object.keys(approved), ...Object.keys(now)]) as Set<keyof ToolEffect>;
   return [...names]
     .filter((name) => canonicalText(approved[name] ?? null) !== canonicalText(now[name] ?? null))
     .sort();
 }
 
 /** Refuses when what would run now is not what was approved, and says in what it differs. */
-export function compareEffects(approved: Effect, now: Effect): void {
+export function compareEffects(approved: ToolEffect, now: ToolEffect): void {
+  if (isSameJson(approved, now)) return;
   const fields = differingFields(approved, now);
-  if (fields.length === 0) return;
   if (fields.length === 1 && fields[0] === 'executables') {
     refuse('EXECUTABLE_CHANGED', undefined, { fields: 'executables' });
   }

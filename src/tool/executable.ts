@@ -12,7 +12,7 @@ export function environmentOf(tool: ToolEntry): Record<string, string> {
 }
 
 /** The executable of a tool and its interpreters, with their digests. Refuses one that is not what was pinned. */
-export function programsOf(tool: ToolEntry, folder: string, digests: Digests): Program[] {
+export function toolPrograms(tool: ToolEntry, folder: string, digests: Digests): Program[] {
   const programs = describePrograms(resolve(folder, tool.executable), environmentOf(tool).PATH!, digests);
   const { path, sha256 } = programs[0]!;
   if (tool.digest !== undefined && tool.digest !== `sha256:${sha256}`) {

@@ -2,16 +2,17 @@ import type { z } from 'zod';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { checkValue, wholeMatch } from './arguments.ts';
 import type { Parameter, RegistryFile, ToolEntry } from './schema.ts';
-import { type Problem, parseTemplate } from './template.ts';
-import type { Place, YamlDocument } from './yaml.ts';
+import { parseTemplate, type ToolProblem } from './template.ts';
+import { undoProblems } from './undo.ts';
+import type { LinePlace, YamlDocument } from './yaml.ts';
 
 /** One thing that is wrong with a registry, and where in the file. */
-export interface Fault extends Place {
+export interface Fault extends LinePlace {
   readonly code: ReasonCode;
   readonly message: string;
 }
 
-/** Worth a look, but the registry can be used as it is. Whoever edits the file can write it: `tool lock` ends that. */
+/** Worth a look, but the registry can be used as it is. The file is writable while it is edited: `tool lock` ends that. */
 export function isRemark({ code }: Fault): boolean {
   return code === 'REGISTRY_WRITABLE' || code === 'COVERS_MISSING';
 }
@@ -46,7 +47,7 @@ export function meaningFaults(file: RegistryFile, document: YamlDocument): Fault
   return [...toolFaults(file, document), ...pipelineFaults(file, document)];
 }
 
-/** A pipeline that is listed twice, or whose step nobody knows, would be found only when it runs. */
+/** A pipeline that is listed twice, or whose step is not registered, would be found only when it runs. */
 function pipelineFaults({ pipelines, tools }: RegistryFile, document: YamlDocument): Fault[] {
   return pipelines.flatMap(({ name, steps }, i) => {
     const twice = pipelines.findIndex((other) => other.name === name) !== i;
@@ -81,7 +82,7 @@ function fault(code: ReasonCode, message: string, place: { line: number; column:
 function toolFaults(file: RegistryFile, document: YamlDocument): Fault[] {
   return file.tools.flatMap((tool, i) => {
     const at = (path: readonly PropertyKey[]) => document.place(['tools', i, ...path]);
-    const faults = problemsOf(tool).map(
+    const faults = [...problemsOf(tool), ...undoProblems(tool, file)].map(
       ({ path, message }): Fault => ({
         code: 'REGISTRY_MALFORMED',
         message: `The tool "${tool.name}", ${path.map(String).join('.')}: ${message}.`,
@@ -96,15 +97,15 @@ function toolFaults(file: RegistryFile, document: YamlDocument): Fault[] {
   });
 }
 
-function problemsOf(tool: ToolEntry): Problem[] {
+function problemsOf(tool: ToolEntry): ToolProblem[] {
   const parameters = Object.entries(tool.parameters).flatMap(([name, parameter]) =>
     parameterProblems(name, parameter).map((message) => ({ path: ['parameters', name], message })),
   );
-  const both = tool.env_pass.filter((name) => Object.hasOwn(tool.env, name));
+  const both = Object.keys(tool.secrets).filter((name) => Object.hasOwn(tool.env, name));
   return [
     ...parseTemplate(tool.args, tool.parameters).problems,
     ...parameters,
-    ...both.map((name) => ({ path: ['env_pass'], message: `${name} is fixed under env as well` })),
+    ...both.map((name) => ({ path: ['secrets'], message: `${name} is fixed under env as well` })),
   ];
 }
 
@@ -121,7 +122,7 @@ const EVERY: readonly string[] = ['type', 'required', 'default', 'description'];
 
 function parameterProblems(name: string, parameter: Parameter): string[] {
   const known = [...EVERY, ...CONSTRAINTS[parameter.type]];
-  // A constraint that is never checked is worse than none: somebody relies on it.
+  // A constraint that is never checked is worse than none: its author relies on it.
   const idle = Object.entries(parameter).filter(([key, value]) => value !== false && !known.includes(key));
   if (idle.length > 0) return idle.map(([key]) => `${key} means nothing for the type ${parameter.type}`);
   if (parameter.pattern !== undefined && !isPattern(parameter.pattern)) return [NO_PATTERN];

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { contains } from '../effect/mounts.ts';
-import type { Need } from '../effect/reach.ts';
+import type { AccessNeed } from '../effect/reach.ts';
 import type { Profile } from '../effect/sandbox.ts';
 
 /** The part of an effect that names paths. */
@@ -11,7 +11,7 @@ interface Reached {
 }
 
 /** What the user of a tool must be able to do with the paths that its effect names. */
-export function needsOf({ sandbox, executables, cwd }: Reached): Need[] {
+export function needsOf({ sandbox, executables, cwd }: Reached): AccessNeed[] {
   const binds = sandbox === 'none' ? null : [...sandbox.read, ...sandbox.write];
   // A working folder that no bind shows is made inside the sandbox.
   const enters = binds === null || binds.some((bind) => contains(bind, cwd));
@@ -27,7 +27,7 @@ export function needsOf({ sandbox, executables, cwd }: Reached): Need[] {
   ];
 }
 
-function need(path: string, rights: string): Need {
+function need(path: string, rights: string): AccessNeed {
   const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   return { path, rights: folder ? `${rights}x` : rights };
 }

@@ -7,15 +7,15 @@ import { createDigests } from '../effect/program.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { isInterpreted } from './covers.ts';
-import { programsOf } from './executable.ts';
+import { toolPrograms } from './executable.ts';
 import { type Fault, meaningFaults, refuseFirst, shapeFaults } from './lint.ts';
 import { type Binding, type Pipeline, type RegistryFile, registrySchema, type ToolEntry } from './schema.ts';
-import { type Part, parseTemplate } from './template.ts';
-import { type Place, parseYaml, type YamlDocument } from './yaml.ts';
+import { parseTemplate, type TemplatePart } from './template.ts';
+import { type LinePlace, parseYaml, type YamlDocument } from './yaml.ts';
 
 /** A registered tool. `template` is its `args`, understood. */
 export interface Tool extends ToolEntry {
-  readonly template: readonly Part[];
+  readonly template: readonly TemplatePart[];
   /** The entry as the file has it, before defaults: what its digest covers. */
   readonly definition: Json;
 }
@@ -128,7 +128,7 @@ function executableFaults(file: RegistryFile, document: YamlDocument, folder: st
   const digests = createDigests();
   return file.tools.flatMap((tool, i): Fault[] => {
     try {
-      const interpreted = tool.covers === undefined && isInterpreted(programsOf(tool, folder, digests));
+      const interpreted = tool.covers === undefined && isInterpreted(toolPrograms(tool, folder, digests));
       return interpreted ? [coversMissing(tool.name, document.place(['tools', i]))] : [];
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -138,13 +138,13 @@ function executableFaults(file: RegistryFile, document: YamlDocument, folder: st
   });
 }
 
-function coversMissing(name: string, place: Place): Fault {
+function coversMissing(name: string, place: LinePlace): Fault {
   const message = `The tool "${name}" is interpreted and has no covers: files that it loads are not part of what is approved.`;
   return { code: 'COVERS_MISSING', message, ...place };
 }
 
-function placeOf({ details }: Refusal): { line: number; column: number } {
-  return { line: Number(details.line ?? 1), column: Number(details.column ?? 1) };
+function placeOf({ facts }: Refusal): { line: number; column: number } {
+  return { line: Number(facts.line ?? 1), column: Number(facts.column ?? 1) };
 }
 
 /** Takes every write bit away, so that the registry may be used. Returns whether it had one. */

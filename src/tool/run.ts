@@ -1,34 +1,39 @@
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
-import { type ChildCommand, notStarted, type Outcome, runChild } from '../effect/child.ts';
+import { type ChildCommand, type ChildOutcome, notStarted } from '../effect/child.ts';
 import { type Confined, openConfined } from '../effect/confine.ts';
 import { guardsOf } from '../effect/guards.ts';
 import { inspectMachine, type Machine } from '../effect/machine.ts';
 import { isStillNamed, type OpenPath, openPath } from '../effect/open-path.ts';
 import { createDigests, type Digests, type OpenProgram, openProgram } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
-import { lockRun, requireFlock } from '../effect/run-lock.ts';
+import { requireMkfifo } from '../effect/run-locks.ts';
 import { type Confinement, judgeSandboxed, requireSandbox } from '../effect/sandbox.ts';
+import type { Secrets } from '../effect/secret.ts';
+import { Starter } from '../effect/starter.ts';
 import { userFor } from '../effect/user.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { coveredChanged } from './covers.ts';
-import type { Effect } from './effect.ts';
+import type { ToolEffect } from './effect.ts';
 import { needsOf } from './needs.ts';
 
 export interface Surroundings {
   /** Keyturn's own files that no tool may see, and those that it may see but never write. */
   readonly hidden: readonly string[];
   readonly protected: readonly string[];
-  /** A file to be locked while anything of a tool without a sandbox runs. `isRunLocked` asks for it. */
+  /** A file to be locked while anything of the tool runs. `isRunLocked` asks for it. */
   readonly lock?: string;
   readonly machine?: Machine;
+  readonly starter?: Starter;
   readonly digests?: Digests;
-  /** Where the values of `env_pass` come from. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The values of the secrets that the effect names. */
+  readonly secrets?: Secrets;
 }
 
 export interface PreparedRun {
-  /** `lock` takes the place of the one in the surroundings: the id of a run is known only when it is claimed. */
-  run(options?: { readonly abort?: AbortSignal; readonly lock?: string }): Promise<Outcome>;
+  /** `lock` takes the place of the one in the surroundings, where that has one: the id of a run is known only when it is claimed. */
+  run(
+    options?: { readonly abort?: AbortSignal; readonly lock?: string } & Pick<ChildCommand, 'onOutput'>,
+  ): Promise<ChildOutcome>;
   close(): void;
 }
 
@@ -37,16 +42,16 @@ export interface PreparedRun {
  * effect says, and every folder is the one that was approved. All of them stay open, and in a sandbox it is these open
  * files and folders that the tool gets, whatever is put under their names meanwhile.
  *
- * The windows that remain: whoever may write to the executable's own file can change it in place until it runs. Without
+ * What remains open: a process with write access to the executable's own file can change it in place until it runs. Without
  * a sandbox the executable and its interpreters are started by their paths, and could be swapped in the moment between
  * the last look in `run` and the kernel's own. A link through which a program is called could be turned then. Covered files
  * are hashed once more in `run`, but not held: the tool opens them by their names.
  */
-export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
+export function prepareRun(effect: ToolEffect, around: Surroundings): PreparedRun {
   const machine = around.machine ?? inspectMachine();
   const user = userFor(effect.run_as);
   requireSandbox(effect.sandbox, effect.limits, machine, user);
-  if (around.lock !== undefined && effect.sandbox === 'none') requireFlock(machine);
+  if (around.lock !== undefined) requireMkfifo(machine);
   const open: Open = { programs: [], cwd: [], confined: [] };
   const close = closeOnce(open);
   const digests = around.digests ?? createDigests();
@@ -56,16 +61,20 @@ export function prepareRun(effect: Effect, around: Surroundings): PreparedRun {
     const confined = openConfined(confinementOf(effect, around, machine), machine, open.programs);
     open.confined.push(confined);
     requireReach(user, needsOf(effect));
-    const env = { ...effect.env, ...passed(effect.env_pass, around.environment ?? process.env) };
-    const start = { argv: confined.argv, fds: confined.fds, filter: confined.filter, user, env };
+    const given = givenSecrets(effect, around.secrets);
+    const env = { ...effect.env, ...given.env };
+    const starter = around.starter ?? new Starter();
+    const { argv, fds, filter } = confined;
+    const start = { argv, fds, filter, user, env, redacted: given.redacted };
     return {
       close,
-      run: async ({ abort, lock = around.lock } = {}) => {
+      run: async ({ abort, lock: named = around.lock, onOutput } = {}) => {
         const changed = coveredChanged(effect.covers, digests);
         if (changed !== null) return notStarted(`${changed} is not what it was`);
-        return effect.sandbox === 'none'
-          ? runBare(effect, open, { ...start, abort }, lock, machine)
-          : runBoxed(effect, open, { ...start, abort });
+        // The command line of a sandbox that knows of no lock would pass it on to the tool.
+        const lock = around.lock === undefined ? undefined : named;
+        const run = effect.sandbox === 'none' ? runBare : runBoxed;
+        return run(effect, open, { ...start, abort, onOutput }, { starter, machine, lock });
       },
     };
   } catch (error) {
@@ -81,59 +90,95 @@ interface Open {
   readonly confined: Confined[];
 }
 
-type Start = Pick<ChildCommand, 'argv' | 'fds' | 'filter' | 'user' | 'env' | 'abort'>;
+type Start = Pick<
+  ChildCommand,
+  'onOutput' | 'argv' | 'fds' | 'filter' | 'user' | 'env' | 'redacted' | 'abort'
+>;
 
-function confinementOf(effect: Effect, around: Surroundings, machine: Machine): Confinement {
+/** The secrets of a tool in its environment, and what is kept out of its output. */
+function givenSecrets({ tool, secrets }: ToolEffect, values: Secrets = new Map()) {
+  const given = Object.entries(secrets).map(([variable, name]) => ({
+    variable,
+    name,
+    value:
+      values.get(name) ??
+      refuse('SECRET_MISSING', `The tool "${tool}" needs the secret ${name}, and there is none here.`, {
+        secret: name,
+      }),
+  }));
+  return {
+    env: Object.fromEntries(given.map(({ variable, value }) => [variable, value])),
+    redacted: given.map(({ name, value }) => ({ name, value })),
+  };
+}
+
+function confinementOf(effect: ToolEffect, around: Surroundings, machine: Machine): Confinement {
   const { sandbox: profile, limits, cwd, argv, executables: programs } = effect;
   const guards =
     profile === 'none'
       ? { hidden: [], protected: [] }
       : guardsOf({ ...around, ...profile }, machine.findHidden);
-  return { profile, limits, cwd, argv, programs, ...guards };
+  return { profile, limits, cwd, argv, programs, ...guards, has_lock: around.lock !== undefined };
 }
 
-async function runBoxed(effect: Effect, open: Open, start: Start): Promise<Outcome> {
-  const changed = whatChanged(open);
-  if (changed) return changed;
-  return judgeSandboxed(await runChild({ ...start, with_status: true, cwd: '/', ...boundsOf(effect) }));
+interface Held {
+  readonly starter: Starter;
+  readonly machine: Machine;
+  readonly lock: string | undefined;
 }
 
-async function runBare(
-  effect: Effect,
-  open: Open,
-  start: Start,
-  lock: string | undefined,
-  machine: Machine,
-): Promise<Outcome> {
-  let lock_fd: number | null = null;
+/** While the lock of the run is there to be held. The run is claimed by now, so without one nothing is started. */
+async function locked(
+  { starter, machine, lock }: Held,
+  act: () => Promise<ChildOutcome>,
+): Promise<ChildOutcome> {
+  if (lock === undefined) return act();
   try {
-    if (lock !== undefined) lock_fd = await lockRun(lock, machine);
-    const changed = whatChanged(open);
-    if (changed) return changed;
-    // Our own descriptor, by our own pid: the child's numbers are given away anew before it changes its folder.
-    const cwd = `/proc/${process.pid}/fd/${open.cwd[0]!.fd}`;
-    return await runChild({ ...start, fds: lock_fd === null ? [] : [lock_fd], cwd, ...boundsOf(effect) });
+    await starter.lock(lock, machine);
   } catch (error) {
     if (error instanceof Refusal) return notStarted(error.code);
     throw error;
+  }
+  try {
+    return await act();
   } finally {
-    if (lock_fd !== null) closeSync(lock_fd);
+    starter.release(lock);
   }
 }
 
+function runBoxed(effect: ToolEffect, open: Open, start: Start, held: Held): Promise<ChildOutcome> {
+  return locked(held, async () => {
+    const changed = whatChanged(open);
+    if (changed) return changed;
+    const { starter, lock } = held;
+    const command = { ...start, with_status: true, lock, cwd: '/', ...boundsOf(effect) };
+    return judgeSandboxed(await starter.run(command));
+  });
+}
+
+function runBare(effect: ToolEffect, open: Open, start: Start, held: Held): Promise<ChildOutcome> {
+  return locked(held, async () => {
+    const changed = whatChanged(open);
+    if (changed) return changed;
+    // Our own descriptor, by our own pid: the child's numbers are given to other files before it changes its folder.
+    const cwd = `/proc/${process.pid}/fd/${open.cwd[0]!.fd}`;
+    return held.starter.run({ ...start, lock: held.lock, cwd, ...boundsOf(effect) });
+  });
+}
+
 /** The run is claimed by now, so this is an outcome and not a refusal. */
-function whatChanged({ programs, cwd, confined }: Open): Outcome | null {
+function whatChanged({ programs, cwd, confined }: Open): ChildOutcome | null {
   if (!programs.every(stillNamed)) return notStarted('EXECUTABLE_CHANGED');
   const paths = [...cwd, ...confined.flatMap(({ binds, hidden }) => [...binds, ...hidden])];
   const changed = paths.find((one) => !isStillNamed(one));
   return changed ? notStarted(`${changed.path} is not what it was`) : null;
 }
 
-function boundsOf({ timeout_ms, stdout_bytes, stderr_bytes }: Effect) {
+function boundsOf({ timeout_ms, stdout_bytes, stderr_bytes }: ToolEffect) {
   return { timeout_ms, stdout_bytes, stderr_bytes };
 }
 
-function openPrograms(effect: Effect, digests: Digests, open: OpenProgram[]): void {
+function openPrograms(effect: ToolEffect, digests: Digests, open: OpenProgram[]): void {
   for (const approved of effect.executables) {
     const program = openProgram(approved.called, digests);
     open.push(program);
@@ -162,16 +207,4 @@ function stillNamed({ called, path, fd }: OpenProgram): boolean {
   } catch {
     return false;
   }
-}
-
-function passed(
-  names: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const name of names) {
-    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
 }

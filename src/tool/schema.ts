@@ -1,7 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { limits } from '../limits.ts';
 
-/** The shape of `tools.yaml`. An unknown key is refused: somebody meant it to do something. */
+/** The shape of `tools.yaml`. An unknown key is refused: its author expects an effect. */
 
 const name = z
   .string()
@@ -40,15 +40,20 @@ const parameter = z.strictObject({
 
 const arg = z.union([line, z.strictObject({ when: parameter_name, args: z.array(line).min(1).max(100) })]);
 
-/**
- * Variables that make a program load code. Passed on from the caller's environment they would run the caller's code
- * under an approval that never showed it.
- */
+/** The name of a secret, here and in the file of the executor. */
+export const secretName = z
+  .string()
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/,
+    'is not the name of a secret: letters, digits, underscore, dot, dash',
+  );
+
+/** Variables that make a program load code. A secret in one would run code under an approval that never showed it. */
 const LOADERS =
   /^(LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|MALLOC_.*|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|BASH_ENV|ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PS4|IFS|PROMPT_COMMAND|PYTHON.*|PERL.*|RUBYLIB|RUBYOPT|GEM_(HOME|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_.*|PHPRC|PHP_INI_SCAN_DIR|GIT_.*|EDITOR|VISUAL|PAGER|LESSOPEN|LESSCLOSE|OPENSSL_CONF|OPENSSL_MODULES|SSLKEYLOGFILE)$/;
 
-const passed = variable
-  .refine((text) => !LOADERS.test(text), 'makes programs load code, so it may not come from the caller')
+const given = variable
+  .refine((text) => !LOADERS.test(text), 'makes programs load code, so it holds no secret')
   .refine((text) => text !== 'PATH', 'decides which interpreter runs, so it must be fixed under env');
 
 const fixed = variable.refine(
@@ -93,12 +98,16 @@ const tool = z.strictObject({
     )
     .default({}),
   env: z.record(fixed, line.max(32_768)).default({}),
-  env_pass: z.array(passed).max(100).default([]),
+  /** Secrets of the executor, each in a variable of its name, or in the variable that stands before it. Without one the tool does not run. */
+  secrets: z
+    .union([z.array(given).max(100), z.record(given, secretName)])
+    .transform((named) => (Array.isArray(named) ? Object.fromEntries(named.map((one) => [one, one])) : named))
+    .default({}),
   cwd: path.default('.'),
   timeout_s: z.int().min(1).max(limits.timeout_s).default(limits.timeout_s_default),
   stdout_bytes: z.int().min(0).max(limits.output_bytes).default(limits.output_bytes_default),
   stderr_bytes: z.int().min(0).max(limits.output_bytes).default(limits.output_bytes_default),
-  /** No default: whoever registers a tool says what it may reach, and whether it can be undone. */
+  /** No default: the author of the entry says what the tool may reach, and whether it can be undone. */
   sandbox,
   limits: limited.optional(),
   /** Left out, the tool runs as the user of Keyturn, or as nobody where that is root. */
@@ -113,6 +122,15 @@ const tool = z.strictObject({
   /** Files that the tool loads, as patterns beneath the project. They become part of what is approved. `[]` says: none. */
   covers: z.array(covered).max(100).optional(),
   undo: z.enum(['exact', 'compensating', 'none']),
+  /** The call that undoes it. `{name}` is the value that the parameter had. */
+  undone_by: z
+    .strictObject({
+      tool: name,
+      arguments: z
+        .record(parameter_name, z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+        .default({}),
+    })
+    .optional(),
   /** What the tool does, in words that several tools can share, such as `deploy`; `tool:NAME` unless told. */
   action: name.optional(),
   /** A capability can be limited to one category of tools. */

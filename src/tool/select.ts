@@ -3,7 +3,7 @@ import { refuse } from '../refusal.ts';
 import type { Arguments } from './arguments.ts';
 import type { Registry, Tool } from './registry.ts';
 
-export interface Bound {
+interface Bound {
   readonly tool: Tool;
   readonly arguments: Arguments;
 }
@@ -13,7 +13,7 @@ export function toolNamed(registry: Registry, name: string): Tool {
 }
 
 /** The one tool that the registry binds to an intent, with all its arguments. Nothing is guessed. */
-export function boundTool(registry: Registry, intent_id: string): Bound {
+export function toolOfIntent(registry: Registry, intent_id: string): Bound {
   const [binding, ...others] = registry.bindings.get(intent_id) ?? [];
   if (!binding) refuse('BINDING_MISSING', undefined, { intent_id });
   if (others.length > 0) refuse('BINDING_AMBIGUOUS', 'The registry has two bindings for this intent.');
@@ -32,7 +32,7 @@ export function requireBindingAgrees(
   given: { readonly [name: string]: Json },
 ): void {
   if (!registry.bindings.has(intent_id)) return;
-  const bound = boundTool(registry, intent_id);
+  const bound = toolOfIntent(registry, intent_id);
   if (bound.tool.name !== tool) refuse('BINDING_MISMATCH', `The registry binds "${bound.tool.name}".`);
   if (canonicalText(bound.arguments) !== canonicalText(given)) {
     refuse('BINDING_MISMATCH', 'The registry binds other arguments.');

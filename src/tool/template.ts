@@ -4,28 +4,28 @@ import type { Parameter, ToolEntry } from './schema.ts';
 export type Segment = { readonly text: string } | { readonly parameter: string };
 
 /** How argv is made. Each part gives zero or more whole elements; a value can never become two. */
-export type Part =
+export type TemplatePart =
   | { readonly kind: 'element'; readonly segments: readonly Segment[] }
   | { readonly kind: 'spread'; readonly parameter: string }
-  | { readonly kind: 'when'; readonly parameter: string; readonly parts: readonly Part[] };
+  | { readonly kind: 'when'; readonly parameter: string; readonly parts: readonly TemplatePart[] };
 
 /** Something wrong with a tool, and where in its entry. */
-export interface Problem {
+export interface ToolProblem {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
 export interface Template {
-  readonly parts: readonly Part[];
-  readonly problems: readonly Problem[];
+  readonly parts: readonly TemplatePart[];
+  readonly problems: readonly ToolProblem[];
 }
 
 type Parameters = ToolEntry['parameters'];
 
 /** Reads the argv template of a tool and checks it against the parameters. */
 export function parseTemplate(args: ToolEntry['args'], parameters: Parameters): Template {
-  const problems: Problem[] = [];
-  const parts = args.flatMap((arg, i): Part[] => {
+  const problems: ToolProblem[] = [];
+  const parts = args.flatMap((arg, i): TemplatePart[] => {
     if (typeof arg === 'string') return parseElement(arg, parameters, null, ['args', i], problems);
     if (!Object.hasOwn(parameters, arg.when)) {
       problems.push({ path: ['args', i, 'when'], message: `there is no parameter "${arg.when}"` });
@@ -49,8 +49,8 @@ function parseElement(
   parameters: Parameters,
   guard: string | null,
   path: readonly PropertyKey[],
-  problems: Problem[],
-): Part[] {
+  problems: ToolProblem[],
+): TemplatePart[] {
   const spread = SPREAD.exec(text)?.[1];
   const segments: Segment[] = spread ? [] : parseSegments(text, path, problems);
   const named = spread ? [spread] : segments.flatMap((s) => ('parameter' in s ? [s.parameter] : []));
@@ -61,7 +61,7 @@ function parseElement(
   return [spread ? { kind: 'spread', parameter: spread } : { kind: 'element', segments }];
 }
 
-function parseSegments(text: string, path: readonly PropertyKey[], problems: Problem[]): Segment[] {
+function parseSegments(text: string, path: readonly PropertyKey[], problems: ToolProblem[]): Segment[] {
   const segments: Segment[] = [];
   for (const [token, parameter] of text.matchAll(TOKEN)) {
     if (parameter !== undefined) segments.push({ parameter });
@@ -95,12 +95,12 @@ function isAlwaysThere(parameter: Parameter): boolean {
 }
 
 /** A parameter that reaches nothing would be shown to the approver and mean nothing. */
-function unusedParameters(parts: readonly Part[], parameters: Parameters): string[] {
+function unusedParameters(parts: readonly TemplatePart[], parameters: Parameters): string[] {
   const used = new Set(parts.flatMap(parametersOf));
   return Object.keys(parameters).filter((name) => !used.has(name));
 }
 
-function parametersOf(part: Part): string[] {
+function parametersOf(part: TemplatePart): string[] {
   if (part.kind === 'spread') return [part.parameter];
   if (part.kind === 'when') return [part.parameter, ...part.parts.flatMap(parametersOf)];
   return part.segments.flatMap((segment) => ('parameter' in segment ? [segment.parameter] : []));

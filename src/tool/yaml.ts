@@ -1,1 +1,1 @@
-export { type Place, parseYaml, type YamlDocument } from '../canonical/yaml.ts';
+export { type LinePlace, parseYaml, type YamlDocument } from '../canonical/yaml.ts';

@@ -1,10 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
+import type { AgentAnswer, Confirm } from '../../src/agent/answer-shape.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { humanKey } from '../support/keys.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import { type Project, steady, writeRegistry } from '../support/project.ts';
 import { freshFolder } from '../support/scratch.ts';
 
@@ -202,7 +203,7 @@ export function writtenIn(root: string): string[] {
 
 /** The kinds of the entries about a subject, in their order. */
 export async function kindsOf({ keyturn }: AgentPlace, subject: string): Promise<string[]> {
-  return (await keyturn.story(subject)).map(({ kind }) => kind);
+  return (await entriesAbout(keyturn, subject)).map(({ kind }) => kind);
 }
 
 export function prompted(answer: AgentAnswer): Confirm {
@@ -212,16 +213,23 @@ export function prompted(answer: AgentAnswer): Confirm {
 
 /** Asks for a step that needs a yes, and returns what the prompt names. */
 export async function askedFor(keyturn: Keyturn, utterance: string, user_id = 'ada'): Promise<Confirm> {
-  return prompted(await keyturn.agent.ask({ user_id, utterance }));
+  return prompted(await keyturn.conversations.ask({ user_id, utterance }));
 }
+
+/** Of a prompt, what an answer to it names. */
+export const named = ({
+  correlation_id,
+  plan_id,
+  step_id,
+}: Pick<Confirm, 'correlation_id' | 'plan_id' | 'step_id'>) => ({ correlation_id, plan_id, step_id });
 
 /** The words of a user about a prompt, or about whatever else names its plan. */
 export const words = (
   keyturn: Keyturn,
-  { correlation_id, plan_id, step_id }: Pick<Confirm, 'correlation_id' | 'plan_id' | 'step_id'>,
+  prompt: Pick<Confirm, 'correlation_id' | 'plan_id' | 'step_id'>,
   text: string,
   user_id = 'ada',
-) => keyturn.agent.confirm({ correlation_id, plan_id, step_id, user_id, text });
+) => keyturn.conversations.confirm({ ...named(prompt), user_id, text });
 
 export const yes = (keyturn: Keyturn, prompt: Confirm, user_id = 'ada') =>
   words(keyturn, prompt, 'yes', user_id);

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf } from '../../src/agent/access.ts';
-import type { AwaitsApprover } from '../../src/agent/answer.ts';
+import type { AwaitsApprover } from '../../src/agent/answer-shape.ts';
 import type { Signer } from '../../src/identity/act.ts';
+import { parseDraft } from '../../src/intent/envelope.ts';
 import { propose } from '../../src/journey/propose.ts';
 import { submit } from '../../src/journey/submit.ts';
 import type { PolicyRequest } from '../../src/policy/request.ts';
@@ -28,7 +29,9 @@ async function awaited(utterance: string, user_id = 'ada'): Promise<AwaitsApprov
 const approve = ({ intent_id, hash }: AwaitsApprover, signer: Signer) => {
   const act = { intent_id, hash, signer };
   const { keyturn, root } = place();
-  return signer.name === 'ada' ? keyturn.approve(act) : elsewhere(root, (other) => other.approve(act));
+  return signer.name === 'ada'
+    ? keyturn.intents.approve(act)
+    : elsewhere(root, (other) => other.intents.approve(act));
 };
 
 describe('HIGH risk', () => {
@@ -36,17 +39,25 @@ describe('HIGH risk', () => {
     const { keyturn, ada, written } = place();
     const waiting = await awaited('wipe the whole archive "high one"');
     expect(waiting.reason_code).toBe('ACCESS_AP_REQUIRED');
-    expect((await keyturn.intent(waiting.intent_id)).status).toBe('proposed');
-    expect(await keyturn.agent.resume(waiting)).toMatchObject({ kind: 'AWAITS_APPROVER' });
-    expect((await keyturn.agent.status(waiting.correlation_id)).live).toMatchObject({ state: 'PAUSED' });
+    expect((await keyturn.intents.get({ intent_id: waiting.intent_id })).status).toBe('proposed');
+    expect(await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).toMatchObject({
+      kind: 'AWAITS_APPROVER',
+    });
+    expect(await keyturn.conversations.status({ correlation_id: waiting.correlation_id })).toMatchObject({
+      status: 'PAUSED',
+      next: { act: 'approve', intent_id: waiting.intent_id },
+    });
     expect(written()).not.toContain('! high one');
 
     await approve(waiting, ada);
-    const done = await keyturn.agent.resume(waiting);
+    const done = await keyturn.conversations.resume({ correlation_id: waiting.correlation_id });
     expect(done).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
     expect(written().filter((line) => line === '! high one')).toHaveLength(1);
-    expect(await keyturn.agent.resume(waiting)).toMatchObject({ kind: 'OUTCOME', is_duplicate: true });
-    const { decisions } = await keyturn.agent.replay(waiting.correlation_id);
+    expect(await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).toMatchObject({
+      kind: 'OUTCOME',
+      is_duplicate: true,
+    });
+    const { decisions } = await keyturn.conversations.replay({ correlation_id: waiting.correlation_id });
     expect(decisions.map(({ reason_code }) => reason_code)).toEqual([
       'ACCESS_AP_REQUIRED',
       'STEP_DISPATCHED',
@@ -58,17 +69,21 @@ describe('HIGH risk', () => {
     const waiting = await awaited('wipe the whole archive "high two"');
     const { intent_id, hash } = waiting;
     await approve(waiting, ada);
-    await keyturn.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
-    expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
-    expect((await keyturn.intent(intent_id)).capabilities).toMatchObject([{ by: 'ada', status: 'spent' }]);
+    await keyturn.intents.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
+    expect((await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).kind).toBe(
+      'OUTCOME',
+    );
+    expect((await keyturn.intents.get({ intent_id })).capabilities).toMatchObject([
+      { by: 'ada', status: 'spent' },
+    ]);
   });
 
   it('is over when the approver says no', async () => {
     const { keyturn, ada, written } = place();
     const waiting = await awaited('wipe the whole archive "high three"');
     const { intent_id, hash } = waiting;
-    await keyturn.reject({ intent_id, hash, reason: 'No.', signer: ada });
-    const over = await keyturn.agent.resume(waiting);
+    await keyturn.intents.reject({ intent_id, hash, reason: 'No.', signer: ada });
+    const over = await keyturn.conversations.resume({ correlation_id: waiting.correlation_id });
     expect(over).toMatchObject({ kind: 'REFUSED', reason_code: 'INTENT_REJECTED' });
     expect(written()).not.toContain('! high three');
   });
@@ -79,7 +94,9 @@ describe('HIGH risk', () => {
     const off = await words(keyturn, waiting, 'no');
     expect(off).toMatchObject({ kind: 'CANCELLED', reason_code: 'CONFIRM_DECLINED' });
     await approve(waiting, ada);
-    expect((await keyturn.agent.resume(waiting)).kind).toBe('CANCELLED');
+    expect((await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).kind).toBe(
+      'CANCELLED',
+    );
     expect(written()).not.toContain('! high four');
   });
 });
@@ -119,13 +136,17 @@ describe('with a second human', () => {
 
   it('nobody approves what they asked for themselves', async () => {
     const { keyturn, ada, written } = place();
-    await keyturn.enrol({ name: 'bo', principal: 'human', public_key: bo.public_key, signer: ada });
+    await keyturn.people.enrol({ name: 'bo', principal: 'human', public_key: bo.public_key, signer: ada });
     const waiting = await awaited('wipe the whole archive "high five"');
     await expectRefusal('SELF_APPROVAL', () => approve(waiting, ada));
-    expect((await keyturn.agent.resume(waiting)).kind).toBe('AWAITS_APPROVER');
+    expect((await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).kind).toBe(
+      'AWAITS_APPROVER',
+    );
     expect(written()).not.toContain('! high five');
     await approve(waiting, bo);
-    expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
+    expect((await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).kind).toBe(
+      'OUTCOME',
+    );
     expect(written()).toContain('! high five');
   });
 
@@ -139,13 +160,17 @@ describe('with a second human', () => {
 forbid (principal, action == Keyturn::Action::"access", resource) when { resource.name == "note.remove" };
 `,
     );
-    await keyturn.activatePolicies({ reason: 'A test.', signer: ada });
-    expect((await keyturn.agent.resume(half)).kind).toBe('AWAITS_APPROVER');
+    await keyturn.policies.activate({ reason: 'A test.', signer: ada });
+    expect((await keyturn.conversations.resume({ correlation_id: half.correlation_id })).kind).toBe(
+      'AWAITS_APPROVER',
+    );
     const waiting = await awaited('strike out some earlier writing "milk"');
-    expect((await keyturn.intent(waiting.intent_id)).approvals).toEqual([]);
+    expect((await keyturn.intents.get({ intent_id: waiting.intent_id })).approvals).toEqual([]);
     expect(written()).not.toContain('~ milk');
     await approve(waiting, bo);
-    expect((await keyturn.agent.resume(waiting)).kind).toBe('OUTCOME');
+    expect((await keyturn.conversations.resume({ correlation_id: waiting.correlation_id })).kind).toBe(
+      'OUTCOME',
+    );
     expect(written()).toContain('~ milk');
   });
 });
@@ -157,7 +182,8 @@ async function approvedOnly() {
   let status = '';
   for (let at = 1; status !== 'READY'; at += 1) {
     await yesAndBreak(root, prompt, at);
-    status = (await keyturn.agent.status(prompt.correlation_id)).state.plans[0]!.steps[0]!.state;
+    status = (await keyturn.conversations.status({ correlation_id: prompt.correlation_id })).plans[0]!
+      .steps[0]!.state;
   }
   const intent_id = await intentIdFor(keyturn, prompt);
   await asCore(root, async (context, signer) => {
@@ -166,12 +192,12 @@ async function approvedOnly() {
       issuer: 'agent-core',
       declared_goal: 'Strike out',
       requested_actions: ['tool:note', 'simulation:note.remove@1'],
-      effect: { kind: 'tool', tool: 'note', arguments: { text: '~ half' } },
+      effect: { kind: 'tool' as const, tool: 'note', arguments: { text: '~ half' } },
     };
-    const { hash } = await propose(context, draft, signer, 'ada');
+    const { hash } = await propose(context, parseDraft(draft), signer, 'ada');
     const delegation = (await context.store.find('simulation', 'note.remove'))!.standing_delegation!;
     await submit(context, { intent_id, hash, signer, delegation });
   });
-  expect((await keyturn.intent(intent_id)).status).toBe('approved');
+  expect((await keyturn.intents.get({ intent_id })).status).toBe('approved');
   return prompt;
 }

@@ -12,6 +12,7 @@ import { PACKET_SCHEMA_VERSION, packetRef } from '../../src/agent/packet.ts';
 import { idempotencyKey, partsOf, planOf, refsOf } from '../../src/agent/plan.ts';
 import { simulationSchema } from '../../src/agent/simulation.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, yes } from './agent-place.ts';
 import { activeFact } from './by-hand.ts';
@@ -26,12 +27,13 @@ describe('AT-AGENT-08-audit-chain-complete', () => {
     const prompt = await askedFor(keyturn, 'append a notebook line "audit"');
     const done = await yes(keyturn, prompt);
     if (done.kind !== 'OUTCOME') throw new Error(done.kind);
-    const { state, ledger } = await keyturn.agent.status(prompt.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+    const { moves: ledger } = state;
     const dispatch = ledger.find(({ to_state }) => to_state === 'EXECUTING')!;
     const end = ledger.find(({ from_state }) => from_state === 'EXECUTING')!;
     expect(dispatch).toMatchObject({
       finder_packet_ref: state.turn.finder_packet,
-      policy_snapshot_ref: (await keyturn.system()).policy,
+      policy_snapshot_ref: (await keyturn.system.get()).policy,
       catalog_snapshot_ref: state.turn.catalog_snapshot,
       access_decision_ref: state.plans[0]!.steps[0]!.access!.decision,
       confirmation_parse_proof_ref: state.plans[0]!.steps[0]!.confirmation!.proof,
@@ -50,25 +52,25 @@ describe('AT-AGENT-08-audit-chain-complete', () => {
       dispatch.artifact_fingerprint_bundle_ref,
       done.outcome_ref,
     ])
-      expect((await keyturn.object(ref)).length).toBeGreaterThan(0);
-    const finished = (await keyturn.story(dispatch.intent_id!)).at(-1)!;
+      expect((await objectOf(keyturn, ref)).length).toBeGreaterThan(0);
+    const finished = (await entriesAbout(keyturn, dispatch.intent_id!)).at(-1)!;
     expect(finished.kind).toBe('execution.finished');
     expect(done.outcome.audit_event_id).toBe(done.outcome.proof_refs.at(-1));
-    await keyturn.verify({ deep: true });
-    await keyturn.replay(end.execution_id!);
+    await keyturn.ledger.verify({ deep: true });
+    await keyturn.runs.replay({ execution_id: end.execution_id! });
   });
 });
 
 describe('AT-AGENT-13-current-rebuilds-from-ledger-without-drift', () => {
   it('the tables are what the ledger says, after everything that can happen to a goal', async () => {
     const { keyturn } = place();
-    await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
-    await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
-    await keyturn.agent.ask({ user_id: 'stranger', utterance: 'greet everybody kindly' });
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    await keyturn.conversations.ask({ user_id: 'stranger', utterance: 'greet everybody kindly' });
     await askedFor(keyturn, 'append a notebook line "waits"');
     await yes(keyturn, await askedFor(keyturn, 'wipe the whole archive "waits"'));
     await yes(keyturn, await askedFor(keyturn, 'fill the weekly diary "waits"'));
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
 
   it('a row that somebody changed by hand is found, and put right from the ledger', async () => {
@@ -76,9 +78,9 @@ describe('AT-AGENT-13-current-rebuilds-from-ledger-without-drift', () => {
     const database = new DatabaseSync(join(root, '.keyturn', 'store.db'));
     database.exec("UPDATE agent_execution_current SET state = 'SUCCEEDED' WHERE state = 'WAITING_CONFIRM'");
     database.close();
-    expect((await keyturn.rebuild({ write: false })).differences.length).toBeGreaterThan(0);
-    await keyturn.rebuild({ write: true });
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+    expect((await keyturn.ledger.rebuild({ write: false })).differences.length).toBeGreaterThan(0);
+    await keyturn.ledger.rebuild({ write: true });
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
 });
 
@@ -88,23 +90,23 @@ describe('the replay of a correlation', () => {
     const prompt = await askedFor(keyturn, 'append a notebook line "gone"');
     await yes(keyturn, prompt);
     const { correlation_id } = prompt;
-    const { state } = await keyturn.agent.status(correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id });
     const step = state.plans[0]!.steps[0]!;
-    const proof = JSON.parse(Buffer.from(await keyturn.object(step.confirmation!.proof)).toString());
+    const proof = JSON.parse(Buffer.from(await objectOf(keyturn, step.confirmation!.proof)).toString());
     // The words of the user may go: the token was the whole answer.
-    await keyturn.erase({ digest: proof.text, reason: 'Privacy.', signer: ada });
-    expect((await keyturn.agent.replay(correlation_id)).decisions).toHaveLength(1);
-    await keyturn.erase({ digest: step.access!.decision, reason: 'A test.', signer: ada });
-    await expectRefusal('AGENT_REPLAY_DIFFERS', () => keyturn.agent.replay(correlation_id));
+    await keyturn.ledger.erase({ digest: proof.text, reason: 'Privacy.', signer: ada });
+    expect((await keyturn.conversations.replay({ correlation_id })).decisions).toHaveLength(1);
+    await keyturn.ledger.erase({ digest: step.access!.decision, reason: 'A test.', signer: ada });
+    await expectRefusal('AGENT_REPLAY_DIFFERS', () => keyturn.conversations.replay({ correlation_id }));
   });
 
   it('fails when the recorded decision is not what its facts and refs lead to', async () => {
     const { keyturn, root } = place();
     const lied = async (over: Partial<DispatchFacts>) => {
       const { correlation_id } = await askedFor(keyturn, 'append a notebook line "lie"');
-      const { state } = await keyturn.agent.status(correlation_id);
+      const state = await keyturn.conversations.status({ correlation_id });
       const planned = state.plans[0]!;
-      const plan = plans.open(await keyturn.object(planned.plan));
+      const plan = plans.open(await objectOf(keyturn, planned.plan));
       const step = plan.ordered_steps[0]!;
       const refs = { ...refsOf(plan, step), access_decision_ref: planned.steps[0]!.access!.decision };
       const active = await activeFact(keyturn, step);
@@ -120,6 +122,7 @@ describe('the replay of a correlation', () => {
           risk: plan.risk_level,
           same_registry: true,
           approved: false,
+          obstacle: null,
           confirmation_required: true,
           confirmation: null,
           ...over,
@@ -140,7 +143,7 @@ describe('the replay of a correlation', () => {
       ];
       await store.commit({ events, objects: [bytes] });
       await store.close();
-      return keyturn.agent.replay(correlation_id);
+      return keyturn.conversations.replay({ correlation_id });
     };
     expect((await lied({})).decisions).toMatchObject([{ reason_code: 'CONFIRMATION_MISSING' }]);
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => lied({ access: 'DENY' }));
@@ -148,7 +151,7 @@ describe('the replay of a correlation', () => {
     const truth = await activeFact(place().keyturn, {
       simulation_id: 'note.add',
       simulation_version: 1,
-      definition: (await keyturn.simulations.list()).find(({ id }) => id === 'note.add')!.digest,
+      definition: (await keyturn.simulations.get({ id: 'note.add' })).digest,
     });
     const told = (over: object) => () => lied({ simulations: [{ ...truth, ...over }] });
     await told({})();
@@ -160,7 +163,9 @@ describe('the replay of a correlation', () => {
   });
 
   it('is refused for a correlation that nobody began', async () => {
-    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => place().keyturn.agent.replay('nothing'));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      place().keyturn.conversations.replay({ correlation_id: 'nothing' }),
+    );
   });
 });
 
@@ -222,6 +227,7 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
       risk: 'LOW',
       same_registry: true,
       approved: false,
+      obstacle: null,
       confirmation_required: step.confirmation_required,
       confirmation: 'YES',
     },
@@ -270,6 +276,7 @@ describe('the decision to dispatch', () => {
     risk: 'LOW',
     same_registry: true,
     approved: false,
+    obstacle: null,
     confirmation_required: true,
     confirmation: 'YES',
   };
@@ -289,6 +296,12 @@ describe('the decision to dispatch', () => {
       'ACTIVATION_DIFFERS',
     ],
     ['the tools are others', { same_registry: false }, 'EFFECT_CHANGED'],
+    ['a human rejected the intent', { obstacle: 'INTENT_REJECTED' }, 'INTENT_REJECTED'],
+    [
+      'a human rejected what needs an approver',
+      { obstacle: 'INTENT_REJECTED', access: 'AP_REQUIRED' },
+      'INTENT_REJECTED',
+    ],
     ['no approver signed', { access: 'AP_REQUIRED' }, 'ACCESS_AP_REQUIRED'],
     ['nobody answered', { confirmation: null }, 'CONFIRMATION_MISSING'],
     ['the answer was no', { confirmation: 'NO' }, 'CONFIRMATION_MISSING'],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
+import { openSealed } from '../../src/canonical/sealed.ts';
+import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { agentPlace, askedFor, prompted, words } from './agent-place.ts';
 
 /** 003 section 7: an explicit yes in the words of the lexicon, in the language of the conversation, with its proof. */
@@ -16,7 +18,7 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
       const answer = await words(keyturn, prompt, text);
       expect(answer).toMatchObject({ kind: 'CONFIRM', reason_code: 'CONFIRMATION_AMBIGUOUS' });
       expect(written()).not.toContain('+ vague');
-      const { state } = await keyturn.agent.status(correlation_id);
+      const state = await keyturn.conversations.status({ correlation_id });
       expect(state.plans[0]!.steps[0]).toMatchObject({
         state: 'WAITING_CONFIRM',
         confirmation: { answer: 'AMBIGUOUS' },
@@ -36,7 +38,7 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
   it('the conversation has a language, and its yes is the one that counts', async () => {
     const { keyturn, written } = place();
     const utterance = 'añadir una línea al cuaderno "leche"';
-    const prompt = prompted(await keyturn.agent.ask({ user_id: 'ada', utterance, language: 'es' }));
+    const prompt = prompted(await keyturn.conversations.ask({ user_id: 'ada', utterance, language: 'es' }));
     expect(prompt).toMatchObject({ language: 'es', user_visible_text: expect.stringContaining('Añadir') });
     for (const text of ['yes', 'vale'])
       expect(await words(keyturn, prompt, text)).toMatchObject({
@@ -54,8 +56,8 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
     const prompt = await askedFor(keyturn, 'append a notebook line "secretword"');
     const { correlation_id } = prompt;
     await words(keyturn, prompt, 'I confirm');
-    const { state } = await keyturn.agent.status(correlation_id);
-    const bytes = await keyturn.object(state.plans[0]!.steps[0]!.confirmation!.proof);
+    const state = await keyturn.conversations.status({ correlation_id });
+    const bytes = await objectOf(keyturn, state.plans[0]!.steps[0]!.confirmation!.proof);
     const proof = JSON.parse(Buffer.from(bytes).toString());
     expect(proof).toMatchObject({
       answer: 'YES',
@@ -64,8 +66,8 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
       confirm_lexicon_version_ref: LEXICON_VERSION,
       user_id: 'ada',
     });
-    expect(Buffer.from((await keyturn.output(proof.text)) as Uint8Array).toString()).toBe('I confirm');
-    const story = JSON.stringify(await keyturn.story(`agent:${correlation_id}`));
+    expect(Buffer.from(openSealed(await objectOf(keyturn, proof.text))).toString()).toBe('I confirm');
+    const story = JSON.stringify(await entriesAbout(keyturn, `agent:${correlation_id}`));
     expect(story).not.toMatch(/secretword|i confirm|notebook/i);
   });
 });

@@ -4,11 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SimulationMatchPacket } from '../../src/agent/packet.ts';
 import { turnKey } from '../../src/agent/turn.ts';
 import { freshSigner } from '../support/keys.ts';
+import { objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   agentPlace,
   askedFor,
   kindsOf,
+  named,
   prompted,
   SIMULATIONS,
   words,
@@ -23,12 +25,13 @@ const place = agentPlace();
 describe('AT-AGENT-01-single-step-dispatch', () => {
   it('a goal that needs no yes becomes one plan of one step, one run, and its outcome', async () => {
     const { keyturn } = place();
-    const done = await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const done = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     expect(done).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED', is_duplicate: false, next: null });
     if (done.kind !== 'OUTCOME') throw new Error(done.kind);
-    const ran = done.outcome.simulation_outcome!;
-    expect(Buffer.from((await keyturn.output(ran.stdout!.digest!)) as Uint8Array).toString()).toBe('hello');
-    const { state, ledger } = await keyturn.agent.status(done.correlation_id);
+    const { execution_id } = done.outcome.simulation_outcome!;
+    expect(await keyturn.runs.output({ execution_id })).toMatchObject({ stdout: 'hello' });
+    const state = await keyturn.conversations.status({ correlation_id: done.correlation_id });
+    const { moves: ledger } = state;
     expect(state.plans.map(({ steps }) => steps.length)).toEqual([1]);
     expect(ledger.map(({ from_state, to_state }) => `${from_state}>${to_state}`)).toEqual([
       '>CREATED',
@@ -45,15 +48,16 @@ describe('AT-AGENT-01-single-step-dispatch', () => {
   it('the effect takes the road of every intent: proposed, delegated, granted, claimed, finished', async () => {
     const p = place();
     const { keyturn } = p;
-    const done = await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
-    const { state } = await keyturn.agent.status(done.correlation_id);
-    const intent = await keyturn.intent(state.plans[0]!.steps[0]!.intent_id!);
+    const done = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const state = await keyturn.conversations.status({ correlation_id: done.correlation_id });
+    const intent = await keyturn.intents.get({ intent_id: state.plans[0]!.steps[0]!.intent_id! });
     expect(intent).toMatchObject({ status: 'succeeded', proposer: 'agent-core', proposer_verified: true });
     expect(intent.actions).toEqual(['tool:say', 'simulation:hello.show@1']);
     expect(intent.approvals).toMatchObject([{ by: 'ada', assurance: 'delegation' }]);
     expect(await kindsOf(p, intent.intent_id)).toEqual([
       'intent.proposed',
       'intent.delegated',
+      'order.given',
       'capability.issued',
       'execution.claimed',
       'execution.finished',
@@ -62,24 +66,24 @@ describe('AT-AGENT-01-single-step-dispatch', () => {
 
   it('a step that fails says so, and nothing is tried again', async () => {
     const { keyturn } = place();
-    const done = await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    const done = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
     expect(done).toMatchObject({
       kind: 'OUTCOME',
       plan_state: 'FAILED',
       reason_code: 'TOOL_EXIT_NONZERO',
       outcome: { simulation_outcome: { result: 'failure' } },
     });
-    const { state } = await keyturn.agent.status(done.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: done.correlation_id });
     expect(state.plans[0]!.steps[0]!.state).toBe('FAILED_RETRYABLE');
-    const again = await keyturn.agent.resume({ correlation_id: done.correlation_id });
+    const again = await keyturn.conversations.resume({ correlation_id: done.correlation_id });
     expect(again).toMatchObject({ kind: 'OUTCOME', is_duplicate: true, reason_code: 'TOOL_EXIT_NONZERO' });
   });
 
   it('a step that takes too long is stopped, and fails for good', async () => {
     const { keyturn } = place();
-    const done = await keyturn.agent.ask({ user_id: 'ada', utterance: 'boil the copper kettle' });
+    const done = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'boil the copper kettle' });
     expect(done).toMatchObject({ kind: 'OUTCOME', plan_state: 'FAILED', reason_code: 'STEP_TIMED_OUT' });
-    const { state } = await keyturn.agent.status(done.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: done.correlation_id });
     expect(state.plans[0]!.steps[0]!.state).toBe('FAILED_TERMINAL');
   });
 });
@@ -90,7 +94,9 @@ describe('AT-AGENT-02-confirm-required-before-impactful-sim', () => {
     const prompt = await askedFor(keyturn, 'append a notebook line "milk"');
     expect(prompt.user_visible_text).toContain('milk');
     expect(written()).not.toContain('+ milk');
-    expect((await keyturn.agent.resume(prompt)).kind).toBe('CONFIRM');
+    expect((await keyturn.conversations.resume({ correlation_id: prompt.correlation_id })).kind).toBe(
+      'CONFIRM',
+    );
     expect(written()).not.toContain('+ milk');
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
     expect(written().filter((line) => line === '+ milk')).toHaveLength(1);
@@ -115,8 +121,8 @@ describe('AT-AGENT-02-confirm-required-before-impactful-sim', () => {
   it('the executor takes no envelope without the yes, and none that the ledger did not plan', async () => {
     const { keyturn, written } = place();
     const prompt = await askedFor(keyturn, 'append a notebook line "forged"');
-    const { state } = await keyturn.agent.status(prompt.correlation_id);
-    const plan = JSON.parse(Buffer.from(await keyturn.object(state.plans[0]!.plan)).toString());
+    const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+    const plan = JSON.parse(Buffer.from(await objectOf(keyturn, state.plans[0]!.plan)).toString());
     const step = plan.ordered_steps[0];
     const envelope = {
       correlation_id: prompt.correlation_id,
@@ -132,25 +138,29 @@ describe('AT-AGENT-02-confirm-required-before-impactful-sim', () => {
       artifact_fingerprint_bundle_ref: plan.artifact_fingerprint_bundle_ref,
       rollback_plan_ref: 'note.remove',
     };
-    await expectRefusal('IDEMPOTENCY_VIOLATION', () => keyturn.agent.dispatch(envelope));
+    await expectRefusal('IDEMPOTENCY_VIOLATION', () => keyturn.conversations.dispatch(envelope));
     const { idempotencyKey } = await import('../../src/agent/plan.ts');
     const keyed = { ...envelope, idempotency_key: idempotencyKey(prompt.correlation_id, step) };
-    await expectRefusal('AGENT_REFS_MISSING', () => keyturn.agent.dispatch(keyed));
+    await expectRefusal('AGENT_REFS_MISSING', () => keyturn.conversations.dispatch(keyed));
     const silent = { ...keyed, confirmation_proof_ref: null };
-    await expectRefusal('CONFIRMATION_MISSING', () => keyturn.agent.dispatch(silent));
+    await expectRefusal('CONFIRMATION_MISSING', () => keyturn.conversations.dispatch(silent));
     const other = [{ field: 'text', value: 'other' }];
     await expectRefusal('AGENT_REFS_MISSING', () =>
-      keyturn.agent.dispatch({ ...keyed, required_fields: other }),
+      keyturn.conversations.dispatch({ ...keyed, required_fields: other }),
     );
-    await expectRefusal('SHAPE_INVALID', () => keyturn.agent.dispatch({ ...keyed, more: 1 }));
+    await expectRefusal('SHAPE_INVALID', () =>
+      keyturn.conversations.dispatch({ ...keyed, more: 1 } as never),
+    );
     // A vague answer has a proof, too, and is no yes.
-    await keyturn.agent.confirm({ ...prompt, user_id: 'ada', text: 'okay' });
-    const { state: vague } = await keyturn.agent.status(prompt.correlation_id);
+    await keyturn.conversations.confirm({ ...named(prompt), user_id: 'ada', text: 'okay' });
+    const vague = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
     const confirmation_proof_ref = vague.plans[0]!.steps[0]!.confirmation!.proof;
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-      keyturn.agent.dispatch({ ...keyed, confirmation_proof_ref }),
+      keyturn.conversations.dispatch({ ...keyed, confirmation_proof_ref }),
     );
-    expect((await keyturn.agent.resume(prompt)).kind).toBe('CONFIRM');
+    expect((await keyturn.conversations.resume({ correlation_id: prompt.correlation_id })).kind).toBe(
+      'CONFIRM',
+    );
     expect(written()).not.toContain('+ forged');
   });
 });
@@ -158,11 +168,16 @@ describe('AT-AGENT-02-confirm-required-before-impactful-sim', () => {
 describe('AT-AGENT-03-access-deny-fail-closed', () => {
   it('somebody who is not enrolled gets nothing, and the decision is kept', async () => {
     const { keyturn, written } = place();
-    const answer = await keyturn.agent.ask({ user_id: 'stranger', utterance: 'append a notebook line "x1"' });
+    const answer = await keyturn.conversations.ask({
+      user_id: 'stranger',
+      utterance: 'append a notebook line "x1"',
+    });
     expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'ACCESS_SCOPE_VIOLATION' });
-    const { state } = await keyturn.agent.status(answer.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: answer.correlation_id });
     expect(state.plans[0]).toMatchObject({ state: 'FAILED', steps: [{ access: { outcome: 'DENY' } }] });
-    const { decision } = await keyturn.decision(state.plans[0]!.steps[0]!.access!.decision);
+    const { decision } = await keyturn.ledger.decision({
+      digest: state.plans[0]!.steps[0]!.access!.decision,
+    });
     expect(decision).toMatchObject({ allowed: false, code: 'POLICY_NO_PERMIT' });
     expect(written()).not.toContain('+ x1');
   });
@@ -170,21 +185,21 @@ describe('AT-AGENT-03-access-deny-fail-closed', () => {
   it('who was revoked between the question and the yes gets nothing', async () => {
     const { keyturn, ada, written } = place();
     const { public_key } = freshSigner('mia');
-    await keyturn.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
+    await keyturn.people.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "x2"', 'mia');
-    await keyturn.revoke({ name: 'mia', reason: 'A test.', signer: ada });
+    await keyturn.people.revoke({ name: 'mia', reason: 'A test.', signer: ada });
     const answer = await yes(keyturn, prompt, 'mia');
     expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'ACCESS_SCOPE_VIOLATION' });
     expect(written()).not.toContain('+ x2');
-    expect((await keyturn.agent.replay(prompt.correlation_id)).decisions).toMatchObject([
-      { decision: 'NO_DISPATCH', reason_code: 'ACCESS_SCOPE_VIOLATION' },
-    ]);
+    expect(
+      (await keyturn.conversations.replay({ correlation_id: prompt.correlation_id })).decisions,
+    ).toMatchObject([{ decision: 'NO_DISPATCH', reason_code: 'ACCESS_SCOPE_VIOLATION' }]);
   });
 
   it('the agent core is no user, though it is enrolled', async () => {
     const { keyturn } = place();
     const ask = { user_id: 'agent-core', utterance: 'greet everybody kindly' };
-    await expectRefusal('USER_IS_AGENT', () => keyturn.agent.ask(ask));
+    await expectRefusal('USER_IS_AGENT', () => keyturn.conversations.ask(ask));
   });
 });
 
@@ -207,9 +222,9 @@ describe('AT-AGENT-04-sim-not-active-fail-closed', () => {
       reason_code: 'SIMULATION_NOT_ACTIVE',
     });
     expect(written()).not.toContain('+ x3');
-    expect((await keyturn.agent.replay(prompt.correlation_id)).decisions).toMatchObject([
-      { decision: 'NO_DISPATCH', reason_code: 'SIMULATION_NOT_ACTIVE' },
-    ]);
+    expect(
+      (await keyturn.conversations.replay({ correlation_id: prompt.correlation_id })).decisions,
+    ).toMatchObject([{ decision: 'NO_DISPATCH', reason_code: 'SIMULATION_NOT_ACTIVE' }]);
   });
 
   it('a file that was edited after its activation is a draft, and what was activated is what runs', async () => {
@@ -217,9 +232,12 @@ describe('AT-AGENT-04-sim-not-active-fail-closed', () => {
     const [note] = SIMULATIONS as { id: string; risk: string }[];
     const prompt = await askedFor(keyturn, 'append a notebook line "x4"');
     writeSimulation(root, { ...note!, risk: 'LOW' });
-    const listed = (await keyturn.simulations.list()).find(({ id }) => id === 'note.add');
+    const listed = (await keyturn.simulations.list()).simulations.find(({ id }) => id === 'note.add');
     expect(listed).toMatchObject({ status: 'Draft', has_changed: true });
-    const missing = await keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line "x5"' });
+    const missing = await keyturn.conversations.ask({
+      user_id: 'ada',
+      utterance: 'append a notebook line "x5"',
+    });
     expect(missing).toMatchObject({ kind: 'MISSING_SIMULATION', intake: 'LINKED_TO_DRAFT' });
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
     writeSimulation(root, note!);
@@ -228,7 +246,7 @@ describe('AT-AGENT-04-sim-not-active-fail-closed', () => {
   it('a simulation that the packet names and nobody registered is refused', async () => {
     const { keyturn } = place();
     const packet = await packetOf({ simulation_id: 'ghost.ride' });
-    const answer = await keyturn.agent.ask({ ...asking('ghost'), packet });
+    const answer = await keyturn.conversations.ask({ ...asking('ghost'), packet });
     expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'SIMULATION_NOT_REGISTERED' });
   });
 
@@ -236,7 +254,7 @@ describe('AT-AGENT-04-sim-not-active-fail-closed', () => {
     const { keyturn, ada } = place();
     await keyturn.simulations.register({ id: 'lamp.dim', reason: 'A test.', signer: ada });
     const packet = await packetOf({ simulation_id: 'lamp.dim' }, 'lamp');
-    const answer = await keyturn.agent.ask({ ...asking('lamp'), packet });
+    const answer = await keyturn.conversations.ask({ ...asking('lamp'), packet });
     expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'SIMULATION_NOT_ACTIVE' });
   });
 });
@@ -250,7 +268,10 @@ const asking = (correlation_id: string) => ({
 
 /** A packet of another finder: the one of ours, for these snapshots, with other contents. */
 async function packetOf(over: Partial<SimulationMatchPacket>, correlation_id = 'ghost') {
-  const { packet } = await place().keyturn.agent.ask({ ...asking('template'), turn_id: `t-${Date.now()}` });
+  const { packet } = await place().keyturn.conversations.ask({
+    ...asking('template'),
+    turn_id: `t-${Date.now()}`,
+  });
   const idempotency_key = turnKey(asking(correlation_id));
   const match = packet as SimulationMatchPacket;
   return { ...match, correlation_id, turn_id: 'turn-1', idempotency_key, ...over };
@@ -270,8 +291,8 @@ describe('AT-AGENT-09-finder-top1-is-consumed-without-rerank', () => {
       },
       'other-finder',
     );
-    const prompt = prompted(await keyturn.agent.ask({ ...asking('other-finder'), packet }));
-    const { state } = await keyturn.agent.status('other-finder');
+    const prompt = prompted(await keyturn.conversations.ask({ ...asking('other-finder'), packet }));
+    const state = await keyturn.conversations.status({ correlation_id: 'other-finder' });
     expect(state.plans[0]!.steps[0]!.simulation).toBe('note.add');
     // A packet cannot take away a confirmation that the registered definition asks for.
     expect(prompt.kind).toBe('CONFIRM');
@@ -288,8 +309,12 @@ describe('AT-AGENT-09-finder-top1-is-consumed-without-rerank', () => {
   ])('a packet of %s is refused', async (_, over) => {
     const { keyturn } = place();
     const packet = JSON.parse(JSON.stringify({ ...(await packetOf({}, 'wrong')), ...over }));
-    await expectRefusal('FINDER_PACKET_INVALID', () => keyturn.agent.ask({ ...asking('wrong'), packet }));
-    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.agent.status('wrong'));
+    await expectRefusal('FINDER_PACKET_INVALID', () =>
+      keyturn.conversations.ask({ ...asking('wrong'), packet }),
+    );
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      keyturn.conversations.status({ correlation_id: 'wrong' }),
+    );
   });
 
   it('a value that the registered field does not take is refused', async () => {
@@ -298,7 +323,9 @@ describe('AT-AGENT-09-finder-top1-is-consumed-without-rerank', () => {
     const spans = [{ field: 'text', source: 'utterance', start: 0, end: 1, text: 'g', value: long }] as const;
     const over = { simulation_id: 'note.add', required_fields_present: ['text'], evidence_spans: [...spans] };
     const packet = await packetOf(over, 'too-long');
-    await expectRefusal('FINDER_PACKET_INVALID', () => keyturn.agent.ask({ ...asking('too-long'), packet }));
+    await expectRefusal('FINDER_PACKET_INVALID', () =>
+      keyturn.conversations.ask({ ...asking('too-long'), packet }),
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { AgentAnswer, Confirm } from '../../src/agent/answer.ts';
+import type { AgentAnswer, Confirm } from '../../src/agent/answer-shape.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { Refusal } from '../../src/refusal.ts';
@@ -71,7 +71,7 @@ describe('a process that breaks anywhere between the yes and the outcome', () =>
         return new Date();
       };
       const breaking = await Keyturn.open({ at: root, ...steady(clock) });
-      await breaking.agent.status(prompt.correlation_id);
+      await breaking.conversations.status({ correlation_id: prompt.correlation_id });
       left = at - 1;
       const ended = await yes(breaking, prompt).catch((error: unknown) => error);
       left = Number.POSITIVE_INFINITY;
@@ -79,7 +79,11 @@ describe('a process that breaks anywhere between the yes and the outcome', () =>
       // A yes that was taken is not taken twice: after a crash the conversation is resumed.
       const said = await yes(keyturn, prompt).catch((error: unknown) => error);
       const paused = !(said instanceof Error) && (said as AgentAnswer).kind === 'PAUSED';
-      const done = paused ? await keyturn.agent.resume(prompt).catch((error: unknown) => error) : said;
+      const done = paused
+        ? await keyturn.conversations
+            .resume({ correlation_id: prompt.correlation_id })
+            .catch((error: unknown) => error)
+        : said;
       if (paused) expect(count(`+ crash ${at}`)).toBe((done as AgentAnswer).kind === 'OUTCOME' ? 1 : 0);
       seen.add(done instanceof Refusal ? done.code : (done as AgentAnswer).kind);
       expect(count(`+ crash ${at}`)).toBeLessThanOrEqual(1);
@@ -90,20 +94,22 @@ describe('a process that breaks anywhere between the yes and the outcome', () =>
       if (!(ended instanceof Error)) break;
     }
     expect([...seen]).toEqual(expect.arrayContaining(['OUTCOME', 'RUN_IN_DOUBT']));
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
-  }, 120_000);
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+  }, 600_000);
 
   /** A run that this very process claimed stays in doubt while it lives. An intent that never ran can be rejected. */
   async function settle(prompt: Confirm, signer: Signer) {
     const { keyturn } = place();
-    const { state } = await keyturn.agent.status(prompt.correlation_id);
-    const { intent_id, hash, runs } = await keyturn.intent(state.plans[0]!.steps[0]!.intent_id!);
+    const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+    const { intent_id, hash, runs } = await keyturn.intents.get({
+      intent_id: state.plans[0]!.steps[0]!.intent_id!,
+    });
     if (runs.length > 0) return;
-    await keyturn.reject({ intent_id, hash, reason: 'It never ran.', signer });
-    expect(await keyturn.agent.resume(prompt)).toMatchObject({
+    await keyturn.intents.reject({ intent_id, hash, reason: 'It never ran.', signer });
+    expect(await keyturn.conversations.resume({ correlation_id: prompt.correlation_id })).toMatchObject({
       kind: 'REFUSED',
       reason_code: 'INTENT_REJECTED',
     });
-    expect((await keyturn.agent.status(prompt.correlation_id)).live).toBeNull();
+    expect((await keyturn.conversations.status({ correlation_id: prompt.correlation_id })).next).toBeNull();
   }
 });

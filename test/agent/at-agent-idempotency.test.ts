@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Confirm } from '../../src/agent/answer.ts';
+import type { Confirm } from '../../src/agent/answer-shape.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
+import { objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
 
@@ -19,8 +20,8 @@ const count = (line: string) =>
 
 async function planOf(correlation_id: string) {
   const { keyturn } = place();
-  const { state } = await keyturn.agent.status(correlation_id);
-  return JSON.parse(Buffer.from(await keyturn.object(state.plans.at(-1)!.plan)).toString());
+  const state = await keyturn.conversations.status({ correlation_id });
+  return JSON.parse(Buffer.from(await objectOf(keyturn, state.plans.at(-1)!.plan)).toString());
 }
 
 describe('AT-AGENT-05-idempotent-retry-safe', () => {
@@ -41,7 +42,7 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
     const first = await yes(keyturn, prompt);
     const { correlation_id } = prompt;
     const again = { user_id: 'ada', correlation_id, utterance: 'append a notebook line "twice"' };
-    const second = await yes(keyturn, prompted(await keyturn.agent.ask(again)));
+    const second = await yes(keyturn, prompted(await keyturn.conversations.ask(again)));
     if (first.kind !== 'OUTCOME' || second.kind !== 'OUTCOME') throw new Error(second.kind);
     expect(second).toMatchObject({
       is_duplicate: true,
@@ -50,7 +51,7 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
     });
     expect(count('+ twice')).toBe(1);
     // With other values it is another step.
-    const other = await keyturn.agent.ask({ ...again, utterance: 'append a notebook line "thrice"' });
+    const other = await keyturn.conversations.ask({ ...again, utterance: 'append a notebook line "thrice"' });
     expect(await yes(keyturn, prompted(other))).toMatchObject({ kind: 'OUTCOME', is_duplicate: false });
     expect(count('+ thrice')).toBe(1);
   });
@@ -58,12 +59,12 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
   it('a turn that is sent again is answered, and other words under its name are refused', async () => {
     const { keyturn } = place();
     const turn = { user_id: 'ada', correlation_id: 'turn-twice', turn_id: 't1' };
-    const first = await keyturn.agent.ask({ ...turn, utterance: 'append a notebook line "t"' });
-    const second = await keyturn.agent.ask({ ...turn, utterance: 'append a notebook line "t"' });
+    const first = await keyturn.conversations.ask({ ...turn, utterance: 'append a notebook line "t"' });
+    const second = await keyturn.conversations.ask({ ...turn, utterance: 'append a notebook line "t"' });
     expect(second).toMatchObject({ kind: 'CONFIRM', plan_id: prompted(first).plan_id });
-    expect((await keyturn.agent.status('turn-twice')).state.turns).toBe(1);
+    expect((await keyturn.conversations.status({ correlation_id: 'turn-twice' })).turns).toBe(1);
     await expectRefusal('IDEMPOTENCY_VIOLATION', () =>
-      keyturn.agent.ask({ ...turn, utterance: 'greet everybody kindly' }),
+      keyturn.conversations.ask({ ...turn, utterance: 'greet everybody kindly' }),
     );
   });
 
@@ -96,10 +97,12 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
     expect(await killed.answer).toBe('killed');
 
     const refusal = await expectRefusal('RUN_IN_DOUBT', () => yes(keyturn, prompt));
-    expect(refusal.details.execution_id).toBe(execution_id);
-    await expectRefusal('RUN_IN_DOUBT', () => keyturn.agent.resume(prompt));
-    await keyturn.resolve({ execution_id, outcome: 'did_not_happen', reason: 'Cold.', signer: ada });
-    expect(await keyturn.agent.resume(prompt)).toMatchObject({
+    expect(refusal.facts.execution_id).toBe(execution_id);
+    await expectRefusal('RUN_IN_DOUBT', () =>
+      keyturn.conversations.resume({ correlation_id: prompt.correlation_id }),
+    );
+    await keyturn.runs.resolve({ execution_id, outcome: 'did_not_happen', reason: 'Cold.', signer: ada });
+    expect(await keyturn.conversations.resume({ correlation_id: prompt.correlation_id })).toMatchObject({
       kind: 'OUTCOME',
       plan_state: 'FAILED',
       outcome: { simulation_outcome: { result: 'did_not_happen', execution_id } },
@@ -111,9 +114,9 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
 async function claimed({ correlation_id }: Confirm): Promise<string> {
   const { keyturn } = place();
   for (;;) {
-    const { state } = await keyturn.agent.status(correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id });
     const intent_id = state.plans[0]!.steps[0]!.intent_id;
-    const run = intent_id === null ? undefined : (await keyturn.intent(intent_id)).runs.at(-1);
+    const run = intent_id === null ? undefined : (await keyturn.intents.get({ intent_id })).runs.at(-1);
     if (run) return run.execution_id;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -151,10 +154,10 @@ describe('AT-AGENT-11-idempotency-key-includes-sim-and-field-fingerprint', () =>
       step.step_id,
       'note.add',
       step.required_fields_fingerprint,
-      (await keyturn.system()).policy!,
+      (await keyturn.system.get()).policy!,
     ];
     const key = sha256(canonicalBytes(recipe));
-    const { state } = await keyturn.agent.status(correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id });
     expect(state.plans[0]!.steps[0]!.idempotency_key).toBe(key);
     for (const over of [
       { step_id: 'a'.repeat(64) },

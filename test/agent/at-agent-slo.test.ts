@@ -14,9 +14,9 @@ const HOUR_MS = 3_600_000;
 describe('the figures of the agent core', () => {
   it('hold while everything goes well, and block when something fails', async () => {
     const { keyturn } = place();
-    expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
-    await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
-    const good = await keyturn.agent.slo();
+    expect((await keyturn.conversations.requireSlo()).is_blocked).toBe(false);
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const good = await keyturn.conversations.slo();
     expect(good).toMatchObject({ dispatches: 1, is_blocked: false });
     expect(good.figures.map(({ figure }) => figure)).toEqual([
       'agent_dispatch_p95_ms',
@@ -24,34 +24,36 @@ describe('the figures of the agent core', () => {
       'execution_error_rate',
       'idempotency_duplicate_side_effect_rate',
     ]);
-    await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
-    const bad = await keyturn.agent.slo();
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    const bad = await keyturn.conversations.slo();
     expect(bad.figures.find(({ figure }) => figure === 'execution_error_rate')).toMatchObject({
       value: 0.5,
       is_breached: true,
       waived_until: null,
     });
-    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
+    await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
   });
 
   it('let a human accept a breach for a bounded time, and nobody else', async () => {
     const { keyturn, ada } = place();
-    const waiver = { figures: ['execution_error_rate'] as const, reason: 'Known.', signer: ada };
-    await expectRefusal('TIME_MALFORMED', () => keyturn.agent.waive({ ...waiver, until: new Date(now - 1) }));
-    const far = new Date(now + 31 * 24 * HOUR_MS);
-    await expectRefusal('TIME_MALFORMED', () => keyturn.agent.waive({ ...waiver, until: far }));
-    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
-    const robot = { ...ada, name: 'robot' };
-    const until = new Date(now + HOUR_MS);
-    await expectRefusal('NOT_HUMAN', () => keyturn.agent.waive({ ...waiver, until, signer: robot }));
-    await keyturn.agent.waive({ ...waiver, until });
-    expect((await keyturn.agent.requireSlo()).figures.some(({ waived_until }) => waived_until !== null)).toBe(
-      true,
+    const waiver = { figures: ['execution_error_rate' as const], reason: 'Known.', signer: ada };
+    await expectRefusal('TIME_MALFORMED', () =>
+      keyturn.conversations.waive({ ...waiver, until: new Date(now - 1).toISOString() }),
     );
+    const far = new Date(now + 31 * 24 * HOUR_MS).toISOString();
+    await expectRefusal('TIME_MALFORMED', () => keyturn.conversations.waive({ ...waiver, until: far }));
+    await keyturn.people.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
+    const robot = { ...ada, name: 'robot' };
+    const until = new Date(now + HOUR_MS).toISOString();
+    await expectRefusal('NOT_HUMAN', () => keyturn.conversations.waive({ ...waiver, until, signer: robot }));
+    await keyturn.conversations.waive({ ...waiver, until });
+    expect(
+      (await keyturn.conversations.requireSlo()).figures.some(({ waived_until }) => waived_until !== null),
+    ).toBe(true);
     now += 2 * HOUR_MS;
-    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
+    await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
     now += 24 * HOUR_MS;
-    expect((await keyturn.agent.requireSlo()).dispatches).toBe(0);
+    expect((await keyturn.conversations.requireSlo()).dispatches).toBe(0);
   });
 });
 
@@ -59,17 +61,17 @@ describe('a waiver', () => {
   it('ends when the key that signed it is revoked', async () => {
     const { keyturn, ada } = place();
     const bob = freshSigner('bob');
-    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
-    await keyturn.agent.ask({ user_id: 'ada', utterance: 'break the old engine' });
-    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
-    const until = new Date(now + HOUR_MS);
-    const waiver = { figures: ['execution_error_rate'] as const, reason: 'Known.', until };
-    await keyturn.agent.waive({ ...waiver, signer: bob });
-    expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
-    await keyturn.revoke({ name: 'bob', reason: 'Stolen.', signer: ada });
-    await expectRefusal('SLO_BREACHED', () => keyturn.agent.requireSlo());
-    await keyturn.agent.waive({ ...waiver, signer: ada });
-    expect((await keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
+    const until = new Date(now + HOUR_MS).toISOString();
+    const waiver = { figures: ['execution_error_rate' as const], reason: 'Known.', until };
+    await keyturn.conversations.waive({ ...waiver, signer: bob });
+    expect((await keyturn.conversations.requireSlo()).is_blocked).toBe(false);
+    await keyturn.people.revoke({ name: 'bob', reason: 'Stolen.', signer: ada });
+    await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
+    await keyturn.conversations.waive({ ...waiver, signer: ada });
+    expect((await keyturn.conversations.requireSlo()).is_blocked).toBe(false);
   });
 });
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, writeSimulation } from './agent-place.ts';
 
@@ -38,41 +39,44 @@ describe('an answer is for its question', () => {
 
   it('one that is delivered again does not fill in the next field', async () => {
     const { keyturn } = place();
-    const asked = await keyturn.agent.ask({ user_id: 'ada', utterance: 'post the wooden parcel' });
+    const asked = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'post the wooden parcel' });
     expect(asked).toMatchObject({ kind: 'CLARIFY', question: 'From whom?' });
     const { correlation_id } = asked;
     const first = { correlation_id, user_id: 'ada', text: '"mia"', question_turn_id: asked.turn_id };
-    const next = await keyturn.agent.answer(first);
+    const next = await keyturn.conversations.answer(first);
     expect(next).toMatchObject({ kind: 'CLARIFY', question: 'To whom?' });
     // Delivered again: answered with the question that it led to, and nothing is written.
-    const before = await keyturn.size();
-    expect(await keyturn.agent.answer(first)).toMatchObject({ kind: 'CLARIFY', turn_id: next.turn_id });
+    const before = await sizeOf(keyturn);
+    expect(await keyturn.conversations.answer(first)).toMatchObject({
+      kind: 'CLARIFY',
+      turn_id: next.turn_id,
+    });
     for (const wrong of [
       { ...first, text: '"eve"' },
       { ...first, question_turn_id: 'turn-9' },
     ])
-      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.agent.answer(wrong));
-    expect(await keyturn.size()).toBe(before);
+      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.conversations.answer(wrong));
+    expect(await sizeOf(keyturn)).toBe(before);
     // The same words may be the answer to the next question, too.
     const second = { ...first, question_turn_id: next.turn_id };
-    const prompt = prompted(await keyturn.agent.answer(second));
+    const prompt = prompted(await keyturn.conversations.answer(second));
     expect(prompt.user_visible_text).toContain('sender: "mia" · target: "mia"');
-    expect(prompted(await keyturn.agent.answer(second)).plan_id).toBe(prompt.plan_id);
-    await expectRefusal('CONFIRMATION_MISSING', () => keyturn.agent.answer(first));
+    expect(prompted(await keyturn.conversations.answer(second)).plan_id).toBe(prompt.plan_id);
+    await expectRefusal('CONFIRMATION_MISSING', () => keyturn.conversations.answer(first));
   });
 
   it('of two answers at the same time one counts', async () => {
     const p = place();
-    const asked = await p.keyturn.agent.ask({ user_id: 'ada', utterance: 'post the wooden parcel' });
+    const asked = await p.keyturn.conversations.ask({ user_id: 'ada', utterance: 'post the wooden parcel' });
     const { correlation_id, turn_id } = asked;
     const to = { correlation_id, user_id: 'ada', question_turn_id: turn_id };
     const other = await p.again();
     const both = await Promise.allSettled([
-      p.keyturn.agent.answer({ ...to, text: '"left"', turn_id: 'left' }),
-      other.agent.answer({ ...to, text: '"right"', turn_id: 'right' }),
+      p.keyturn.conversations.answer({ ...to, text: '"left"', turn_id: 'left' }),
+      other.conversations.answer({ ...to, text: '"right"', turn_id: 'right' }),
     ]);
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect((await p.keyturn.agent.status(correlation_id)).state.turns).toBe(2);
+    expect((await p.keyturn.conversations.status({ correlation_id })).turns).toBe(2);
   });
 });
 

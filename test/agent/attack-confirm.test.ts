@@ -1,11 +1,12 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AwaitsApprover, Confirm, Outcome } from '../../src/agent/answer.ts';
+import type { AwaitsApprover, Confirm, Outcome } from '../../src/agent/answer-shape.ts';
 import { plans } from '../../src/agent/contracts.ts';
 import { planMoved } from '../../src/agent/moves.ts';
 import { refsOf } from '../../src/agent/plan.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { entriesAbout, objectOf, sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, words, yes } from './agent-place.ts';
 
@@ -14,13 +15,13 @@ import { agentPlace, askedFor, prompted, words, yes } from './agent-place.ts';
 const place = agentPlace();
 
 const stateOf = async (correlation_id: string, plan = -1) => {
-  const { state } = await place().keyturn.agent.status(correlation_id);
+  const state = await place().keyturn.conversations.status({ correlation_id });
   const { state: now, reason_code, steps } = state.plans.at(plan)!;
   return { plan: now, reason_code, steps: steps.map((step) => step.state) };
 };
 
 const answersIn = async (correlation_id: string) =>
-  (await place().keyturn.story(`agent:${correlation_id}`))
+  (await entriesAbout(place().keyturn, `agent:${correlation_id}`))
     .filter(({ kind }) => kind === 'agent.confirmed')
     .map(({ body }) => (body as { answer: string }).answer);
 
@@ -45,7 +46,7 @@ describe('a no', () => {
     const { keyturn, ada, written } = place();
     const waiting = await awaited('wipe the whole archive "signed"');
     const { intent_id, hash, correlation_id } = waiting;
-    await keyturn.approve({ intent_id, hash, signer: ada });
+    await keyturn.intents.approve({ intent_id, hash, signer: ada });
     expect(await words(keyturn, waiting, 'no')).toMatchObject({
       kind: 'CANCELLED',
       reason_code: 'CONFIRM_DECLINED',
@@ -53,9 +54,9 @@ describe('a no', () => {
     });
     expect(await stateOf(correlation_id)).toMatchObject({ plan: 'CANCELLED', steps: ['SKIPPED'] });
     expect(await answersIn(correlation_id)).toEqual(['YES', 'NO']);
-    expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('CANCELLED');
+    expect((await keyturn.conversations.resume({ correlation_id })).kind).toBe('CANCELLED');
     expect(written()).not.toContain('! signed');
-    await keyturn.agent.replay(correlation_id);
+    await keyturn.conversations.replay({ correlation_id });
   });
 
   it.each(['stop', 'no'])('ends a plan between two steps, and what follows is not done: %s', async (no) => {
@@ -74,11 +75,11 @@ describe('a no', () => {
       steps: ['SUCCEEDED', 'SKIPPED', 'SKIPPED'],
     });
     expect(await answersIn(correlation_id)).toEqual(['YES', 'NO']);
-    expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('CANCELLED');
+    expect((await keyturn.conversations.resume({ correlation_id })).kind).toBe('CANCELLED');
     expect(written()).not.toContain(`+ between ${no} two`);
     // What was done can still be taken back.
-    expect((await keyturn.agent.undo({ correlation_id, user_id: 'ada' })).kind).toBe('CONFIRM');
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+    expect((await keyturn.conversations.undo({ correlation_id, user_id: 'ada' })).kind).toBe('CONFIRM');
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
 
   it('needs no name of a step, and one that comes late stops what is left', async () => {
@@ -86,7 +87,7 @@ describe('a no', () => {
     const one = (await paused('unnamed')).first;
     const { correlation_id, plan_id } = one;
     const bare = { correlation_id, plan_id, user_id: 'ada', text: 'no' };
-    expect((await keyturn.agent.confirm(bare)).kind).toBe('CANCELLED');
+    expect((await keyturn.conversations.confirm(bare)).kind).toBe('CANCELLED');
     const late = (await paused('late')).first;
     expect((await words(keyturn, late, 'no')).kind).toBe('CANCELLED');
   });
@@ -98,9 +99,9 @@ describe('a no', () => {
     expect(await stateOf(correlation_id)).toMatchObject({ plan: 'IN_PROGRESS', steps: ['READY'] });
     expect(await words(keyturn, prompt, 'no')).toMatchObject({ kind: 'CANCELLED' });
     expect(await stateOf(correlation_id)).toMatchObject({ plan: 'CANCELLED', steps: ['SKIPPED'] });
-    expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('CANCELLED');
+    expect((await keyturn.conversations.resume({ correlation_id })).kind).toBe('CANCELLED');
     expect(written()).not.toContain('+ halved');
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
 });
 
@@ -112,8 +113,8 @@ async function halfDispatched(word: string): Promise<Confirm> {
   renameSync(path, `${path}.away`);
   await expectRefusal('REGISTRY_MISSING', () => yes(keyturn, prompt));
   renameSync(`${path}.away`, path);
-  const { state } = await keyturn.agent.status(prompt.correlation_id);
-  const plan = plans.open(await keyturn.object(state.plans[0]!.plan));
+  const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+  const plan = plans.open(await objectOf(keyturn, state.plans[0]!.plan));
   const clock = () => new Date();
   const store = await openSqliteStore({
     path: keyturn.layout.store,
@@ -134,21 +135,21 @@ describe('words that are neither a no nor the yes that is waited for', () => {
       const { keyturn, ada, written } = place();
       const waiting = await awaited(`wipe the whole archive "said ${text.length}"`);
       const { intent_id, hash, correlation_id } = waiting;
-      await keyturn.approve({ intent_id, hash, signer: ada });
-      const before = await keyturn.size();
+      await keyturn.intents.approve({ intent_id, hash, signer: ada });
+      const before = await sizeOf(keyturn);
       expect(await words(keyturn, waiting, text)).toMatchObject({ kind: 'AWAITS_APPROVER', intent_id });
-      expect(await keyturn.size()).toBe(before);
+      expect(await sizeOf(keyturn)).toBe(before);
       expect(written()).not.toContain(`! said ${text.length}`);
-      expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('OUTCOME');
+      expect((await keyturn.conversations.resume({ correlation_id })).kind).toBe('OUTCOME');
     },
   );
 
   it.each(['yes', 'okay'])('start no step that needs no yes: %s', async (text) => {
     const { keyturn } = place();
     const { first, next } = await paused(`idle ${text}`);
-    const before = await keyturn.size();
+    const before = await sizeOf(keyturn);
     expect(await words(keyturn, next, text)).toMatchObject({ kind: 'PAUSED', step_id: next.step_id });
-    expect(await keyturn.size()).toBe(before);
+    expect(await sizeOf(keyturn)).toBe(before);
     expect((await stateOf(first.correlation_id)).steps).toEqual(['SUCCEEDED', 'PENDING', 'PENDING']);
   });
 
@@ -156,16 +157,21 @@ describe('words that are neither a no nor the yes that is waited for', () => {
     const { keyturn, written } = place();
     const prompt = await halfDispatched('ready');
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'PAUSED', plan_id: prompt.plan_id });
-    expect(await keyturn.agent.now(prompt)).toMatchObject({ kind: 'PAUSED' });
+    expect(await keyturn.conversations.get({ correlation_id: prompt.correlation_id })).toMatchObject({
+      kind: 'PAUSED',
+    });
     expect(written()).not.toContain('+ ready');
-    expect(await keyturn.agent.resume(prompt)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
+    expect(await keyturn.conversations.resume({ correlation_id: prompt.correlation_id })).toMatchObject({
+      kind: 'OUTCOME',
+      plan_state: 'COMPLETED',
+    });
     expect(written()).toContain('+ ready');
   });
 });
 
 describe('a yes is for the values that were shown', () => {
   const askAgain = async (correlation_id: string, utterance: string) =>
-    prompted(await place().keyturn.agent.ask({ user_id: 'ada', utterance, correlation_id }));
+    prompted(await place().keyturn.conversations.ask({ user_id: 'ada', utterance, correlation_id }));
 
   it('one that is delivered again does not confirm the next prompt of the conversation', async () => {
     const { keyturn, written } = place();
@@ -217,12 +223,12 @@ describe('a yes is for the values that were shown', () => {
     const prompt = await askedFor(keyturn, 'append a notebook line "danger"');
     const { correlation_id } = prompt;
     const question = { user_id: 'ada', utterance: 'strike out some earlier writing', correlation_id };
-    expect(await keyturn.agent.ask(question)).toMatchObject({ kind: 'CLARIFY' });
+    expect(await keyturn.conversations.ask(question)).toMatchObject({ kind: 'CLARIFY' });
     // The question has no plan, so that no yes can name it, and none that names no plan is taken.
     const bare = { correlation_id, plan_id: '', user_id: 'ada', text: 'yes' };
-    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.agent.confirm(bare));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.conversations.confirm(bare));
     expect(written()).not.toContain('+ danger');
-    expect(await keyturn.agent.now({ correlation_id })).toMatchObject({ plan_id: prompt.plan_id });
+    expect(await keyturn.conversations.get({ correlation_id })).toMatchObject({ plan_id: prompt.plan_id });
     expect((await yes(keyturn, prompt)).kind).toBe('OUTCOME');
   });
 });
@@ -232,17 +238,18 @@ describe('a text without end', () => {
     const { keyturn } = place();
     const prompt = await askedFor(keyturn, 'append a notebook line "endless"');
     const said: string[] = [];
-    for (const text of [`a${' '.repeat(60_000)}b`, 'x'.repeat(3_000_000), ` yes${' '.repeat(300)}`]) {
+    for (const text of [`a${' '.repeat(60_000)}b`, 'x'.repeat(100_000), ` yes${' '.repeat(300)}`]) {
       expect(await words(keyturn, prompt, text)).toMatchObject({ reason_code: 'CONFIRMATION_AMBIGUOUS' });
-      const { state } = await keyturn.agent.status(prompt.correlation_id);
-      const proof = await keyturn.object(state.plans[0]!.steps[0]!.confirmation!.proof);
+      const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+      const proof = await objectOf(keyturn, state.plans[0]!.steps[0]!.confirmation!.proof);
       const { reason, text: digest } = JSON.parse(Buffer.from(proof).toString());
       expect(reason).toBe('TOO_LONG');
       said.push(digest);
     }
+    await expectRefusal('INPUT_TOO_LARGE', () => words(keyturn, prompt, 'x'.repeat(3_000_000)));
     for (const digest of said.slice(0, 2))
-      await expectRefusal('OBJECT_MISSING', () => keyturn.object(digest));
-    expect(Buffer.from(await keyturn.object(said[2]!)).toString()).toContain(` yes${' '.repeat(300)}`);
-    await keyturn.verify({ deep: true });
+      await expectRefusal('OBJECT_MISSING', () => objectOf(keyturn, digest));
+    expect(Buffer.from(await objectOf(keyturn, said[2]!)).toString()).toContain(` yes${' '.repeat(300)}`);
+    await keyturn.ledger.verify({ deep: true });
   });
 });

@@ -1,11 +1,12 @@
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AgentAnswer, AwaitsApprover } from '../../src/agent/answer.ts';
+import type { AgentAnswer, AwaitsApprover } from '../../src/agent/answer-shape.ts';
 import type { Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 import { agentPlace, askedFor, prompted, words, writeSimulation, yes } from './agent-place.ts';
 
 /** The intent of a step does not outlive the conversation, and a row of the database is not enough to run anything. */
@@ -25,12 +26,12 @@ function waiting(answer: AgentAnswer): AwaitsApprover {
 /** What the approver can give: a signature, and a capability. */
 async function allowed({ intent_id, hash }: AwaitsApprover): Promise<void> {
   const { keyturn, ada } = place();
-  await keyturn.approve({ intent_id, hash, signer: ada });
-  await keyturn.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
+  await keyturn.intents.approve({ intent_id, hash, signer: ada });
+  await keyturn.intents.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
 }
 
 const run = (keyturn: Keyturn, { intent_id, hash }: { intent_id: string; hash: string }) =>
-  keyturn.run({ intent_id, hash, confirm: async () => true });
+  runSeen(keyturn, { intent_id, hash, confirm: async () => true });
 
 async function activated(one: { readonly id: string }): Promise<void> {
   const { root, keyturn, ada } = place();
@@ -60,7 +61,7 @@ async function forged(name: string, key: string, change: (state: object) => void
 /** So that the next test finds the rows as they were. */
 async function mended(): Promise<void> {
   const { keyturn } = place();
-  expect((await keyturn.rebuild({ write: true })).differences).not.toEqual([]);
+  expect((await keyturn.ledger.rebuild({ write: true })).differences).not.toEqual([]);
 }
 
 describe('an intent that the agent core proposed', () => {
@@ -68,15 +69,20 @@ describe('an intent that the agent core proposed', () => {
     const { keyturn, written } = place();
     const wait = await awaited('wipe the whole archive "early"');
     await allowed(wait);
-    expect(await keyturn.check(wait.intent_id, wait.hash)).toMatchObject({
+    expect(await keyturn.intents.check({ intent_id: wait.intent_id, hash: wait.hash })).toMatchObject({
       eligible: false,
       code: 'AGENT_TRANSITION_ILLEGAL',
     });
     const { message } = await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(keyturn, wait));
     expect(message).toContain('keyturn agent resume');
-    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.preview(wait.intent_id, wait.hash));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      keyturn.runs.preview({ intent_id: wait.intent_id, hash: wait.hash }),
+    );
     expect(written()).not.toContain('! early');
-    expect(await keyturn.agent.resume(wait)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
+    expect(await keyturn.conversations.resume({ correlation_id: wait.correlation_id })).toMatchObject({
+      kind: 'OUTCOME',
+      plan_state: 'COMPLETED',
+    });
     expect(written().filter((line) => line === '! early')).toHaveLength(1);
   });
 
@@ -108,10 +114,10 @@ describe('an intent that the agent core proposed', () => {
     } as { id: string });
     const late = await yes(keyturn, await askedFor(keyturn, 'wind the tower clock'));
     expect(late).toMatchObject({ kind: 'REFUSED', reason_code: 'STEP_TIMED_OUT' });
-    const { state } = await keyturn.agent.status(late.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: late.correlation_id });
     const { intent_id } = state.plans[0]!.steps[0]!;
-    const intent = await keyturn.intent(intent_id!);
-    expect(intent).toMatchObject({ status: 'approved', capabilities: [{ status: 'issued' }] });
+    const intent = await keyturn.intents.get({ intent_id: intent_id! });
+    expect(intent).toMatchObject({ status: 'approved', capabilities: [{ status: 'ordered' }] });
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(keyturn, intent));
     expect(written()).not.toContain('wound');
   });
@@ -120,7 +126,7 @@ describe('an intent that the agent core proposed', () => {
     const { written } = place();
     const other = await awaited('wipe the whole archive "other"');
     await allowed(other);
-    await place().keyturn.agent.resume(other);
+    await place().keyturn.conversations.resume({ correlation_id: other.correlation_id });
     const wait = await awaited('wipe the whole archive "row"');
     await allowed(wait);
     sqlite(file(), (db) => {
@@ -173,14 +179,16 @@ describe('an undo', () => {
       rollback_plan_ref: 'rent.back',
     } as { id: string });
     const { correlation_id } = await yes(keyturn, await askedFor(keyturn, 'pay the monthly rent'));
-    const undo = async () => prompted(await keyturn.agent.undo({ correlation_id, user_id: 'ada' }));
+    const undo = async () => prompted(await keyturn.conversations.undo({ correlation_id, user_id: 'ada' }));
     const first = waiting(await yes(keyturn, await undo()));
     expect((await words(keyturn, first, 'no')).kind).toBe('CANCELLED');
     await allowed(first);
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(keyturn, first));
     const second = waiting(await yes(keyturn, await undo()));
     await allowed(second);
-    expect((await keyturn.agent.resume(second)).kind).toBe('OUTCOME');
+    expect((await keyturn.conversations.resume({ correlation_id: second.correlation_id })).kind).toBe(
+      'OUTCOME',
+    );
     await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(keyturn, first));
     await expectRefusal('ROLLBACK_NOT_DUE', undo);
     expect(written().filter((line) => line === 'refund')).toHaveLength(1);
@@ -190,7 +198,7 @@ describe('an undo', () => {
     const { keyturn, ada, root, written } = place();
     const prompt = await askedFor(keyturn, 'append a notebook line "retried"');
     const { correlation_id } = prompt;
-    const undo = () => keyturn.agent.undo({ correlation_id, user_id: 'ada' });
+    const undo = () => keyturn.conversations.undo({ correlation_id, user_id: 'ada' });
     // The tool cannot write where a folder is.
     const [lines, aside] = [join(root, 'box', 'lines'), join(root, 'aside')];
     renameSync(lines, aside);
@@ -201,16 +209,18 @@ describe('an undo', () => {
     renameSync(aside, lines);
     await expectRefusal('ROLLBACK_NOT_DUE', undo);
 
-    const { state } = await keyturn.agent.status(correlation_id);
-    const { intent_id, hash } = await keyturn.intent(state.plans[0]!.steps[0]!.intent_id!);
-    await keyturn.retry({ intent_id, reason: 'Fixed.', signer: ada });
-    await keyturn.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
+    const state = await keyturn.conversations.status({ correlation_id });
+    const { intent_id, hash } = await keyturn.intents.get({
+      intent_id: state.plans[0]!.steps[0]!.intent_id!,
+    });
+    await keyturn.runs.retry({ intent_id, reason: 'Fixed.', signer: ada });
+    await keyturn.intents.grant({ intent_id, hash, signer: ada, action: 'tool:note' });
     expect((await run(keyturn, { intent_id, hash })).result).toBe('success');
     const undone = await yes(keyturn, prompted(await undo()));
     expect(undone).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
     expect(written().filter((line) => line.includes('retried'))).toEqual(['+ retried', '~ retried']);
     await expectRefusal('ROLLBACK_NOT_DUE', undo);
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
 });
 
@@ -227,7 +237,7 @@ describe('a row that somebody wrote into the database', () => {
       step.state = plan.state = 'READY';
       step.confirmation = { answer: 'YES', proof: decision, at };
     });
-    await expectRefusal('PROJECTION_DRIFT', () => opened.agent.resume({ correlation_id }));
+    await expectRefusal('PROJECTION_DRIFT', () => opened.conversations.resume({ correlation_id }));
     expect(written()).not.toContain('+ unasked');
     await mended();
   });
@@ -249,15 +259,15 @@ describe('a row that somebody wrote into the database', () => {
   it('does not bring a revoked user back', async () => {
     const { keyturn, ada, written } = place();
     const { public_key } = freshSigner('bo');
-    await keyturn.enrol({ name: 'bo', principal: 'human', public_key, signer: ada });
+    await keyturn.people.enrol({ name: 'bo', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "bo"', 'bo');
-    await keyturn.revoke({ name: 'bo', reason: 'Left.', signer: ada });
+    await keyturn.people.revoke({ name: 'bo', reason: 'Left.', signer: ada });
     const opened = await forged('principal', 'bo', (state) => {
       Object.assign(state, { status: 'active' });
     });
     await expectRefusal('PROJECTION_DRIFT', () => yes(opened, prompt, 'bo'));
     const ask = { user_id: 'bo', utterance: 'append a notebook line "bo again"' };
-    await expectRefusal('PROJECTION_DRIFT', () => opened.agent.ask(ask));
+    await expectRefusal('PROJECTION_DRIFT', () => opened.conversations.ask(ask));
     expect(written().filter((line) => line.includes('bo'))).toEqual([]);
     await mended();
   });

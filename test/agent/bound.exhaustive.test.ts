@@ -34,7 +34,7 @@ async function yesWith(value: string, look: (moment: number) => void) {
   moments = 0;
   const { reason_code } = await yes(other, prompt);
   await other.close();
-  await keyturn.agent.replay(prompt.correlation_id);
+  await keyturn.conversations.replay({ correlation_id: prompt.correlation_id });
   return { reason_code, moments };
 }
 

@@ -6,6 +6,7 @@ import { differences, effectDiffers, openBound } from '../../src/journey/bound.t
 import { grant } from '../../src/journey/grant.ts';
 import { run } from '../../src/journey/run.ts';
 import { submit } from '../../src/journey/submit.ts';
+import { objectOf } from '../support/ledger.ts';
 import { writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
@@ -38,8 +39,8 @@ async function registered(id: string, over: object): Promise<ReturnType<typeof c
 }
 
 const boundOf = async (id: string) => {
-  const { bound } = (await place().keyturn.simulations.list()).find((one) => one.id === id)!.registered!;
-  return openBound(await place().keyturn.object(bound!));
+  const { bound } = (await place().keyturn.simulations.get({ id })).registered!;
+  return openBound(await objectOf(place().keyturn, bound!));
 };
 
 describe('differences', () => {
@@ -68,7 +69,7 @@ describe('what an activation binds', () => {
       simulation: 'note.add',
       version: 1,
       effect: {
-        kind: 'tool',
+        kind: 'tool' as const,
         tool: 'note',
         args: ['{text}'],
         sandbox: { network: false, write: [join(place().root, 'box')] },
@@ -91,19 +92,22 @@ describe('what an activation binds', () => {
   it('is not held up by a tool that it does not use', async () => {
     const { keyturn } = place();
     registry(tools().replace('summary: Waits.', 'summary: Waits longer.'));
-    const answer = await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const answer = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     expect(answer.kind).toBe('OUTCOME');
   });
 
-  it('is looked at again by `held`, which names what differs', async () => {
+  it('is looked at again by `get`, which names what differs', async () => {
     const { keyturn } = place();
-    expect(await keyturn.simulations.held('lamp.dim')).toBeNull();
-    expect(await keyturn.simulations.held('hello.show')).toMatchObject({ differs: [] });
+    expect(await keyturn.simulations.get({ id: 'lamp.dim' })).toMatchObject({
+      registered: null,
+      differs: [],
+    });
+    expect(await keyturn.simulations.get({ id: 'hello.show' })).toMatchObject({ differs: [] });
     registry(tools().replace('args: ["%s", "{word}"]', 'args: ["%s%s", "{word}", "!"]'));
-    expect((await keyturn.simulations.held('hello.show'))!.differs).toContain('effect.args');
+    expect((await keyturn.simulations.get({ id: 'hello.show' })).differs).toContain('effect.args');
     registry(tools().replace('/usr/bin/printf', '/usr/bin/no-such-program'));
-    const gone = await keyturn.simulations.held('hello.show');
-    expect(gone).toMatchObject({ found: null, differs: [expect.stringContaining('no-such-program')] });
+    const gone = await keyturn.simulations.get({ id: 'hello.show' });
+    expect(gone).toMatchObject({ differs: [expect.stringContaining('no-such-program')] });
   });
 
   it('of a template is what its steps were: another activation of a step needs one of the template', async () => {
@@ -134,13 +138,13 @@ describe('what an activation binds', () => {
       }),
     );
     const ask = { user_id: 'ada', utterance: 'handle word chain matters' };
-    expect(await keyturn.agent.ask(ask)).toMatchObject({
+    expect(await keyturn.conversations.ask(ask)).toMatchObject({
       kind: 'REFUSED',
       reason_code: 'ACTIVATION_DIFFERS',
       user_visible_text: expect.stringContaining('steps[0].version'),
     });
     await keyturn.simulations.activate(template);
-    expect((await keyturn.agent.ask(ask)).kind).toBe('CONFIRM');
+    expect((await keyturn.conversations.ask(ask)).kind).toBe('CONFIRM');
   });
 
   it('does not keep an undo from running when what would undo the undo is gone', async () => {
@@ -169,11 +173,11 @@ describe('what an activation binds', () => {
     expect((await yes(keyturn, prompt)).kind).toBe('OUTCOME');
     await keyturn.simulations.disable(change('page.add'));
     const { correlation_id } = prompt;
-    const undo = await keyturn.agent.undo({ correlation_id, user_id: 'ada' });
+    const undo = await keyturn.conversations.undo({ correlation_id, user_id: 'ada' });
     if (undo.kind !== 'CONFIRM') throw new Error(JSON.stringify(undo));
     expect((await yes(keyturn, undo)).kind).toBe('OUTCOME');
     expect(written()).toContain('struck one');
-    await keyturn.agent.replay(correlation_id);
+    await keyturn.conversations.replay({ correlation_id });
   });
 });
 
@@ -246,7 +250,7 @@ describe('a content file of a simulation', () => {
     registry(tools() + GREETING);
     writeFileSync(join(root, 'model'), 'one\n');
     const request = await copy('page.copy');
-    const { sections } = await keyturn.simulations.bound('page.copy');
+    const { sections } = await keyturn.simulations.bound({ id: 'page.copy' });
     const shown = JSON.stringify(sections);
     expect(shown).toContain(sha256(Buffer.from('one\n')));
     expect(shown).toContain('content_file');
@@ -255,7 +259,7 @@ describe('a content file of a simulation', () => {
     const prompt = await askedFor(keyturn, ask.utterance);
     writeFileSync(join(root, 'model'), 'two\n');
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'ACTIVATION_DIFFERS' });
-    expect(await keyturn.agent.ask(ask)).toMatchObject({
+    expect(await keyturn.conversations.ask(ask)).toMatchObject({
       kind: 'REFUSED',
       user_visible_text: expect.stringContaining('files[0].sha256'),
     });
@@ -284,16 +288,16 @@ describe('a content file of a simulation', () => {
 describe('an effect', () => {
   it('of another kind than was activated is another one', async () => {
     const { effect } = await boundOf('note.add');
-    expect(effectDiffers(effect!, { kind: 'plan' } as never)).toEqual(['kind']);
-    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], files: [] } as const;
-    expect(effectDiffers(bound, { kind: 'tool' } as never)).toEqual(['kind']);
+    expect(effectDiffers(effect!, { kind: 'plan' as const } as never)).toEqual(['kind']);
+    const bound = { kind: 'plan' as const, plan: {}, config: null, pipelines: [], files: [] } as const;
+    expect(effectDiffers(bound, { kind: 'tool' as const } as never)).toEqual(['kind']);
   });
 
   it('of a plan that runs or reads what was not activated is another one', () => {
-    const bound = { kind: 'plan', plan: {}, config: null, pipelines: [], files: [] } as const;
+    const bound = { kind: 'plan' as const, plan: {}, config: null, pipelines: [], files: [] } as const;
     const sql = { action_type: 'SQL_EXECUTE', operation: { query_file: 'a.sql' }, changes: [], steps: [] };
     const runs = { action_type: 'PIPELINE_RUN', target: 'nightly', operation: {}, changes: [], steps: ['x'] };
-    const effect = { kind: 'plan', actions: [sql, runs] } as never;
+    const effect = { kind: 'plan' as const, actions: [sql, runs] } as never;
     expect(effectDiffers(bound, effect)).toEqual(['files.a.sql', 'pipelines.nightly']);
   });
 });
@@ -301,20 +305,26 @@ describe('an effect', () => {
 describe('the delegation of an activation', () => {
   it('serves a conversation and nothing else, also for whoever holds the key of the core', async () => {
     const { keyturn, root, written } = place();
-    const listed = (await keyturn.simulations.list()).find(({ id }) => id === 'note.add')!;
+    const listed = await keyturn.simulations.get({ id: 'note.add' });
     const delegation = listed.registered!.standing_delegation!;
     const draft = {
       issuer: 'ada',
       declared_goal: 'Another text than any user gave.',
       requested_actions: ['tool:note', 'simulation:note.add@1'],
-      effect: { kind: 'tool', tool: 'note', arguments: { text: 'past the conversation' } },
+      effect: { kind: 'tool' as const, tool: 'note', arguments: { text: 'past the conversation' } },
     };
-    const { intent_id, hash } = await keyturn.propose(draft);
+    const { intent_id, hash } = await keyturn.intents.propose(draft);
     await asCore(root, async (context, signer) => {
       await submit(context, { intent_id, hash, signer, delegation });
-      await grant(context, { intent_id, hash, signer, delegation, action: 'tool:note', ttl_s: 60 });
-      const confirm = async () => true;
-      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(context, { intent_id, hash, confirm }));
+      const { seen } = await grant(context, {
+        intent_id,
+        hash,
+        signer,
+        delegation,
+        action: 'tool:note',
+        ttl_s: 60,
+      });
+      await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => run(context, { intent_id, hash, seen }));
     });
     expect(written()).not.toContain('past the conversation');
   });

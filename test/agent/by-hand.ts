@@ -1,18 +1,21 @@
 import { join } from 'node:path';
-import type { Confirm } from '../../src/agent/answer.ts';
+import type { Confirm } from '../../src/agent/answer-shape.ts';
 import { type AgentStep, plans } from '../../src/agent/contracts.ts';
 import type { DispatchFacts } from '../../src/agent/decide.ts';
 import { intentIdOf } from '../../src/agent/intent.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
+import { methodsOf } from '../../src/face/verb.ts';
+import { VERBS } from '../../src/face/verbs.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import type { Context } from '../../src/journey/context.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { readConfig } from '../../src/project/config.ts';
-import { agentOf, contextOf } from '../../src/project/context.ts';
+import { agentOf, journeyContext } from '../../src/project/context.ts';
 import { layoutOf } from '../../src/project/layout.ts';
 import { openLedger } from '../../src/project/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SILENT } from '../../src/telemetry.ts';
+import { objectOf } from '../support/ledger.ts';
 import { yes } from './agent-place.ts';
 
 /** What the core does by itself, done by hand. No public door leads here: the attacker has the key of the core and its code. */
@@ -22,8 +25,8 @@ export async function intentIdFor(
   keyturn: Keyturn,
   { correlation_id, step_id }: Pick<Confirm, 'correlation_id' | 'step_id'>,
 ): Promise<string> {
-  const { state } = await keyturn.agent.status(correlation_id);
-  const { ordered_steps } = plans.open(await keyturn.object(state.plans[0]!.plan));
+  const state = await keyturn.conversations.status({ correlation_id });
+  const { ordered_steps } = plans.open(await objectOf(keyturn, state.plans[0]!.plan));
   const step = ordered_steps.find((one) => one.step_id === step_id)!;
   return intentIdOf(idempotencyKey(correlation_id, step));
 }
@@ -34,8 +37,8 @@ export async function activeFact(
   step: Pick<AgentStep, 'simulation_id' | 'simulation_version' | 'definition'>,
 ): Promise<DispatchFacts['simulations'][number]> {
   const { simulation_id, simulation_version: version, definition } = step;
-  const listed = (await keyturn.simulations.list()).find(({ id }) => id === simulation_id);
-  const activated = listed?.registered?.bound ?? null;
+  const { registered } = await keyturn.simulations.get({ id: simulation_id });
+  const activated = registered?.bound ?? null;
   const held = { activated, found: activated, differs: [] };
   return { simulation_id, version, definition, standing: 'ACTIVE', ...held };
 }
@@ -52,7 +55,7 @@ export async function asCore<T>(
   try {
     const core = Keyturn.agentSigner('agent-core', join(root, '.keyturn/keys/agent-core.seed'));
     return await act(
-      contextOf(layout, config, { ...ledger, store: wrap(ledger.store) }, clock, SILENT, null),
+      journeyContext(layout, config, { ...ledger, store: wrap(ledger.store) }, clock, SILENT, null),
       core,
     );
   } finally {
@@ -60,12 +63,20 @@ export async function asCore<T>(
   }
 }
 
+/** The verbs of conversations over this context. */
+export function conversationsIn(root: string, context: Context): Keyturn['conversations'] {
+  const layout = layoutOf(root);
+  const agent = () => agentOf(layout, context, undefined);
+  const project = { layout, config: readConfig(layout), context, agent };
+  return methodsOf('conversations', VERBS.conversations, project, SILENT);
+}
+
 /** The agent core over a store that is a moment late: before it writes this kind of event for the first time, something happens. */
 export function delayed<T>(
   root: string,
   kind: string,
   happens: () => Promise<unknown>,
-  act: (agent: Awaited<ReturnType<typeof agentOf>>) => Promise<T>,
+  act: (conversations: Keyturn['conversations']) => Promise<T>,
 ): Promise<T> {
   let is_due = true;
   const wrap = (store: Store): Store => ({
@@ -78,7 +89,7 @@ export function delayed<T>(
       return store.commit(commit);
     },
   });
-  return asCore(root, async (context) => act(await agentOf(layoutOf(root), context, undefined)), wrap);
+  return asCore(root, async (context) => act(conversationsIn(root, context)), wrap);
 }
 
 /** Says yes in a process that breaks when it looks at the clock for the n-th time. */

@@ -7,6 +7,7 @@ import type {
 } from '../../src/agent/contracts.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
 import { freshSigner } from '../support/keys.ts';
+import { entriesAbout, newestOf, objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 
@@ -22,7 +23,7 @@ const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes
 const DIGEST = /^[0-9a-f]{64}$/;
 
 async function stored<T>(digest: string): Promise<T> {
-  return JSON.parse(Buffer.from(await place().keyturn.object(digest)).toString());
+  return JSON.parse(Buffer.from(await objectOf(place().keyturn, digest)).toString());
 }
 
 function expectFields(value: object, named: readonly string[], besides: readonly string[]): void {
@@ -30,12 +31,12 @@ function expectFields(value: object, named: readonly string[], besides: readonly
 }
 
 async function goalOf(correlation_id: string): Promise<AgentGoalRequest> {
-  const { state } = await place().keyturn.agent.status(correlation_id);
+  const state = await place().keyturn.conversations.status({ correlation_id });
   return stored(state.turn.goal);
 }
 
 async function planOf(correlation_id: string): Promise<AgentExecutionPlan> {
-  const { state } = await place().keyturn.agent.status(correlation_id);
+  const state = await place().keyturn.conversations.status({ correlation_id });
   return stored(state.plans.at(-1)!.plan);
 }
 
@@ -57,10 +58,10 @@ describe('AgentGoalRequest, 003 section 4.1', () => {
     const { keyturn } = place();
     const utterance = 'append a notebook line "goal"';
     const ids = { correlation_id: 'goal-1', thread_id: 'thread-1', turn_id: 'turn-a' };
-    const { packet } = await keyturn.agent.ask({ user_id: 'ada', utterance, ...ids });
+    const { packet } = await keyturn.conversations.ask({ user_id: 'ada', utterance, ...ids });
     const goal = await goalOf('goal-1');
     expectFields(goal, NAMED, ['format', 'turn_id']);
-    const { state } = await keyturn.agent.status('goal-1');
+    const state = await keyturn.conversations.status({ correlation_id: 'goal-1' });
     expect(goal).toMatchObject({
       ...ids,
       tenant_id: 'default',
@@ -73,7 +74,7 @@ describe('AgentGoalRequest, 003 section 4.1', () => {
       attempt_counter: 0,
     });
     // The reference is the hash of the very packet, and leads to it.
-    expect(sha256(await keyturn.object(goal.sim_finder_packet))).toBe(goal.sim_finder_packet);
+    expect(sha256(await objectOf(keyturn, goal.sim_finder_packet))).toBe(goal.sim_finder_packet);
     expect(await stored(goal.sim_finder_packet)).toEqual(packet);
   });
 
@@ -84,7 +85,7 @@ describe('AgentGoalRequest, 003 section 4.1', () => {
     ['is refused', 'append \u202e a line', 'NOT_APPLICABLE'],
     ['does not exist', 'repaint eleven zeppelins', 'NOT_APPLICABLE'],
   ])('the confirm_state of a goal that %s', async (_, utterance, confirm_state) => {
-    const { correlation_id } = await place().keyturn.agent.ask({ user_id: 'ada', utterance });
+    const { correlation_id } = await place().keyturn.conversations.ask({ user_id: 'ada', utterance });
     expect((await goalOf(correlation_id)).confirm_state).toBe(confirm_state);
   });
 });
@@ -131,8 +132,8 @@ describe('AgentExecutionPlan and AgentStep, 003 sections 4.2 and 4.3', () => {
     expectFields(plan, PLAN, PLAN_BESIDES);
     for (const step of plan.ordered_steps) expectFields(step, STEP, STEP_BESIDES);
     const [one, two, three] = plan.ordered_steps;
-    const { state } = await keyturn.agent.status(correlation_id);
-    const { policy } = await keyturn.system();
+    const state = await keyturn.conversations.status({ correlation_id });
+    const { policy } = await keyturn.system.get();
     expect(plan).toMatchObject({
       plan_id,
       finder_packet_ref: state.turn.finder_packet,
@@ -150,7 +151,7 @@ describe('AgentExecutionPlan and AgentStep, 003 sections 4.2 and 4.3', () => {
   it('each step has its values, their fingerprint, its recipe and its way back', async () => {
     const { correlation_id } = await askedFor(place().keyturn, 'fill the weekly diary "tue"');
     const { ordered_steps } = await planOf(correlation_id);
-    const { policy } = await place().keyturn.system();
+    const { policy } = await place().keyturn.system.get();
     const shared = {
       policy_snapshot_version: policy,
       idempotency_key_recipe: 'keyturn-step-idempotency/1',
@@ -190,7 +191,7 @@ describe('the dispatch envelope, 003 section 2.2', () => {
     if (first.kind !== 'OUTCOME') throw new Error(first.kind);
     const plan = await planOf(correlation_id);
     const step = plan.ordered_steps[0]!;
-    const { state } = await keyturn.agent.status(correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id });
     const envelope = {
       correlation_id,
       tenant_id: 'default',
@@ -206,11 +207,11 @@ describe('the dispatch envelope, 003 section 2.2', () => {
       rollback_plan_ref: 'note.remove',
     };
     // The executor compares every field with what the ledger planned, so this is what the core handed over.
-    const again = await keyturn.agent.dispatch(envelope);
+    const again = await keyturn.conversations.dispatch(envelope);
     expect(again).toMatchObject({ kind: 'OUTCOME', is_duplicate: true, outcome_ref: first.outcome_ref });
     for (const name of Object.keys(envelope)) {
       const { [name as keyof typeof envelope]: _, ...without } = envelope;
-      await expectRefusal('SHAPE_INVALID', () => keyturn.agent.dispatch(without));
+      await expectRefusal('SHAPE_INVALID', () => keyturn.conversations.dispatch(without as never));
     }
     expect(written().filter((line) => line === '+ envelope')).toHaveLength(1);
   });
@@ -234,13 +235,14 @@ describe('AgentExecutionOutcome, 003 section 4.4', () => {
     const done = await yes(keyturn, prompt);
     if (done.kind !== 'OUTCOME') throw new Error(done.kind);
     expectFields(done.outcome, NAMED, ['format']);
-    const { state, ledger } = await keyturn.agent.status(prompt.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+    const { moves: ledger } = state;
     const step = state.plans[0]!.steps[0]!;
     const dispatch = ledger.find(({ to_state, step_id }) => to_state === 'EXECUTING' && step_id !== '')!;
-    const finished = (await keyturn.story(step.intent_id!)).at(-1)!;
+    const finished = (await entriesAbout(keyturn, step.intent_id!)).at(-1)!;
     expect(finished.kind).toBe('execution.finished');
     // An entry names the one before it by its hash.
-    const { prev } = (await keyturn.newest(50)).find(({ seq }) => seq === finished.seq + 1)!;
+    const { prev } = (await newestOf(keyturn, 50)).find(({ seq }) => seq === finished.seq + 1)!;
     expect(done.outcome).toMatchObject({
       step_id: prompt.step_id,
       simulation_outcome: { intent_id: step.intent_id, result: 'success', exit_code: 0 },
@@ -265,11 +267,12 @@ describe('AgentExecutionOutcome, 003 section 4.4', () => {
   it('an outcome of a step that was refused has them as well: no run, and the proofs that there are', async () => {
     const { keyturn, ada } = place();
     const { public_key } = freshSigner('mia');
-    await keyturn.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
+    await keyturn.people.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
     const prompt = await askedFor(keyturn, 'append a notebook line "refused"', 'mia');
-    await keyturn.revoke({ name: 'mia', reason: 'A test.', signer: ada });
+    await keyturn.people.revoke({ name: 'mia', reason: 'A test.', signer: ada });
     expect((await yes(keyturn, prompt, 'mia')).kind).toBe('REFUSED');
-    const { state, ledger } = await keyturn.agent.status(prompt.correlation_id);
+    const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
+    const { moves: ledger } = state;
     const step = state.plans[0]!.steps[0]!;
     const end = ledger.find(({ to_state }) => to_state === 'FAILED_TERMINAL')!;
     const outcome = await stored<AgentExecutionOutcome>(end.outcome_ref!);
@@ -305,7 +308,7 @@ describe('the four packets', () => {
     'artifact_fingerprint_bundle_ref',
   ];
   const asked = async (utterance: string) =>
-    (await place().keyturn.agent.ask({ user_id: 'ada', utterance })).packet;
+    (await place().keyturn.conversations.ask({ user_id: 'ada', utterance })).packet;
 
   it('SIMULATION_MATCH names the simulation, its values and what they rest on', async () => {
     const packet = await asked('append a notebook line "packet"');
@@ -404,7 +407,7 @@ describe('the four packets', () => {
 
   it('all of them name the snapshots, the turn and the user that they were made for', async () => {
     const { keyturn } = place();
-    const { policy } = await keyturn.system();
+    const { policy } = await keyturn.system.get();
     const turn = { user_id: 'ada', turn_id: 'turn-7' };
     const utterances = [
       'append a notebook line "all"',
@@ -414,7 +417,7 @@ describe('the four packets', () => {
     ];
     const snapshots = new Set<string>();
     for (const [i, utterance] of utterances.entries()) {
-      const { packet } = await keyturn.agent.ask({ ...turn, utterance, correlation_id: `all-${i}` });
+      const { packet } = await keyturn.conversations.ask({ ...turn, utterance, correlation_id: `all-${i}` });
       expect(packet).toMatchObject({
         ...turn,
         schema_version: 'keyturn-finder-packet/1',

@@ -9,6 +9,7 @@ import {
 } from '../../src/agent/packet.ts';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { type Finder, type FinderRequest, Keyturn } from '../../src/keyturn.ts';
+import { sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, prompted, yes } from './agent-place.ts';
 
@@ -104,15 +105,15 @@ async function withFinder<T>(finder: Finder, act: (keyturn: Keyturn) => Promise<
 describe('another finder behind the port', () => {
   it('asks, is answered, matches, and its match runs after a yes', async () => {
     await withFinder(new RuleFinder(), async (keyturn) => {
-      const asked = await keyturn.agent.ask({ user_id: 'ada', utterance: 'jot' });
+      const asked = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'jot' });
       expect(asked).toMatchObject({ kind: 'CLARIFY', question: 'What shall I jot down?' });
       const { correlation_id } = asked;
       const prompt = prompted(
-        await keyturn.agent.answer({ correlation_id, user_id: 'ada', text: 'buy milk' }),
+        await keyturn.conversations.answer({ correlation_id, user_id: 'ada', text: 'buy milk' }),
       );
       expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
       expect(place().written()).toContain('+ buy milk');
-      expect((await keyturn.agent.replay(correlation_id)).decisions).toMatchObject([
+      expect((await keyturn.conversations.replay({ correlation_id })).decisions).toMatchObject([
         { reason_code: 'RULE_NEEDS_TEXT' },
         { decision: 'DISPATCH' },
       ]);
@@ -121,7 +122,10 @@ describe('another finder behind the port', () => {
 
   it('is the only one that is asked', async () => {
     await withFinder(new RuleFinder(), async (keyturn) => {
-      const told = await keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line "x"' });
+      const told = await keyturn.conversations.ask({
+        user_id: 'ada',
+        utterance: 'append a notebook line "x"',
+      });
       expect(told).toMatchObject({ kind: 'REFUSED', reason_code: 'NO_RULE' });
     });
   });
@@ -135,11 +139,11 @@ describe('another finder behind the port', () => {
       },
     };
     await withFinder(careless, async (keyturn) => {
-      const before = await keyturn.size();
+      const before = await sizeOf(keyturn);
       await expectRefusal('FINDER_PACKET_INVALID', () =>
-        keyturn.agent.ask({ user_id: 'ada', utterance: 'jot this' }),
+        keyturn.conversations.ask({ user_id: 'ada', utterance: 'jot this' }),
       );
-      expect(await keyturn.size()).toBe(before);
+      expect(await sizeOf(keyturn)).toBe(before);
     });
   });
 });
@@ -148,19 +152,18 @@ describe('a finder outside', () => {
   it('builds its packets from the snapshot, and its question is answered with its next packet', async () => {
     const { keyturn, written } = place();
     const finder = new RuleFinder();
-    const { catalog, ...refs } = await keyturn.agent.snapshot();
+    const { catalog, ...refs } = await keyturn.conversations.snapshot();
     expect(refs.catalog_snapshot_ref).toBe(catalog.digest);
-    expect(refs.policy_snapshot_ref).toBe((await keyturn.system()).policy);
+    expect(refs.policy_snapshot_ref).toBe((await keyturn.system.get()).policy);
     const said = { correlation_id: 'outside-1', user_id: 'ada', utterance: 'jot' };
     const headFor = async (turn_id: string, answer?: string): Promise<PacketHead> => {
       const turn = { correlation_id: said.correlation_id, user_id: 'ada', turn_id };
-      const clarify = answer === undefined ? undefined : { answer };
-      const idempotency_key = await keyturn.agent.turnKey({ ...turn, utterance: 'jot', clarify });
-      return { ...refs, ...turn, idempotency_key };
+      const key = await keyturn.conversations.turnKey({ ...turn, utterance: 'jot', answer });
+      return { ...refs, ...turn, ...key };
     };
 
     const question = finder.question('jot', await headFor('turn-1'));
-    expect(await keyturn.agent.ask({ ...said, packet: question })).toMatchObject({ kind: 'CLARIFY' });
+    expect(await keyturn.conversations.ask({ ...said, packet: question })).toMatchObject({ kind: 'CLARIFY' });
     const match = finder.match(
       { catalog, utterance: 'jot' },
       await headFor('turn-2', 'bread'),
@@ -169,7 +172,7 @@ describe('a finder outside', () => {
     );
     const { correlation_id, user_id } = said;
     const prompt = prompted(
-      await keyturn.agent.answer({ correlation_id, user_id, text: 'bread', packet: match }),
+      await keyturn.conversations.answer({ correlation_id, user_id, text: 'bread', packet: match }),
     );
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'OUTCOME', plan_state: 'COMPLETED' });
     expect(written()).toContain('+ bread');
@@ -177,13 +180,13 @@ describe('a finder outside', () => {
 
   it('cannot use refs of another snapshot', async () => {
     const { keyturn } = place();
-    const { catalog: _, ...refs } = await keyturn.agent.snapshot();
+    const { catalog: _, ...refs } = await keyturn.conversations.snapshot();
     const turn = { correlation_id: 'outside-2', user_id: 'ada', turn_id: 'turn-1' };
-    const idempotency_key = await keyturn.agent.turnKey({ ...turn, utterance: 'jot' });
-    const stale = { ...refs, ...turn, idempotency_key, artifact_fingerprint_bundle_ref: 'a'.repeat(64) };
+    const key = await keyturn.conversations.turnKey({ ...turn, utterance: 'jot' });
+    const stale = { ...refs, ...turn, ...key, artifact_fingerprint_bundle_ref: 'a'.repeat(64) };
     const packet = new RuleFinder().question('jot', stale);
     await expectRefusal('FINDER_PACKET_INVALID', () =>
-      keyturn.agent.ask({ ...turn, utterance: 'jot', packet }),
+      keyturn.conversations.ask({ ...turn, utterance: 'jot', packet }),
     );
   });
 });

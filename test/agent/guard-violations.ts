@@ -40,7 +40,7 @@ const condition1: readonly Violation[] = [
   ],
   [
     'the executor hands the run on',
-    /hands on src\/journey\/run\.ts/,
+    /exports src\/journey\/run\.ts/,
     [append(executor, "export { run } from '../journey/run.ts';\n")],
   ],
   [
@@ -48,15 +48,11 @@ const condition1: readonly Violation[] = [
     /exports quickly/,
     [append(executor, 'export const quickly = runOnce;\n')],
   ],
-  [
-    'the run comes before the durable dispatch',
-    /in this order/,
-    [[executor, /await startInTurn\([^;]*;/, 'null;']],
-  ],
+  ['the run comes before the durable dispatch', /in this order/, [[executor, /await startStep\([^;]*;/, '']]],
   [
     'a dispatch is not waited for',
-    /startAtOnce does not wait/,
-    [[executor, /await startStep\([^;]*;/, 'void startStep;']],
+    /dispatch does not wait for startOnce/,
+    [[executor, 'await startOnce(', 'startOnce(']],
   ],
 ];
 
@@ -113,13 +109,8 @@ const condition3: readonly Violation[] = [
   ],
   [
     'something else than the draft is proposed',
-    /gives no draft to propose/,
-    [[executor, /propose\(journey, draft, /, 'propose(journey, { ...draft }, ']],
-  ],
-  [
-    'something else than the draft is proposed and submitted',
-    /gives no draft to draftSubmitted/,
-    [[executor, /draftSubmitted\(journey, draft, /, 'draftSubmitted(journey, { ...draft }, ']],
+    /gives no draft to draftTurn/,
+    [[executor, /draftTurn\(journey, draft, /, 'draftTurn(journey, { ...draft }, ']],
   ],
   [
     'a packet may name a tool',
@@ -242,13 +233,7 @@ const condition7: readonly Violation[] = [
   [
     'one that is made up',
     /makes up a policy_snapshot_ref/,
-    [
-      [
-        'src/agent/match.ts',
-        'policy_snapshot_ref: snapshot.policy',
-        "policy_snapshot_ref: 'a'.repeat(64) && ''",
-      ],
-    ],
+    [['src/agent/match.ts', 'policy_snapshot_ref: policy', "policy_snapshot_ref: 'a'.repeat(64) && ''"]],
   ],
 ];
 

@@ -102,7 +102,7 @@ describe('the list of wishes', () => {
 
   it('the most worthwhile first, then what most users want, then the oldest, then the smaller fingerprint', async () => {
     const { keyturn } = place();
-    const wish = (user_id: string, utterance: string) => keyturn.agent.ask({ user_id, utterance });
+    const wish = (user_id: string, utterance: string) => keyturn.conversations.ask({ user_id, utterance });
     await wish('ada', 'juggle pumpkins');
     now += HOUR_MS;
     await wish('ada', 'juggle turnips overseas');
@@ -114,7 +114,7 @@ describe('the list of wishes', () => {
     await wish('ada', 'juggle parsnips overseas');
     await wish('bob', 'juggle parsnips overseas');
     await wish('ada', 'juggle "striped" pumpkins overseas');
-    const listed = await keyturn.intake.list();
+    const listed = (await keyturn.simulations.wishes()).wishes;
     const tied = listed.slice(3, 5);
     expect(listed.map(({ wish }) => wish)).toEqual([
       'juggle_pumpkins_overseas',

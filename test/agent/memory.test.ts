@@ -41,7 +41,7 @@ describe('the catalog that is remembered', () => {
     await withFinder(finder, async (keyturn) => {
       const shown = async (later_ms: number): Promise<Catalog> => {
         now_ms += later_ms;
-        await keyturn.agent.ask({ user_id: 'ada', utterance: 'anything' });
+        await keyturn.conversations.ask({ user_id: 'ada', utterance: 'anything' });
         return finder.requests.at(-1)!.catalog;
       };
       const first = await shown(0);
@@ -62,7 +62,7 @@ describe('the catalog that is remembered', () => {
       },
     };
     await withFinder(greedy, async (keyturn) => {
-      const asked = keyturn.agent.ask({ user_id: 'ada', utterance: 'anything' });
+      const asked = keyturn.conversations.ask({ user_id: 'ada', utterance: 'anything' });
       await expect(asked).rejects.toThrow(TypeError);
     });
   });
@@ -92,15 +92,15 @@ describe('a wish that waits', () => {
   it('is looked at once for each catalog, by the finder that is there', async () => {
     const wish = 'launch the paper rocket over the river';
     const { keyturn } = place();
-    const told = await keyturn.agent.ask({ user_id: 'ada', utterance: wish });
+    const told = await keyturn.conversations.ask({ user_id: 'ada', utterance: wish });
     expect(told).toMatchObject({ kind: 'MISSING_SIMULATION', intake: 'RECORDED' });
     const finder = new WatchingFinder();
     const looks = () => finder.requests.filter(({ utterance }) => utterance === wish).length;
     await withFinder(finder, async (other) => {
-      for (let i = 0; i < 3; i += 1) await other.agent.ask({ user_id: 'ada', utterance: 'anything' });
+      for (let i = 0; i < 3; i += 1) await other.conversations.ask({ user_id: 'ada', utterance: 'anything' });
       expect(looks()).toBe(1);
       now_ms += MEMORY_TTL_MS;
-      await other.agent.ask({ user_id: 'ada', utterance: 'anything' });
+      await other.conversations.ask({ user_id: 'ada', utterance: 'anything' });
       expect(looks()).toBe(2);
     });
   });
@@ -114,7 +114,7 @@ describe('a wish that waits', () => {
       },
     };
     await withFinder(fragile, async (keyturn) => {
-      const told = await keyturn.agent.ask({ user_id: 'ada', utterance: 'anything' });
+      const told = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'anything' });
       expect(told).toMatchObject({ kind: 'REFUSED', news: [] });
     });
   });
@@ -133,7 +133,7 @@ describe('a wish that waits', () => {
     });
     await store.close();
     await expectRefusal('STORE_BUSY', () =>
-      keyturn.agent.ask({ user_id: 'ada', utterance: 'polish the silver trombone tomorrow' }),
+      keyturn.conversations.ask({ user_id: 'ada', utterance: 'polish the silver trombone tomorrow' }),
     );
   });
 });

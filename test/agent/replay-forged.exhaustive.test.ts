@@ -8,6 +8,7 @@ import {
   plans,
 } from '../../src/agent/contracts.ts';
 import { type DispatchDecision, type DispatchFacts, sealVerdict } from '../../src/agent/decide.ts';
+import { intentIdOf } from '../../src/agent/intent.ts';
 import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
 import { plannedEvent } from '../../src/agent/match.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from '../../src/agent/moves.ts';
@@ -18,8 +19,10 @@ import { canonicalBytes, parseJson } from '../../src/canonical/json.ts';
 import type { Event } from '../../src/event/event.ts';
 import type { AgentPlan } from '../../src/gate/agent-state.ts';
 import { type DecisionRecord, openDecision, sealDecision } from '../../src/policy/replay.ts';
-import { timeOf } from '../../src/policy/request.ts';
+import { timeContext } from '../../src/policy/request.ts';
+import type { ReasonCode } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 import { activeFact } from './by-hand.ts';
@@ -49,8 +52,9 @@ interface Target {
 
 async function targetOf(correlation_id: string): Promise<Target> {
   const { keyturn } = place();
-  const plan_now = (await keyturn.agent.status(correlation_id)).state.plans[0]!;
-  const plan = plans.open(await keyturn.object(plan_now.plan));
+  const { plans: known } = await keyturn.conversations.status({ correlation_id });
+  const plan_now = known[0]! as AgentPlan;
+  const plan = plans.open(await objectOf(keyturn, plan_now.plan));
   return { correlation_id, plan, plan_now, step: plan.ordered_steps[0]! };
 }
 
@@ -65,11 +69,17 @@ async function approvable(signs: boolean): Promise<Target> {
   const waits = await yes(keyturn, await askedFor(keyturn, 'wipe the whole archive "forged"'));
   if (waits.kind !== 'AWAITS_APPROVER') throw new Error(waits.kind);
   const { intent_id, hash } = waits;
-  if (signs) await keyturn.approve({ intent_id, hash, signer: ada });
+  if (signs) await keyturn.intents.approve({ intent_id, hash, signer: ada });
   return targetOf(waits.correlation_id);
 }
 
+function refusedEvent(key: string, reason_code: ReasonCode): Event<'intent.refused'> {
+  return { kind: 'intent.refused', subject: intentIdOf(key), body: { reason_code, decision: null } };
+}
+
 interface Lie {
+  /** What stood in the way of the intent, in the decision and in the entries of the intent. */
+  readonly seen?: ReasonCode;
   readonly facts?: Partial<DispatchFacts>;
   readonly refs?: Partial<Refs>;
   readonly record?: Partial<DispatchDecision>;
@@ -83,7 +93,7 @@ interface Lie {
 async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie = {}) {
   const { keyturn } = place();
   const step_now = plan_now.steps[0]!;
-  const seen = openDecision(await keyturn.object(step_now.access!.decision));
+  const seen = openDecision(await objectOf(keyturn, step_now.access!.decision));
   const access = sealDecision(lie.access?.(seen) ?? seen);
   const refs: Refs = {
     ...refsOf(plan, step),
@@ -103,8 +113,10 @@ async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie
       risk: plan.risk_level,
       same_registry: true,
       approved: false,
+      obstacle: null,
       confirmation_required: true,
       confirmation: step_now.confirmation?.answer ?? null,
+      ...(lie.seen && { obstacle: lie.seen }),
       ...lie.facts,
     },
     ...lie.record,
@@ -126,12 +138,13 @@ async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie
     dispatch_decision_hash: lie.without_decision ? null : digest,
     outcome: lie.outcome === null ? null : outcome.digest,
   };
-  const events = [
+  const events: Event[] = [
+    ...(lie.seen ? [refusedEvent(idempotencyKey(correlation_id, step), lie.seen)] : []),
     stepMoved(plan, step, [step_now.state, 'FAILED_TERMINAL'], code, refs, ended),
     ...closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']),
   ];
   await commit(events, [bytes, access.bytes, outcome.bytes]);
-  return keyturn.agent.replay(correlation_id);
+  return keyturn.conversations.replay({ correlation_id });
 }
 
 const differs = (target: Target, lie: Lie) =>
@@ -147,7 +160,7 @@ describe('a forged decision', () => {
   });
 
   it('cannot say that no yes is needed', async () => {
-    await differs(await waiting(), { facts: { confirmation_required: false }, code: SEEN });
+    await differs(await waiting(), { facts: { confirmation_required: false }, seen: SEEN });
   });
 
   it('cannot say that the risk is lower', async () => {
@@ -155,7 +168,7 @@ describe('a forged decision', () => {
   });
 
   it('cannot rest on a yes that the step does not have', async () => {
-    await differs(await waiting(), { facts: { confirmation: 'YES' }, code: SEEN });
+    await differs(await waiting(), { facts: { confirmation: 'YES' }, seen: SEEN });
   });
 
   it('cannot rest on access of another user', async () => {
@@ -169,7 +182,7 @@ describe('a forged decision', () => {
   it('cannot rest on access to another simulation', async () => {
     const { correlation_id } = await askedFor(place().keyturn, 'strike out some earlier writing "x"');
     const other = (await targetOf(correlation_id)).plan_now.steps[0]!.access!.decision;
-    const record = openDecision(await place().keyturn.object(other));
+    const record = openDecision(await objectOf(place().keyturn, other));
     await differs(await waiting(), { access: () => record });
   });
 
@@ -193,7 +206,7 @@ describe('a forged decision', () => {
   it('cannot rest on a decision of another day', async () => {
     const access = (seen: DecisionRecord): DecisionRecord => {
       const { context } = seen.request;
-      const before = timeOf(new Date((context.epoch_s - 86_400) * 1000));
+      const before = timeContext(new Date((context.epoch_s - 86_400) * 1000));
       return { ...seen, request: { ...seen.request, context: { ...context, ...before } } };
     };
     await differs(await waiting(), { access });
@@ -224,11 +237,11 @@ describe('a forged decision', () => {
 });
 
 describe('the approval of a human', () => {
-  const unsigned = { code: SEEN, facts: { approved: true } } as const;
+  const unsigned = { facts: { approved: true }, seen: SEEN } as const;
 
   it('is what the entries of the intent say', async () => {
     const { decisions } = await forged(await approvable(true), unsigned);
-    expect(decisions.at(-1)).toMatchObject({ decision: 'DISPATCH' });
+    expect(decisions.at(-1)).toMatchObject({ decision: 'NO_DISPATCH', reason_code: SEEN });
     await differs(await approvable(false), unsigned);
   });
 
@@ -238,7 +251,7 @@ describe('the approval of a human', () => {
     });
     // As somebody who decided long after the signature would have to write it.
     const access = (seen: DecisionRecord): DecisionRecord => {
-      const later = timeOf(new Date(Date.now() + 60_000));
+      const later = timeContext(new Date(Date.now() + 60_000));
       return { ...seen, request: { ...seen.request, context: { ...seen.request.context, ...later } } };
     };
     await differs(await approvable(true), { access });
@@ -246,16 +259,23 @@ describe('the approval of a human', () => {
 });
 
 describe('a failure of what could be dispatched', () => {
-  const approved = { facts: { approved: true } } as const;
+  const approved = { approved: true } as const;
+  const untold = (obstacle: ReasonCode) => ({ facts: { ...approved, obstacle } });
 
-  it('is explained by an outcome', async () => {
-    await differs(await approvable(true), { ...approved, code: SEEN, outcome: null });
+  it('is in the decision, in its outcome and in the entries of the intent', async () => {
+    const told = { facts: approved, seen: SEEN } as const;
+    expect((await forged(await approvable(true), told)).decisions.at(-1)).toMatchObject({
+      reason_code: SEEN,
+    });
+    await differs(await approvable(true), untold(SEEN));
+    await differs(await approvable(true), { facts: approved, code: SEEN });
+    await differs(await approvable(true), { ...told, outcome: { reason_code: 'STEP_FAILED' } });
   });
 
   it.each(['CONFIRMATION_MISSING', 'ACCESS_SCOPE_VIOLATION', 'SIMULATION_NOT_REGISTERED'] as const)(
     'is not %s, since the decision says the opposite',
     async (code) => {
-      await differs(await approvable(true), { ...approved, code });
+      await differs(await approvable(true), untold(code));
     },
   );
 
@@ -263,19 +283,30 @@ describe('a failure of what could be dispatched', () => {
     'INTENT_REJECTED',
     'INTENT_EXPIRED',
     'SIMULATION_NOT_ACTIVE',
+    'ACTIVATION_DIFFERS',
     'POLICY_DENIED',
-    'STEP_FAILED',
+    'STEP_FAILED' as ReasonCode,
   ] as const)('is not %s, since the ledger knows nothing of it', async (code) => {
-    await differs(await approvable(true), { ...approved, code });
+    await differs(await approvable(true), untold(code));
   });
 
   it('is INTENT_REJECTED when a human rejected it', async () => {
     const { keyturn, ada } = place();
-    const target = await approvable(false);
-    const { intent_id } = target.plan_now.steps[0]!.access!;
-    const { hash } = await keyturn.intent(intent_id!);
-    await keyturn.reject({ intent_id: intent_id!, hash, reason: 'No.', signer: ada });
-    expect((await forged(target, { code: 'INTENT_REJECTED' })).decisions).toHaveLength(2);
+    const rejected = async () => {
+      const target = await approvable(false);
+      const { intent_id } = target.plan_now.steps[0]!.access!;
+      const { hash } = await keyturn.intents.get({ intent_id: intent_id! });
+      await keyturn.intents.reject({ intent_id: intent_id!, hash, reason: 'No.', signer: ada });
+      return target;
+    };
+    const lie = { facts: { obstacle: 'INTENT_REJECTED' } } as const;
+    expect((await forged(await rejected(), lie)).decisions).toHaveLength(2);
+    // Nor can the rejection be kept quiet: as somebody who decided long after it would have to write it.
+    const access = (seen: DecisionRecord): DecisionRecord => {
+      const later = timeContext(new Date(Date.now() + 60_000));
+      return { ...seen, request: { ...seen.request, context: { ...seen.request.context, ...later } } };
+    };
+    await differs(await rejected(), { access });
   });
 });
 
@@ -308,11 +339,11 @@ describe('a forged confirmation', () => {
       ],
       [proof.bytes],
     );
-    return forged(await targetOf(correlation_id), { code: SEEN });
+    return forged(await targetOf(correlation_id), { seen: SEEN });
   }
 
   it('is read again, and is of the user who asked', async () => {
-    expect((await confirmed()).decisions).toMatchObject([{ decision: 'DISPATCH' }]);
+    expect((await confirmed()).decisions).toMatchObject([{ reason_code: SEEN }]);
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => confirmed({ token: 'maybe' }));
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => confirmed({ user_id: 'bob' }));
     await expectRefusal('AGENT_REPLAY_DIFFERS', () => confirmed({ lexicon: 'confirm-lexicon/0' }));
@@ -331,10 +362,10 @@ describe('a forged plan', () => {
   }) {
     const { keyturn } = place();
     const real = await waiting();
-    const { turn, thread_id } = (await keyturn.agent.status(real.correlation_id)).state;
+    const { turn, thread_id } = await keyturn.conversations.status({ correlation_id: real.correlation_id });
     count += 1;
     const correlation_id = `forged-${count}`;
-    const bytes = await keyturn.object(turn.finder_packet);
+    const bytes = await objectOf(keyturn, turn.finder_packet);
     const shown = parseJson(bytes, bytes.length) as object;
     const packet = parsePacket({ ...shown, correlation_id });
     const finder_packet = packetRef(packet);
@@ -354,7 +385,7 @@ describe('a forged plan', () => {
       [received, { ...event, body: lie.body?.(event.body) ?? event.body }],
       [canonicalBytes(packet), plan_bytes],
     );
-    return keyturn.agent.replay(correlation_id);
+    return keyturn.conversations.replay({ correlation_id });
   }
 
   /** The name of a step follows from the conversation. */

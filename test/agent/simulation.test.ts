@@ -59,7 +59,7 @@ describe('a simulation file', () => {
   it('that is wrong is refused with its file and line', async () => {
     const text = stringify(shape('a')).replace('risk: LOW', 'risk: NONE');
     const refusal = await expectRefusal('SIMULATION_INVALID', () => parseSimulation('a.yaml', text));
-    expect(refusal.details).toMatchObject({
+    expect(refusal.facts).toMatchObject({
       file: 'a.yaml',
       line: text.split('risk')[0]!.split('\n').length,
     });

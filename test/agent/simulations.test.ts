@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Event, parseEvent } from '../../src/event/event.ts';
 import { requireStanding } from '../../src/gate/simulation.ts';
+import type { Result } from '../../src/keyturn.ts';
+import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
@@ -32,7 +34,7 @@ async function registered(id: string, over: object = {}) {
   return change;
 }
 
-const listed = async (id: string) => (await place().keyturn.simulations.list()).find((one) => one.id === id)!;
+const listed = (id: string) => place().keyturn.simulations.get({ id });
 
 describe('the first activation', () => {
   it('makes and enrols the key of the agent core, which only its owner reads', async () => {
@@ -40,7 +42,7 @@ describe('the first activation', () => {
     const path = join(root, '.keyturn', 'keys', 'agent-core.seed');
     expect(existsSync(path)).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const core = (await keyturn.principals()).find(({ name }) => name === 'agent-core');
+    const core = (await keyturn.people.list()).principals.find(({ name }) => name === 'agent-core');
     expect(core).toMatchObject({ kind: 'agent', status: 'active', enrolled_by: 'ada' });
   });
 });
@@ -48,7 +50,7 @@ describe('the first activation', () => {
 describe('an activation', () => {
   it('delegates exactly this version, for a bounded time; HIGH and irreversible ones approve nothing', async () => {
     const { keyturn } = place();
-    const delegations = await keyturn.delegations();
+    const delegations = (await keyturn.agents.delegations()).delegations;
     const of = async (id: string) =>
       delegations.find((one) => one.delegation_id === delegationOf(id, delegations)?.delegation_id);
     expect(await of('note.add')).toMatchObject({
@@ -75,7 +77,7 @@ describe('an activation', () => {
     });
     const status = (id: string | null) => (delegations: { delegation_id: string; status: string }[]) =>
       delegations.find(({ delegation_id }) => delegation_id === id)?.status;
-    const all = await keyturn.delegations();
+    const all = (await keyturn.agents.delegations()).delegations;
     expect([status(first)(all), status(second)(all)]).toEqual(['revoked', 'revoked']);
     expect(first).not.toBe(second);
   });
@@ -83,7 +85,7 @@ describe('an activation', () => {
   it('keeps the proof of what was checked', async () => {
     const { keyturn } = place();
     const { proof, definition } = (await listed('note.add')).registered!;
-    const checked = JSON.parse(Buffer.from(await keyturn.object(proof)).toString());
+    const checked = JSON.parse(Buffer.from(await objectOf(keyturn, proof)).toString());
     expect(checked).toMatchObject({
       simulation: 'note.add',
       definition,
@@ -122,7 +124,7 @@ describe('an activation', () => {
     async (ttl_s) => {
       const { keyturn, ada } = place();
       for (const id of ['note.add', 'diary.week'])
-        await expectRefusal('TIME_MALFORMED', () =>
+        await expectRefusal(Number.isFinite(ttl_s) ? 'TIME_MALFORMED' : 'JSON_BAD_NUMBER', () =>
           keyturn.simulations.activate({ id, reason: 'A test.', signer: ada, ttl_s }),
         );
     },
@@ -130,7 +132,7 @@ describe('an activation', () => {
 
   it('that outlives every delegation is refused by the ledger, whoever wrote it', async () => {
     const { keyturn } = place();
-    const last = (await keyturn.story('simulation:diary.week')).at(-1)!;
+    const last = (await entriesAbout(keyturn, 'simulation:diary.week')).at(-1)!;
     const { kind, subject, body } = parseEvent(last) as Changed;
     const at = new Date(now).toISOString();
     const until = (days: number) => ({
@@ -162,7 +164,7 @@ describe('an activation', () => {
     const id = `harmless.${what.replaceAll(' ', '')}`;
     const change = await registered(id, { ...harmless, effect: { tool: 'reach' } });
     const refusal = await expectRefusal('SIMULATION_INVALID', () => keyturn.simulations.activate(change));
-    expect(refusal.details.simulation).toBe(id);
+    expect(refusal.facts.simulation).toBe(id);
     const honest = { ...harmless, side_effecting: true, version: 2, effect: { tool: 'reach' } };
     await keyturn.simulations.activate(await registered(id, honest));
     expect(await listed(id)).toMatchObject({ status: 'Active', version: 2 });
@@ -196,17 +198,14 @@ describe('an activation', () => {
 
   it('is a human act', async () => {
     const { keyturn, ada } = place();
-    await keyturn.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
+    await keyturn.people.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
     const change = { id: 'note.add', reason: 'A test.', signer: { ...ada, name: 'robot' } };
     for (const act of ['register', 'activate', 'deprecate', 'disable'] as const)
       await expectRefusal('NOT_HUMAN', () => keyturn.simulations[act](change));
   });
 });
 
-function delegationOf(
-  id: string,
-  delegations: Awaited<ReturnType<ReturnType<typeof place>['keyturn']['delegations']>>,
-) {
+function delegationOf(id: string, delegations: Result<'agents.delegations'>['delegations']) {
   return delegations.find(
     ({ actions, status }) => status === 'active' && actions.includes(`simulation:${id}@1`),
   );
@@ -239,12 +238,14 @@ describe('a plan as effect', () => {
     const { correlation_id } = prompt;
     const { execution_id } = done.outcome.simulation_outcome!;
     const refusal = await expectRefusal('ROLLBACK_NOT_DUE', () =>
-      keyturn.agent.undo({ correlation_id, user_id: 'ada' }),
+      keyturn.conversations.undo({ correlation_id, user_id: 'ada' }),
     );
-    expect(refusal.details.execution_id).toBe(execution_id);
-    await keyturn.rollback({ execution_id, reason: 'A test.', signer: ada });
+    expect(refusal.facts.execution_id).toBe(execution_id);
+    await keyturn.plans.rollback({ execution_id, reason: 'A test.', signer: ada });
     expect(existsSync(join(root, 'docs/guide.md'))).toBe(false);
-    await expectRefusal('ROLLBACK_NOT_DUE', () => keyturn.agent.undo({ correlation_id, user_id: 'ada' }));
+    await expectRefusal('ROLLBACK_NOT_DUE', () =>
+      keyturn.conversations.undo({ correlation_id, user_id: 'ada' }),
+    );
   });
 });
 
@@ -254,7 +255,10 @@ describe('the end of an activation', () => {
     const prompt = await askedFor(keyturn, 'append a notebook line "late"');
     now += 31 * DAY_MS;
     expect(await listed('note.add')).toMatchObject({ status: 'Deprecated' });
-    const answer = await keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line "later"' });
+    const answer = await keyturn.conversations.ask({
+      user_id: 'ada',
+      utterance: 'append a notebook line "later"',
+    });
     expect(answer.kind).toBe('MISSING_SIMULATION');
     expect(await yes(keyturn, prompt)).toMatchObject({
       kind: 'REFUSED',
@@ -270,7 +274,7 @@ describe('the end of an activation', () => {
   it('a revoked key of the agent core stops every dispatch', async () => {
     const { keyturn, ada, written } = place();
     const prompt = await askedFor(keyturn, 'append a notebook line "stolen"');
-    await keyturn.revoke({ name: 'agent-core', reason: 'Stolen.', signer: ada });
+    await keyturn.people.revoke({ name: 'agent-core', reason: 'Stolen.', signer: ada });
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'REFUSED', reason_code: 'KEY_REVOKED' });
     expect(written()).not.toContain('+ stolen');
     await expectRefusal('KEY_FILE_INVALID', () =>

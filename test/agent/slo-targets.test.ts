@@ -48,13 +48,13 @@ function add(count: number, over: Day = {}): void {
 }
 
 const breached = async () => {
-  const { figures } = await place().keyturn.agent.slo();
+  const { figures } = await place().keyturn.conversations.slo();
   return figures.filter(({ is_breached }) => is_breached).map(({ figure }) => figure);
 };
 
 /** Refused, for this figure and for no other. */
 async function expectBreach(figure: string): Promise<void> {
-  const { message } = await expectRefusal('SLO_BREACHED', () => place().keyturn.agent.requireSlo());
+  const { message } = await expectRefusal('SLO_BREACHED', () => place().keyturn.conversations.requireSlo());
   expect(message).toContain(figure);
   expect(await breached()).toEqual([figure]);
 }
@@ -62,13 +62,13 @@ async function expectBreach(figure: string): Promise<void> {
 describe('the targets of a release', () => {
   beforeEach(async () => {
     if (inserted === 0)
-      await place().keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+      await place().keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     // Nothing of the day before counts.
     now += 2 * DAY_MS;
   });
 
   it('are the four numbers of the specification', async () => {
-    const { figures } = await place().keyturn.agent.slo();
+    const { figures } = await place().keyturn.conversations.slo();
     expect(Object.fromEntries(figures.map(({ figure, target }) => [figure, target]))).toEqual({
       agent_dispatch_p95_ms: 1200,
       agent_dispatch_p99_ms: 2500,
@@ -80,7 +80,7 @@ describe('the targets of a release', () => {
   it('agent_dispatch_p95_ms: 1200 is within, 1201 is not', async () => {
     add(20);
     add(2, { dispatch_ms: 1200 });
-    expect((await place().keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    expect((await place().keyturn.conversations.requireSlo()).is_blocked).toBe(false);
     now += 2 * DAY_MS;
     add(20);
     add(2, { dispatch_ms: 1201 });
@@ -90,7 +90,7 @@ describe('the targets of a release', () => {
   it('agent_dispatch_p99_ms: 2500 is within, 2501 is not', async () => {
     add(20);
     add(1, { dispatch_ms: 2500 });
-    expect((await place().keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    expect((await place().keyturn.conversations.requireSlo()).is_blocked).toBe(false);
     now += 2 * DAY_MS;
     add(20);
     add(1, { dispatch_ms: 2501 });
@@ -100,7 +100,7 @@ describe('the targets of a release', () => {
   it('execution_error_rate: one in 200 is within, one in 199 is not', async () => {
     add(199);
     add(1, { to_state: 'FAILED_RETRYABLE' });
-    expect((await place().keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    expect((await place().keyturn.conversations.requireSlo()).is_blocked).toBe(false);
     now += 2 * DAY_MS;
     add(198);
     add(1, { to_state: 'FAILED_RETRYABLE' });
@@ -109,7 +109,7 @@ describe('the targets of a release', () => {
 
   it('idempotency_duplicate_side_effect_rate: one among very many is one too many', async () => {
     add(1000);
-    expect((await place().keyturn.agent.requireSlo()).is_blocked).toBe(false);
+    expect((await place().keyturn.conversations.requireSlo()).is_blocked).toBe(false);
     add(2, { idempotency_key: 'the same' });
     await expectBreach('idempotency_duplicate_side_effect_rate');
   });
@@ -117,8 +117,8 @@ describe('the targets of a release', () => {
   it('count 24 hours, and neither more nor less', async () => {
     add(1, { dispatch_ms: 9000 });
     now += DAY_MS - 2000;
-    expect((await place().keyturn.agent.slo()).is_blocked).toBe(true);
+    expect((await place().keyturn.conversations.slo()).is_blocked).toBe(true);
     now += 4000;
-    expect((await place().keyturn.agent.slo()).is_blocked).toBe(false);
+    expect((await place().keyturn.conversations.slo()).is_blocked).toBe(false);
   });
 });

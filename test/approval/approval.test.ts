@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type ApprovalRequest, approvalExpiry, requireMayApprove } from '../../src/approval/approval.ts';
 import type { Principal } from '../../src/identity/principal.ts';
+import { principalWith } from '../support/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const now = new Date('2026-01-15T12:00:00.000Z');
-const human = (name: string, over: Partial<Principal> = {}): Principal => ({
-  name,
-  kind: 'human',
-  public_key: 'k',
-  roles: [],
-  status: 'active',
-  enrolled_at: now.toISOString(),
-  enrolled_by: 'ada',
-  ...over,
-});
+const human = (name: string, over: Partial<Principal> = {}): Principal => principalWith(name, 'k', over);
 const request = (over: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   hash: 'aa',
   approved_hash: 'aa',

@@ -1,7 +1,15 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, canonicalText, decodeUtf8, parseJson } from '../../src/canonical/json.ts';
+import {
+  canonicalBytes,
+  canonicalText,
+  canonicalTextOfParsed,
+  decodeUtf8,
+  isSameJson,
+  parseCanonical,
+  parseJson,
+} from '../../src/canonical/json.ts';
 import { limits } from '../../src/limits.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -175,6 +183,69 @@ function cycle(): unknown {
   return loop;
 }
 
+describe('parsed values', () => {
+  it('have the canonical text that they have as any value', () => {
+    fc.assert(fc.property(plain, (value) => canonicalTextOfParsed(value) === canonicalText(value)));
+  });
+
+  it.each([
+    ['a lone surrogate', 'JSON_BAD_STRING', { a: '\ud800' }],
+    ['a NUL', 'JSON_BAD_STRING', ['a\0b']],
+    ['nothing at a key', 'JSON_NOT_PLAIN', { a: undefined }],
+  ] as const)('have none with %s', async (_name, code, value) => {
+    await expectRefusal(code, () => canonicalTextOfParsed(value));
+  });
+
+  it('are the same where their canonical texts are', () => {
+    const near = fc
+      .tuple(plain, plain)
+      .chain(([a, b]) => fc.constantFrom([a, shuffled(a)], [a, b], [[a], [b]]));
+    fc.assert(fc.property(near, ([a, b]) => isSameJson(a, b) === (canonicalText(a) === canonicalText(b))));
+    for (const [a, b] of [
+      [[], {}],
+      [{ a: 1 }, { b: 1 }],
+      [{ a: null }, {}],
+      [[1], [1, 2]],
+      [null, {}],
+      [{ toString: 1 }, { valueOf: 1 }],
+    ])
+      expect([isSameJson(a, b), isSameJson(b, a)]).toEqual([false, false]);
+  });
+});
+
+describe('a canonical text', () => {
+  const written = fc
+    .tuple(
+      plain,
+      fc.constantFrom(canonicalText, JSON.stringify, (value: unknown) => JSON.stringify(value, null, 1)),
+    )
+    .map(([value, write]) => write(shuffled(value)));
+
+  it('is told from every other text of the same value', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        const value = parseJson(text);
+        const expected = canonicalText(value) === text ? value : undefined;
+        expect(parseCanonical(Buffer.from(text))).toEqual(expected);
+      }),
+    );
+  });
+
+  it.each([
+    ['{"1":0,"a":0}', true],
+    ['{"10":0,"9":0}', true],
+    ['{"9":0,"10":0}', false],
+    ['{"b":0,"a":0}', false],
+    ['[{"b":{"d":0,"c":0}}]', false],
+    ['{"a": 0}', false],
+    ['["\\u0061"]', false],
+    ['1.0', false],
+    ['null', true],
+  ])('%s: %s', (text, is_canonical) => {
+    expect(parseCanonical(Buffer.from(text)) !== undefined).toBe(is_canonical);
+  });
+});
+
 describe('parsing refuses', () => {
   const cases: [string, ReasonCode, string | Uint8Array][] = [
     ['nothing', 'JSON_MALFORMED', ''],
@@ -185,7 +256,11 @@ describe('parsing refuses', () => {
     ['an overlong UTF-8 form', 'INPUT_NOT_UTF8', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
     ['nesting 10,000 deep', 'JSON_TOO_DEEP', '['.repeat(10_000)],
     ['nesting one too deep', 'JSON_TOO_DEEP', `${'['.repeat(65)}${']'.repeat(65)}`],
+    ['nesting 10,000 deep that ends', 'JSON_TOO_DEEP', `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
     ['an escaped lone surrogate', 'JSON_BAD_STRING', '["\\ud800"]'],
+    ['a lone surrogate in a text', 'JSON_BAD_STRING', '["\ud800"]'],
+    ['an escaped lone surrogate in a key', 'JSON_BAD_STRING', '{"\\udc00":1}'],
+    ['the key of the prototype', 'JSON_NOT_PLAIN', '{"__proto__":1}'],
     ['an escaped NUL', 'JSON_BAD_STRING', '["\\u0000"]'],
     ['a number that overflows', 'JSON_BAD_NUMBER', '[1e400]'],
     ['an integer that is not exact', 'JSON_BAD_NUMBER', '[9007199254740993]'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import {
   type Conditions,
-  type Facts,
+  type ExecutorFacts,
   joinedConditions,
   narrowerConditions,
   parseConditions,
@@ -14,17 +14,17 @@ import { anyConditions } from './arbitrary.ts';
 import { NOW } from './sample.ts';
 
 const FILES: Record<string, string> = { 'src/a': sha256('1'), '/etc/hosts': sha256('2') };
-const FACTS: Facts = {
+const FACTS: ExecutorFacts = {
   now: NOW,
   environment: 'staging',
   host: 'host-1',
   fileDigest: (path) => FILES[path] ?? null,
 };
 
-const at = (time: string): Facts => ({ ...FACTS, now: new Date(time) });
+const at = (time: string): ExecutorFacts => ({ ...FACTS, now: new Date(time) });
 
 describe('a condition', () => {
-  it.each<[string, Conditions, Facts?]>([
+  it.each<[string, Conditions, ExecutorFacts?]>([
     ['nothing is asked', {}],
     ['the time has come', { not_before: '2030-05-06T10:00:00.000Z' }],
     ['it is the environment', { environment: 'staging' }],
@@ -41,7 +41,7 @@ describe('a condition', () => {
     expect(unmetCondition(conditions, facts)).toBeNull();
   });
 
-  it.each<[string, Conditions, RegExp, Facts?]>([
+  it.each<[string, Conditions, RegExp, ExecutorFacts?]>([
     ['the time is a moment away', { not_before: '2030-05-06T10:00:00.001Z' }, /not yet/],
     ['the clock gives no time', { not_before: '1990-01-01T00:00:00.000Z' }, /not yet/, at('never')],
     ['it is another environment', { environment: 'prod' }, /"prod".*"staging"/],

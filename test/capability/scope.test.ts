@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalScope, isWithin, parseScope, type ResourceScope } from '../../src/capability/scope.ts';
+import { canonicalScope, isScopeWithin, parseScope, type ResourceScope } from '../../src/capability/scope.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { anyScope, EVERY_PATH, looseScope } from './arbitrary.ts';
 import { NOTHING } from './sample.ts';
@@ -32,8 +32,8 @@ describe('a path of a scope', () => {
     ['/srv/..data', '/srv', true],
     ['/srv/…', '/srv', true],
   ])('"%s" is within "%s": %s', (narrow, wide, expected) => {
-    expect(isWithin(reading(narrow), reading(wide))).toBe(expected);
-    expect(isWithin(writing(narrow), writing(wide))).toBe(expected);
+    expect(isScopeWithin(reading(narrow), reading(wide))).toBe(expected);
+    expect(isScopeWithin(writing(narrow), writing(wide))).toBe(expected);
   });
 
   it.each([
@@ -64,39 +64,39 @@ describe('a path of a scope', () => {
 
 describe('a scope', () => {
   it('lets what may be written be read, and not the other way', () => {
-    expect(isWithin(reading('/srv/x'), writing('/srv'))).toBe(true);
-    expect(isWithin(writing('/srv/x'), reading('/srv'))).toBe(false);
+    expect(isScopeWithin(reading('/srv/x'), writing('/srv'))).toBe(true);
+    expect(isScopeWithin(writing('/srv/x'), reading('/srv'))).toBe(false);
   });
 
   it('keeps what is only to be read inside of what may be written', () => {
     const carved = { ...NOTHING, read: ['/srv/conf'], write: ['/srv'] };
     expect(parseScope(carved)).toEqual(carved);
-    expect(isWithin(writing('/srv'), carved)).toBe(false);
-    expect(isWithin(writing('/srv/conf/x'), carved)).toBe(false);
-    expect(isWithin(writing('/srv/data'), carved)).toBe(true);
-    expect(isWithin(carved, writing('/srv'))).toBe(true);
+    expect(isScopeWithin(writing('/srv'), carved)).toBe(false);
+    expect(isScopeWithin(writing('/srv/conf/x'), carved)).toBe(false);
+    expect(isScopeWithin(writing('/srv/data'), carved)).toBe(true);
+    expect(isScopeWithin(carved, writing('/srv'))).toBe(true);
   });
 
   it('without a network is within one with it, and not the other way', () => {
     const online = { ...NOTHING, network: true };
-    expect(isWithin(NOTHING, online)).toBe(true);
-    expect(isWithin(online, NOTHING)).toBe(false);
+    expect(isScopeWithin(NOTHING, online)).toBe(true);
+    expect(isScopeWithin(online, NOTHING)).toBe(false);
   });
 
   it('without a sandbox covers every path and the network but no pipeline', () => {
-    expect(isWithin({ ...writing('/', '.'), network: true }, UNCONFINED)).toBe(true);
-    expect(isWithin(UNCONFINED, { ...writing('/', '.'), network: true })).toBe(false);
-    expect(isWithin({ ...NOTHING, pipelines: ['ship'] }, UNCONFINED)).toBe(false);
-    expect(isWithin({ ...UNCONFINED, pipelines: ['ship'] }, { ...UNCONFINED, pipelines: ['test'] })).toBe(
-      false,
-    );
+    expect(isScopeWithin({ ...writing('/', '.'), network: true }, UNCONFINED)).toBe(true);
+    expect(isScopeWithin(UNCONFINED, { ...writing('/', '.'), network: true })).toBe(false);
+    expect(isScopeWithin({ ...NOTHING, pipelines: ['ship'] }, UNCONFINED)).toBe(false);
+    expect(
+      isScopeWithin({ ...UNCONFINED, pipelines: ['ship'] }, { ...UNCONFINED, pipelines: ['test'] }),
+    ).toBe(false);
   });
 
   it('covers the pipelines that it names, by their whole name', () => {
     const both = { ...NOTHING, pipelines: ['ship', 'test'] };
-    expect(isWithin({ ...NOTHING, pipelines: ['ship'] }, both)).toBe(true);
-    expect(isWithin(both, { ...NOTHING, pipelines: ['ship'] })).toBe(false);
-    expect(isWithin({ ...NOTHING, pipelines: ['shipping'] }, both)).toBe(false);
+    expect(isScopeWithin({ ...NOTHING, pipelines: ['ship'] }, both)).toBe(true);
+    expect(isScopeWithin(both, { ...NOTHING, pipelines: ['ship'] })).toBe(false);
+    expect(isScopeWithin({ ...NOTHING, pipelines: ['shipping'] }, both)).toBe(false);
   });
 
   it.each<[string, unknown]>([
@@ -124,7 +124,7 @@ describe('a scope', () => {
         const form = canonicalScope(scope);
         expect(parseScope(form)).toEqual(form);
         expect(canonicalScope(form)).toEqual(form);
-        expect(isWithin(form, scope) && isWithin(scope, form)).toBe(true);
+        expect(isScopeWithin(form, scope) && isScopeWithin(scope, form)).toBe(true);
       }),
     );
   });
@@ -132,13 +132,13 @@ describe('a scope', () => {
 
 describe('being within is a partial order', () => {
   it('each scope is within itself', () => {
-    fc.assert(fc.property(anyScope, (a) => isWithin(a, a)));
+    fc.assert(fc.property(anyScope, (a) => isScopeWithin(a, a)));
   });
 
   it('two scopes within each other are one', () => {
     fc.assert(
       fc.property(anyScope, anyScope, (a, b) => {
-        if (isWithin(a, b) && isWithin(b, a)) expect(a).toEqual(b);
+        if (isScopeWithin(a, b) && isScopeWithin(b, a)) expect(a).toEqual(b);
       }),
       { numRuns: 2000 },
     );
@@ -150,7 +150,7 @@ describe('being within is a partial order', () => {
         anyScope,
         anyScope,
         anyScope,
-        (a, b, c) => !(isWithin(a, b) && isWithin(b, c)) || isWithin(a, c),
+        (a, b, c) => !(isScopeWithin(a, b) && isScopeWithin(b, c)) || isScopeWithin(a, c),
       ),
       { numRuns: 5000 },
     );
@@ -159,7 +159,7 @@ describe('being within is a partial order', () => {
   it('agrees with asking at every path there is', () => {
     fc.assert(
       fc.property(anyScope, anyScope, (a, b) => {
-        expect(isWithin(a, b)).toBe(isWithinEverywhere(a, b));
+        expect(isScopeWithin(a, b)).toBe(isWithinEverywhere(a, b));
       }),
       { numRuns: 1000 },
     );

@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { type AgentPlace, agentPlace } from '../agent/agent-place.ts';
 import { PASSPHRASE } from '../support/project.ts';
 import { type Finished, keyturn } from '../support/pty.ts';
-import { type Talk, talkAt } from './project.ts';
+import { type Talk, talkAt, typedCode } from './project.ts';
 
 type Turn = readonly [question: string, answer: string];
 
 /** What ada types. */
 export const ADA: Turn = ['Passphrase of ada: ', PASSPHRASE];
-export const typing = (id: string): Turn => ['exact id to approve it: ', id];
+export const typing = (hash: string): Turn => ['code to approve it: ', typedCode(hash)];
 
 export interface AgentScene {
   readonly place: () => AgentPlace;

@@ -27,7 +27,7 @@ export function changeTool({ registry }: Stage, change: object): void {
 
 function rejectNow(set: Stage): Promise<unknown> {
   const { id: intent_id, hash, signer } = set;
-  return inside(set, ({ reject }) => reject({ intent_id, hash, reason: 'No.', signer }));
+  return inside(set, ({ intents }) => intents.reject({ intent_id, hash, reason: 'No.', signer }));
 }
 
 /** A tool that waits at its end until the file is there. */
@@ -38,7 +38,7 @@ export function family(sandbox: unknown, timeout_s: number): Play {
   const leave = sandbox === 'none' ? '' : 'setsid';
   return {
     body: `sleep 300 & ${leave} sleep 300 & echo half way >&2; echo ran >> "$LOG"; wait`,
-    tool: { sandbox, timeout_s, env_pass: ['MARK'] },
+    tool: { sandbox, timeout_s, secrets: ['MARK'] },
   };
 }
 

@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
-import { type Intent, makeProject, PASSPHRASE, type Project, TOOLS } from './project.ts';
+import { entriesAbout } from '../support/ledger.ts';
+import { type Intent, makeProject, PASSPHRASE, type Project, TOOLS, typedCode } from './project.ts';
 
 export type Turn = readonly [question: string, answer: string];
 
@@ -12,9 +13,9 @@ export const YES: Turn = ['Proceed? (y/n) ', 'y'];
 /** What does not fit on one screen, all at once. */
 export const ALL: Turn = ['q: stop -- ', 'a'];
 export const TURN: Turn = ['Turn the key? (y/n) ', 'y'];
-export const typing = ({ id }: Intent): Turn => ['exact id to approve it: ', id];
+export const typing = ({ hash }: Pick<Intent, 'hash'>): Turn => ['code to approve it: ', typedCode(hash)];
 
-/** Two more tools: one that writes where its sandbox lets it, and one that another can stand in for. */
+/** More tools: one that writes where its sandbox lets it, one that another can stand in for, and one that fails loudly. */
 const MORE = `  - name: mark
     summary: Marks a folder.
     executable: /usr/bin/touch
@@ -26,8 +27,14 @@ const MORE = `  - name: mark
     category: files
   - name: endless
     summary: Never ends.
-    executable: /bin/sleep
-    args: ["60"]
+    executable: /bin/sh
+    args: ["-c", "echo begun; exec sleep 60"]
+    sandbox: {}
+    undo: exact
+  - name: grumble
+    summary: Prints what a terminal would obey, and fails.
+    executable: /bin/sh
+    args: ["-c", "printf 'half\\\\033[2J done\\\\n[OK] all is well'; echo broken >&2; exit 3"]
     sandbox: {}
     undo: exact
 `;
@@ -61,33 +68,33 @@ export async function makeScene(folder: string): Promise<Scene> {
   const { public_key } = Keyturn.createAgentKey(scout);
   const { alice } = project;
   await project.inside((keyturn) =>
-    keyturn.enrol({ name: 'scout', principal: 'agent', public_key, signer: alice }),
+    keyturn.people.enrol({ name: 'scout', principal: 'agent', public_key, signer: alice }),
   );
   const approved: Scene['approved'] = async (tool, args) => {
     const intent = await project.propose(tool, args);
     await project.approve(intent);
     return intent;
   };
-  const storyOf: Scene['storyOf'] = ({ id }) => project.inside((keyturn) => keyturn.story(id));
+  const storyOf: Scene['storyOf'] = ({ id }) => project.inside((keyturn) => entriesAbout(keyturn, id));
   const path = (name: string) => join(folder, 'policies', name);
   return {
     ...project,
     scout,
     storyOf,
-    stateOf: ({ id }) => project.inside((keyturn) => keyturn.intent(id)),
+    stateOf: ({ id }) => project.inside((keyturn) => keyturn.intents.get({ intent_id: id })),
     kindsOf: async (intent) => (await storyOf(intent)).map(({ kind }) => kind),
     approved,
     granted: async (tool, args) => {
       const intent = await approved(tool, args);
-      const { issued } = await project.inside((keyturn) =>
-        keyturn.grant({ intent_id: intent.id, hash: intent.hash, signer: alice }),
+      const { capability_id } = await project.inside((keyturn) =>
+        keyturn.intents.grant({ intent_id: intent.id, hash: intent.hash, signer: alice, is_issued: true }),
       );
-      return { ...intent, capability: issued.body.capability_id };
+      return { ...intent, capability: capability_id };
     },
     enrolBob: () =>
       project.inside(async (keyturn) => {
         const { public_key } = await keyturn.createKey('bob', PASSPHRASE);
-        await keyturn.enrol({ name: 'bob', principal: 'human', public_key, signer: alice });
+        await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key, signer: alice });
       }),
     policy: (name) => readFileSync(path(name), 'utf8'),
     writePolicy: (name, text) => writeFileSync(path(name), text),

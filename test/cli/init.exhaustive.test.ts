@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal, keyturn } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
-import { expectError, fileFolder, makeProject, PASSPHRASE, type Project, talkAt } from './project.ts';
+import { expectError, fileFolder, makeProject, PASSPHRASE, type Project, talkAt, thrice } from './project.ts';
 
 const twice = (name: string, first = PASSPHRASE, second = first) =>
   [
@@ -86,7 +86,7 @@ describe('identity', () => {
   it('a wrong passphrase enrols nobody and leaves no key file', async () => {
     const added = await project.talk(
       ['identity', 'add', 'carol'],
-      ['Passphrase of alice: ', 'not the passphrase'],
+      ...thrice('Passphrase of alice: ', 'not the passphrase'),
     );
     expectError('PASSPHRASE_WRONG', added);
     expect(existsSync(join(folder, '.keyturn', 'keys', 'carol.json'))).toBe(false);
@@ -112,10 +112,10 @@ describe('identity', () => {
     );
     expect(revoked).toMatchObject({ code: 0, stdout: '[OK] scout is revoked\n' });
     const { stdout } = await project.run('identity', 'list');
-    expect(stdout).toMatch(/^NAME +KIND +STATUS +KEY +ROLES +ENROLLED +BY\n/);
-    expect(stdout).toMatch(/^alice +human +active +yes +- +\S+ +alice$/m);
-    expect(stdout).toMatch(/^bob +human +active +yes +- +\S+ +alice$/m);
-    expect(stdout).toMatch(/^scout +agent +revoked +none +- +\S+ +alice$/m);
+    expect(stdout).toMatch(/^NAME +KIND +STATUS +KEYS +ROLES +ENROLLED +BY\n/);
+    expect(stdout).toMatch(/^alice +human +active +1 +- +\S+ +alice$/m);
+    expect(stdout).toMatch(/^bob +human +active +1 +- +\S+ +alice$/m);
+    expect(stdout).toMatch(/^scout +agent +revoked +0 +- +\S+ +alice$/m);
   });
 
   it('a name that is taken, an unknown name and an agent as signer are refused', async () => {

@@ -1,11 +1,15 @@
+import '../support/older-face.ts';
+import '../support/answers.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
+import { codeOf } from '../../src/canonical/code.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { type Account, Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { humanKey } from '../support/keys.ts';
+import { newestOf } from '../support/ledger.ts';
 import { converse, type Finished, keyturn, type Where } from '../support/pty.ts';
 import { freshFolder } from '../support/scratch.ts';
 
@@ -52,6 +56,12 @@ tools:
       loud: { type: boolean, default: false }
     sandbox: none
     undo: compensating
+  - name: open
+    summary: Opens.
+    executable: /bin/true
+    sandbox: {}
+    undo: exact
+    undone_by: { tool: greet, arguments: { name: Ada } }
 `;
 
 /** The agent works in an account of its own: its name is not proven, and it is nobody who approves. */
@@ -63,6 +73,12 @@ export function fileFolder(): string {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
+
+/** What a person types of the code of a hash. */
+export const typedCode = (hash: string): string => codeOf(hash).slice(0, 7);
+
+/** What is typed at a question, as often as it is asked. */
+export const thrice = (question: string, answer: string): Turn[] => [1, 2, 3].map(() => [question, answer]);
 
 export interface Intent {
   readonly id: string;
@@ -102,7 +118,7 @@ export async function makeProject(folder: string): Promise<Project> {
   const key = await humanKey('alice');
   const { signer } = key;
   const created = await Keyturn.init({ at: folder, key });
-  await created.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
+  await created.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
   await created.close();
   return projectAt(folder, signer);
 }
@@ -126,18 +142,20 @@ function projectAt(folder: string, alice: Signer): Project {
     talk: (words, ...turns) => talkAt({ cwd: folder }, words, ...turns),
     propose: (tool, args = {}, declared_goal = 'For a test.') =>
       inside(async (keyturn) => {
-        const effect = { kind: 'tool', tool, arguments: args };
-        const { intent_id, hash } = await keyturn.propose({ issuer: 'bot', declared_goal, effect });
+        const effect = { kind: 'tool' as const, tool, arguments: args };
+        const { intent_id, hash } = await keyturn.intents.propose({ issuer: 'bot', declared_goal, effect });
         return { id: intent_id, hash };
       }, BOT_ACCOUNT),
-    approve: ({ id, hash }) => signing((keyturn, signer) => keyturn.approve({ intent_id: id, hash, signer })),
-    grant: ({ id, hash }) => signing((keyturn, signer) => keyturn.grant({ intent_id: id, hash, signer })),
+    approve: ({ id, hash }) =>
+      signing((keyturn, signer) => keyturn.intents.approve({ intent_id: id, hash, signer })),
+    grant: ({ id, hash }) =>
+      signing((keyturn, signer) => keyturn.intents.grant({ intent_id: id, hash, signer })),
     ready: ({ id, hash }) =>
       signing(async (keyturn, signer) => {
-        await keyturn.approve({ intent_id: id, hash, signer });
-        await keyturn.grant({ intent_id: id, hash, signer });
+        await keyturn.intents.approve({ intent_id: id, hash, signer });
+        await keyturn.intents.grant({ intent_id: id, hash, signer });
       }),
-    size: () => inside(async (keyturn) => (await keyturn.newest(1)).at(-1)!.seq + 1),
+    size: () => inside(async (keyturn) => (await newestOf(keyturn, 1)).at(-1)!.seq + 1),
   };
 }
 

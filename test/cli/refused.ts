@@ -25,7 +25,7 @@ export const INVALID =
 
 export const CANNOT = /^\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/;
 
-export const NOT_GRANTED = notEligible('[ERROR] Not granted to run');
+export const NOT_ORDERED = notEligible('[ERROR] Not ordered to run');
 
 const ENDS: Readonly<Partial<Record<ReasonCode, string>>> = {
   RUN_FAILED: 'Execution failed',

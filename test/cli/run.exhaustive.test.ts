@@ -25,7 +25,7 @@ import {
   executed,
   expectRefused,
   NOT_APPROVED,
-  NOT_GRANTED,
+  NOT_ORDERED,
   OTHER,
   precondition,
   refused,
@@ -148,7 +148,7 @@ describe('the human', () => {
 });
 
 describe('a run', () => {
-  it('a run prints the screen, the report and nothing else: no hint, no warning, no stack trace', async () => {
+  it('a run prints the screen, the output as it comes, the report and nothing else: no hint, no warning, no stack trace', async () => {
     for (const end of [0, 3]) {
       const set = await stage({ body: `echo done; exit ${end}` });
       const session = inTerminal(set.words, { cwd: set.folder, columns: 500 });
@@ -157,7 +157,7 @@ describe('a run', () => {
       expect(await session.exited).toBe(end === 0 ? 0 : 1);
       const run = await runOf(set);
       const report = end === 0 ? successReport(run, ['  done']) : failureReport(run, '3', []);
-      const shown = `${preScreen(set)}${QUESTION}y\n${report}`;
+      const shown = `${preScreen(set)}${QUESTION}y\n│ done\n${report}`;
       const text = withoutConfinement(session.text);
       expect(text.slice(0, shown.length)).toBe(shown);
       expect(text.slice(shown.length)).toMatch(end === 0 ? /^$/ : /^TOOL_EXIT_NONZERO: [^\n]+\n$/);
@@ -183,9 +183,8 @@ describe('a run', () => {
       expect(finished!.body).toMatchObject({ ...known, result, exit_code: end });
       expect(JSON.stringify(ledger)).not.toMatch(/hunter2|secret|photos/);
       // The output itself is kept apart, under its digest, where it can be erased.
-      const { digest } = (finished!.body as { stdout: { digest: string } }).stdout;
-      const kept = await inside(set, ({ output }) => output(digest));
-      expect(Buffer.from(kept as Uint8Array).toString()).toBe('printed secret\n');
+      const kept = await inside(set, ({ runs }) => runs.output({ execution_id }));
+      expect(kept).toEqual({ stdout: 'printed secret\n', stderr: 'complained secret\n' });
     }
   });
 
@@ -247,7 +246,7 @@ describe('a run', () => {
     const mark = randomUUID();
     const set = await stage({
       body: 'sleep 300 >/dev/null 2>&1 & sleep 0.3; echo ended >> "$LOG"; echo ended',
-      tool: { env_pass: ['MARK'] },
+      tool: { secrets: ['MARK'] },
     });
     const seen = await saysYes(set, { env: { MARK: mark } });
     expect(seen.code).toBe(0);
@@ -337,7 +336,7 @@ describe('once', () => {
     await refused(set, await executed(set, 'RUN_FAILED'), 'RUN_FAILED');
     expect((await signing(set, ...retry)).code).toBe(0);
     expect(runs(set)).toBe(1);
-    await refused(set, NOT_GRANTED, 'CAPABILITY_MISSING');
+    await refused(set, NOT_ORDERED, 'ORDER_MISSING');
     await grant(set);
     const second = await saysYes(set);
     expect(second.stdout).toContain('Tool output:\n  second\nStatus: ');

@@ -26,6 +26,10 @@ describe('a run', () => {
     const seen = await saysYes(set);
     const output = ['  create_backup: cannot access /home/user/important', '  Permission denied'];
     const report = failureReport(await runOf(set), '7', output);
-    expectRefused(seen, `${preScreen(set)}${report}`, 'TOOL_EXIT_NONZERO');
+    // 001 has no place for what it printed besides: that goes to standard error.
+    const [heading, printed, ...rest] = seen.stderr.split('\n');
+    expect([heading, printed]).toEqual(['Tool output:', '  useless']);
+    const reason = { ...seen, stderr: rest.join('\n') };
+    expectRefused(reason, `${preScreen(set)}${report}`, 'TOOL_EXIT_NONZERO');
   });
 });

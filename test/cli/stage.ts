@@ -11,16 +11,19 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll } from 'vitest';
+import type { Json } from '../../src/canonical/json.ts';
 import type { Run } from '../../src/gate/state.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { humanKey } from '../support/keys.ts';
+import { newestOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
-import { steady } from '../support/project.ts';
+import { steady, writeSecrets } from '../support/project.ts';
 import { inTerminal, keyturn, type Session } from '../support/pty.ts';
 import { runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 import { QUESTION } from '../support/transcript.ts';
 import { fileFolder, PASSPHRASE, type Talk } from './project.ts';
 
@@ -42,7 +45,7 @@ export interface Play {
   readonly body?: string;
   readonly tool?: Record<string, unknown>;
   readonly more_tools?: readonly Record<string, unknown>[];
-  readonly arguments?: Record<string, unknown>;
+  readonly arguments?: Record<string, Json>;
   /** What is done with the intent after it was proposed: `ready` is approved and granted. */
   readonly verdict?: 'ready' | 'approved' | 'rejected' | 'none';
   /** How long ago it was proposed and judged. */
@@ -64,8 +67,9 @@ export function stages(): (play?: Play) => Promise<Stage> {
     const key = await humanKey('alice');
     const created = await Keyturn.init({ at: model, key, ...steady(clock) });
     signer = key.signer;
-    await created.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
+    await created.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
     await created.close();
+    writeSecrets(model, { MARK: { environment: 'MARK' } });
   });
   return (play = {}) => stage(model, signer, play);
 }
@@ -94,14 +98,14 @@ async function stage(model: string, signer: Signer, play: Play): Promise<Stage> 
 }
 
 async function judged(opened: Keyturn, signer: Signer, play: Play): Promise<{ id: string; hash: string }> {
-  const effect = { kind: 'tool', tool: TOOL.name, arguments: play.arguments ?? {} };
+  const effect = { kind: 'tool' as const, tool: TOOL.name, arguments: play.arguments ?? {} };
   const declared_goal = 'Keep the photos safe.';
-  const { intent_id, hash } = await opened.propose({ issuer: 'bot', declared_goal, effect });
+  const { intent_id, hash } = await opened.intents.propose({ issuer: 'bot', declared_goal, effect });
   const { verdict = 'ready' } = play;
   const asked = { intent_id, hash, signer };
-  if (verdict === 'ready' || verdict === 'approved') await opened.approve(asked);
-  if (verdict === 'ready') await opened.grant(asked);
-  if (verdict === 'rejected') await opened.reject({ ...asked, reason: 'No.' });
+  if (verdict === 'ready' || verdict === 'approved') await opened.intents.approve(asked);
+  if (verdict === 'ready') await opened.intents.grant(asked);
+  if (verdict === 'rejected') await opened.intents.reject({ ...asked, reason: 'No.' });
   return { id: intent_id, hash };
 }
 
@@ -119,7 +123,7 @@ export async function inside<T>({ folder }: Stage, act: (keyturn: Keyturn) => Pr
 export async function lookAt({ folder, id }: Stage): Promise<{ ledger: Entry[]; state: IntentState }> {
   const opened = await Keyturn.open({ at: folder, mode: 'read' });
   try {
-    return { ledger: await opened.newest(1000), state: await opened.intent(id) };
+    return { ledger: await newestOf(opened, 1000), state: await opened.intents.get({ intent_id: id }) };
   } finally {
     await opened.close();
   }
@@ -144,13 +148,13 @@ export async function runOf(set: Stage): Promise<Run & { ended_at: string | null
 /** A capability for the next attempt. */
 export function grant(set: Stage): Promise<unknown> {
   const { id: intent_id, hash, signer } = set;
-  return inside(set, (keyturn) => keyturn.grant({ intent_id, hash, signer }));
+  return inside(set, (keyturn) => keyturn.intents.grant({ intent_id, hash, signer }));
 }
 
 /** Runs the intent to its end, as the command would after a y. For tests about what comes after. */
 export function play(set: Stage): Promise<unknown> {
   const { id, hash } = set;
-  return inside(set, (keyturn) => keyturn.run({ intent_id: id, hash, confirm: async () => true }));
+  return inside(set, (keyturn) => runSeen(keyturn, { intent_id: id, hash, confirm: async () => true }));
 }
 
 /** A command in the stage's project, without any terminal. */

@@ -10,7 +10,7 @@ import type {
   ValidationRule,
 } from '../../src/plan/model.ts';
 import { type ActionType, operationSchemas } from '../../src/plan/operation.ts';
-import { type Effect, effectSchema } from '../../src/tool/effect.ts';
+import { effectSchema, type ToolEffect } from '../../src/tool/effect.ts';
 import { valuesOf } from './from-schema.ts';
 
 /** Effects of every kind, made from their schemas and types. */
@@ -29,7 +29,7 @@ const time = fc.integer({ min: 1, max: 100_000 });
 export const list = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 1, maxLength: 3 });
 
 /** A command line, and ranges that stay in it when one of their numbers grows. */
-export const tool = (valuesOf(effectSchema) as fc.Arbitrary<Effect>).map((effect) => ({
+export const tool = (valuesOf(effectSchema) as fc.Arbitrary<ToolEffect>).map((effect) => ({
   ...effect,
   argv: [...effect.argv, ...effect.chosen.map(({ parameter }) => parameter)].map((word) => `${word}...`),
   chosen: effect.chosen.map((range, element) => ({ ...range, element, start: 0, end: 2 })),

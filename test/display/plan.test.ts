@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { showPlan } from '../../src/display/plan.ts';
 import type { Shown } from '../../src/display/shown.ts';
-import { rulesOf, standingOf } from '../../src/plan/input/rules.ts';
+import { pathAccessOf, rulesOf } from '../../src/plan/input/rules.ts';
 import type { ActionEffect, PlanEffect } from '../../src/plan/model.ts';
 import { create, derived, projectWith, remove, rename, replace } from '../plan/report/scene.ts';
 import { drawn } from './drawn.ts';
 import { TOOL_EFFECT } from './samples.ts';
 
 const rules = rulesOf(null);
-const protection = (path: string) => standingOf(path, rules);
+const protection = (path: string) => pathAccessOf(path, rules);
 
 async function shownOf(
   files: Record<string, string | Uint8Array>,
@@ -151,6 +151,6 @@ describe('the screen of a plan', () => {
     expect(first).toContain(
       '!!! NO SANDBOX: this tool can reach everything that its user can reach: p: step 1 !!!',
     );
-    expect(first).toContain('!!! SECRETS: it gets variables of your environment: p: step 1: TOKEN !!!');
+    expect(first).toContain('!!! SECRETS: it gets secrets of the executor: p: step 1: backup.token !!!');
   });
 });

@@ -18,7 +18,7 @@ tools:
     executable: /bin/sh
     args: ["-c", "tar c . | nc backup.example 9000", "{day}"]
     parameters: { day: { type: string, max_length: 20 } }
-    env_pass: [BACKUP_TOKEN]
+    secrets: [BACKUP_TOKEN]
     sandbox: none
     undo: none
 pipelines:
@@ -86,13 +86,13 @@ async function planScreen(made: Keyturn, root: string): Promise<string> {
     writeFileSync(join(root, name), text);
     chmodSync(join(root, name), 0o644);
   }
-  const read = await made.readPlan({ plan: Buffer.from(JSON.stringify(PLAN)), config: null });
+  const read = await made.plans.read({ plan: Buffer.from(JSON.stringify(PLAN)), config: null });
   if (!('spec' in read)) throw new Error(JSON.stringify(read.problems));
-  const { intent_id } = await made.propose({
+  const { intent_id } = await made.intents.propose({
     declared_goal: 'Close the books of the month',
     effect: { kind: 'plan', ...read.spec },
   });
-  const question = 'Type the exact id to approve it: ';
+  const question = 'Type the first 6 characters of the code to approve it: ';
   const session = inTerminal(['approve', intent_id], { cwd: root, columns: 110, rows: 400 });
   try {
     await session.expect(question);
@@ -110,7 +110,7 @@ async function policyScreen(made: Keyturn, root: string): Promise<string> {
   writeFileSync(file('release.cedar'), GUARD);
   writeFileSync(file('quorums.yaml'), quorums + QUORUM);
   writeFileSync(file('tests.yaml'), tests + ROW);
-  await made.activatePolicies({ reason: 'Two people release.', signer });
+  await made.policies.activate({ reason: 'Two people release.', signer });
   writeFileSync(
     file('release.cedar'),
     GUARD.replace('resource.name == "release"', 'resource.name == "releases"'),
@@ -127,6 +127,7 @@ function stable(text: string, root: string): string {
       .replaceAll(root, '/srv/shop')
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
       .replace(/\b[0-9a-f]{64}\b/g, '<sha256>')
+      .replace(/\b[0-9A-Z]{4}(-[0-9A-Z]{4}){3}\b/g, '<code>')
       .replace(/\b[0-9a-f]{12}\b/g, '<sha256…>')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
       .replace(/, from the account [^\n]*/g, ', from the account <account>')

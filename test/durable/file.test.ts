@@ -42,7 +42,7 @@ describe('createDurably', () => {
     const path = join(scratch(), 'old');
     writeFileSync(path, 'old');
     const refusal = await expectRefusal('WRITE_FAILED', () => createDurably(path, bytes('new')));
-    expect(refusal.details.errno).toBe('EEXIST');
+    expect(refusal.facts.errno).toBe('EEXIST');
     expect(text(path)).toBe('old');
   });
 

@@ -1,24 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildCommand, runChild } from '../../src/effect/child.ts';
-import { until } from '../support/processes.ts';
+import { Starter } from '../../src/effect/starter.ts';
+import { isRunning, until } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
+import { sh as shell } from './sh.ts';
 
-const sh = (script: string, more: Partial<ChildCommand> = {}) =>
-  runChild({
-    argv: ['/bin/sh', '-c', script],
-    env: { PATH: '/usr/bin:/bin' },
-    cwd: '/',
-    timeout_ms: 30_000,
-    stdout_bytes: 1000,
-    stderr_bytes: 1000,
-    ...more,
-  });
 const text = ({ bytes }: { bytes: Uint8Array }) => Buffer.from(bytes).toString();
 
-describe('runChild', () => {
+const starter = new Starter(0);
+afterAll(() => starter.close());
+
+describe.each([
+  ['runChild', runChild],
+  ['the helper of a starter', (one: ChildCommand) => starter.run(one)],
+])('%s', (_, run) => {
+  const sh = (script: string, more: Partial<ChildCommand> = {}) => run(shell(script, more));
+
+  if (run !== runChild) beforeAll(() => untilHelped(starter));
+
   it('gives the exit code and both streams', async () => {
     const outcome = await sh('echo out; echo err >&2; exit 3');
     expect(outcome).toMatchObject({ started: true, exit_code: 3, signal: null, timed_out: false });
@@ -118,12 +120,17 @@ describe('runChild', () => {
     const folder = scratch();
     writeFileSync(join(folder, 'given'), 'given');
     const fd = openSync(join(folder, 'given'), 'r');
-    const outcome = await sh('cat <&3', { fds: [fd] });
+    const outcome = await sh('cat /proc/self/fd/3; ls -l /proc/self/fd', { fds: [fd] });
     closeSync(fd);
-    expect(text(outcome.stdout)).toBe('given');
+    expect(text(outcome.stdout).startsWith('given')).toBe(true);
+    const open = [...text(outcome.stdout).matchAll(/ -> (\/.*)$/gm)].map(([, path]) => path!);
+    const others = open.filter((path) => path !== '/dev/null' && !path.startsWith('/proc/'));
+    expect(others).toEqual([join(folder, 'given')]);
   });
+});
 
-  it('covers a folder that our own parent left open', () => {
+describe('what our own parent left open', () => {
+  it('is covered for every child', () => {
     const folder = scratch();
     mkdirSync(join(folder, 'left'));
     const source = join(import.meta.dirname, '../../src/effect/child.ts');
@@ -168,10 +175,7 @@ describe('a machine without /proc', () => {
   });
 });
 
-function isRunning(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+/** Until the children have another parent. */
+async function untilHelped(starter: Starter): Promise<void> {
+  await until(async () => text((await starter.run(shell('echo $PPID'))).stdout) !== `${process.pid}\n`);
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileGlobs, type Standing } from '../../src/effect/glob.ts';
+import { compileGlobs, type GlobState } from '../../src/effect/glob.ts';
 
 /** Walks down to a file as a folder walk does. */
 function matches(pattern: string, path: string): boolean {
   const globs = compileGlobs([pattern]);
   const folders = path.split('/');
   const name = folders.pop()!;
-  const at = folders.reduce<Standing>((standing, folder) => globs.below(standing, folder), globs.start);
+  const at = folders.reduce<GlobState>((standing, folder) => globs.below(standing, folder), globs.start);
   return globs.files(at, name).length > 0;
 }
 

@@ -127,4 +127,13 @@ describe('createDigests', () => {
     utimesSync(path, atime, mtime);
     expect(of()).toBe(sha256('bbbb'));
   });
+
+  it('sees another interpreter in a first line of the same length', () => {
+    const path = file('#!/bin/sh \n');
+    const digests = createDigests(LATER);
+    const interpreter = () => describePrograms(path, '/usr/bin:/bin', digests)[1]!.called;
+    expect([interpreter(), interpreter()]).toEqual(['/bin/sh', '/bin/sh']);
+    writeFileSync(path, '#!/bin/cat\n');
+    expect(interpreter()).toBe('/bin/cat');
+  });
 });

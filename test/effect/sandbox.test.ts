@@ -18,6 +18,7 @@ const machine: Machine = {
   bwrap: '/usr/bin/bwrap',
   prlimit: '/usr/bin/prlimit',
   flock: null,
+  mkfifo: null,
   proc: true,
   system: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
   network: [{ path: '/etc/hosts' }],

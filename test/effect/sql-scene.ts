@@ -36,16 +36,6 @@ export async function stageIn(root: string): Promise<string> {
   }
 }
 
-export function processesThatName(text: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** A second process that opens the database with DuckDB, says so or says why not, and keeps it open. */
 export async function otherProcess(path: string): Promise<string> {
   const duckdb = createRequire(import.meta.url).resolve('@duckdb/node-api');

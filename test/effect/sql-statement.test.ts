@@ -168,7 +168,7 @@ describe('what may not run', () => {
     ['explain explain select 1', 'EXPLAIN EXPLAIN'],
   ])('%s is named and refused', async (text, what) => {
     const refusal = await expectRefusal('SQL_STATEMENT_FORBIDDEN', () => run(`select 1; ${text}`));
-    expect(refusal.details).toMatchObject({ statement: 2, what });
+    expect(refusal.facts).toMatchObject({ statement: 2, what });
   });
 
   it.each([

@@ -93,16 +93,17 @@ export async function writerOf(path: string): Promise<Writer> {
 
 /** Processes that have the file open, other than this one. */
 export function holdersOf(path: string): number[] {
-  const { ino } = statSync(path);
+  const { dev, ino } = statSync(path);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  return pids.map(Number).filter((pid) => hasOpen(pid, ino));
+  return pids.map(Number).filter((pid) => hasOpen(pid, { dev, ino }));
 }
 
-function hasOpen(pid: number, ino: number): boolean {
+function hasOpen(pid: number, { dev, ino }: { dev: number; ino: number }): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => {
       if (!readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('/')) return false;
-      return statSync(`/proc/${pid}/fd/${fd}`).ino === ino;
+      const open = statSync(`/proc/${pid}/fd/${fd}`);
+      return open.dev === dev && open.ino === ino;
     });
   } catch {
     return false; // it ended

@@ -61,7 +61,7 @@ describe('P1: a database that an action other than SQL replaces, moves or remove
       const before = picture(p.root);
       const { report } = await ran(p, planOf([action]));
       const writer = await writerOf(join(p.root, at));
-      expect((await p.keyturn.previewRollback(report.execution_id)).paths[0]).toMatchObject({
+      expect((await p.keyturn.plans.previewRollback({ run: report.execution_id })).paths[0]).toMatchObject({
         step: 'refuse',
         code: 'SQL_DATABASE_BUSY',
       });

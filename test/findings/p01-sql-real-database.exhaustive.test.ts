@@ -129,7 +129,7 @@ describe('P1: the real database is locked for the whole action', () => {
     const before = picture(p.root);
     const { report } = await ran(p, planOf([INSERT]));
     const writer = await writerOf(path);
-    expect(await p.keyturn.previewRollback(report.execution_id)).toMatchObject({
+    expect(await p.keyturn.plans.previewRollback({ run: report.execution_id })).toMatchObject({
       status: 'preview',
       paths: [{ step: 'refuse', code: 'SQL_DATABASE_BUSY', done: false }],
     });

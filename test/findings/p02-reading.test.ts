@@ -27,9 +27,9 @@ const READS = (folder = 'ro', more: object = {}) =>
 
 const needed = async (p: Project, plan: string) => {
   const { intent_id } = await proposed(p, plan);
-  const { state, effect, shown } = await p.keyturn.review(intent_id);
+  const { intent, effect, shown } = await p.keyturn.intents.review({ intent_id });
   const { elevated } = effect as PlanEffect;
-  return { approvals: state.approvals_needed, elevated, text: drawn(shown) };
+  return { approvals: intent.approvals_needed, elevated, text: drawn(shown) };
 };
 
 describe('P2: what SQL may read', () => {

@@ -51,7 +51,9 @@ describe('P6: the record does not wait for reports, and diffs are whole', () => 
     });
     expect({ code, ...JSON.parse(stdout).result }).toMatchObject({ code: 0, written: names });
     expect(reportsOf(p, report)).toEqual(before);
-    expect(await p.keyturn.reportPlan(report.execution_id)).toMatchObject({ written: [] });
+    expect(await p.keyturn.plans.report({ execution_id: report.execution_id })).toMatchObject({
+      written: [],
+    });
   });
 
   it('a preview at a terminal comes page by page, and has every changed line', async () => {

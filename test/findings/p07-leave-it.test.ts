@@ -14,6 +14,7 @@ import {
   when,
 } from '../journey/plan-story.ts';
 import { picture, text } from '../plan/engine/story.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -22,7 +23,7 @@ const FILES = { a: 'one', b: 'bee', c: 'sea', m: 'move' };
 
 type Done = Awaited<ReturnType<typeof ran>>;
 const leaving = ({ keyturn, ada }: Project, { report }: Done, ...except: string[]) =>
-  keyturn.rollback({
+  keyturn.plans.rollback({
     execution_id: report.execution_id,
     except,
     reason: 'theirs is right',
@@ -63,7 +64,7 @@ describe('P7: what a rollback leaves as it is', () => {
     expect(text(p.root, 'a')).toBe('theirs');
     expect(picture(p.root).b).toBe(before.b);
     expect(await statusOf(p, done)).toBe('undone');
-    const story = await p.keyturn.story(done.intent_id);
+    const story = await entriesAbout(p.keyturn, done.intent_id);
     expect(story.findLast(({ kind }) => kind === 'rollback.claimed')!.body).toMatchObject({
       except: ['a'],
       by: 'ada',

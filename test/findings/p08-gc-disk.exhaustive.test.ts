@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { create, planOf, ran, undo } from '../journey/plan-story.ts';
+import { objectOf } from '../support/ledger.ts';
 import { PASSPHRASE, TOOLS, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -24,7 +25,7 @@ async function onDisk() {
   const p = { root, keyturn: first, ada: await first.unlock('ada', PASSPHRASE) };
   const { report } = await ran(p, planOf([create('1', 'n', 'x'.repeat(50_000))]));
   await undo(p, report);
-  const { objects } = await first.previewGc({ keep_bytes: 0 });
+  const { objects } = await first.system.previewGc({ keep_bytes: 0 });
   expect(objects.removes.length).toBeGreaterThan(0);
   return { p, request: { runs: [], objects: objects.removes, reason: 'full', signer: p.ada } };
 }
@@ -47,15 +48,19 @@ describe('P8: a gc on a disk', () => {
     if (!found) return;
     const { p, request } = found;
     const fills = fill(p.root);
-    const { objects } = await p.keyturn.gc(request);
+    const { objects } = await p.keyturn.system.gc(request);
     expect(objects).toMatchObject({ objects: 0, bytes: 0, code: 'DISK_FULL' });
     rmSync(fills);
     const again = await Keyturn.open({ at: p.root });
     onTestFinished(() => again.close());
-    for (const { digest } of request.objects) expect((await again.object(digest)).length).toBeGreaterThan(0);
-    await again.verifyStore({ deep: true });
-    expect((await again.gc(request)).objects).toMatchObject({ objects: request.objects.length, code: null });
-    await again.verifyStore({ deep: true });
+    for (const { digest } of request.objects)
+      expect((await objectOf(again, digest)).length).toBeGreaterThan(0);
+    await again.ledger.verifyStore({ deep: true });
+    expect((await again.system.gc(request)).objects).toMatchObject({
+      objects: request.objects.length,
+      code: null,
+    });
+    await again.ledger.verifyStore({ deep: true });
   });
 
   it('that is read-only lists what it would remove, and removes nothing', async () => {
@@ -70,7 +75,9 @@ describe('P8: a gc on a disk', () => {
     await expectRefusal('STORE_READ_ONLY', () => Keyturn.open({ at }));
     const look = await Keyturn.open({ at, mode: 'read' });
     onTestFinished(() => look.close());
-    expect((await look.previewGc({ keep_bytes: 0 })).objects.removes).toHaveLength(request.objects.length);
-    expect((await look.gc(request)).objects).toMatchObject({ objects: 0, code: 'STORE_READ_ONLY' });
+    expect((await look.system.previewGc({ keep_bytes: 0 })).objects.removes).toHaveLength(
+      request.objects.length,
+    );
+    expect((await look.system.gc(request)).objects).toMatchObject({ objects: 0, code: 'STORE_READ_ONLY' });
   });
 });

@@ -14,6 +14,7 @@ import {
   undo,
 } from '../journey/plan-story.ts';
 import { hasStrace, killAtCall } from '../plan/engine/crash.ts';
+import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 /** Needs the build in dist/. */
@@ -34,15 +35,15 @@ async function killedAt(call: string, when: number): Promise<number | null> {
     return null;
   }
   const left = existsSync(folder) ? readdirSync(folder).length : 0;
-  const run = (await p.keyturn.intent(report.intent_id)).runs[0]!;
+  const run = (await p.keyturn.intents.get({ intent_id: report.intent_id })).runs[0]!;
   if (run.expired_at === null) {
     expect(left, 'nothing goes before it is recorded').toBe(2);
     expect((await undo(p, report)).status).toBe('rolled_back');
   } else {
     if (left < 2) expect(reportsOf(p, report).rollback_manifest.status).toBe('EXPIRED');
     await expectRefusal('BACKUPS_EXPIRED', () => undo(p, report));
-    const { removes } = await p.keyturn.previewGc({ older_than_s: 3600 });
-    const { runs } = await p.keyturn.gc({ runs: removes, reason: 'again', signer: p.ada });
+    const { removes } = await p.keyturn.system.previewGc({ older_than_s: 3600 });
+    const { runs } = await p.keyturn.system.gc({ runs: removes, reason: 'again', signer: p.ada });
     expect(runs.every(({ removed }) => removed)).toBe(true);
     expect(existsSync(folder)).toBe(false);
     expect(reportsOf(p, report).rollback_manifest.status).toBe('EXPIRED');
@@ -56,24 +57,29 @@ async function objectsKilledAt(call: string, when: number): Promise<boolean | nu
   const p = await project();
   const { report } = await ran(p, planOf([create('1', 'n', 'x'.repeat(5_000))]));
   const policy = { keep_bytes: 0, undoable_too: true };
-  const { removes } = (await p.keyturn.previewGc(policy)).objects;
+  const { removes } = (await p.keyturn.system.previewGc(policy)).objects;
   const { killed, output } = killAtCall(script, [p.root, 'gc-objects', report.execution_id], call, when);
   if (!killed) {
     expect(output).toContain('removed');
     return null;
   }
-  await p.keyturn.verifyStore({ deep: true });
-  const { effect_digest, runs } = await p.keyturn.intent(report.intent_id);
-  const is_there = (await p.keyturn.story(effect_digest)).length === 0;
+  await p.keyturn.ledger.verifyStore({ deep: true });
+  const { effect_digest, runs } = await p.keyturn.intents.get({ intent_id: report.intent_id });
+  const is_there = (await entriesAbout(p.keyturn, effect_digest)).length === 0;
   expect(runs[0]!.expired_at === null, 'both or neither').toBe(is_there);
   if (is_there) expect((await undo(p, report)).status).toBe('rolled_back');
   else await expectRefusal('BACKUPS_EXPIRED', () => undo(p, report));
-  const next = await p.keyturn.previewGc(policy);
+  const next = await p.keyturn.system.previewGc(policy);
   expect(next.objects.removes.length === 0).toBe(!is_there);
-  await p.keyturn.gc({ runs: next.removes, objects: next.objects.removes, reason: 'again', signer: p.ada });
+  await p.keyturn.system.gc({
+    runs: next.removes,
+    objects: next.objects.removes,
+    reason: 'again',
+    signer: p.ada,
+  });
   expect(removes.length).toBeGreaterThan(0);
-  for (const { digest } of removes) await expectRefusal('OBJECT_MISSING', () => p.keyturn.object(digest));
-  await p.keyturn.verifyStore({ deep: true });
+  for (const { digest } of removes) await expectRefusal('OBJECT_MISSING', () => objectOf(p.keyturn, digest));
+  await p.keyturn.ledger.verifyStore({ deep: true });
   return is_there;
 }
 

@@ -66,10 +66,10 @@ describe('P8: what a run and its reports say', () => {
     const { instructions } = reportsOf(p, report).execution_report;
     expect(instructions).toEqual([expect.stringContaining(`sub/${left[0]}: a temporary file of this run`)]);
     expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('one');
-    expect(await p.keyturn.leftovers()).toEqual(instructions);
+    expect((await p.keyturn.system.leftovers()).files).toEqual(instructions);
     spawnSync('chattr', ['-i', folder]);
     rmSync(join(folder, left[0]!));
-    expect(await p.keyturn.leftovers()).toEqual([]);
+    expect((await p.keyturn.system.leftovers()).files).toEqual([]);
   });
 
   it('a rename to another file system is refused when it is proposed', async () => {
@@ -93,7 +93,7 @@ describe('P8: what a run and its reports say', () => {
       p,
       planOf([replace('1', 'a', 'one', 'two')], { stop_on_error: false, rollback_on_failure: true }),
     );
-    const screen = JSON.stringify((await p.keyturn.review(intent.intent_id)).shown);
+    const screen = JSON.stringify((await p.keyturn.intents.review({ intent_id: intent.intent_id })).shown);
     expect(screen).not.toContain('go on');
     expect(screen).not.toContain('GOES ON');
     expect(screen).toContain('stop_on_error');
@@ -121,10 +121,10 @@ describe('P8: what a run and its reports say', () => {
         put(before);
       },
     });
-    const { details } = await expectRefusal('RECORDING_FAILED', () => running);
+    const { facts } = await expectRefusal('RECORDING_FAILED', () => running);
     put(claimed);
-    expect((await p.keyturn.intent(intent.intent_id)).status).toBe('claimed');
-    expect((await undo(p, details as never)).status).toBe('rolled_back');
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status).toBe('claimed');
+    expect((await undo(p, facts as never)).status).toBe('rolled_back');
     expect(text(p.root, 'a')).toBe('one');
   });
 });

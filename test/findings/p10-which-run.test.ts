@@ -5,7 +5,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const project = planProjects();
 
-const ask = ({ keyturn }: Project, run: string) => keyturn.previewRollback(run);
+const ask = ({ keyturn }: Project, run: string) => keyturn.plans.previewRollback({ run });
 const pathsOf = async (p: Project, run: string) => (await ask(p, run)).paths.map(({ path }) => path);
 
 describe('P10: which run is undone', () => {
@@ -32,7 +32,7 @@ describe('P10: which run is undone', () => {
     );
     const { intent_id } = await runnable(p, planOf([create('1', 'waits')]));
     const waiting = await expectRefusal('EXECUTION_NOT_FOUND', () => ask(p, intent_id));
-    expect(waiting.message).toContain('No run of a plan');
+    expect(waiting.message).toContain('No run has this id');
     const runs = [];
     for (let i = 0; i < 2; i++) runs.push(await ran(p, planOf([create('1', `f${i}`)])));
     await expectRefusal('EXECUTION_NOT_FOUND', () => ask(p, '00000000-0000-0000'));
@@ -47,7 +47,7 @@ describe('P10: which run is undone', () => {
     const ids = ['1', '2'].map((last) => `abcdabcd-0000-4000-8000-00000000000${last}`);
     for (const intent_id of ids)
       await run(p, await runnable(p, planOf([create('1', intent_id)]), { intent_id }));
-    const refusal = await expectRefusal('EXECUTION_AMBIGUOUS', () => ask(p, 'abcdabcd-0000'));
+    const refusal = await expectRefusal('ID_AMBIGUOUS', () => ask(p, 'abcdabcd-0000'));
     expect(refusal.message).toContain('2 runs fit');
     expect(await pathsOf(p, ids[0]!)).toEqual([ids[0]]);
   });

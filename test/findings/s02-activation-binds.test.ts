@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentAnswer } from '../../src/agent/answer.ts';
+import type { AgentAnswer } from '../../src/agent/answer-shape.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
 import { human } from '../journey/authority.ts';
@@ -158,7 +158,7 @@ beforeAll(async () => {
   for (const one of SIMULATIONS) writeSimulation(root, one);
   for (const id of IDS) await keyturn.simulations.register({ id, reason: 'A test.', signer: p.ada });
   for (const id of IDS) await keyturn.simulations.activate({ id, reason: 'A test.', signer: p.ada });
-}, 60_000);
+}, 600_000);
 
 afterEach(restore);
 
@@ -222,21 +222,21 @@ describe('S2: an activation binds what runs', () => {
       change(root);
       refusedFor(await yes(keyturn, prompt), what);
       refusedFor(
-        await keyturn.agent.ask({ user_id: 'ada', utterance: 'append a notebook line "early"' }),
+        await keyturn.conversations.ask({ user_id: 'ada', utterance: 'append a notebook line "early"' }),
         what,
       );
       refusedFor(
-        await keyturn.agent.ask({ user_id: 'ada', utterance: 'wipe the whole archive "high"' }),
+        await keyturn.conversations.ask({ user_id: 'ada', utterance: 'wipe the whole archive "high"' }),
         what,
       );
       expect(writtenIn(root)).toEqual([]);
-      await keyturn.agent.replay(prompt.correlation_id);
+      await keyturn.conversations.replay({ correlation_id: prompt.correlation_id });
     },
   );
 
   it('LOW risk without a prompt is refused as well, also where the tool lost its sandbox', async () => {
     const { root, keyturn } = p;
-    const ask = () => keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const ask = () => keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     expect((await ask()).kind).toBe('OUTCOME');
     renamedOver(root, 'say.sh', '#!/bin/sh\necho other\n', 0o755);
     refusedFor(await ask(), 'executables[0].sha256');
@@ -254,7 +254,7 @@ describe('S2: an activation binds what runs', () => {
     renamedOver(root, 'strike.sh', script('OTHER '), 0o755);
     refusedFor(await yes(keyturn, done.next), 'executables[0].sha256');
     expect(writtenIn(root)).toEqual(['+ chain one']);
-    await keyturn.agent.replay(first.correlation_id);
+    await keyturn.conversations.replay({ correlation_id: first.correlation_id });
   });
 
   it('an undo runs what was activated to undo, or nothing', async () => {
@@ -263,7 +263,7 @@ describe('S2: an activation binds what runs', () => {
     expect((await yes(keyturn, prompt)).kind).toBe('OUTCOME');
     renamedOver(root, 'strike.sh', script('OTHER '), 0o755);
     const { correlation_id } = prompt;
-    refusedFor(await keyturn.agent.undo({ correlation_id, user_id: 'ada' }), 'executables[0].sha256');
+    refusedFor(await keyturn.conversations.undo({ correlation_id, user_id: 'ada' }), 'executables[0].sha256');
     expect(writtenIn(root)).toEqual(['+ undone']);
   });
 
@@ -271,7 +271,7 @@ describe('S2: an activation binds what runs', () => {
     const { root, keyturn } = p;
     renamedOver(root, 'strike.sh', script('OTHER '), 0o755);
     const ask = { user_id: 'ada', utterance: 'append a notebook line "no way back"' };
-    refusedFor(await keyturn.agent.ask(ask), 'undone_by.effect.executables[0].sha256');
+    refusedFor(await keyturn.conversations.ask(ask), 'undone_by.effect.executables[0].sha256');
   });
 
   it.each([
@@ -284,8 +284,8 @@ describe('S2: an activation binds what runs', () => {
     const text = file.endsWith('.sh') ? script('OTHER ') : 'drop table customers;\n';
     renamedOver(root, file, text, 0o755);
     refusedFor(await yes(keyturn, prompt), what);
-    refusedFor(await keyturn.agent.ask({ user_id: 'ada', utterance }), what);
-    await keyturn.agent.replay(prompt.correlation_id);
+    refusedFor(await keyturn.conversations.ask({ user_id: 'ada', utterance }), what);
+    await keyturn.conversations.replay({ correlation_id: prompt.correlation_id });
   });
 
   const sql = (operation: object) => ({
@@ -327,7 +327,7 @@ describe('S2: an activation binds what runs', () => {
     const { root, keyturn, ada } = p;
     renamedOver(root, 'say.sh', '#!/bin/sh\necho other\n', 0o755);
     await keyturn.simulations.activate({ id: 'hello.show', reason: 'Seen.', signer: ada });
-    const answer = await keyturn.agent.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    const answer = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     expect(answer.kind).toBe('OUTCOME');
   });
 
@@ -338,7 +338,7 @@ describe('S2: an activation binds what runs', () => {
     writeSimulation(root, simulation(id, 'salute the assembled crowd', { ...calm, effect: { tool: 'say' } }));
     await keyturn.simulations.register({ id, reason: 'A test.', signer: ada });
     const delegated = async () =>
-      (await keyturn.delegations()).filter(
+      (await keyturn.agents.delegations()).delegations.filter(
         ({ actions, status }) => status === 'active' && actions.includes(`simulation:${id}@1`),
       );
     const activating = [ada, bob].map((signer) =>

@@ -21,7 +21,10 @@ when { resource.name == "reach" };
 /** Activates by the library what the files say now. */
 const activate = () =>
   scene.inside(async (keyturn) => {
-    await keyturn.activatePolicies({ reason: 'as it is', signer: await keyturn.unlock('alice', PASSPHRASE) });
+    await keyturn.policies.activate({
+      reason: 'as it is',
+      signer: await keyturn.unlock('alice', PASSPHRASE),
+    });
   });
 
 const diff = async () =>

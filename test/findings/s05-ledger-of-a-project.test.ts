@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askController } from '../../src/cli/controller.ts';
+import { check } from '../../src/cli/command/check.ts';
 import { requireNotFrozen } from '../../src/cli/lane-freeze.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { AUTHORITY_TOOLS, authority, granted, type Intent } from '../journey/authority.ts';
@@ -40,13 +40,17 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
     const [ours, theirs] = [await closed(), await foreign()];
     copyFileSync(storeOf(theirs.root), storeOf(ours.root));
     for (const mode of ['read', 'write'] as const) {
-      const { details, message } = await expectRefusal('LEDGER_FOREIGN', () => opens(ours.root, mode));
+      const { facts, message } = await expectRefusal('LEDGER_FOREIGN', () => opens(ours.root, mode));
       expect(message).toContain('Expected keyturn/');
-      expect(details.expected).not.toBe(details.found);
+      expect(facts.expected).not.toBe(facts.found);
     }
-    const verdict = await askController(ours.root, theirs.intent_id, theirs.hash);
+    const verdict = await check({
+      command: 'check',
+      operands: [theirs.intent_id, theirs.hash],
+      options: { project: ours.root },
+    });
     expect(verdict.refusal?.code).toBe('LEDGER_FOREIGN');
-    expect(verdict.line).toBe('[ERROR] Verification tool error');
+    expect(verdict.lines).toEqual(['[ERROR] Verification tool error']);
   });
 
   it('the look of the lane at a freeze is refused, too', async () => {
@@ -69,7 +73,7 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
   it('init pins it in a file that says origin, founder and fingerprint, and that cannot be written', async () => {
     const ours = await authority();
     const pinned = JSON.parse(readFileSync(pinOf(ours.root), 'utf8'));
-    const { origin, fingerprint } = await ours.keyturn.head();
+    const { origin, key: fingerprint } = await ours.keyturn.ledger.head();
     expect(pinned).toEqual({
       format: 'keyturn-ledger/1',
       origin,

@@ -58,7 +58,7 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
 
   it('a further host joins after the beginning of the fingerprint was typed, and not before', async () => {
     const p = await shared(server(), 'joined');
-    const { fingerprint } = await p.keyturn.head();
+    const { key: fingerprint } = await p.keyturn.ledger.head();
     const at = furtherHost(p);
     const short = fingerprint.slice('sha256:'.length, 'sha256:'.length + 16);
 

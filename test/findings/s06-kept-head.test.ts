@@ -11,13 +11,16 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { askController } from '../../src/cli/controller.ts';
+import { check } from '../../src/cli/command/check.ts';
+import { parseEvent } from '../../src/event/event.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { requireLaneAllowed } from '../../src/lane/project.ts';
 import { authority, granted, type Intent, yes } from '../journey/authority.ts';
+import { entriesAbout, newestOf, sizeOf } from '../support/ledger.ts';
 import { PASSPHRASE, type Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 
 const storeOf = (root: string) => join(root, '.keyturn', 'store.db');
 const headOf = (root: string) => join(root, '.keyturn', 'head');
@@ -39,7 +42,7 @@ async function ranAfterBackup(): Promise<Project & Intent & { backup: string }> 
   const backup = join(scratch(), 'store.db');
   copyFileSync(storeOf(p.root), backup);
   const again = await opens(p.root);
-  await again.run({ ...intent, confirm: yes });
+  await runSeen(again, { ...intent, confirm: yes });
   await again.close();
   return { ...p, ...intent, backup };
 }
@@ -63,7 +66,8 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     copyFileSync(p.backup, storeOf(p.root));
     for (const mode of ['read', 'write'] as const)
       await expectRefusal('LEDGER_TRUNCATED', () => opens(p.root, mode));
-    expect((await askController(p.root, p.intent_id, p.hash)).refusal?.code).toBe('LEDGER_TRUNCATED');
+    const asked = { command: 'check', operands: [p.intent_id, p.hash], options: { project: p.root } };
+    expect((await check(asked)).refusal?.code).toBe('LEDGER_TRUNCATED');
   });
 
   it('a tail that was cut off is refused', async () => {
@@ -85,25 +89,27 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     const p = await authority();
     const intent = await granted(p);
     const other = await granted(p);
-    await p.keyturn.run({ ...intent, confirm: yes });
+    await runSeen(p.keyturn, { ...intent, confirm: yes });
     sql(p.root, cutTail(1));
-    await expectRefusal('LEDGER_TRUNCATED', () => p.keyturn.check(other.intent_id, other.hash));
-    await expectRefusal('LEDGER_TRUNCATED', () => p.keyturn.run({ ...other, confirm: yes }));
+    await expectRefusal('LEDGER_TRUNCATED', () =>
+      p.keyturn.intents.check({ intent_id: other.intent_id, hash: other.hash }),
+    );
+    await expectRefusal('LEDGER_TRUNCATED', () => runSeen(p.keyturn, { ...other, confirm: yes }));
   });
 
   it('init keeps a head, a claim keeps it at once, and closing keeps the end', async () => {
     const p = await authority();
     const intent = await granted(p);
     let claimed = 0;
-    await p.keyturn.run({
+    await runSeen(p.keyturn, {
       ...intent,
       confirm: async () => true,
       onProgress: () => {},
     });
-    const story = await p.keyturn.story(intent.intent_id);
+    const story = await entriesAbout(p.keyturn, intent.intent_id);
     claimed = story.find(({ kind }) => kind === 'execution.claimed')!.seq + 1;
     expect(sizeIn(headOf(p.root))).toBeGreaterThanOrEqual(claimed);
-    const size = await p.keyturn.size();
+    const size = await sizeOf(p.keyturn);
     await p.keyturn.close();
     expect(sizeIn(headOf(p.root))).toBe(size);
   });
@@ -115,7 +121,7 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     await p.keyturn.close();
     writeFileSync(headOf(p.root), before);
     const again = await opens(p.root);
-    const size = await again.size();
+    const size = await sizeOf(again);
     await again.close();
     expect(sizeIn(headOf(p.root))).toBe(size);
   });
@@ -125,7 +131,7 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     const other = await opens(p.root);
     await granted(p);
     await granted({ ...p, keyturn: other });
-    const size = await other.size();
+    const size = await sizeOf(other);
     await other.close();
     expect(sizeIn(headOf(p.root))).toBe(size);
     await p.keyturn.close();
@@ -174,22 +180,30 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     const kept = sizeIn(headOf(p.root));
     copyFileSync(p.backup, storeOf(p.root));
     const accepting = await Keyturn.open({ at: p.root, head: 'accept' });
-    await expectRefusal('LEDGER_TRUNCATED', () => accepting.check(p.intent_id, p.hash));
-    const before = await accepting.size();
+    await expectRefusal('LEDGER_TRUNCATED', () =>
+      accepting.intents.check({ intent_id: p.intent_id, hash: p.hash }),
+    );
+    const before = await sizeOf(accepting);
     const signer = await accepting.unlock('ada', PASSPHRASE);
-    const { body } = await accepting.acceptHead({ reason: 'the disk was restored', signer });
-    expect(body).toMatchObject({ seq: before, kept_size: kept, by: 'ada', reason: 'the disk was restored' });
+    const accepted = await accepting.ledger.acceptHead({ reason: 'the disk was restored', signer });
+    expect(accepted).toEqual({
+      entries: before,
+      kept_size: kept,
+      by: 'ada',
+      reason: 'the disk was restored',
+    });
     await accepting.close();
     const again = await opens(p.root);
-    expect(await again.size()).toBe(before + 1);
-    await again.verify({ deep: true });
-    expect((await again.rebuild({ write: false })).differences).toEqual([]);
+    expect(await sizeOf(again)).toBe(before + 1);
+    await again.ledger.verify({ deep: true });
+    expect((await again.ledger.rebuild({ write: false })).differences).toEqual([]);
     await again.close();
   });
 
   it('the same acceptance counts nowhere else in the ledger', async () => {
     const p = await authority();
-    const accepted = await p.keyturn.acceptHead({ reason: 'a test', signer: p.ada });
+    await p.keyturn.ledger.acceptHead({ reason: 'a test', signer: p.ada });
+    const [accepted] = await newestOf(p.keyturn, 1);
     const { openSqliteStore } = await import('../../src/store/sqlite/store.ts');
     const options = {
       path: storeOf(p.root),
@@ -198,7 +212,7 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
       mode: 'write',
     } as const;
     const store = await openSqliteStore(options);
-    await expectRefusal('DECISION_STALE', () => store.commit({ events: [accepted] }));
+    await expectRefusal('DECISION_STALE', () => store.commit({ events: [parseEvent(accepted!)] }));
     await store.close();
   });
 
@@ -209,7 +223,7 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     writeFileSync(join(p.root, 'keyturn.yaml'), `version: 1\nheads: ${elsewhere}\n`);
     await expectRefusal('KEPT_HEAD_INVALID', () => opens(p.root));
     const accepting = await Keyturn.open({ at: p.root, head: 'accept' });
-    await accepting.acceptHead({ reason: 'a second place for heads', signer: p.ada });
+    await accepting.ledger.acceptHead({ reason: 'a second place for heads', signer: p.ada });
     await accepting.close();
     expect(existsSync(elsewhere)).toBe(true);
 
@@ -233,43 +247,18 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     symlinkSync('../place', join(p.root, 'kept', 'by', 'link'));
     writeFileSync(join(p.root, 'keyturn.yaml'), `version: 1\n${settings}`);
     const keyturn = await Keyturn.open({ at: p.root, head: 'accept' });
-    await keyturn.acceptHead({ reason: 'a second place for heads', signer: p.ada });
+    await keyturn.ledger.acceptHead({ reason: 'a second place for heads', signer: p.ada });
     for (const target of ['kept/place/head', 'kept/ops.log']) {
       const action = { action_type: 'FILE_DELETE', operation: { type: 'delete' }, action_id: 'a', target };
       const plan = { plan_id: 'PLAN-1', action_plan: [action] };
       const effect = { kind: 'plan', task_id: 'T', config: null, plan } as const;
       await expectRefusal('PLAN_PATH_OWN', () =>
-        keyturn.propose({ declared_goal: 'A test', issuer: 'ada', effect }),
+        keyturn.intents.propose({ declared_goal: 'A test', issuer: 'ada', effect }),
       );
     }
     await keyturn.close();
     const [project] = requireLaneAllowed([p.root]);
     expect(project!.protected).toContain(join(p.root, 'kept', 'by', 'link', 'head'));
     expect(project!.protected).toContain(join(p.root, 'kept', 'ops.log'));
-  });
-
-  it.fails('S6: rows of the index that are put back do not let an intent run twice', async () => {
-    const p = await authority();
-    const intent = await granted(p);
-    const ran = await opens(p.root);
-    const keep = new DatabaseSync(storeOf(p.root));
-    keep.exec(
-      'CREATE TABLE kept_lookup AS SELECT * FROM lookup; CREATE TABLE kept_rows AS SELECT * FROM projection;',
-    );
-    keep.close();
-    await ran.run({ ...intent, confirm: yes });
-    await ran.close();
-    await p.keyturn.close();
-    sql(
-      p.root,
-      `DELETE FROM lookup; INSERT INTO lookup SELECT * FROM kept_lookup;
-       DELETE FROM projection; INSERT INTO projection SELECT * FROM kept_rows;`,
-    );
-    const again = await opens(p.root);
-    try {
-      await expect(again.run({ ...intent, confirm: yes })).rejects.toThrow();
-    } finally {
-      await again.close();
-    }
   });
 });

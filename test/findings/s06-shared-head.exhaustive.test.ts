@@ -4,6 +4,7 @@ import { granted, yes } from '../journey/authority.ts';
 import { anotherHost, shared } from '../journey/postgres-host.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 
 const server = postgres();
 
@@ -26,7 +27,7 @@ describe('S6: a ledger on a server that is behind the kept head of a host is ref
     const second = await anotherHost(p);
     await second.keyturn.close();
     const intent = await granted(p);
-    await p.keyturn.run({ ...intent, confirm: yes });
+    await runSeen(p.keyturn, { ...intent, confirm: yes });
     await p.keyturn.close();
     await cut('restored', 2);
     for (const mode of ['read', 'write'] as const)
@@ -37,9 +38,9 @@ describe('S6: a ledger on a server that is behind the kept head of a host is ref
   it('one that is restored under an open project refuses the next run', async () => {
     const p = await shared(server(), 'under');
     const [first, second] = [await granted(p), await granted(p)];
-    await p.keyturn.run({ ...first, confirm: yes });
+    await runSeen(p.keyturn, { ...first, confirm: yes });
     await cut('under', 1);
-    await expectRefusal('LEDGER_TRUNCATED', () => p.keyturn.run({ ...second, confirm: yes }));
+    await expectRefusal('LEDGER_TRUNCATED', () => runSeen(p.keyturn, { ...second, confirm: yes }));
   });
 
   it('a host keeps what other hosts wrote when it opens the ledger to write', async () => {

@@ -8,6 +8,7 @@ import { AUTHORITY_TOOLS, granted, yes } from '../journey/authority.ts';
 import { PASSPHRASE, writeRegistry } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 
 /** The table of SECURITY.md, "What is noticed, and by which command": each row done to a real project, each command run. */
 
@@ -77,9 +78,9 @@ beforeAll(async () => {
   backup = join(folder(), 'store.db');
   copyFileSync(storeOf(model), backup);
   const again = await Keyturn.open({ at: model });
-  await again.run({ ...ran, confirm: yes });
+  await runSeen(again, { ...ran, confirm: yes });
   await again.close();
-}, 120_000);
+}, 600_000);
 
 function sql(root: string, text: string): void {
   const db = new DatabaseSync(storeOf(root));
@@ -127,6 +128,7 @@ const CASES: readonly (readonly [string, (root: string) => void, Says])[] = [
     (root) => rewriteEntry(root, '(SELECT max(id) - 1 FROM entry)'),
     {
       ...NOTHING,
+      dry_run: 'LEDGER_BROKEN',
       doctor: 'LEDGER_BROKEN',
       verify: 'LEDGER_BROKEN',
       rebuild: 'LEDGER_BROKEN',
@@ -203,10 +205,11 @@ describe('S6: what was done to the store or the keys is noticed by these command
     const root = copied();
     copyFileSync(join(keysOf(theirs), 'ada.json'), join(keysOf(root), 'ada.json'));
     const opened = await Keyturn.open({ at: root });
-    const signer = await opened.unlock('ada', PASSPHRASE);
-    await expect(opened.freeze({ scope: 'system', reason: 'a test', signer })).rejects.toMatchObject({
-      code: 'KEY_FILE_INVALID',
-    });
+    const signed = async () => {
+      const signer = await opened.unlock('ada', PASSPHRASE);
+      return opened.system.freeze({ scope: 'system', reason: 'a test', signer });
+    };
+    await expect(signed()).rejects.toMatchObject({ code: 'KEY_FILE_INVALID' });
     await opened.close();
   });
 
@@ -218,7 +221,10 @@ describe('S6: what was done to the store or the keys is noticed by these command
     copyFileSync(join(keysOf(theirs), other!), join(keysOf(root), name!));
     const opened = await Keyturn.open({ at: root });
     const signer = await opened.unlock('ada', PASSPHRASE);
-    await expect(opened.grant({ ...waiting, signer })).rejects.toMatchObject({ code: 'KEY_FILE_INVALID' });
+    const { intent_id, hash } = waiting;
+    await expect(opened.intents.grant({ intent_id, hash, signer, is_issued: true })).rejects.toMatchObject({
+      code: 'KEY_FILE_INVALID',
+    });
     await opened.close();
   });
 });

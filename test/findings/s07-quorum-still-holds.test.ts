@@ -11,6 +11,7 @@ import {
   yes,
 } from '../journey/authority.ts';
 import type { Project } from '../support/project.ts';
+import { runSeen } from '../support/seen.ts';
 
 /** A capability that two of three had to agree to, in the form of the shipped example, and one of the two is revoked. */
 async function quorumLost(
@@ -25,23 +26,25 @@ async function quorumLost(
   );
   await rules(p, PERMITS + two, 'two: { any: 2, of: [ada, bob, eve] }\n');
   const intent = await proposeSay(p, { issuer: 'eve', ...over });
-  await p.keyturn.approve({ ...intent, signer: p.ada });
-  await p.keyturn.approve({ ...intent, signer: bob });
-  await p.keyturn.grant({ ...intent, signer: p.ada });
-  return { p, intent, lose: () => p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: eve }) };
+  await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+  await p.keyturn.intents.approve({ ...intent, signer: bob });
+  await p.keyturn.intents.grant({ ...intent, signer: p.ada });
+  return { p, intent, lose: () => p.keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: eve }) };
 }
 
 describe('S7: what a capability counted still holds when it is used', () => {
   it('S7: check says no when one of the two approvers was revoked', async () => {
     const { p, intent, lose } = await quorumLost();
     await lose();
-    expect(await p.keyturn.check(intent.intent_id, intent.hash)).toMatchObject({ eligible: false });
+    expect(await p.keyturn.intents.check({ intent_id: intent.intent_id, hash: intent.hash })).toMatchObject({
+      eligible: false,
+    });
   });
 
   it('S7: run says no when one of the two approvers was revoked', async () => {
     const { p, intent, lose } = await quorumLost();
     await lose();
-    const result = await p.keyturn.run({ ...intent, confirm: yes }).then(
+    const result = await runSeen(p.keyturn, { ...intent, confirm: yes }).then(
       (run) => run.result,
       () => 'refused',
     );
@@ -51,7 +54,7 @@ describe('S7: what a capability counted still holds when it is used', () => {
   it('S7: the claim says no when one of them is revoked between the question and the y', async () => {
     const { p, intent, lose } = await quorumLost();
     const confirm = async () => Boolean(await lose()) || true;
-    const result = await p.keyturn.run({ ...intent, confirm }).then(
+    const result = await runSeen(p.keyturn, { ...intent, confirm }).then(
       (run) => run.result,
       () => 'refused',
     );
@@ -60,8 +63,9 @@ describe('S7: what a capability counted still holds when it is used', () => {
 
   it('S7: a run is stopped when one of them is revoked while it goes on', async () => {
     const { p, intent, lose } = await quorumLost(call('wait', { seconds: 1 }));
-    const running = p.keyturn.run({ ...intent, confirm: yes });
-    while ((await p.keyturn.intent(intent.intent_id)).status !== 'claimed') await new Promise(setImmediate);
+    const running = runSeen(p.keyturn, { ...intent, confirm: yes });
+    while ((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status !== 'claimed')
+      await new Promise(setImmediate);
     await lose();
     expect((await running).result).not.toBe('success');
   });

@@ -5,11 +5,13 @@ import { status } from '../../src/cli/command/status.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { authority, granted, proposeSay, yes } from '../journey/authority.ts';
+import { openSqliteStore } from '../store/open.ts';
+import { newestOf, sizeOf } from '../support/ledger.ts';
 import { type Project, steady } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 
 const DAY_MS = 86_400_000;
 const off = (ms: number) => () => new Date(Date.now() + ms);
@@ -37,7 +39,8 @@ async function wedged(
   return p;
 }
 
-const accept = (p: Project) => p.keyturn.acceptClock({ reason: 'the clock was a day ahead', signer: p.ada });
+const accept = (p: Project) =>
+  p.keyturn.system.acceptClock({ reason: 'the clock was a day ahead', signer: p.ada });
 
 describe('S10: a clock that is ahead does not write the future, and a human sets it right', () => {
   it('a clock that was set ahead since the last commit writes nothing that begins or expires', async () => {
@@ -46,9 +49,11 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     await p.keyturn.close();
     await withClock(p, off(DAY_MS), async (late) => {
       await expectRefusal('CLOCK_AHEAD', () => proposeSay(late));
-      await expectRefusal('CLOCK_AHEAD', () => late.keyturn.approve({ ...intent, signer: p.ada }));
+      await expectRefusal('CLOCK_AHEAD', () =>
+        late.keyturn.intents.approve({ intent_id: intent.intent_id, hash: intent.hash, signer: p.ada }),
+      );
     });
-    await withClock(p, off(0), (now) => now.keyturn.run({ ...intent, confirm: yes }));
+    await withClock(p, off(0), (now) => runSeen(now.keyturn, { ...intent, confirm: yes }));
   });
 
   it('a clock that is set ahead while the project is open is seen, too', async () => {
@@ -72,8 +77,8 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     await proposeSay(p);
     await p.keyturn.close();
     await withClock(p, off(DAY_MS), async ({ keyturn, ada }) => {
-      await keyturn.freeze({ scope: 'system', reason: 'a test', signer: ada });
-      const [freeze] = (await keyturn.system()).freezes;
+      await keyturn.system.freeze({ scope: 'system', reason: 'a test', signer: ada });
+      const [freeze] = (await keyturn.system.get()).freezes;
       expect(Math.abs(Date.parse(freeze!.at) - Date.now())).toBeLessThan(limits.clock_step_ms);
     });
   });
@@ -105,26 +110,26 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
   it('a human accepts the clock: entries carry the right time, and what expires is judged by it', async () => {
     const p = await wedged(DAY_MS);
     const stuck = await proposeSay(p);
-    await expectRefusal('CLOCK_BEHIND', () => p.keyturn.approve({ ...stuck, signer: p.ada }));
-    const { body } = await accept(p);
-    expect(Math.abs(Date.parse(body.now) - Date.now())).toBeLessThan(60_000);
+    await expectRefusal('CLOCK_BEHIND', () => p.keyturn.intents.approve({ ...stuck, signer: p.ada }));
+    const { now } = await accept(p);
+    expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(60_000);
     const intent = await granted(p);
-    const report = await p.keyturn.run({ ...intent, confirm: yes });
+    const report = await runSeen(p.keyturn, { ...intent, confirm: yes });
     expect(report.result).toBe('success');
-    const [newest] = await p.keyturn.newest(1);
+    const [newest] = await newestOf(p.keyturn, 1);
     expect(Date.parse(newest!.at)).toBeLessThan(Date.now() + 60_000);
-    await p.keyturn.checkClock();
+    (await p.keyturn.system.checkClock()).newest;
   });
 
   it('deep verification, a rebuild and a copy accept the step back at that entry', async () => {
     const p = await wedged(DAY_MS);
     await accept(p);
     await granted(p);
-    await p.keyturn.verify({ deep: true });
-    expect((await p.keyturn.rebuild({ write: false })).differences).toEqual([]);
+    await p.keyturn.ledger.verify({ deep: true });
+    expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
     const to = join(scratch(), 'copy.db');
     const copied = await Keyturn.copyStore({ at: p.root, from: storeOf(p.root), to });
-    expect(copied.tip.size).toBe(await p.keyturn.size());
+    expect(copied.tip.size).toBe(await sizeOf(p.keyturn));
   });
 
   it('an intent, an approval and a capability of the future are not good for longer than their life', async () => {
@@ -134,22 +139,27 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     });
     await accept(p);
     const { intent_id, hash } = made.intent!;
-    expect(await p.keyturn.check(intent_id, hash)).toMatchObject({ eligible: false, code: 'MADE_IN_FUTURE' });
-    await expectRefusal('MADE_IN_FUTURE', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
-    await expectRefusal('MADE_IN_FUTURE', () => p.keyturn.grant({ intent_id, hash, signer: p.ada }));
+    expect(await p.keyturn.intents.check({ intent_id, hash })).toMatchObject({
+      eligible: false,
+      code: 'MADE_IN_FUTURE',
+    });
+    await expectRefusal('MADE_IN_FUTURE', () => runSeen(p.keyturn, { intent_id, hash, confirm: yes }));
+    await expectRefusal('MADE_IN_FUTURE', () => p.keyturn.intents.grant({ intent_id, hash, signer: p.ada }));
   });
 
   it('an approval of the future on an older intent is replaced by one of now', async () => {
     const p = await authority();
     const intent = await proposeSay(p);
     const keyturn = await Keyturn.open({ at: p.root, ...steady(off(3600_000)) });
-    await keyturn.approve({ ...intent, signer: p.ada });
+    await keyturn.intents.approve({ ...intent, signer: p.ada });
     await keyturn.close();
     await accept(p);
-    expect(await p.keyturn.check(intent.intent_id, intent.hash)).toMatchObject({ code: 'MADE_IN_FUTURE' });
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.grant({ ...intent, signer: p.ada });
-    await p.keyturn.run({ ...intent, confirm: yes });
+    expect(await p.keyturn.intents.check({ intent_id: intent.intent_id, hash: intent.hash })).toMatchObject({
+      code: 'MADE_IN_FUTURE',
+    });
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.grant({ ...intent, signer: p.ada });
+    await runSeen(p.keyturn, { ...intent, confirm: yes });
   });
 
   it('a clock that was set ahead and is right is accepted, and then goes on', async () => {
@@ -166,8 +176,8 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
 
   it('the signed act counts at its place and at its time only', async () => {
     const p = await wedged(DAY_MS);
-    const origin = (await p.keyturn.head()).origin;
-    const seq = await p.keyturn.size();
+    const origin = (await p.keyturn.ledger.head()).origin;
+    const seq = await sizeOf(p.keyturn);
     const act = (over: object) =>
       signAct(
         origin,
@@ -180,8 +190,8 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     const options = { path: storeOf(p.root), tenant: 'default', clock: off(0), mode: 'write' } as const;
     const store = await openSqliteStore(options);
     for (const over of [{ seq: seq - 1 }, { seq: seq + 1 }, { now: off(-DAY_MS)().toISOString() }])
-      await expectRefusal('DECISION_STALE', () => store.commit({ events: [act(over)] }));
-    const good = act({});
+      await expectRefusal('DECISION_STALE', async () => store.commit({ events: [await act(over)] }));
+    const good = await act({});
     await store.commit({ events: [good] });
     await expectRefusal('DECISION_STALE', () => store.commit({ events: [good] }));
     await store.close();
@@ -191,7 +201,7 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     const p = await wedged(DAY_MS);
     const stranger = Keyturn.agentSigner('ada', keyFile(p.root));
     await expectRefusal('KEY_FILE_INVALID', () =>
-      p.keyturn.acceptClock({ reason: 'mine', signer: stranger }),
+      p.keyturn.system.acceptClock({ reason: 'mine', signer: stranger }),
     );
   });
 });

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { granted, yes } from '../journey/authority.ts';
 import { shared } from '../journey/postgres-host.ts';
+import { openSqliteStore } from '../store/open.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 
 const server = postgres();
 
@@ -24,21 +25,23 @@ describe('S10: a ledger on a server that has a time of the future', () => {
     const store = await openSqliteStore({ path, tenant: 'times', clock, mode: 'write' });
     const { origin } = JSON.parse(readFileSync(join(p.root, '.keyturn', 'ledger.json'), 'utf8'));
     const facts = { scope: 'tool', name: 'none', reason: 'a test' } as const;
-    await store.commit({ events: [signAct(origin, 'system.frozen', 'system', facts, p.ada, clock())] });
+    await store.commit({ events: [await signAct(origin, 'system.frozen', 'system', facts, p.ada, clock())] });
     await store.close();
     await Keyturn.copyStore({ at: p.root, from: path, to: from });
 
     const keyturn = await Keyturn.open({ at: p.root });
-    await expectRefusal('CLOCK_BEHIND', () => keyturn.checkClock());
-    await keyturn.acceptClock({ reason: 'the server was a day ahead', signer: p.ada });
+    await expectRefusal('CLOCK_BEHIND', () => keyturn.system.checkClock());
+    await keyturn.system.acceptClock({ reason: 'the server was a day ahead', signer: p.ada });
     const intent = await granted({ ...p, keyturn });
-    await keyturn.run({ ...intent, confirm: yes });
-    await keyturn.verify({ deep: true });
-    expect((await keyturn.rebuild({ write: false })).differences).toEqual([]);
+    await runSeen(keyturn, { ...intent, confirm: yes });
+    await keyturn.ledger.verify({ deep: true });
+    expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
     await keyturn.close();
 
     const ahead = await Keyturn.open({ at: p.root, clock });
-    await expectRefusal('CLOCK_AHEAD', () => ahead.acceptClock({ reason: 'it is not', signer: p.ada }));
+    await expectRefusal('CLOCK_AHEAD', () =>
+      ahead.system.acceptClock({ reason: 'it is not', signer: p.ada }),
+    );
     await ahead.close();
   });
 });

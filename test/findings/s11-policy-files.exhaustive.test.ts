@@ -5,6 +5,7 @@ import { authority, granted, proposeSay, yes } from '../journey/authority.ts';
 import type { Project } from '../support/project.ts';
 import { keyturn as command } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 
 const FORBID = `
 @id("nothing-runs") @version("1") @scope("emergency") @rationale("Everything stands still.")
@@ -15,7 +16,7 @@ const starter = ({ root }: Project) => join(root, 'policies', 'keyturn.cedar');
 
 async function decideEverything(p: Project): Promise<string> {
   const intent = await granted(p);
-  return (await p.keyturn.run({ ...intent, confirm: yes })).result;
+  return (await runSeen(p.keyturn, { ...intent, confirm: yes })).result;
 }
 
 describe('S11: a policy file that was saved changes nothing until a human activates it', () => {
@@ -45,10 +46,10 @@ describe('S11: a policy file that was saved changes nothing until a human activa
     const intent = await granted(p);
     appendFileSync(starter(p), FORBID);
     writeFileSync(join(p.root, 'policies', 'tests.yaml'), '[]\n');
-    await p.keyturn.activatePolicies({ reason: 'an incident', signer: p.ada });
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await p.keyturn.policies.activate({ reason: 'an incident', signer: p.ada });
+    await expectRefusal('POLICY_DENIED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
     const next = await proposeSay(p);
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.approve({ ...next, signer: p.ada }));
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.intents.approve({ ...next, signer: p.ada }));
   });
 
   it('status and doctor say that the files differ, and what decides', async () => {

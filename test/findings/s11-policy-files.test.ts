@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { granted, yes } from '../journey/authority.ts';
 import { type Project, project } from '../support/project.ts';
+import { runSeen } from '../support/seen.ts';
 
 const FORBID = `
 @id("nothing-runs") @version("1") @scope("emergency") @rationale("Everything stands still.")
@@ -34,10 +35,11 @@ describe('S11: a policy file that was saved changes nothing until a human activa
     execFileSync('/usr/bin/mkfifo', [hold]);
     const intent = await granted(p, { effect: { kind: 'tool', tool: 'hold', arguments: {} } });
     let ended = false;
-    const running = p.keyturn.run({ ...intent, confirm: yes }).finally(() => {
+    const running = runSeen(p.keyturn, { ...intent, confirm: yes }).finally(() => {
       ended = true;
     });
-    while ((await p.keyturn.intent(intent.intent_id)).status !== 'claimed') await new Promise(setImmediate);
+    while ((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status !== 'claimed')
+      await new Promise(setImmediate);
     appendFileSync(starter(p), FORBID);
     // The watch asks for the time twice at each look: these looks came after the file was saved.
     const seen = looks + 6;

@@ -47,9 +47,9 @@ export function documentedServer() {
     onTestFinished(() => opened.close());
     writeRegistry(root, TOOLS);
     const signer = await opened.unlock('alice', PASSPHRASE);
-    await opened.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
+    await opened.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
     const propose = () =>
-      opened.propose({
+      opened.intents.propose({
         issuer: 'bot',
         declared_goal: 'For a test.',
         effect: { kind: 'tool', tool: 'greet', arguments: { name: 'Ada' } },

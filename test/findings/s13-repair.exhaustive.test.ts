@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { signedBy } from '../../src/event/event.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { type Entry, openEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { cutPostgresStore } from '../../src/store/postgres/repair.ts';
@@ -14,8 +15,8 @@ beforeAll(async () => void (await migrate('--application', 'keyturn_app')));
 
 describe('S13: a ledger that one row stopped is repaired by the owner', () => {
   const junk = (id: string, far = 0) =>
-    app(`INSERT INTO keyturn.entry (tenant, seq, hash, at, subject, bytes)
-      SELECT id, size + ${far}, '', '', 'x', 'junk' FROM keyturn.tenant WHERE id = ${id}`);
+    app(`INSERT INTO keyturn.entry (tenant, seq, hash, at, subject, kind, bytes)
+      SELECT id, size + ${far}, '', '', 'x', 'x', 'junk' FROM keyturn.tenant WHERE id = ${id}`);
   const repair = (root: string, ...words: string[]) =>
     keyturn(['store', 'repair', url('keyturn_owner'), ...words], { cwd: root });
   const sizeOf = async (id: string) =>
@@ -31,8 +32,10 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
     const { bytes, hash } = sealEntry(
       change({ ...last, seq: row!.size as number, prev: row!.hash as string }),
     );
-    const values = `'${hash}', '${last.at}', '${subject}', '\\x${Buffer.from(bytes).toString('hex')}'`;
-    await app(`INSERT INTO keyturn.entry (tenant, seq, hash, at, subject, bytes)
+    const signer = signedBy(last);
+    const who = signer === null ? 'NULL' : `'${signer}'`;
+    const values = `'${hash}', '${last.at}', '${subject}', '${last.kind}', ${who}, '\\x${Buffer.from(bytes).toString('hex')}'`;
+    await app(`INSERT INTO keyturn.entry (tenant, seq, hash, at, subject, kind, signer, bytes)
       SELECT id, size, ${values} FROM keyturn.tenant WHERE id = ${id};
       UPDATE keyturn.tenant SET size = size + 1, last = '${hash}' WHERE id = ${id}`);
   }
@@ -40,7 +43,7 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
   it('rows past the end are shown, then set aside, and the chain goes on with every entry that it had', async () => {
     const { root, propose, run, id, keyturn: opened } = await project('junk');
     await propose();
-    const { size, root: tree } = await opened.head();
+    const { size, root: tree } = await opened.ledger.head();
     await junk(id);
     await junk(id, 500);
     expectError('STORE_DENIED', await keyturn(['store', 'repair', url('keyturn_app')], { cwd: root }));
@@ -64,7 +67,7 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
       { seq: size, bytes: 'junk' },
       { seq: size + 500, bytes: 'junk' },
     ]);
-    expect(await opened.head()).toMatchObject({ size, root: tree });
+    expect(await opened.ledger.head()).toMatchObject({ size, root: tree });
     await propose();
     expect(await run('store', 'verify', '--deep')).toMatchObject({ code: 0, stderr: '' });
     expect((await repair(root)).stdout).toContain('[OK] Nothing to repair');
@@ -78,13 +81,13 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
   it('an end that was moved back is moved forward, and nothing is set aside', async () => {
     const { root, propose, run, id, keyturn: opened } = await project('forward');
     for (let i = 0; i < 3; i++) await propose();
-    const { size, root: tree, text } = await opened.head();
+    const { size, root: tree, text } = await opened.ledger.head();
     writeFileSync(join(root, 'head.txt'), text);
     await app(`UPDATE keyturn.tenant t SET size = e.seq + 1, last = e.hash
       FROM keyturn.entry e WHERE t.id = ${id} AND e.tenant = t.id AND e.seq = 2`);
     const done = answerOf(await repair(root, '--keep', String(size), '--head', 'head.txt', '--json'));
     expect(done).toMatchObject({ result: { entries: size, stored_size: 3, set_aside: 0, problem: null } });
-    expect(await opened.head()).toMatchObject({ size, root: tree });
+    expect(await opened.ledger.head()).toMatchObject({ size, root: tree });
     expect(await run('store', 'verify', '--deep', '--head', 'head.txt')).toMatchObject({
       code: 0,
       stderr: '',
@@ -95,12 +98,12 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
     const { root, propose, id, keyturn: opened } = await project('built-upon');
     const { intent_id, hash } = await propose();
     const signer = await opened.unlock('alice', PASSPHRASE);
-    await opened.approve({ intent_id, hash, signer });
+    await opened.intents.approve({ intent_id, hash, signer });
     const size = await sizeOf(id);
     await forge(id, OTHER, (entry) => ({ ...entry, subject: OTHER }));
     const other = await Keyturn.open({ at: root });
     onTestFinished(() => other.close());
-    await other.grant({ intent_id, hash, signer });
+    await other.intents.grant({ intent_id, hash, signer });
     expectError('REPAIR_READABLE', await repair(root, '--keep', String(size)));
     const done = await repair(root, '--keep', String(size), '--readable-too');
     expect(done).toMatchObject({ code: 0, stderr: '' });
@@ -108,7 +111,7 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
     expect(
       await superuser(`SELECT count(*)::int AS n FROM keyturn.set_aside WHERE tenant = ${id}`),
     ).not.toEqual([{ n: 1 }]);
-    await opened.verifyStore({ deep: true });
+    await opened.ledger.verifyStore({ deep: true });
   });
 
   it('an entry that verifies, stored under another subject than its own, is set aside as well', async () => {
@@ -123,13 +126,13 @@ describe('S13: a ledger that one row stopped is repaired by the owner', () => {
       code: 0,
       stderr: '',
     });
-    await opened.verifyStore({ deep: true });
+    await opened.ledger.verifyStore({ deep: true });
   });
 
   it('an entry that was changed is no row past the end: a kept head refuses the repair', async () => {
     const { root, propose, id, keyturn: opened } = await project('changed');
     for (let i = 0; i < 3; i++) await propose();
-    const { size, text } = await opened.head();
+    const { size, text } = await opened.ledger.head();
     writeFileSync(join(root, 'head.txt'), text);
     await superuser(`ALTER TABLE keyturn.entry DISABLE TRIGGER entry_is_kept;
       UPDATE keyturn.entry SET bytes = 'x' WHERE tenant = ${id} AND seq = ${size - 2};

@@ -4,6 +4,7 @@ import { answerOf, expectError, PASSPHRASE } from '../cli/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 import { documentedServer, SECRET } from './s13-place.ts';
 
 const { url, app, superuser, migrate, project } = documentedServer();
@@ -19,9 +20,9 @@ describe('S13: two roles, as docs/postgres.md says', () => {
     const { keyturn: opened, propose, run } = await project('two-roles');
     const { intent_id, hash } = await propose();
     const signer = await opened.unlock('alice', PASSPHRASE);
-    await opened.approve({ intent_id, hash, signer });
-    await opened.grant({ intent_id, hash, signer });
-    await opened.run({ intent_id, hash, confirm: async () => true });
+    await opened.intents.approve({ intent_id, hash, signer });
+    await opened.intents.grant({ intent_id, hash, signer });
+    await runSeen(opened, { intent_id, hash, confirm: async () => true });
     for (const words of [
       ['store', 'verify', '--deep'],
       ['ledger', 'rebuild', '--write'],
@@ -67,7 +68,7 @@ describe('S13: two roles, as docs/postgres.md says', () => {
 
   it('a role that is missing, owns the tables, or may act as their owner is refused before anything is granted', async () => {
     await superuser('CREATE ROLE close_friend LOGIN; GRANT keyturn_owner TO close_friend');
-    expect((await migrate('--application', '')).code).not.toBe(0);
+    expectError('USAGE', await migrate('--application', ''));
     for (const role of ['nobody', 'a"b', 'PUBLIC', 'keyturn_owner', 'postgres', 'close_friend'])
       expectError('SHAPE_INVALID', await migrate('--application', role));
     await expectRefusal('SHAPE_INVALID', () =>
@@ -96,14 +97,14 @@ describe('S13: where a ledger ends', () => {
     ])
       expectError('LEDGER_OVERRUN', await run(...words));
     await expectRefusal('LEDGER_OVERRUN', () => propose());
-    await expectRefusal('LEDGER_OVERRUN', () => opened.head());
+    await expectRefusal('LEDGER_OVERRUN', () => opened.ledger.head());
   });
 
   it('one row past the end, near or far, is found at once', async () => {
     for (const far of [0, 1000]) {
       const { propose, run, id } = await project(`past-${far}`);
-      await app(`INSERT INTO keyturn.entry (tenant, seq, hash, at, subject, bytes)
-        SELECT id, size + ${far}, '', '', 'x', '' FROM keyturn.tenant WHERE id = ${id}`);
+      await app(`INSERT INTO keyturn.entry (tenant, seq, hash, at, subject, kind, bytes)
+        SELECT id, size + ${far}, '', '', 'x', 'x', '' FROM keyturn.tenant WHERE id = ${id}`);
       expectError('LEDGER_OVERRUN', await run('ledger', 'verify', '--deep'));
       const asked = ['propose', '--tool', 'greet', '--arg', 'name=Ada', '--by', 'bot'];
       expectError('LEDGER_OVERRUN', await run(...asked));

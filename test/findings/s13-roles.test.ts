@@ -31,10 +31,14 @@ describe('S13: what the role of the application cannot do', () => {
     const project = await makeProject(folder);
     const size = await project.size();
     sqlite(join(folder, '.keyturn', 'store.db'), (db) =>
-      db.exec(`INSERT INTO entry SELECT id + 7, hash, peak, at, bytes FROM entry ORDER BY id DESC LIMIT 1`),
+      db.exec(
+        `INSERT INTO entry SELECT id + 7, hash, peak, at, kind, signer, bytes FROM entry ORDER BY id DESC LIMIT 1`,
+      ),
     );
-    await expectRefusal('LEDGER_BROKEN', () => project.inside((keyturn) => keyturn.verify({ deep: true })));
-    await expectRefusal('LEDGER_BROKEN', () => project.inside((keyturn) => keyturn.verifyStore({})));
+    await expectRefusal('LEDGER_BROKEN', () =>
+      project.inside((keyturn) => keyturn.ledger.verify({ deep: true })),
+    );
+    await expectRefusal('LEDGER_BROKEN', () => project.inside((keyturn) => keyturn.ledger.verifyStore({})));
     await expectRefusal('LEDGER_BROKEN', () => project.propose('greet', { name: 'Ada' }));
     expect(
       sqlite(join(folder, '.keyturn', 'store.db'), (db) => db.prepare('SELECT id FROM entry').all()),

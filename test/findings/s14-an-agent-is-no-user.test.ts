@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
-import { agentPlace, askedFor, writtenIn, yes } from '../agent/agent-place.ts';
+import { agentPlace, askedFor, named, writtenIn, yes } from '../agent/agent-place.ts';
 import { delayed } from '../agent/by-hand.ts';
 import { PERMITS, policy, rules } from '../journey/authority.ts';
 import { PASSPHRASE } from '../support/project.ts';
@@ -13,7 +13,7 @@ const NOTE = (value: string) => `append a notebook line "${value}"`;
 
 async function agentNamed(name: string): Promise<void> {
   const { keyturn, ada } = place();
-  await keyturn.enrol({ name, principal: 'agent', public_key: null, signer: ada });
+  await keyturn.people.enrol({ name, principal: 'agent', public_key: null, signer: ada });
 }
 
 describe('S14: an agent is no user', () => {
@@ -22,9 +22,11 @@ describe('S14: an agent is no user', () => {
     if (name !== 'agent-core') await agentNamed(name);
     for (const utterance of [NOTE('mine'), 'greet everybody kindly', 'juggle zzyx pumpkins'])
       await expectRefusal('USER_IS_AGENT', () =>
-        keyturn.agent.ask({ user_id: name, utterance, correlation_id: `of-${name}` }),
+        keyturn.conversations.ask({ user_id: name, utterance, correlation_id: `of-${name}` }),
       );
-    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () => keyturn.agent.status(`of-${name}`));
+    await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
+      keyturn.conversations.status({ correlation_id: `of-${name}` }),
+    );
     expect(writtenIn(root)).toEqual([]);
   });
 
@@ -32,7 +34,7 @@ describe('S14: an agent is no user', () => {
     const { keyturn, root } = place();
     await rules(place(), PERMITS);
     const user_id = 'scout';
-    const asked = await keyturn.agent.ask({ user_id, utterance: 'append a notebook line' });
+    const asked = await keyturn.conversations.ask({ user_id, utterance: 'append a notebook line' });
     expect(asked.kind).toBe('CLARIFY');
     const prompt = await askedFor(keyturn, NOTE('before'), user_id);
     const done = await askedFor(keyturn, NOTE('done'), user_id);
@@ -41,11 +43,11 @@ describe('S14: an agent is no user', () => {
     const { correlation_id } = prompt;
     await expectRefusal('USER_IS_AGENT', () => yes(keyturn, prompt, user_id));
     await expectRefusal('USER_IS_AGENT', () =>
-      keyturn.agent.answer({ correlation_id: asked.correlation_id, user_id, text: '"now"' }),
+      keyturn.conversations.answer({ correlation_id: asked.correlation_id, user_id, text: '"now"' }),
     );
-    await expectRefusal('USER_IS_AGENT', () => keyturn.agent.resume({ correlation_id, user_id }));
+    await expectRefusal('USER_IS_AGENT', () => keyturn.conversations.resume({ correlation_id, user_id }));
     await expectRefusal('USER_IS_AGENT', () =>
-      keyturn.agent.undo({ correlation_id: done.correlation_id, user_id }),
+      keyturn.conversations.undo({ correlation_id: done.correlation_id, user_id }),
     );
     expect(writtenIn(root)).toEqual(['+ done']);
   });
@@ -59,14 +61,13 @@ describe('S14: an agent is no user', () => {
         root,
         'intent.proposed',
         () => agentNamed('tinker'),
-        (agent) => agent.confirm({ ...prompt, user_id: 'tinker', text: 'yes' }),
+        (conversations) => conversations.confirm({ ...named(prompt), user_id: 'tinker', text: 'yes' }),
       );
-    await expectRefusal('USER_IS_AGENT', late);
-    const { correlation_id } = prompt;
-    // The yes is recorded, and worth nothing: whoever goes on with it is refused as well.
-    const answer = await keyturn.agent.resume({ correlation_id });
+    // The transaction refuses it, and it is decided again: the yes is recorded, and worth nothing.
+    const answer = await late();
     expect(answer).toMatchObject({ kind: 'REFUSED', reason_code: 'ACCESS_SCOPE_VIOLATION' });
-    await keyturn.agent.replay(correlation_id);
+    const { correlation_id } = prompt;
+    await keyturn.conversations.replay({ correlation_id });
     expect(writtenIn(root)).not.toContain('+ late');
   });
 
@@ -78,10 +79,10 @@ describe('S14: an agent is no user', () => {
     const other = await Keyturn.open({ at: root });
     await agentNamed('drone');
     await expectRefusal('USER_IS_AGENT', () =>
-      other.agent.confirm({ correlation_id, plan_id, step_id, user_id: 'drone', text: 'yes' }),
+      other.conversations.confirm({ correlation_id, plan_id, step_id, user_id: 'drone', text: 'yes' }),
     );
     await other.close();
-    expect((await keyturn.agent.resume({ correlation_id })).kind).toBe('CONFIRM');
+    expect((await keyturn.conversations.resume({ correlation_id })).kind).toBe('CONFIRM');
     expect(writtenIn(root)).not.toContain('+ left');
   });
 
@@ -89,17 +90,17 @@ describe('S14: an agent is no user', () => {
     const { keyturn, root, ada } = place();
     await rules(place(), PERMITS);
     const prompt = await askedFor(keyturn, NOTE('frozen'), 'lurker');
-    await keyturn.freeze({ scope: 'agent', name: 'lurker', reason: 'A test.', signer: ada });
+    await keyturn.system.freeze({ scope: 'agent', name: 'lurker', reason: 'A test.', signer: ada });
     expect(await yes(keyturn, prompt, 'lurker')).toMatchObject({ kind: 'REFUSED', reason_code: 'FROZEN' });
     expect(writtenIn(root)).not.toContain('+ frozen');
-    await keyturn.unfreeze({ scope: 'agent', name: 'lurker', reason: 'A test.', signer: ada });
+    await keyturn.system.unfreeze({ scope: 'agent', name: 'lurker', reason: 'A test.', signer: ada });
   });
 
   it('policies see that a user is not proven', async () => {
     const { keyturn, ada } = place();
     const { public_key } = await keyturn.createKey('mia', PASSPHRASE);
-    await keyturn.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
-    const ask = () => keyturn.agent.ask({ user_id: 'mia', utterance: 'greet everybody kindly' });
+    await keyturn.people.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
+    const ask = () => keyturn.conversations.ask({ user_id: 'mia', utterance: 'greet everybody kindly' });
     expect((await ask()).kind).toBe('OUTCOME');
     const proven =
       'forbid (principal, action == Keyturn::Action::"access", resource) unless { context.user_verified };';

@@ -24,7 +24,7 @@ describe('S16: what a freeze says it stops is stopped in the lane too', () => {
     const ending = atTerminal(path(), set.words, { type: () => `y${ENTER}` });
     await until(() => existsSync(set.log));
     const signer = await project.unlock('ada', PASSPHRASE);
-    await project.freeze({ scope: 'tool', name: 'create_backup', reason: 'stop now', signer });
+    await project.system.freeze({ scope: 'tool', name: 'create_backup', reason: 'stop now', signer });
     await project.close();
     const seen = await ending;
     expect(seen.stderr).toMatch(/^FROZEN: .*stop now/);

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { agent, authority, human, type Intent, proposeSay } from '../journey/authority.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { keyturn as command } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -16,8 +17,8 @@ async function as(p: Project, account: typeof OTHER | null): Promise<Project> {
   return { ...p, keyturn };
 }
 
-const approve = (p: Project, intent: Intent, signer: Signer = p.ada) =>
-  p.keyturn.approve({ ...intent, signer });
+const approve = (p: Project, { intent_id, hash }: Intent, signer: Signer = p.ada) =>
+  p.keyturn.intents.approve({ intent_id, hash, signer });
 
 describe('S17: a name that no key proves does not make an approval somebody else’s', () => {
   it('ada proposes in the name of bob and approves: denied once bob is enrolled', async () => {
@@ -25,13 +26,13 @@ describe('S17: a name that no key proves does not make an approval somebody else
     await human(p, 'bob');
     const intent = await proposeSay(p, { issuer: 'bob' });
     const refusal = await expectRefusal('POLICY_DENIED', () => approve(p, intent));
-    expect(refusal.details.policies).toBe('no-self-approval');
+    expect(refusal.facts.policies).toBe('no-self-approval');
   });
 
   it('and in the name of an agent without a key', async () => {
     const p = await authority();
     await human(p, 'bob');
-    await p.keyturn.enrol({ name: 'scout', principal: 'agent', public_key: null, signer: p.ada });
+    await p.keyturn.people.enrol({ name: 'scout', principal: 'agent', public_key: null, signer: p.ada });
     const intent = await proposeSay(p, { issuer: 'scout' });
     await expectRefusal('POLICY_DENIED', () => approve(p, intent));
   });
@@ -41,12 +42,12 @@ describe('S17: a name that no key proves does not make an approval somebody else
     const bob = await human(p, 'bob');
     const scout = await agent(p, 'scout');
     await approve(p, await proposeSay(await as(p, OTHER), { issuer: 'bob' }));
-    const say = { kind: 'tool', tool: 'say', arguments: { word: 'x' } };
+    const say = { kind: 'tool' as const, tool: 'say', arguments: { word: 'x' } };
     for (const [issuer, signer] of [
       ['bob', bob],
       ['scout', scout],
     ] as const)
-      await approve(p, await p.keyturn.propose({ declared_goal: 'x', issuer, effect: say }, signer));
+      await approve(p, await p.keyturn.intents.propose({ declared_goal: 'x', issuer, effect: say, signer }));
   });
 
   it('an account that is not known could be any', async () => {
@@ -68,7 +69,7 @@ describe('S17: a name that no key proves does not make an approval somebody else
     const p = await authority();
     await human(p, 'bob');
     const scout = await agent(p, 'scout');
-    const { subject: delegation } = await p.keyturn.delegate({
+    const { delegation_id: delegation } = await p.keyturn.agents.delegate({
       delegate: 'scout',
       actions: ['tool:*'],
       ttl_s: 3600,
@@ -77,18 +78,25 @@ describe('S17: a name that no key proves does not make an approval somebody else
       signer: p.ada,
     });
     const mine = await proposeSay(p, { issuer: 'bob' });
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.submit({ ...mine, signer: scout, delegation }));
-    const say = { kind: 'tool', tool: 'say', arguments: { word: 'x' } };
-    const its = await p.keyturn.propose({ declared_goal: 'x', issuer: 'scout', effect: say }, scout);
+    await expectRefusal('POLICY_DENIED', () =>
+      p.keyturn.intents.submit({ ...mine, signer: scout, delegation }),
+    );
+    const say = { kind: 'tool' as const, tool: 'say', arguments: { word: 'x' } };
+    const its = await p.keyturn.intents.propose({
+      declared_goal: 'x',
+      issuer: 'scout',
+      effect: say,
+      signer: scout,
+    });
     const { intent_id, hash } = its;
-    await p.keyturn.submit({ intent_id, hash, signer: scout, delegation });
+    await p.keyturn.intents.submit({ intent_id, hash, signer: scout, delegation });
   });
 
   it('the account is in the ledger, and shown', async () => {
     const p = await authority();
     const { intent_id } = await proposeSay(p);
     const { uid, username } = userInfo();
-    const [entry] = await p.keyturn.story(intent_id);
+    const [entry] = await entriesAbout(p.keyturn, intent_id);
     expect(entry!.body).toMatchObject({ account: { uid, user: username } });
     const { stdout } = await command(['show', intent_id], { cwd: p.root });
     expect(stdout).toContain(`from the account ${username} on `);

@@ -52,14 +52,14 @@ function regionOf(fd: number, from: number, to: number): Buffer {
 describe('S21: a passphrase is forgotten when the key is open', () => {
   it('S21: while the tool runs, the memory of `turn` does not hold the passphrase', async () => {
     const { root, keyturn } = await project(TOOLS);
-    const effect = { kind: 'tool', tool: 'endless', arguments: {} };
-    const { intent_id } = await keyturn.propose({ declared_goal: 'Wait.', issuer: 'ada', effect });
+    const effect = { kind: 'tool' as const, tool: 'endless', arguments: {} };
+    const { intent_id } = await keyturn.intents.propose({ declared_goal: 'Wait.', issuer: 'ada', effect });
     const session = inTerminal(['turn', intent_id], { cwd: root });
     await session.expect('Turn the key? (y/n) ');
     session.type('y');
     await session.expect('Passphrase of ada: ');
     session.type(PASSPHRASE);
-    while ((await keyturn.intent(intent_id)).status !== 'claimed') await new Promise(setImmediate);
+    while ((await keyturn.intents.get({ intent_id })).status !== 'claimed') await new Promise(setImmediate);
     const copies = copiesIn(session.pid, PASSPHRASE);
     const others = copiesIn(session.pid, intent_id);
     session.kill();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fileFolder, type Intent, makeProject, PASSPHRASE, type Project } from '../cli/project.ts';
+import { fileFolder, type Intent, makeProject, PASSPHRASE, type Project, typedCode } from '../cli/project.ts';
 import { inTerminal } from '../support/pty.ts';
 
 const folder = fileFolder();
@@ -10,12 +10,13 @@ beforeAll(async () => {
 
 const LONG = `${'y'.repeat(2900)} and now rm`;
 const QUESTIONS = {
-  approve: 'Type the exact id to approve it: ',
+  approve: 'Type the first 6 characters of the code to approve it: ',
   turn: 'Turn the key? (y/n) ',
   run: 'Proceed? (y/n) ',
 } as const;
 
-const status = ({ id }: Intent) => project.inside(async (keyturn) => (await keyturn.intent(id)).status);
+const status = ({ id }: Intent) =>
+  project.inside(async (keyturn) => (await keyturn.intents.get({ intent_id: id })).status);
 
 /** What stood on the screen, as one text, when the question was there. */
 async function screenAt(words: string[], question: string): Promise<string> {
@@ -52,7 +53,7 @@ describe('S22: what was cut off cannot be approved', () => {
         session.type(key);
       }
       await session.expect(QUESTIONS.approve);
-      session.type(intent.id);
+      session.type(typedCode(intent.hash));
       await session.expect('Passphrase of alice: ');
       session.type(PASSPHRASE);
       expect(await session.exited).toBe(0);

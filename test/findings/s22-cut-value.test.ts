@@ -27,8 +27,8 @@ describe('S22: what was cut off cannot be approved', () => {
     session.type('q');
     expect(await session.exited).toBe(1);
     expect(session.text).toContain('SHOWN_IN_PART 3021');
-    expect(session.text).not.toContain('Type the exact id to approve it: ');
-    const { status } = await project.inside((keyturn) => keyturn.intent(intent.id));
+    expect(session.text).not.toContain('Type the first 6 characters of the code to approve it: ');
+    const { status } = await project.inside((keyturn) => keyturn.intents.get({ intent_id: intent.id }));
     expect(status).toBe('proposed');
   });
 });

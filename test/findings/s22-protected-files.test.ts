@@ -36,16 +36,16 @@ const creating = (target: string, i: number) => ({
 describe('S22: a plan that writes what runs later needs a second human', () => {
   it('each of these files is protected, at every depth and in any case', async () => {
     const p = await place();
-    const intent = await proposed(p, planOf([...LATER, ...PLAIN].map(creating)));
-    const { effect, state } = await p.keyturn.review(intent.intent_id);
+    const { intent_id } = await proposed(p, planOf([...LATER, ...PLAIN].map(creating)));
+    const { effect, intent } = await p.keyturn.intents.review({ intent_id });
     expect(effect).toMatchObject({ kind: 'plan' });
     expect((effect as PlanEffect).elevated.toSorted()).toEqual(LATER.toSorted());
-    expect(state.approvals_needed).toBe(2);
+    expect(intent.approvals_needed).toBe(2);
   });
 
   it('other files need one', async () => {
     const p = await place();
     const intent = await proposed(p, planOf(PLAIN.map(creating)));
-    expect((await p.keyturn.intent(intent.intent_id)).approvals_needed).toBe(1);
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals_needed).toBe(1);
   });
 });

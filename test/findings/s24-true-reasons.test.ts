@@ -11,6 +11,7 @@ import {
   yes,
 } from '../journey/authority.ts';
 import { type Project, writeRegistry } from '../support/project.ts';
+import { runSeen } from '../support/seen.ts';
 
 async function refusalOf(act: Promise<unknown>): Promise<Refusal | null> {
   return act.then(
@@ -21,7 +22,7 @@ async function refusalOf(act: Promise<unknown>): Promise<Refusal | null> {
 
 /** What `check` prints: the controller's line for the state that the intent is in. */
 async function lineOf(p: Project, { intent_id, hash }: Intent): Promise<string> {
-  const verdict = await p.keyturn.check(intent_id, hash);
+  const verdict = await p.keyturn.intents.check({ intent_id, hash });
   return verdict.eligible ? 'eligible' : controllerLine(verdict.code, verdict.executed_at);
 }
 
@@ -29,7 +30,7 @@ const NOT_APPROVED = '[ERROR] Approval verification failed';
 
 async function approved(p: Project): Promise<Intent> {
   const intent = await proposeSay(p);
-  await p.keyturn.approve({ ...intent, signer: p.ada });
+  await p.keyturn.intents.approve({ ...intent, signer: p.ada });
   return intent;
 }
 
@@ -37,7 +38,7 @@ describe('S24: each reason is true', () => {
   it("S24: another intent's capability is not said to be of another ledger", async () => {
     const p = await authority();
     const [one, other] = [await granted(p), await granted(p)];
-    const run = p.keyturn.run({ ...one, confirm: yes, capability: { text: other.token } });
+    const run = runSeen(p.keyturn, { ...one, confirm: yes, capability: other.token });
     expect((await refusalOf(run))?.code).not.toBe('CAPABILITY_UNKNOWN');
   });
 
@@ -45,8 +46,8 @@ describe('S24: each reason is true', () => {
     const p = await authority();
     writeRegistry(p.root, AUTHORITY_TOOLS.replace('summary: Waits.', 'summary: Waits.\n    timeout_s: 1'));
     const intent = await granted(p, call('wait', { seconds: 60 }));
-    expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('partial');
-    const verdict = await p.keyturn.check(intent.intent_id, intent.hash);
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('partial');
+    const verdict = await p.keyturn.intents.check({ intent_id: intent.intent_id, hash: intent.hash });
     expect(verdict).not.toMatchObject({ code: 'RUN_IN_DOUBT' });
   });
 
@@ -58,7 +59,7 @@ describe('S24: each reason is true', () => {
   it('S24: a freeze is not a failed approval', async () => {
     const p = await authority();
     const intent = await granted(p);
-    await p.keyturn.freeze({ scope: 'system', reason: 'fire', signer: p.ada });
+    await p.keyturn.system.freeze({ scope: 'system', reason: 'fire', signer: p.ada });
     expect(await lineOf(p, intent)).not.toBe(NOT_APPROVED);
   });
 
@@ -73,14 +74,18 @@ describe('S24: each reason is true', () => {
   it('S24: a revoked capability is not a failed approval', async () => {
     const p = await authority();
     const intent = await granted(p);
-    await p.keyturn.revokeCapability({ capability_id: intent.capability_id, reason: 'x', signer: p.ada });
+    await p.keyturn.runs.revokeCapability({
+      capability_id: intent.capability_id,
+      reason: 'x',
+      signer: p.ada,
+    });
     expect(await lineOf(p, intent)).not.toBe(NOT_APPROVED);
   });
 
   it('S24: a run that failed is not said to be executed already', async () => {
     const p = await authority();
     const intent = await granted(p, call('fail'));
-    expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('failure');
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('failure');
     expect(await lineOf(p, intent)).not.toMatch(/already executed/);
   });
 });
@@ -89,7 +94,7 @@ describe('S24: grant refuses what can never run', () => {
   const refusedGrant = async (over: object) => {
     const p = await authority();
     const intent = await approved(p);
-    return (await refusalOf(p.keyturn.grant({ ...intent, signer: p.ada, ...over })))?.code;
+    return (await refusalOf(p.keyturn.intents.grant({ ...intent, signer: p.ada, ...over })))?.code;
   };
 
   it('S24: a category that the tool does not have', async () => {
@@ -104,8 +109,8 @@ describe('S24: grant refuses what can never run', () => {
   it('S24: an action that the next attempt does not have', async () => {
     const p = await authority();
     const intent = await proposeSay(p, { requested_actions: ['tool:say', 'speak'] });
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    const refused = await refusalOf(p.keyturn.grant({ ...intent, signer: p.ada, action: 'speak' }));
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    const refused = await refusalOf(p.keyturn.intents.grant({ ...intent, signer: p.ada, action: 'speak' }));
     expect(refused?.code).toBeDefined();
   });
 });

@@ -9,7 +9,7 @@ async function approved(p: Project, many: number): Promise<Intent[]> {
   return Promise.all(
     Array.from({ length: many }, async () => {
       const intent = await proposeSay(p);
-      await p.keyturn.approve({ ...intent, signer: p.ada });
+      await p.keyturn.intents.approve({ ...intent, signer: p.ada });
       return intent;
     }),
   );
@@ -20,7 +20,11 @@ async function grantAll({ ada }: Project, through: readonly Keyturn[], intents: 
   const answers: Record<string, number> = {};
   await Promise.all(
     intents.map(async (intent, i) => {
-      const answer = await through[i % through.length]!.grant({ ...intent, signer: ada }).then(
+      const answer = await through[i % through.length]!.intents.grant({
+        ...intent,
+        signer: ada,
+        is_issued: true,
+      }).then(
         () => 'granted',
         ({ code }) => code,
       );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { answerOf, expectError, fileFolder, type Intent, makeProject, type Project } from '../cli/project.ts';
 import { keyturn } from '../support/pty.ts';
+import { runSeen } from '../support/seen.ts';
 
 const folder = fileFolder();
 const away = fileFolder();
@@ -18,7 +19,7 @@ beforeAll(async () => {
   intent = await project.propose('greet', { name: 'Ada' }, 'Greet the founder.');
   await project.ready(intent);
   const run = { intent_id: intent.id, hash: intent.hash, confirm: async () => true };
-  await project.inside((opened) => opened.run(run));
+  await project.inside((opened) => runSeen(opened, run));
 });
 
 interface Shown {

@@ -1,20 +1,24 @@
 import { join } from 'node:path';
+import { auditEntries } from '../../src/audit/ledger.ts';
+import { type Digest, sha256 } from '../../src/canonical/digest.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
-import type { Event } from '../../src/event/event.ts';
+import { type Event, signedBy } from '../../src/event/event.ts';
+import { type NeededDecision, requireDecision, restsOn } from '../../src/fold/decided.ts';
 import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
-import { Refusal } from '../../src/refusal.ts';
+import { openDecision } from '../../src/policy/replay.ts';
+import { Refusal, refuse } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { decisionsOf } from '../store/decisions.ts';
 import { NOON } from '../store/place.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { scratch } from '../support/scratch.ts';
+import { timeOf } from './lived.ts';
 
 /** What a judge says of a ledger: which entry it refuses first, and why; null where it takes all of them. */
 export type Answer = { readonly seq: number; readonly code: string } | null;
-
-const timeOf = (seq: number) => new Date(Date.parse(NOON) + seq * 1000).toISOString();
 
 /** Entries one second apart, each with the claims that its event takes, in a chain that is whole. */
 export function sealed(events: readonly Event[]): SealedEntry[] {
@@ -43,14 +47,45 @@ async function answerOf(seq: () => number, act: () => Promise<void>): Promise<An
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { found, seq: at } = error.details;
+    const { found, seq: at } = error.facts;
     return { seq: typeof at === 'number' ? at : seq(), code: typeof found === 'string' ? found : error.code };
   }
 }
 
-export async function deepVerified(events: readonly Event[]): Promise<Answer> {
+/** The decisions that a ledger rests on, which whoever has its objects has. */
+export type Objects = ReadonlyMap<Digest, Uint8Array>;
+
+export const objectsOf = (events: readonly Event[]): Objects =>
+  new Map(decisionsOf(events).map((bytes) => [sha256(bytes), bytes]));
+
+export function deepVerified(events: readonly Event[]): Promise<Answer> {
+  return verified(events, () => {});
+}
+
+/** The same by a verification that forgets what is over. */
+export function forgetting(events: readonly Event[]): Promise<Answer> {
+  const batches = async function* () {
+    for (const entry of sealed(events)) yield [entry];
+  };
+  return auditEntries(batches, { tenant: 'default' }).then(
+    () => null,
+    (error: Refusal) => ({
+      seq: error.facts.seq as number,
+      code: (error.facts.reason_code as string | undefined) ?? error.code,
+    }),
+  );
+}
+
+export function deepVerifiedWith(events: readonly Event[], objects: Objects): Promise<Answer> {
+  return verified(events, (needed) => {
+    const bytes = objects.get(needed.digest) ?? refuse('DECISION_MISSING');
+    requireDecision(needed, openDecision(bytes));
+  });
+}
+
+function verified(events: readonly Event[], decided: (needed: NeededDecision) => void): Promise<Answer> {
   let seq = 0;
-  const folded = new FoldedLedger({ is_whole: true });
+  const folded = new FoldedLedger({ is_whole: true, decided });
   return answerOf(
     () => seq,
     async () => {
@@ -65,15 +100,16 @@ export async function deepVerified(events: readonly Event[]): Promise<Answer> {
 const open = (path: string, mode: 'write' | 'create', clock = () => new Date(NOON)) =>
   openSqliteStore({ path, tenant: 'default', clock, mode });
 
-/** Each event by itself, at the time that its entry has. */
-export async function committed(events: readonly Event[]): Promise<Answer> {
+/** Each event by itself, at the time that its entry has, with the object that it names. */
+export async function committed(events: readonly Event[], objects: Objects): Promise<Answer> {
   let seq = 0;
   const store = await open(join(scratch(), 'store.db'), 'create', () => new Date(timeOf(seq)));
   const answer = await answerOf(
     () => seq,
     async () => {
       for (const event of events) {
-        await store.commit({ events: [event] });
+        const decision = objects.get(restsOn(event) ?? '');
+        await store.commit({ events: [event], objects: decision ? [decision] : [] });
         seq += 1;
       }
     },
@@ -97,12 +133,23 @@ export async function rebuilt(events: readonly Event[]): Promise<Answer> {
   const path = join(scratch(), 'store.db');
   await (await open(path, 'create')).close();
   sqlite(path, (db) => {
-    const insert = db.prepare('INSERT INTO entry (id, hash, peak, at, bytes) VALUES (?, ?, ?, ?, ?)');
+    const insert = db.prepare(
+      'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
     let tree = EMPTY_TREE;
     for (const { seq, hash, bytes } of sealed(events)) {
+      const { kind, body } = events[seq]!;
       tree = append(tree, hash);
       const peak = tree.frontier.at(-1)!;
-      insert.run(2 ** 40 + seq, hash, peak === hash ? null : peak, timeOf(seq), bytes);
+      insert.run(
+        2 ** 40 + seq,
+        hash,
+        peak === hash ? null : peak,
+        timeOf(seq),
+        kind,
+        signedBy({ body }),
+        bytes,
+      );
     }
   });
   const store = await open(path, 'write');

@@ -1,116 +1,30 @@
-import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
-import { type Event, isSigned } from '../../src/event/event.ts';
-import { signAct, signerOf } from '../../src/identity/act.ts';
-import { accessed, confirmed, moved, planned, received, STEP, step } from '../gate/agent-story.ts';
-import { changed, dispatchOf, endOf, goal, of } from '../store/agent-facts.ts';
-import {
-  activated,
-  assigned,
-  broken,
-  claimed,
-  controlled,
-  delegation,
-  denied,
-  enrolledAgent,
-  finished,
-  frozen,
-  granted,
-  issued,
-  keyOf,
-  ORIGIN,
-  proposed,
-  refused,
-  resolved,
-  retried,
-  revoked,
-  signedBy,
-  submitted,
-  takenBack,
-  unfrozen,
-  withdrawn,
-} from '../store/facts.ts';
-import { governance } from '../store/place.ts';
+import { type Event, isSigned, type SignedKind } from '../../src/event/event.ts';
+import { signerOf } from '../../src/identity/act.ts';
+import { signFact } from '../../src/identity/fact.ts';
+import { isReasonCode } from '../../src/refusal.ts';
+import { FLAGS, type Wish } from '../identity/authenticator.ts';
+import { heldKey, heldPasskey, owned, signedWith } from '../store/credential-facts.ts';
+import { keyOf, ORIGIN, seedOf } from '../store/facts.ts';
+import { signedAt } from '../support/signed.ts';
+import { id, PHONE, SECOND, TOUCHED } from './lived.ts';
 
-/** A ledger that could have been written, and ledgers that differ from it in one thing. */
+/** Ledgers that differ from a good one in one thing. */
 
-const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-const NEWER = 'cd'.repeat(32);
-const by = (name: string, roles: string[] = []) => ({ approvers: [{ name, roles }] });
+const HELD = [SECOND, TOUCHED, heldKey('ada'), heldKey('eve')];
+/** Touches that were really made, some of them elsewhere or by another kind of passkey. */
+const WISHES: readonly Wish[] = [
+  {},
+  { client: { origin: 'http://localhost:9999' } },
+  { rp_id: 'other.example' },
+  { flags: FLAGS.UP | FLAGS.UV | FLAGS.BE },
+];
+/** Whose keys sign for machines, some of them never added or revoked. */
+const MACHINES = ['host', 'host-2', 'host-3', 'control', 'newer'];
+const MACHINE_KEYS = MACHINES.map(keyOf);
 
-/** Every state machine moves in it. */
-export function lived(): Event[] {
-  const [a, b, c, d, e] = [id(1), id(2), id(3), id(4), id(5)] as const;
-  const [first, second, third] = [id(11), id(12), id(13)] as const;
-  const one = { ...goal('goal-1'), intent_id: id(6), execution_id: id(16) };
-  const core = { proposer: 'agent-core', ...signedBy('agent-core') };
-  return [
-    ...governance('ada', 'bo', 'cy'),
-    enrolledAgent('agent-core', 'ada', keyOf('agent-core')),
-    assigned('bo', ['ops'], 'ada'),
-    delegation(id(21), 'ada', 'planner'),
-    proposed(a),
-    granted(a, 'bo'),
-    issued(a, 'ada', by('bo', ['ops'])),
-    claimed(a, first),
-    finished(a, first, 'failure'),
-    retried(a, first, 2, 'ada'),
-    issued(a, 'ada', { attempt: 2, ordinal: 2, ...by('bo', ['ops']) }),
-    claimed(a, second, 2),
-    finished(a, second, 'partial', 2),
-    resolved(a, second, 'happened', 'bo'),
-    proposed(b),
-    submitted(b, 'planner', id(21)),
-    issued(b, 'planner', {
-      delegation: id(21),
-      ordinal: 3,
-      expires_at: '2026-02-15T12:00:00.000Z',
-      ...by('ada'),
-    }),
-    takenBack(id(21), 'ada'),
-    proposed(c),
-    denied(c, 'ada'),
-    proposed(d),
-    granted(d, 'cy'),
-    broken(d, 'ada'),
-    broken(d, 'bo'),
-    frozen('ada', { scope: 'tool', name: 'other' }),
-    unfrozen('bo', { scope: 'tool', name: 'other' }),
-    issued(d, 'ada', { ordinal: 4, ...by('cy') }),
-    withdrawn(d, 'ada'),
-    revoked('cy', 'ada'),
-    proposed(e),
-    refused(e),
-    changed('Draft'),
-    changed('Active'),
-    ...[
-      received(),
-      planned({ steps: [step(one.step_id)] }),
-      moved(STEP, 'PENDING', 'WAITING_CONFIRM'),
-      moved(null, 'CREATED', 'WAITING_CONFIRM'),
-      confirmed('YES'),
-      moved(STEP, 'WAITING_CONFIRM', 'READY'),
-      accessed('ALLOW'),
-      moved(null, 'WAITING_CONFIRM', 'READY'),
-      moved(null, 'READY', 'IN_PROGRESS'),
-    ].map((event) => of(one, event)),
-    proposed(one.intent_id, core),
-    granted(one.intent_id, 'bo'),
-    issued(one.intent_id, 'ada', { ordinal: 1, ...by('bo', ['ops']) }),
-    dispatchOf(one),
-    claimed(one.intent_id, one.execution_id),
-    finished(one.intent_id, one.execution_id, 'success'),
-    endOf(one, 'SUCCEEDED'),
-    proposed(id(7)),
-    granted(id(7), 'bo'),
-    issued(id(7), 'ada', { ordinal: 5, ...by('bo', ['ops']) }),
-    claimed(id(7), third),
-    controlled('newer', 'bo'),
-    activated('ada', NEWER),
-  ];
-}
-
-const NAMES = ['ada', 'bo', 'cy', 'planner', 'agent-core', 'eve'];
-const SUBJECTS = [1, 2, 3, 4, 5, 6, 7].map(id);
+const NAMES = ['ada', 'bo', 'cy', 'planner', 'agent-core', 'eve', 'di'];
+const REASONS = ['POLICY_DENIED', 'POLICY_NO_PERMIT', 'APPROVAL_MISSING'];
+const SUBJECTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 33, 34].map(id);
 
 /** What else a member could say, so that it is still of its kind. */
 function otherValues(value: unknown): unknown[] {
@@ -118,22 +32,54 @@ function otherValues(value: unknown): unknown[] {
   if (typeof value === 'number') return [value + 1, Math.max(0, value - 1)];
   if (value === null) return [];
   if (Array.isArray(value)) return [[]];
+  if (typeof value === 'object' && 'kind' in value) return HELD.map(({ credential }) => credential);
+  if (typeof value === 'object') return [TOUCHED.prove(Buffer.from('{}'))];
   if (typeof value !== 'string') return [];
   if (NAMES.includes(value)) return NAMES.filter((name) => name !== value);
+  if (MACHINE_KEYS.includes(value)) return MACHINE_KEYS.filter((key) => key !== value);
   if (SUBJECTS.includes(value)) return SUBJECTS.filter((subject) => subject !== value);
+  if (isReasonCode(value)) return REASONS.filter((reason) => reason !== value);
   if (/^[0-9a-f]{64}$/.test(value)) return ['ef'.repeat(32)];
   const ms = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(ms)) return [-86_400_000, 3_600_000].map((off) => new Date(ms + off).toISOString());
   return [];
 }
 
-/** With the real key of whoever it says signed it. */
-function signedAgain(event: Event): Event {
-  if (!isSigned(event)) return event;
+/** With the real keys of those it says signed it. */
+function signedAgain(event: Event, how: number): Event {
+  return statedAgain(isSigned(event) ? actedAgain(event, how) : event);
+}
+
+/** By the machine whose key it names. */
+function statedAgain(event: Event): Event {
+  for (const role of ['control', 'executor'] as const) {
+    const { [`${role}_key`]: key, [`${role}_signature`]: _, ...body } = event.body as Record<string, unknown>;
+    const name = MACHINES.find((one) => keyOf(one) === key);
+    if (name === undefined) continue;
+    const signer = signerOf(name, keyOf(name), seedOf(name));
+    return signFact(ORIGIN, role, { ...event, body } as never, signer);
+  }
+  return event;
+}
+
+/** Where a passkey signs, by a touch that may have been made elsewhere. */
+function actedAgain(event: Event<SignedKind>, how: number): Event {
+  const wish = WISHES[how % WISHES.length]!;
+  const again =
+    event.body.key === PHONE.credential.public_key
+      ? signedWith(event, heldPasskey(PHONE, wish))
+      : signedByName(event);
+  if (!('own' in again.body) || again.body.own === null) return again;
+  const { public_key } = again.body.credential!;
+  const held = HELD.find(({ credential }) => credential.public_key === public_key) ?? SECOND;
+  const { prove } = held === TOUCHED ? heldPasskey(PHONE, wish) : held;
+  return owned(again as Event<'credential.added'>, prove);
+}
+
+function signedByName(event: Event<SignedKind>): Event<SignedKind> {
   const { signature: _, key: __, by: name, signed_at, ...facts } = event.body;
-  const seed = Buffer.alloc(32, name);
-  const signer = signerOf(name, keyPairFromSeed(seed).public_key, seed);
-  return signAct(ORIGIN, event.kind, event.subject, facts as never, signer, new Date(signed_at));
+  const signer = signerOf(name, keyOf(name), seedOf(name));
+  return signedAt(ORIGIN, event.kind, event.subject, facts as never, signer, new Date(signed_at));
 }
 
 /** A ledger that differs in one thing, chosen by four numbers. Half of the edits are signed again. */
@@ -156,12 +102,12 @@ export function mutant(events: readonly Event[], [what, at, other, how]: readonl
 
 function edited(event: Event, other: number, how: number): Event {
   const members = Object.entries({ subject: event.subject, ...event.body }).filter(
-    ([name, value]) => name !== 'signature' && otherValues(value).length > 0,
+    ([name, value]) => (name !== 'signature' || typeof value === 'object') && otherValues(value).length > 0,
   );
   const [name, value] = members[other % members.length] ?? ['subject', 'ada'];
   const values = otherValues(value);
   const next = values[(how >> 1) % values.length] ?? 'eve';
   const changed =
     name === 'subject' ? { ...event, subject: next } : { ...event, body: { ...event.body, [name]: next } };
-  return how % 2 === 0 ? signedAgain(changed as Event) : (changed as Event);
+  return how % 2 === 0 ? signedAgain(changed as Event, how >> 1) : (changed as Event);
 }

@@ -1,10 +1,45 @@
 import { describe, expect, it } from 'vitest';
-import { lived } from './mutants.ts';
+import type { Event } from '../../src/event/event.ts';
+import { objectsOf } from './judges.ts';
+import { KINDS, LEFT_OUT, lived } from './lived.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
+import { proofOf } from './proofs.ts';
 
-describe('commit, copy, rebuild and deep verification', () => {
+describe('commit, copy, rebuild, deep verification and proof', () => {
   it('take a ledger that could have been written', async () => {
-    for (const judge of Object.values(JUDGES)) expect(await judge(lived())).toBeNull();
+    const events = lived();
+    for (const judge of Object.values(JUDGES)) expect(await judge(events, objectsOf(events))).toBeNull();
+  });
+
+  it('is one with every kind of event', () => {
+    const kinds = new Set(lived().map(({ kind }) => kind));
+    expect(KINDS.filter((kind) => !kinds.has(kind))).toEqual(LEFT_OUT);
+  });
+
+  it.each([
+    ['the policies denied it, and names no decision', 'DECISION_MISSING', { decision: null }],
+    ['something else was missing, and names a decision', 'DECISION_MISMATCH', { reason_code: 'FROZEN' }],
+  ])('refuse a refusal that says %s', async (_, code, other) => {
+    const good = lived();
+    for (const kind of ['intent.refused', 'execution.refused', 'order.denied', 'capability.denied']) {
+      const seq = good.findIndex(
+        ({ kind: one, body }) => one === kind && 'decision' in body && body.decision,
+      );
+      const { body, ...rest } = good[seq]!;
+      const events = good.with(seq, { ...rest, body: { ...body, ...other } } as Event);
+      for (const judge of Object.values(JUDGES))
+        expect(await judge(events, objectsOf(good))).toEqual({ seq, code });
+      expect(await proofOf(events, rest.subject)).not.toBeNull();
+    }
+  });
+
+  it('refuse a refusal with another answer of the policies, where they have the decision', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind, body }) => kind === 'execution.refused' && body.decision !== null);
+    const { body, ...rest } = good[seq]!;
+    const events = good.with(seq, { ...rest, body: { ...body, reason_code: 'POLICY_NO_PERMIT' } } as Event);
+    for (const judge of [JUDGES.deepVerifiedWith, JUDGES.committed])
+      expect(await judge(events, objectsOf(good))).toEqual({ seq, code: 'DECISION_MISMATCH' });
   });
 
   it('give the same answer about a few ledgers that differ in one thing', () => expectOneAnswer(8));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { type DispatchFacts, nextDispatch, requireDispatchGrounds } from '../../src/gate/dispatch.ts';
+import { type DispatchGrounds, nextDispatch, requireDispatchGrounds } from '../../src/gate/dispatch.ts';
 import type { Simulation } from '../../src/gate/simulation.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 import type { Principal } from '../../src/identity/principal.ts';
@@ -193,7 +193,7 @@ describe('what a dispatch and its end rest on', () => {
     changed_at: AT,
   };
   const state = fold(...ready());
-  const look = (found: Simulation | null, run: IntentState | null = null): DispatchFacts => ({
+  const look = (found: Simulation | null, run: IntentState | null = null): DispatchGrounds => ({
     simulation: () => found,
     intent: () => run,
     principal: () => null,
@@ -223,7 +223,7 @@ describe('what a dispatch and its end rest on', () => {
       ...rest,
     );
     const named = { ...simulation, simulation: 'user.month', version: 3 };
-    const dispatch = (found: Simulation | null, over: Partial<DispatchFacts> = {}) =>
+    const dispatch = (found: Simulation | null, over: Partial<DispatchGrounds> = {}) =>
       requireDispatchGrounds(chain, dispatched(), AT, {
         ...look(simulation),
         simulation: (id) => (id === 'user.month' ? found : simulation),
@@ -237,6 +237,8 @@ describe('what a dispatch and its end rest on', () => {
       await expectRefusal('DECISION_STALE', () => dispatch(named, { policy }));
     const mia = { status: 'revoked' } as Principal;
     await expectRefusal('ACCESS_SCOPE_VIOLATION', () => dispatch(named, { principal: () => mia }));
+    const eve = { kind: 'human', status: 'active', roles: ['auditor'] } as unknown as Principal;
+    await expectRefusal('ACCESS_SCOPE_VIOLATION', () => dispatch(named, { principal: () => eve }));
     const robot = { kind: 'agent', status: 'active' } as Principal;
     await expectRefusal('USER_IS_AGENT', () => dispatch(named, { principal: () => robot }));
   });

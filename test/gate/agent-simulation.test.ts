@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import type { Body, Event } from '../../src/event/event.ts';
-import { fingerprintOf, type Intake, type IntakeEvent, nextIntake } from '../../src/gate/intake.ts';
+import { type Intake, type IntakeEvent, intakeFingerprint, nextIntake } from '../../src/gate/intake.ts';
 import {
   nextSimulation,
+  type RecordedStatus,
   requireServed,
   type Simulation,
-  type SimulationStatus,
 } from '../../src/gate/simulation.ts';
 import { requireWaiver } from '../../src/gate/waiver.ts';
 import { Refusal } from '../../src/refusal.ts';
@@ -14,16 +14,17 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
 const LATER = '2026-01-15T13:00:00.000Z';
-const STATUSES: readonly SimulationStatus[] = ['Draft', 'Active', 'Deprecated', 'Disabled'];
+const STATUSES: readonly RecordedStatus[] = ['Draft', 'Active', 'Deprecated', 'Disabled'];
 const signed = {
   by: 'ada',
   key: Buffer.alloc(32, 1).toString('base64'),
   signed_at: AT,
+  deadline: AT,
   signature: Buffer.alloc(64, 1).toString('base64'),
 };
 
 function changed(
-  status: SimulationStatus,
+  status: RecordedStatus,
   over: Partial<Body<'simulation.changed'>> = {},
 ): Event<'simulation.changed'> {
   const body = {
@@ -187,9 +188,11 @@ describe('what does not exist yet', () => {
   });
 
   it('a subject names the fingerprint', async () => {
-    expect(fingerprintOf(asked('mia'))).toBe(FINGERPRINT);
-    await expectRefusal('SHAPE_INVALID', () => fingerprintOf(asked('mia', { fingerprint: sha256('x') })));
-    await expectRefusal('SHAPE_INVALID', () => fingerprintOf({ ...told('mia'), subject: 'intake:flight' }));
+    expect(intakeFingerprint(asked('mia'))).toBe(FINGERPRINT);
+    await expectRefusal('SHAPE_INVALID', () => intakeFingerprint(asked('mia', { fingerprint: sha256('x') })));
+    await expectRefusal('SHAPE_INVALID', () =>
+      intakeFingerprint({ ...told('mia'), subject: 'intake:flight' }),
+    );
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { currentCapability, outstanding } from '../../src/gate/capability.ts';
-import { next } from '../../src/gate/next.ts';
 import { eligible } from '../../src/gate/standing.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 import { limits } from '../../src/limits.ts';
@@ -18,6 +17,7 @@ import {
   granted,
   HASH,
   issued,
+  next,
   proposed,
   RUN,
   RUN_2,
@@ -98,7 +98,7 @@ describe('a capability', () => {
       finished('failure'),
       retried(),
     );
-    expect(verdict(unused)).toBe('CAPABILITY_MISSING');
+    expect(verdict(unused)).toBe('ORDER_MISSING');
     await expectRefusal('CAPABILITY_INTENT_CHANGED', () =>
       next(unused, claimed(2, RUN_2, null, { capability_id: CAP_3 }), AT),
     );
@@ -133,7 +133,7 @@ describe('a capability', () => {
     const glass = issued(1, { glass: true });
     await expectRefusal('BREAK_GLASS_FORBIDDEN', () => next(approved, glass, AT));
     const both = next(approved, broken('bob'), AT);
-    expect(next(both, glass, AT).capabilities).toMatchObject([{ glass: true, status: 'issued' }]);
+    expect(next(both, glass, AT).capabilities).toMatchObject([{ issued: { glass: true }, status: 'issued' }]);
     await expectRefusal('TRANSITION_ILLEGAL', () => next(both, broken('eve', 2), AT));
     const again = fold(
       proposed(),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Freeze } from '../../src/gate/freeze.ts';
-import { BLOCKS, type IntentEvent, next } from '../../src/gate/next.ts';
+import { BLOCKS, type IntentEvent } from '../../src/gate/next.ts';
 import { eligible, type Moment, type Verdict } from '../../src/gate/standing.ts';
 import type { IntentState, IntentStatus } from '../../src/gate/state.ts';
 import { Refusal } from '../../src/refusal.ts';
@@ -18,11 +18,15 @@ import {
   granted,
   HASH,
   issued,
+  next,
   proposed,
   RUN,
   RUN_2,
+  replaced,
   resolved,
   retried,
+  stopped,
+  takenBack,
   undoing,
   undone,
   violated,
@@ -47,6 +51,8 @@ const planned = [
 const states: Record<IntentStatus, IntentState> = {
   proposed: fold(proposed()),
   rejected: fold(proposed(), denied()),
+  withdrawn: fold(proposed(), takenBack()),
+  replaced: fold(proposed(), replaced()),
   approved: fold(...ready),
   claimed: fold(...ready, claimed()),
   succeeded: fold(...ready, claimed(), finished('success')),
@@ -64,11 +70,14 @@ const events: Record<string, IntentEvent> = {
   propose: proposed(),
   approve: granted(),
   reject: denied(),
+  'take back': takenBack(),
+  edit: replaced(),
   issue: issued(1, { capability_id: CAP_3 }),
   withdraw: withdrawn(),
   glass: broken('ada'),
   claim: claimed(),
   violate: violated(),
+  stop: stopped(),
   finish: finished('success'),
   resolve: resolved('happened'),
   retry: retried(),
@@ -84,7 +93,7 @@ describe('eligibility', () => {
   });
 
   it('an approved intent without a capability is denied', () =>
-    expect(code(check(fold(proposed(), granted())))).toBe('CAPABILITY_MISSING'));
+    expect(code(check(fold(proposed(), granted())))).toBe('ORDER_MISSING'));
 
   it('an unknown intent is denied', () => expect(code(check(null))).toBe('INTENT_NOT_FOUND'));
 
@@ -135,7 +144,7 @@ describe('eligibility', () => {
   it('a run that failed denies until a human authorises a retry', async () => {
     expect(code(check(states.failed))).toBe('RUN_FAILED');
     const authorised = next(states.failed, retried(), AT);
-    expect(code(check(authorised))).toBe('CAPABILITY_MISSING');
+    expect(code(check(authorised))).toBe('ORDER_MISSING');
     await expectRefusal('CAPABILITY_UNKNOWN', () => next(authorised, claimed(2, RUN_2), AT));
     const again = next(authorised, issued(2), AT);
     expect(code(check(again))).toBe('ELIGIBLE');
@@ -215,10 +224,12 @@ describe('eligibility', () => {
 
 describe('the state machine', () => {
   const legal: Record<IntentStatus, readonly string[]> = {
-    proposed: ['approve', 'reject', 'glass'],
+    proposed: ['approve', 'reject', 'take back', 'edit', 'glass'],
     rejected: [],
-    approved: ['approve', 'reject', 'issue', 'withdraw', 'glass', 'claim'],
-    claimed: ['withdraw', 'violate', 'finish', 'resolve'],
+    withdrawn: [],
+    replaced: [],
+    approved: ['approve', 'reject', 'take back', 'issue', 'withdraw', 'glass', 'claim'],
+    claimed: ['withdraw', 'violate', 'stop', 'finish', 'resolve'],
     succeeded: [],
     failed: ['retry'],
     partial: ['resolve'],

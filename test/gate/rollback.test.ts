@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type IntentEvent, next } from '../../src/gate/next.ts';
+import type { IntentEvent } from '../../src/gate/next.ts';
 import { eligible } from '../../src/gate/standing.ts';
 import type { IntentState, IntentStatus } from '../../src/gate/state.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
@@ -18,6 +18,7 @@ import {
   granted,
   HASH,
   issued,
+  next,
   proposed,
   RUN,
   RUN_2,
@@ -117,7 +118,7 @@ describe('a rollback', () => {
     expect(verdict(state)).toBe('RUN_FAILED');
     const again = next(state, retried(), AT);
     expect(again).toMatchObject({ status: 'approved', attempt: 2, rollback: null });
-    expect(verdict(again)).toBe('CAPABILITY_MISSING');
+    expect(verdict(again)).toBe('ORDER_MISSING');
     expect(verdict(next(again, issued(2), AT))).toBe('ELIGIBLE');
   });
 

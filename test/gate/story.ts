@@ -1,8 +1,9 @@
-import type { Digest } from '../../src/canonical/digest.ts';
+import { type Digest, sha256 } from '../../src/canonical/digest.ts';
 import type { Body } from '../../src/event/event.ts';
-import { type IntentEvent, next } from '../../src/gate/next.ts';
+import { type IntentEvent, next as step } from '../../src/gate/next.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 import type { Authorities } from '../../src/identity/delegation.ts';
+import { principalWith } from '../support/principal.ts';
 
 /** Events of one intent, short to write. Every test of the gate tells its story with these. */
 export const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
@@ -14,24 +15,26 @@ export const HASH = 'd7'.repeat(32);
 export const EFFECT = 'ef'.repeat(32);
 export const AT = '2026-01-15T12:00:00.000Z';
 const KEY = Buffer.alloc(32, 1).toString('base64');
-const signed = { by: 'ada', key: KEY, signed_at: AT, signature: Buffer.alloc(64, 1).toString('base64') };
+const signed = {
+  by: 'ada',
+  key: KEY,
+  signed_at: AT,
+  deadline: AT,
+  signature: Buffer.alloc(64, 1).toString('base64'),
+};
 /** Whoever is asked about is an enrolled human with the one key of these stories, except those named here. */
 export const everybodyBut = (...revoked: string[]): Authorities => ({
-  principal: (name) => ({
-    name,
-    kind: 'human',
-    public_key: KEY,
-    roles: [],
-    status: revoked.includes(name) ? 'revoked' : 'active',
-    enrolled_at: AT,
-    enrolled_by: 'ada',
-  }),
+  principal: (name) =>
+    principalWith(name, KEY, { status: revoked.includes(name) ? 'revoked' : 'active' }, AT),
   delegation: () => null,
 });
 const EXECUTOR = { host: 'h', boot_id: 'b', pid: 1, started: '1' };
 const DECISION = 'dc'.repeat(32);
 const POLICY = 'bc'.repeat(32);
 const capture = { digest: 'ab'.repeat(32), bytes: 1, truncated: false };
+
+/** What the proposer was told, and what the ledger says of it. */
+const RECEIPT = { text: 'r'.repeat(43), digest: sha256('r'.repeat(43)) };
 
 export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEvent {
   const digests = { hash: HASH, effect_digest: EFFECT, registry_digest: 'ee'.repeat(32) };
@@ -50,6 +53,7 @@ export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEve
     alternates: [],
     replaces: null,
     contents: [],
+    receipt: RECEIPT.digest,
     expires_at: '2026-01-16T12:00:00.000Z',
     ...over,
   };
@@ -69,9 +73,31 @@ export function granted(over: { hash?: string; expires_at?: string } = {}): Inte
   return { kind: 'approval.granted', subject: ID, body };
 }
 
+export function takenBack(): IntentEvent {
+  const body = { hash: HASH, by: 'bot', reason: 'late', receipt: RECEIPT.text };
+  return {
+    kind: 'intent.withdrawn',
+    subject: ID,
+    body: { ...body, proposer_signature: null, proposer_key: null },
+  };
+}
+
+/** By another intent, which a human proposed in its place. */
+export function replaced(): IntentEvent {
+  const body = { hash: HASH, replacement: RUN, replacement_hash: HASH, ...signed };
+  return { kind: 'intent.replaced', subject: ID, body };
+}
+
+export function stopped(execution_id = RUN): IntentEvent {
+  return { kind: 'execution.stopped', subject: ID, body: { execution_id, reason: 'wrong', ...signed } };
+}
+
 export function denied(): IntentEvent {
   return { kind: 'approval.denied', subject: ID, body: { hash: HASH, reason: 'no', ...signed } };
 }
+
+/** As the executor says that claimed it. */
+export const byExecutor = { executor_key: KEY, executor_signature: signed.signature };
 
 /** The capability of an attempt: the first has `CAP`, the second `CAP_2`. */
 const capabilityOf = (attempt: number) => (attempt === 1 ? CAP : CAP_2);
@@ -84,20 +110,52 @@ export function issued(attempt = 1, over: Partial<Body<'capability.issued'>> = {
     effect_digest: EFFECT,
     action: 'tool:backup',
     token: 'ca'.repeat(32),
-    audience: 'here',
-    holder: null,
-    control_key: KEY,
     expires_at: '2026-01-15T13:00:00.000Z',
     policy: POLICY,
     decision: DECISION,
     ordinal: attempt,
     approvers: [{ name: 'ada', roles: [] }],
     glass: false,
-    delegation: null,
-    ...signed,
+    control_key: KEY,
+    control_signature: signed.signature,
     ...over,
   };
   return { kind: 'capability.issued', subject: ID, body };
+}
+
+/** The order of an attempt, or the one that a capability is issued under. */
+export function ordered(over: Partial<Body<'order.given'>> = {}): IntentEvent {
+  const { attempt = 1 } = over;
+  const body = {
+    order_id: capabilityOf(attempt),
+    attempt,
+    hash: HASH,
+    effect_digest: EFFECT,
+    action: 'tool:backup',
+    bounds: null,
+    audience: 'here',
+    holder: null,
+    expires_at: '2026-01-15T13:00:00.000Z',
+    lapses_at: '2026-01-15T13:00:00.000Z',
+    approves_until: null,
+    delegation: null,
+    account: null,
+    approvers: [{ name: 'ada', roles: [] }],
+    decision: null,
+    ...signed,
+    ...over,
+  };
+  return { kind: 'order.given', subject: ID, body };
+}
+
+/** The state machine. What is issued was ordered just before, unless it is known already. */
+export function next(state: IntentState | null, event: IntentEvent, at: string): IntentState {
+  if (event.kind !== 'capability.issued') return step(state, event, at);
+  const { capability_id: order_id, attempt, hash, effect_digest, action, expires_at } = event.body;
+  const known = state?.capabilities.some(({ capability_id }) => capability_id === order_id);
+  const { approvers } = event.body;
+  const order = ordered({ order_id, attempt, hash, effect_digest, action, expires_at, approvers });
+  return step(known ? state : step(state, order, at), event, at);
 }
 
 export function withdrawn(capability_id = CAP): IntentEvent {
@@ -114,7 +172,7 @@ export function broken(by: string, attempt = 1): IntentEvent {
 }
 
 export function violated(execution_id = RUN): IntentEvent {
-  const body = { execution_id, reason_code: 'FROZEN' as const, decision: null, revoked: [] };
+  const body = { execution_id, reason_code: 'FROZEN' as const, decision: null, revoked: [], ...byExecutor };
   return { kind: 'violation.detected', subject: ID, body };
 }
 
@@ -136,6 +194,7 @@ export function claimed(
     tool: 'backup',
     reports,
     executor: EXECUTOR,
+    ...byExecutor,
     ...over,
   };
   return { kind: 'execution.claimed', subject: ID, body };
@@ -160,6 +219,7 @@ export function finished(
       stdout: capture,
       stderr: capture,
       reports: {},
+      ...byExecutor,
     },
   };
 }
@@ -185,11 +245,15 @@ export function retried(
 }
 
 export function checkpointed(execution_id = RUN): IntentEvent {
-  return { kind: 'execution.checkpointed', subject: ID, body: { execution_id, manifest: 'cd'.repeat(32) } };
+  return {
+    kind: 'execution.checkpointed',
+    subject: ID,
+    body: { execution_id, manifest: 'cd'.repeat(32), ...byExecutor },
+  };
 }
 
 export function announced(journal: Digest, execution_id = RUN): IntentEvent {
-  return { kind: 'execution.announced', subject: ID, body: { execution_id, journal } };
+  return { kind: 'execution.announced', subject: ID, body: { execution_id, journal, ...byExecutor } };
 }
 
 export function undoing(round = 1): IntentEvent {
@@ -199,6 +263,7 @@ export function undoing(round = 1): IntentEvent {
     checkpoints: [],
     except: [],
     executor: EXECUTOR,
+    ...byExecutor,
     reason: 'not wanted',
     ...signed,
   };
@@ -209,7 +274,7 @@ export function undone(result: 'complete' | 'partial' | 'stuck', round = 1): Int
   return {
     kind: 'rollback.finished',
     subject: ID,
-    body: { execution_id: RUN, round, result, report: 'ab'.repeat(32) },
+    body: { execution_id: RUN, round, result, report: 'ab'.repeat(32), ...byExecutor },
   };
 }
 

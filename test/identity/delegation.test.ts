@@ -10,6 +10,7 @@ import {
 } from '../../src/identity/delegation.ts';
 import type { Principal } from '../../src/identity/principal.ts';
 import { limits } from '../../src/limits.ts';
+import { principalWith } from '../support/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
@@ -35,15 +36,8 @@ function granted(by: string, to: string, over: Partial<Body<'delegation.granted'
   return { kind: 'delegation.granted', subject: idOf(to), body } as Event<'delegation.granted'>;
 }
 
-const person = (name: string, kind: Principal['kind'] = 'agent'): Principal => ({
-  name,
-  kind,
-  public_key: keyOf(name),
-  roles: [],
-  status: 'active',
-  enrolled_at: AT,
-  enrolled_by: 'ada',
-});
+const person = (name: string, kind: Principal['kind'] = 'agent'): Principal =>
+  principalWith(name, keyOf(name), { kind }, AT);
 
 /** A chain from Ada over the others, and whoever is asked about it. */
 function chain(...names: string[]) {
@@ -121,7 +115,7 @@ describe('a delegation', () => {
     const change = (name: string, over: Partial<Principal>) => (made: ReturnType<typeof chain>) =>
       made.principals.set(name, { ...made.principals.get(name)!, ...over });
     await expectRefusal('KEY_REVOKED', holds(change('one', { status: 'revoked' })));
-    await expectRefusal('KEY_REVOKED', holds(change('two', { public_key: keyOf('other') })));
+    await expectRefusal('KEY_REVOKED', holds(change('two', { credentials: person('other').credentials })));
     await expectRefusal('DELEGATION_REVOKED', holds(change('ada', { status: 'revoked' })));
     await expectRefusal('DELEGATION_REVOKED', holds(change('ada', { kind: 'agent' })));
   });

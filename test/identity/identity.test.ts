@@ -1,25 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/canonical/ed25519.ts';
+import { generateKeyPair, sign } from '../../src/canonical/ed25519.ts';
 import type { Event } from '../../src/event/event.ts';
-import {
-  type Signer,
-  signAct,
-  signerOf,
-  signProposal,
-  verifyAct,
-  verifyProposal,
-} from '../../src/identity/act.ts';
+import { type OpenKey, proposalOf, signerOf, verifyAct, verifyProposal } from '../../src/identity/act.ts';
+import { keyCredential } from '../../src/identity/credential.ts';
 import { isLive, nextPrincipal, type Principal, requireHuman } from '../../src/identity/principal.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { signedAt } from '../support/signed.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
 const now = new Date(AT);
 const pair = generateKeyPair();
-const ada: Signer = signerOf('ada', pair.public_key, pair.seed);
+const ada: OpenKey = signerOf('ada', pair.public_key, pair.seed);
 
 function enrolment(principal: 'human' | 'agent' = 'human', public_key: string | null = pair.public_key) {
-  const facts = { principal, public_key, roles: ['ops', 'dev', 'ops'] };
-  return signAct('keyturn/p/default', 'key.enrolled', 'ada', facts, ada, now);
+  const credential = public_key === null ? null : keyCredential(public_key);
+  const facts = { principal, credential, own: null, roles: ['ops', 'dev', 'ops'] };
+  return signedAt('keyturn/p/default', 'key.enrolled', 'ada', facts, ada, now);
 }
 
 describe('a signed act', () => {
@@ -37,7 +33,7 @@ describe('a signed act', () => {
       { ...act, body: { ...act.body, roles: ['admin'] } },
       { ...act, body: { ...act.body, by: 'eve' } },
       { ...act, body: { ...act.body, signed_at: '2027-01-15T12:00:00.000Z' } },
-      { ...act, body: { ...act.body, public_key: generateKeyPair().public_key } },
+      { ...act, body: { ...act.body, credential: keyCredential(generateKeyPair().public_key) } },
       { ...act, body: { ...act.body, key: generateKeyPair().public_key } },
     ];
     for (const changed of changes)
@@ -47,7 +43,7 @@ describe('a signed act', () => {
 
 describe('the signature of a proposer', () => {
   const hash = 'd7'.repeat(32);
-  const signature = signProposal('keyturn/p/default', hash, ada);
+  const signature = sign(proposalOf('keyturn/p/default', hash), ada.key);
 
   it('is over the hash, in this project, by this key', async () => {
     verifyProposal('keyturn/p/default', hash, signature, pair.public_key);
@@ -71,9 +67,9 @@ describe('a principal', () => {
 
   it('that is a human has a key, and an agent may have one', async () => {
     await expectRefusal('NOT_HUMAN', () => nextPrincipal(null, enrolment('human', null), AT));
-    expect(nextPrincipal(null, enrolment('agent', null), AT)).toMatchObject({ public_key: null });
+    expect(nextPrincipal(null, enrolment('agent', null), AT)).toMatchObject({ credentials: [] });
     const agent = nextPrincipal(null, enrolment('agent'), AT);
-    expect(agent).toMatchObject({ kind: 'agent', public_key: pair.public_key });
+    expect(agent).toMatchObject({ kind: 'agent', credentials: [{ public_key: pair.public_key }] });
     // A key makes nobody human.
     await expectRefusal('NOT_HUMAN', () => requireHuman(agent, pair.public_key));
     expect([isLive(human, pair.public_key), isLive(agent, pair.public_key)]).toEqual([true, false]);
@@ -82,7 +78,7 @@ describe('a principal', () => {
   it('has the roles that a human last gave, each once', async () => {
     expect(human.roles).toEqual(['dev', 'ops']);
     const facts = { roles: ['qa', 'dev'], reason: 'moved' };
-    const assignment = signAct('o', 'role.assigned', 'ada', facts, ada, now);
+    const assignment = signedAt('o', 'role.assigned', 'ada', facts, ada, now);
     expect(nextPrincipal(human, assignment, AT)).toEqual({ ...human, roles: ['dev', 'qa'] });
     await expectRefusal('PRINCIPAL_UNKNOWN', () => nextPrincipal(null, assignment, AT));
     await expectRefusal('KEY_REVOKED', () => nextPrincipal({ ...human, status: 'revoked' }, assignment, AT));
@@ -97,7 +93,7 @@ describe('a principal', () => {
   });
 
   it('is revoked once, and its name is not used again', async () => {
-    const revocation = signAct('o', 'key.revoked', 'ada', { reason: 'left' }, ada, now);
+    const revocation = signedAt('o', 'key.revoked', 'ada', { reason: 'left' }, ada, now);
     const revoked = nextPrincipal(human, revocation, AT);
     expect(revoked.status).toBe('revoked');
     await expectRefusal('KEY_REVOKED', () => nextPrincipal(revoked, revocation, AT));

@@ -47,8 +47,8 @@ describe('a passphrase is refused', () => {
     for (const passphrase of ['Password2024!', 'xyzzy', 'Ada-Lovelace-1815', '\xff'.repeat(12)]) {
       const error = await judge(Buffer.from(passphrase, 'latin1')).catch((refusal: unknown) => refusal);
       expect(error).toBeInstanceOf(Refusal);
-      const { message, details } = error as Refusal;
-      const said = `${message}${JSON.stringify(details)}`.toLowerCase();
+      const { message, facts } = error as Refusal;
+      const said = `${message}${JSON.stringify(facts)}`.toLowerCase();
       for (const part of passphrase.toLowerCase().split(/[^a-z0-9]+/))
         if (part.length > 3 && part !== 'password') expect(said).not.toContain(part);
     }

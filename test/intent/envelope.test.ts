@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { freeze, openEnvelope, parseDraft } from '../../src/intent/envelope.ts';
+import { freezeEnvelope, openEnvelope, parseDraft } from '../../src/intent/envelope.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const now = new Date('2026-01-15T12:00:00.000Z');
@@ -21,7 +21,7 @@ const spare = { kind: 'tool', tool: 'copy', arguments: { target: 'a' } };
 
 describe('an envelope', () => {
   it('is filled in once, and its hash is the SHA-256 of its canonical bytes', () => {
-    const frozen = freeze(parseDraft(draft), options);
+    const frozen = freezeEnvelope(parseDraft(draft), options);
     expect(frozen.hash).toBe(sha256(frozen.bytes));
     expect(frozen.envelope).toMatchObject({
       issuer: 'bot',
@@ -35,7 +35,7 @@ describe('an envelope', () => {
   });
 
   it('has another hash when any field differs', () => {
-    const { envelope, hash } = freeze(parseDraft(draft), options);
+    const { envelope, hash } = freezeEnvelope(parseDraft(draft), options);
     const others = [
       { ...envelope, declared_goal: 'Back up the folders' },
       { ...envelope, effect: { ...envelope.effect, arguments: { target: 'b' } } },
@@ -45,19 +45,19 @@ describe('an envelope', () => {
       { ...envelope, replaces: 'b2831d73-2708-4f50-944b-7b54f11bfbb4' },
       { ...envelope, expiry: '2026-01-15T13:00:00.001Z' },
     ];
-    const hashes = others.map((other) => freeze(parseDraft(other), options).hash);
+    const hashes = others.map((other) => freezeEnvelope(parseDraft(other), options).hash);
     hashes.push(
-      freeze(parseDraft(envelope), { ...options, nonce: Buffer.alloc(16).toString('base64') }).hash,
+      freezeEnvelope(parseDraft(envelope), { ...options, nonce: Buffer.alloc(16).toString('base64') }).hash,
     );
     expect(new Set([hash, ...hashes]).size).toBe(others.length + 2);
-    expect(freeze(parseDraft(envelope), options).hash).toBe(hash);
+    expect(freezeEnvelope(parseDraft(envelope), options).hash).toBe(hash);
   });
 
   it('names its alternates with the digests of what they would do, and requests what they do', () => {
     const alternate_digests = ['aa'.repeat(32), 'ab'.repeat(32)];
     const alternates = [spare, { ...spare, tool: 'move' }];
     const actions = ['tool:backup', 'tool:copy', 'tool:copy'];
-    const { envelope } = freeze(parseDraft({ ...draft, alternates }), {
+    const { envelope } = freezeEnvelope(parseDraft({ ...draft, alternates }), {
       ...options,
       alternate_digests,
       actions,
@@ -69,10 +69,10 @@ describe('an envelope', () => {
   });
 
   it('that was changed after it was sealed is refused', async () => {
-    const { envelope, hash } = freeze(parseDraft(draft), options);
-    expect(freeze(parseDraft({ ...envelope, integrity_hash: hash }), options).hash).toBe(hash);
+    const { envelope, hash } = freezeEnvelope(parseDraft(draft), options);
+    expect(freezeEnvelope(parseDraft({ ...envelope, integrity_hash: hash }), options).hash).toBe(hash);
     const changed = { ...envelope, declared_goal: 'Something else', integrity_hash: hash };
-    await expectRefusal('ENVELOPE_HASH_WRONG', () => freeze(parseDraft(changed), options));
+    await expectRefusal('ENVELOPE_HASH_WRONG', () => freezeEnvelope(parseDraft(changed), options));
   });
 
   it('with a key that a schema would drop in silence is refused', async () => {
@@ -111,7 +111,7 @@ describe('an envelope', () => {
   });
 
   it('that has expired, lives too long or comes from the future is refused', async () => {
-    const at = (over: object) => () => freeze(parseDraft({ ...draft, ...over }), options);
+    const at = (over: object) => () => freezeEnvelope(parseDraft({ ...draft, ...over }), options);
     await expectRefusal('INTENT_EXPIRED', at({ expiry: '2026-01-15T12:00:00.000Z' }));
     await expectRefusal('TIME_MALFORMED', at({ expiry: '2027-01-15T12:00:00.000Z' }));
     await expectRefusal('TIME_MALFORMED', at({ created_at: '2026-01-15T12:01:00.000Z' }));

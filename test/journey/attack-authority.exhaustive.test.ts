@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 import {
   agent,
   authority,
   call,
   granted,
   human,
+  named,
   PERMITS,
   policy,
   proposeSay,
@@ -21,7 +23,7 @@ import { planOf, planProjects, proposed } from './plan-story.ts';
 
 async function standing(p: Project, delegate: string, over: object = {}): Promise<string> {
   const given = { delegate, actions: ['tool:*'], ttl_s: 86_400, approves: true, reason: 'x', signer: p.ada };
-  return (await p.keyturn.delegate({ ...given, ...over })).subject;
+  return (await p.keyturn.agents.delegate({ ...given, ...over })).delegation_id;
 }
 
 describe('an agent that is frozen', () => {
@@ -34,8 +36,8 @@ describe('an agent that is frozen', () => {
     const delegation = await standing(p, 'robot');
     const grantAs = async (issuer: string) => {
       const intent = await proposeSay(p, { issuer });
-      await p.keyturn.submit({ ...intent, signer: robot, delegation });
-      return p.keyturn.grant({ ...intent, signer: robot, delegation });
+      await p.keyturn.intents.submit({ ...intent, signer: robot, delegation });
+      return p.keyturn.intents.grant({ ...named(intent), signer: robot, delegation, is_issued: true });
     };
     await grantAs('x1');
     await expectRefusal('POLICY_DENIED', () => grantAs('x2'));
@@ -47,13 +49,13 @@ describe('a capability', () => {
     const p = await authority();
     const bob = await human(p, 'bob');
     const intent = await proposeSay(p, {}, await agent(p, 'scout'));
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.grant({ ...intent, signer: bob });
-    await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
-    expect(await p.keyturn.check(intent.intent_id, intent.hash)).toMatchObject({
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.grant({ ...named(intent), signer: bob });
+    await p.keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
+    expect(await p.keyturn.intents.check({ intent_id: intent.intent_id, hash: intent.hash })).toMatchObject({
       code: 'CAPABILITY_REVOKED',
     });
-    await expectRefusal('CAPABILITY_REVOKED', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await expectRefusal('CAPABILITY_REVOKED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
   });
 
   it('does not outlive the delegation that it was granted under', async () => {
@@ -61,26 +63,30 @@ describe('a capability', () => {
     const robot = await agent(p, 'robot');
     const delegation = await standing(p, 'robot', { approves: false });
     const intent = await proposeSay(p, { issuer: 'robot' });
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.grant({ ...intent, signer: robot, delegation });
-    await p.keyturn.revokeDelegation({ delegation_id: delegation, reason: 'enough', signer: p.ada });
-    await expectRefusal('CAPABILITY_REVOKED', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.grant({ ...named(intent), signer: robot, delegation });
+    await p.keyturn.agents.revokeDelegation({ delegation_id: delegation, reason: 'enough', signer: p.ada });
+    await expectRefusal('CAPABILITY_REVOKED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
 
     const short = await standing(p, 'robot', { approves: false, ttl_s: 60 });
-    const { issued } = await p.keyturn.grant({ ...intent, signer: robot, delegation: short });
-    expect(Date.parse(issued.body.expires_at)).toBeLessThanOrEqual(Date.now() + 60_000);
+    const { expires_at } = await p.keyturn.intents.grant({
+      ...named(intent),
+      signer: robot,
+      delegation: short,
+    });
+    expect(Date.parse(expires_at)).toBeLessThanOrEqual(Date.now() + 60_000);
   });
 
   it('stops its run when the human who granted and approved it loses the key', async () => {
     const p = await authority();
     const bob = await human(p, 'bob');
     const intent = await proposeSay(p, call('wait', { seconds: 30 }), await agent(p, 'scout'));
-    await p.keyturn.approve({ ...intent, signer: bob });
-    await p.keyturn.grant({ ...intent, signer: bob });
-    const running = p.keyturn.run({ ...intent, confirm: yes });
-    while ((await p.keyturn.intent(intent.intent_id)).status !== 'claimed')
+    await p.keyturn.intents.approve({ ...intent, signer: bob });
+    await p.keyturn.intents.grant({ ...named(intent), signer: bob });
+    const running = runSeen(p.keyturn, { ...intent, confirm: yes });
+    while ((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status !== 'claimed')
       await new Promise((go) => setTimeout(go, 20));
-    await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
+    await p.keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
     expect(await running).toMatchObject({ result: 'partial', reason_code: 'CAPABILITY_REVOKED' });
   });
 });
@@ -95,7 +101,7 @@ describe('an alternate', () => {
     const no_say = 'forbid (principal, action, resource == Keyturn::Tool::"say");';
     await rules(p, PERMITS + policy('no-say', 'intent', no_say));
     const intent = await proposeSay(p, sly);
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.approve({ ...intent, signer: p.ada }));
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.intents.approve({ ...intent, signer: p.ada }));
   });
 });
 
@@ -112,15 +118,16 @@ describe('broken glass', () => {
     await rules(p, PERMITS + GLASS);
     await agent(p, 'scout');
     const intent = await proposeSay(p, { issuer: 'scout' });
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.freeze({ scope: 'system', reason: 'fire', signer: p.ada });
-    for (const signer of [bob, cat]) await p.keyturn.breakGlass({ ...intent, reason: 'it burns', signer });
-    await p.keyturn.freeze({ scope: 'tool', name: 'say', reason: 'and this', signer: p.ada });
-    await expectRefusal('FROZEN', () => p.keyturn.grant({ ...intent, signer: cat }));
-    await p.keyturn.unfreeze({ scope: 'tool', name: 'say', reason: 'no', signer: p.ada });
-    await p.keyturn.grant({ ...intent, signer: cat });
-    await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
-    await expectRefusal('FROZEN', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await p.keyturn.system.freeze({ scope: 'system', reason: 'fire', signer: p.ada });
+    for (const signer of [bob, cat])
+      await p.keyturn.runs.breakGlass({ ...intent, reason: 'it burns', signer });
+    await p.keyturn.system.freeze({ scope: 'tool', name: 'say', reason: 'and this', signer: p.ada });
+    await expectRefusal('FROZEN', () => p.keyturn.intents.grant({ ...named(intent), signer: cat }));
+    await p.keyturn.system.unfreeze({ scope: 'tool', name: 'say', reason: 'no', signer: p.ada });
+    await p.keyturn.intents.grant({ ...named(intent), signer: cat });
+    await p.keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
+    await expectRefusal('FROZEN', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
   });
 
   it('that healed helps no longer against the policies, also with the capability in hand', async () => {
@@ -131,18 +138,19 @@ describe('broken glass', () => {
     await agent(p, 'scout');
     const burning = async () => {
       const intent = await proposeSay(p, { issuer: 'scout' });
-      await p.keyturn.approve({ ...intent, signer: p.ada });
-      for (const signer of [bob, cat]) await p.keyturn.breakGlass({ ...intent, reason: 'it burns', signer });
-      await p.keyturn.grant({ ...intent, signer: cat });
+      await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+      for (const signer of [bob, cat])
+        await p.keyturn.runs.breakGlass({ ...intent, reason: 'it burns', signer });
+      await p.keyturn.intents.grant({ ...named(intent), signer: cat });
       return intent;
     };
     const [first, second, third] = [await burning(), await burning(), await burning()];
-    expect(await p.keyturn.run({ ...first, confirm: yes })).toMatchObject({ result: 'success' });
-    await p.keyturn.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...second, confirm: yes }));
+    expect(await runSeen(p.keyturn, { ...first, confirm: yes })).toMatchObject({ result: 'success' });
+    await p.keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
+    await expectRefusal('POLICY_DENIED', () => runSeen(p.keyturn, { ...second, confirm: yes }));
     // Nor when the policies stop permitting it.
     await rules(p, PERMITS + stop);
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.run({ ...third, confirm: yes }));
+    await expectRefusal('POLICY_DENIED', () => runSeen(p.keyturn, { ...third, confirm: yes }));
   });
 });
 
@@ -174,8 +182,10 @@ describe('policies about a plan', () => {
     const many = Array.from({ length: 70 }, (_, i) => create(i, `n/${i}.txt`));
     for (const actions of [[create(0, 'infra/prod.txt')], [...many, create(99, 'infra/prod.txt')]]) {
       const intent = await proposed(p, planOf(actions));
-      await p.keyturn.approve({ ...intent, signer: p.ada });
-      await expectRefusal('POLICY_DENIED', () => p.keyturn.grant({ ...intent, signer: p.ada }));
+      await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+      await expectRefusal('POLICY_DENIED', () =>
+        p.keyturn.intents.grant({ ...named(intent), signer: p.ada }),
+      );
     }
     expect(existsSync(join(p.root, 'infra/prod.txt'))).toBe(false);
   });
@@ -197,8 +207,8 @@ describe('policies about a plan', () => {
       [starts, false],
     ] as const) {
       const intent = await proposed(p, planOf([action]));
-      await p.keyturn.approve({ ...intent, signer: p.ada });
-      const granting = () => p.keyturn.grant({ ...intent, signer: p.ada });
+      await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+      const granting = () => p.keyturn.intents.grant({ ...named(intent), signer: p.ada });
       if (permitted) await granting();
       else await expectRefusal('POLICY_DENIED', granting);
     }
@@ -209,9 +219,9 @@ describe('a number that is no number of seconds', () => {
   it('is no lifetime of a capability, and an intent does not end before it was created', async () => {
     const p = await authority();
     const intent = await proposeSay(p);
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
     await expectRefusal('CAPABILITY_TOO_LONG', () =>
-      p.keyturn.grant({ ...intent, signer: p.ada, ttl_s: 0.5 }),
+      p.keyturn.intents.grant({ ...named(intent), signer: p.ada, ttl_s: 0.5 }),
     );
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
     await expectRefusal('TIME_MALFORMED', () =>
@@ -220,7 +230,7 @@ describe('a number that is no number of seconds', () => {
     await expectRefusal('SHAPE_INVALID', () =>
       proposeSay(p, { requested_actions: ['tool:say', 'my password'] }),
     );
-    const { execution_id } = await p.keyturn.run({ ...(await granted(p)), confirm: yes });
-    await p.keyturn.replay(execution_id);
+    const { execution_id } = await runSeen(p.keyturn, { ...(await granted(p)), confirm: yes });
+    await p.keyturn.runs.replay({ execution_id });
   });
 });

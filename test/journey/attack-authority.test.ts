@@ -7,7 +7,7 @@ import { agent, authority, human, lastBody, PERMITS, policy, proposeSay, rules }
 
 async function standing(p: Project, delegate: string, over: object = {}): Promise<string> {
   const given = { delegate, actions: ['tool:*'], ttl_s: 86_400, approves: true, reason: 'x', signer: p.ada };
-  return (await p.keyturn.delegate({ ...given, ...over })).subject;
+  return (await p.keyturn.agents.delegate({ ...given, ...over })).delegation_id;
 }
 
 describe('an agent that is frozen', () => {
@@ -16,10 +16,10 @@ describe('an agent that is frozen', () => {
     const robot = await agent(p, 'robot');
     await agent(p, 'other');
     const delegation = await standing(p, 'robot');
-    await p.keyturn.freeze({ scope: 'agent', name: 'robot', reason: 'it misbehaves', signer: p.ada });
+    await p.keyturn.system.freeze({ scope: 'agent', name: 'robot', reason: 'it misbehaves', signer: p.ada });
     const intent = await proposeSay(p, { issuer: 'other' });
-    await p.keyturn.submit({ ...intent, signer: robot, delegation });
-    await expectRefusal('FROZEN', () => p.keyturn.grant({ ...intent, signer: robot, delegation }));
+    await p.keyturn.intents.submit({ ...intent, signer: robot, delegation });
+    await expectRefusal('FROZEN', () => p.keyturn.intents.grant({ ...intent, signer: robot, delegation }));
   });
 });
 
@@ -30,7 +30,9 @@ describe('approval by delegation', () => {
     const robot = await agent(p, 'robot');
     const delegation = await standing(p, 'robot');
     const intent = await proposeSay(p, { issuer: 'ada' });
-    await expectRefusal('SELF_APPROVAL', () => p.keyturn.submit({ ...intent, signer: robot, delegation }));
+    await expectRefusal('SELF_APPROVAL', () =>
+      p.keyturn.intents.submit({ ...intent, signer: robot, delegation }),
+    );
     expect(await lastBody(p, intent.intent_id)).toMatchObject({ reason_code: 'SELF_APPROVAL' });
   });
 
@@ -42,10 +44,10 @@ describe('approval by delegation', () => {
     await rules(p, PERMITS + policy('two', 'capability', two));
     const delegation = await standing(p, 'bob');
     const intent = await proposeSay(p, { issuer: 'scout' });
-    await p.keyturn.submit({ ...intent, signer: bob, delegation });
-    await p.keyturn.approve({ ...intent, signer: bob });
-    await expectRefusal('POLICY_DENIED', () => p.keyturn.grant({ ...intent, signer: bob }));
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.grant({ ...intent, signer: bob });
+    await p.keyturn.intents.submit({ ...intent, signer: bob, delegation });
+    await p.keyturn.intents.approve({ ...intent, signer: bob });
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.intents.grant({ ...intent, signer: bob }));
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.grant({ ...intent, signer: bob });
   });
 });

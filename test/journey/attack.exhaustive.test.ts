@@ -3,24 +3,28 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/canonical/json.ts';
 import { FoldedLedger } from '../../src/fold/ledger.ts';
+import { claimsOf } from '../../src/gate/claims.ts';
 import { signAct } from '../../src/identity/act.ts';
+import { keyCredential } from '../../src/identity/credential.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
+import { entriesAbout, objectOf, proofOf } from '../support/ledger.ts';
 import { type Project, project, ready, TOOLS } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 
 const yes = async () => true;
 const say = (word: string) => ({
   declared_goal: 'Say a word',
-  effect: { kind: 'tool', tool: 'say', arguments: { word } },
+  effect: { kind: 'tool' as const, tool: 'say', arguments: { word } },
 });
 
 /** Proposed, approved and granted. */
 async function runnable(p: Project) {
-  const { intent_id, hash } = await p.keyturn.propose(say('x'));
+  const { intent_id, hash } = await p.keyturn.intents.propose(say('x'));
   await ready(p, { intent_id, hash });
   return { intent_id, hash };
 }
@@ -29,15 +33,15 @@ describe('an attacker who can call the library', () => {
   it('brings a signature from another project, and is refused', async () => {
     const one = await project(TOOLS);
     const other = await project(TOOLS);
-    const { intent_id, hash } = await one.keyturn.propose(say('x'));
+    const { intent_id, hash } = await one.keyturn.intents.propose(say('x'));
     await expectRefusal('KEY_FILE_INVALID', () =>
-      one.keyturn.approve({ intent_id, hash, signer: freshSigner('ada') }),
+      one.keyturn.intents.approve({ intent_id, hash, signer: freshSigner('ada') }),
     );
     // The same key in both: what it signed there says nothing here.
-    const { effect_digest, expires_at } = await one.keyturn.intent(intent_id);
+    const { effect_digest, expires_at } = await one.keyturn.intents.get({ intent_id });
     const facts = { hash, effect_digest, expires_at, account: null, decision: hash };
-    const { origin } = await other.keyturn.system();
-    const act = signAct(origin, 'approval.granted', intent_id, facts, one.ada, new Date());
+    const { origin } = await other.keyturn.system.get();
+    const act = await signAct(origin, 'approval.granted', intent_id, facts, one.ada, new Date());
     const { store: path } = one.keyturn.layout;
     const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
     await expectRefusal('SIGNATURE_INVALID', () => store.commit({ events: [act] }));
@@ -50,27 +54,30 @@ describe('a revoked key', () => {
     const p = await project(TOOLS);
     const { keyturn, ada } = p;
     const bob = freshSigner('bob');
-    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
-    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
+    await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.intents.propose({ ...say('x'), issuer: 'ada', signer: ada });
     await ready(p, { intent_id, hash }, bob);
-    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
-    await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
-    expect(await keyturn.check(intent_id, hash)).toMatchObject({ eligible: false, code: 'APPROVER_REVOKED' });
-    await expectRefusal('APPROVER_REVOKED', () => keyturn.run({ intent_id, hash, confirm: yes }));
+    expect(await keyturn.intents.check({ intent_id, hash })).toMatchObject({ eligible: true });
+    await keyturn.people.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
+    expect(await keyturn.intents.check({ intent_id, hash })).toMatchObject({
+      eligible: false,
+      code: 'APPROVER_REVOKED',
+    });
+    await expectRefusal('APPROVER_REVOKED', () => runSeen(keyturn, { intent_id, hash, confirm: yes }));
   });
 
   it('is noticed even when it is revoked after the y', async () => {
     const p = await project(TOOLS);
     const { keyturn, ada } = p;
     const bob = freshSigner('bob');
-    await keyturn.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
-    const { intent_id, hash } = await keyturn.propose({ ...say('x'), issuer: 'ada' }, ada);
+    await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const { intent_id, hash } = await keyturn.intents.propose({ ...say('x'), issuer: 'ada', signer: ada });
     await ready(p, { intent_id, hash }, bob);
     const confirm = async () => {
-      await keyturn.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
+      await keyturn.people.revoke({ name: 'bob', reason: 'the key was stolen', signer: ada });
       return true;
     };
-    await expectRefusal('APPROVER_REVOKED', () => keyturn.run({ intent_id, hash, confirm }));
+    await expectRefusal('APPROVER_REVOKED', () => runSeen(keyturn, { intent_id, hash, confirm }));
   });
 });
 
@@ -78,9 +85,9 @@ describe('a proof', () => {
   it('from which an entry was taken is refused', async () => {
     const p = await project(TOOLS);
     const { intent_id, hash } = await runnable(p);
-    await p.keyturn.reject({ intent_id, hash, reason: 'no', signer: p.ada });
-    const { fingerprint: key } = await p.keyturn.head();
-    const bundle = JSON.parse(Buffer.from(await p.keyturn.prove(intent_id)).toString());
+    await p.keyturn.intents.reject({ intent_id, hash, reason: 'no', signer: p.ada });
+    const { key } = await p.keyturn.ledger.head();
+    const bundle = JSON.parse(Buffer.from(await proofOf(p.keyturn, intent_id)).toString());
     const kept = bundle.entries.filter(
       ({ entry }: { entry: { kind: string } }) => entry.kind !== 'approval.denied',
     );
@@ -91,21 +98,23 @@ describe('a proof', () => {
   it('in which a later key vouches for itself is refused', async () => {
     const p = await project(TOOLS);
     const { intent_id } = await runnable(p);
-    const { entries } = Keyturn.verifyProof(await p.keyturn.prove(intent_id), {
-      key: (await p.keyturn.head()).fingerprint,
+    const { entries } = Keyturn.verifyProof(await proofOf(p.keyturn, intent_id), {
+      key: (await p.keyturn.ledger.head()).key,
     });
     const folded = new FoldedLedger({ is_whole: true });
     folded.take(entries[0]!);
-    const { kind, subject, body } = signAct(
+    const forged = await signAct(
       folded.origin,
       'key.enrolled',
       'ada',
-      { principal: 'human', public_key: p.ada.public_key, roles: [] },
+      { principal: 'human', credential: keyCredential(p.ada.public_key), own: null, roles: [] },
       p.ada,
       new Date(),
     );
+    const { kind, subject, body } = forged;
+    const claims = claimsOf(forged);
     await expectRefusal('PRINCIPAL_UNKNOWN', () =>
-      folded.take({ ...entries[1]!, seq: 9, kind, subject, body }),
+      folded.take({ ...entries[1]!, seq: 9, kind, subject, body, claims }),
     );
   });
 });
@@ -114,11 +123,11 @@ describe('a deep verification', () => {
   it('refuses a run that nobody approved or granted, and one that did not take both of its claims', async () => {
     const p = await project(TOOLS);
     const { intent_id, hash } = await runnable(p);
-    await p.keyturn.run({ intent_id, hash, confirm: yes });
-    const story = await p.keyturn.story(intent_id);
-    const system = await p.keyturn.story('system');
-    const ada = await p.keyturn.story('ada');
-    const [proposed, submitted, approved, issued, claimed] = story;
+    await runSeen(p.keyturn, { intent_id, hash, confirm: yes });
+    const story = await entriesAbout(p.keyturn, intent_id);
+    const system = await entriesAbout(p.keyturn, 'system');
+    const ada = await entriesAbout(p.keyturn, 'ada');
+    const [proposed, submitted, approved, ordered, issued, claimed] = story;
     const before = [...system, ...ada].sort((a, b) => a.seq - b.seq);
     const having = (...entries: (Entry | undefined)[]) => {
       const folded = new FoldedLedger({ is_whole: false });
@@ -128,7 +137,8 @@ describe('a deep verification', () => {
     await expectRefusal('APPROVAL_MISSING', () => having(proposed).take(issued!));
     await expectRefusal('APPROVAL_MISSING', () => having(proposed).take(claimed!));
     await expectRefusal('CAPABILITY_UNKNOWN', () => having(proposed, submitted, approved).take(claimed!));
-    const whole = () => having(proposed, submitted, approved, issued);
+    await expectRefusal('CAPABILITY_UNKNOWN', () => having(proposed, submitted, approved).take(issued!));
+    const whole = () => having(proposed, submitted, approved, ordered, issued);
     whole().take(claimed!);
     for (const claims of [[], claimed!.claims.slice(0, 1), claimed!.claims.slice(1)])
       await expectRefusal('LEDGER_BROKEN', () => whole().take({ ...claimed!, claims }));
@@ -138,15 +148,15 @@ describe('a deep verification', () => {
 describe('an erased argument', () => {
   it('is gone from the envelope and from the effect, and its digest cannot be guessed', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await p.keyturn.propose(say('Xyz'));
-    const { effect } = await p.keyturn.review(intent_id);
-    const { effect_digest } = await p.keyturn.intent(intent_id);
-    await p.keyturn.erase({ digest: hash, reason: 'secret', signer: p.ada });
-    await expectRefusal('OBJECT_MISSING', () => p.keyturn.object(effect_digest));
+    const { intent_id, hash } = await p.keyturn.intents.propose(say('Xyz'));
+    const { effect } = await p.keyturn.intents.review({ intent_id });
+    const { effect_digest } = await p.keyturn.intents.get({ intent_id });
+    await p.keyturn.ledger.erase({ digest: hash, reason: 'secret', signer: p.ada });
+    await expectRefusal('OBJECT_MISSING', () => objectOf(p.keyturn, effect_digest));
     const { sha256 } = await import('../../src/canonical/digest.ts');
     expect(sha256(canonicalBytes(effect))).not.toBe(effect_digest);
     expect(sha256(canonicalBytes({ effect, nonce: '' }))).not.toBe(effect_digest);
-    await p.keyturn.verify({ deep: true });
+    await p.keyturn.ledger.verify({ deep: true });
   });
 });
 
@@ -163,8 +173,8 @@ describe('a tool without a sandbox that outlives its executor', () => {
       '#!/bin/sh\nsetsid sh -c \'trap "" TERM HUP; echo $$ > pid; exec sleep 30\' &\nwait\n',
       { mode: 0o755 },
     );
-    const effect = { kind: 'tool', tool: 'linger', arguments: {} };
-    const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Stay', effect });
+    const effect = { kind: 'tool' as const, tool: 'linger', arguments: {} };
+    const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Stay', effect });
     await ready(p, { intent_id, hash });
     const executor = racer(p.root, intent_id, hash);
     await executor.ready;
@@ -172,17 +182,17 @@ describe('a tool without a sandbox that outlives its executor', () => {
     const pid = await until(() => readFileSync(join(p.root, 'pid'), 'utf8').trim());
     executor.child.kill('SIGKILL');
     await executor.answer;
-    const { runs } = await p.keyturn.intent(intent_id);
+    const { runs } = await p.keyturn.intents.get({ intent_id });
     const settle = {
       execution_id: runs[0]!.execution_id,
       outcome: 'did_not_happen',
       reason: 'it died',
       signer: p.ada,
     } as const;
-    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.resolve(settle));
+    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.runs.resolve(settle));
     process.kill(Number(pid), 'SIGKILL');
-    await until(() => p.keyturn.resolve(settle));
-    expect(await p.keyturn.intent(intent_id)).toMatchObject({ status: 'failed' });
+    await until(() => p.keyturn.runs.resolve(settle));
+    expect(await p.keyturn.intents.get({ intent_id })).toMatchObject({ status: 'failed' });
   });
 });
 

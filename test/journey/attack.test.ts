@@ -1,52 +1,54 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/canonical/json.ts';
+import { onlyKeyOf } from '../../src/keyturn.ts';
+import { freshSigner } from '../support/keys.ts';
 import { PASSPHRASE, project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 
 const yes = async () => true;
 const say = (word: string) => ({
   declared_goal: 'Say a word',
-  effect: { kind: 'tool', tool: 'say', arguments: { word } },
+  effect: { kind: 'tool' as const, tool: 'say', arguments: { word } },
 });
 
 describe('an attacker who can call the library', () => {
   it('signs with another key in the name of a human, and is refused by the store', async () => {
     const { keyturn } = await project(TOOLS);
-    const [ada] = await keyturn.principals();
-    const forged = {
-      name: 'ada',
-      public_key: ada!.public_key!,
-      key: generateKeyPairSync('ed25519').privateKey,
-    };
-    const { intent_id, hash } = await keyturn.propose(say('x'));
-    await expectRefusal('SIGNATURE_INVALID', () => keyturn.approve({ intent_id, hash, signer: forged }));
+    const [ada] = (await keyturn.people.list()).principals;
+    const forged = { ...freshSigner('ada'), public_key: onlyKeyOf(ada!) };
+    const { intent_id, hash } = await keyturn.intents.propose(say('x'));
     await expectRefusal('SIGNATURE_INVALID', () =>
-      keyturn.enrol({ name: 'eve', principal: 'agent', public_key: null, signer: forged }),
+      keyturn.intents.approve({ intent_id, hash, signer: forged }),
     );
-    await expectRefusal('APPROVAL_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
-    await keyturn.approve({ intent_id, hash, signer: await keyturn.unlock('ada', PASSPHRASE) });
-    await expectRefusal('SIGNATURE_INVALID', () => keyturn.grant({ intent_id, hash, signer: forged }));
-    await expectRefusal('CAPABILITY_MISSING', () => keyturn.run({ intent_id, hash, confirm: yes }));
+    await expectRefusal('SIGNATURE_INVALID', () =>
+      keyturn.people.enrol({ name: 'eve', principal: 'agent', public_key: null, signer: forged }),
+    );
+    await expectRefusal('APPROVAL_MISSING', () => runSeen(keyturn, { intent_id, hash, confirm: yes }));
+    await keyturn.intents.approve({ intent_id, hash, signer: await keyturn.unlock('ada', PASSPHRASE) });
+    await expectRefusal('SIGNATURE_INVALID', () =>
+      keyturn.intents.grant({ intent_id, hash, signer: forged }),
+    );
+    await expectRefusal('ORDER_MISSING', () => runSeen(keyturn, { intent_id, hash, confirm: yes }));
   });
 });
 
 describe('an attacker who can write to the database file', () => {
   it('invents an approval and a capability in the projection, and grant and run find that nobody signed them', async () => {
     const p = await project(TOOLS);
-    const { intent_id, hash } = await p.keyturn.propose(say('x'));
+    const { intent_id, hash } = await p.keyturn.intents.propose(say('x'));
     const db = new DatabaseSync(join(p.root, '.keyturn', 'store.db'));
     const row = db.prepare("SELECT id, state FROM projection WHERE name = 'intent'").get() as {
       id: number;
       state: string;
     };
-    const [ada] = await p.keyturn.principals();
+    const [ada] = (await p.keyturn.people.list()).principals;
     const far = '2999-01-01T00:00:00.000Z';
     const approval = {
       by: 'ada',
-      key: ada!.public_key,
+      key: onlyKeyOf(ada!),
       signed_at: new Date().toISOString(),
       expires_at: far,
       delegation: null,
@@ -74,8 +76,10 @@ describe('an attacker who can write to the database file', () => {
       row.id,
     );
     db.close();
-    expect(await p.keyturn.check(intent_id, hash)).toMatchObject({ eligible: true });
-    await expectRefusal('PROJECTION_DRIFT', () => p.keyturn.run({ intent_id, hash, confirm: yes }));
-    await expectRefusal('PROJECTION_DRIFT', () => p.keyturn.grant({ intent_id, hash, signer: p.ada }));
+    expect(await p.keyturn.intents.check({ intent_id, hash })).toMatchObject({ eligible: true });
+    await expectRefusal('PROJECTION_DRIFT', () => runSeen(p.keyturn, { intent_id, hash, confirm: yes }));
+    await expectRefusal('PROJECTION_DRIFT', () =>
+      p.keyturn.intents.grant({ intent_id, hash, signer: p.ada }),
+    );
   });
 });

@@ -1,9 +1,10 @@
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Signer } from '../../src/identity/act.ts';
+import type { OpenKey, Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { freshSigner, humanKey } from '../support/keys.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import { type Project, project, writeRegistry } from '../support/project.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 
@@ -44,6 +45,9 @@ export interface Intent {
   readonly intent_id: string;
   readonly hash: string;
 }
+
+/** What a request names an intent by, and nothing else that a test knows of it. */
+export const named = ({ intent_id, hash }: Intent): Intent => ({ intent_id, hash });
 
 export const yes = async () => true;
 
@@ -87,16 +91,19 @@ export async function proposeSay(
   const { issuer = signer?.name ?? 'ada' } = over;
   const draft = {
     declared_goal: 'Say hello.',
-    effect: { kind: 'tool', tool: 'say', arguments: { word: 'hello' } },
+    effect: { kind: 'tool' as const, tool: 'say', arguments: { word: 'hello' } },
     ...over,
     issuer,
   };
-  const { intent_id, hash } = await keyturn.propose(draft, signer ?? (issuer === 'ada' ? ada : undefined));
+  const { intent_id, hash } = await keyturn.intents.propose({
+    ...draft,
+    signer: signer ?? (issuer === 'ada' ? ada : undefined),
+  });
   return { intent_id, hash };
 }
 
 export function call(tool: string, args: object = {}): Record<string, unknown> {
-  return { effect: { kind: 'tool', tool, arguments: args } };
+  return { effect: { kind: 'tool' as const, tool, arguments: args } };
 }
 
 /** Proposed, approved by ada, and granted. */
@@ -106,29 +113,34 @@ export async function granted(
   grant: object = {},
 ): Promise<Intent & { token: string; capability_id: string }> {
   const intent = await proposeSay(p, over);
-  await p.keyturn.approve({ ...intent, signer: p.ada });
-  const { token, issued } = await p.keyturn.grant({ ...intent, signer: p.ada, ...grant });
-  return { ...intent, token, capability_id: issued.body.capability_id };
+  await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+  const { token, capability_id } = await p.keyturn.intents.grant({
+    ...intent,
+    signer: p.ada,
+    is_issued: true,
+    ...grant,
+  });
+  return { ...intent, token: token!, capability_id };
 }
 
-export async function human({ keyturn, ada }: Project, name: string, roles: string[] = []): Promise<Signer> {
+export async function human({ keyturn, ada }: Project, name: string, roles: string[] = []): Promise<OpenKey> {
   const signer = freshSigner(name);
-  await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, roles, signer: ada });
+  await keyturn.people.enrol({ name, principal: 'human', public_key: signer.public_key, roles, signer: ada });
   return signer;
 }
 
 /** An agent with a key of its own. */
-export async function agent({ keyturn, ada, root }: Project, name: string): Promise<Signer> {
+export async function agent({ keyturn, ada, root }: Project, name: string): Promise<OpenKey> {
   const path = join(root, `${name}.seed`);
   const { public_key } = Keyturn.createAgentKey(path);
-  await keyturn.enrol({ name, principal: 'agent', public_key, signer: ada });
+  await keyturn.people.enrol({ name, principal: 'agent', public_key, signer: ada });
   return Keyturn.agentSigner(name, path);
 }
 
 /** Replaces a file in policies/ and activates what is there then. */
 export async function rules(p: Project, text: string, quorums?: string): Promise<void> {
   writePolicies(p, text, quorums);
-  await p.keyturn.activatePolicies({ reason: 'a test', signer: p.ada });
+  await p.keyturn.policies.activate({ reason: 'a test', signer: p.ada });
 }
 
 export function writePolicies({ root }: Project, text: string, quorums?: string): void {
@@ -158,9 +170,9 @@ export const PERMITS = [
 
 /** The kinds of the entries about one intent, in order. */
 export async function kinds({ keyturn }: Project, subject: string): Promise<string[]> {
-  return (await keyturn.story(subject)).map(({ kind }) => kind);
+  return (await entriesAbout(keyturn, subject)).map(({ kind }) => kind);
 }
 
 export async function lastBody({ keyturn }: Project, subject: string): Promise<Record<string, unknown>> {
-  return (await keyturn.story(subject)).at(-1)!.body as Record<string, unknown>;
+  return (await entriesAbout(keyturn, subject)).at(-1)!.body as Record<string, unknown>;
 }

@@ -38,7 +38,7 @@ describe.each(STORES)('4 processes with 8 callers each, for one proposer, on one
     const p = await make('uncounted');
     const options = { callers: 8, journeys: 24, until: 'grant' } as const;
     expect(await processes(p, 4, options)).toEqual({ granted: 96 });
-    expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+    expect(await p.keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
   });
 
   it('are granted all that they ask for below a limit', async () => {
@@ -53,7 +53,7 @@ describe.each(STORES)('4 processes with 8 callers each, for one proposer, on one
     await rules(p, limit(37));
     const options = { callers: 8, journeys: 24, until: 'grant' } as const;
     expect(await processes(p, 4, options)).toEqual({ granted: 37, POLICY_DENIED: 59 });
-    expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+    expect(await p.keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
   });
 });
 
@@ -63,6 +63,6 @@ describe('128 callers of one library process', () => {
     const answers = await processes(p, 1, { callers: 128, seconds: SOAK_SECONDS, until: 'record' });
     console.log(`${SOAK_SECONDS} s: ${JSON.stringify(answers)}`);
     expect(Object.keys(answers)).toEqual(['success']);
-    await p.keyturn.verify({ deep: true });
+    await p.keyturn.ledger.verify({ deep: true });
   });
 });

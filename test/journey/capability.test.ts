@@ -7,6 +7,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 import {
   agent,
   authority,
@@ -16,6 +17,7 @@ import {
   type Intent,
   kinds,
   lastBody,
+  named,
   proposeSay,
   yes,
 } from './authority.ts';
@@ -25,12 +27,13 @@ async function refusesToRun(
   p: Project,
   code: ReasonCode,
   intent: Intent,
-  text?: string,
-  holder?: { key: import('node:crypto').KeyObject; public_key: string },
+  capability?: string,
+  holder_key?: { key: import('node:crypto').KeyObject; public_key: string },
 ): Promise<void> {
   const { intent_id, hash } = intent;
-  const capability = { ...(text !== undefined && { text }), ...(holder && { holder }) };
-  await expectRefusal(code, () => p.keyturn.run({ intent_id, hash, confirm: yes, capability }));
+  await expectRefusal(code, () =>
+    runSeen(p.keyturn, { intent_id, hash, confirm: yes, capability, holder_key }),
+  );
   expect(await kinds(p, intent_id)).not.toContain('execution.claimed');
   expect(await lastBody(p, intent_id)).toMatchObject({ reason_code: code });
 }
@@ -39,15 +42,23 @@ describe('F3: a capability that is not valid when it is used', () => {
   it('one that was revoked', async () => {
     const p = await authority();
     const intent = await granted(p);
-    await p.keyturn.revokeCapability({ capability_id: intent.capability_id, reason: 'oops', signer: p.ada });
+    await p.keyturn.runs.revokeCapability({
+      capability_id: intent.capability_id,
+      reason: 'oops',
+      signer: p.ada,
+    });
     await refusesToRun(p, 'CAPABILITY_REVOKED', intent);
     await refusesToRun(p, 'CAPABILITY_REVOKED', intent, intent.token);
     await expectRefusal('CAPABILITY_REVOKED', () =>
-      p.keyturn.revokeCapability({ capability_id: intent.capability_id, reason: 'again', signer: p.ada }),
+      p.keyturn.runs.revokeCapability({
+        capability_id: intent.capability_id,
+        reason: 'again',
+        signer: p.ada,
+      }),
     );
-    const again = await p.keyturn.grant({ ...intent, signer: p.ada });
+    const again = await p.keyturn.intents.grant({ ...named(intent), signer: p.ada });
     expect(again.token).not.toBe(intent.token);
-    expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('success');
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
   });
 
   it('one that is forged, truncated, of another algorithm or under another name', async () => {
@@ -84,7 +95,7 @@ describe('F3: a capability that is not valid when it is used', () => {
     const early = await granted(p, {}, { conditions: { not_before: '2026-03-02T10:04:00.000Z' } });
     await refusesToRun(p, 'CAPABILITY_NOT_YET', early);
     now = new Date('2026-03-02T10:04:30.000Z');
-    expect((await p.keyturn.run({ ...early, confirm: yes })).result).toBe('success');
+    expect((await runSeen(p.keyturn, { ...early, confirm: yes })).result).toBe('success');
     now = new Date('2026-03-02T10:05:00.000Z');
     await refusesToRun(p, 'CAPABILITY_EXPIRED', late);
     await refusesToRun(p, 'CAPABILITY_EXPIRED', late, late.token);
@@ -97,7 +108,7 @@ describe('F3: a capability that is not valid when it is used', () => {
     now = new Date('2016-03-02T10:00:00.000Z');
     await refusesToRun(p, 'CLOCK_BEHIND', intent);
     now = new Date('2036-03-02T10:00:00.000Z');
-    await expectRefusal('INTENT_EXPIRED', () => p.keyturn.run({ ...intent, confirm: yes }));
+    await expectRefusal('INTENT_EXPIRED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
   });
 
   it('one whose conditions are not met: environment, host, hours, the state of a file', async () => {
@@ -121,17 +132,17 @@ describe('F3: a capability that is not valid when it is used', () => {
       files: { 'state.txt': digest, 'absent.txt': null },
     };
     const intent = await granted(p, {}, { conditions });
-    expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('success');
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
   });
 
   it('one that was used: it is good for one run', async () => {
     const p = await authority();
     const intent = await granted(p);
-    await p.keyturn.run({ ...intent, confirm: yes });
-    const again = () => p.keyturn.run({ ...intent, confirm: yes, capability: { text: intent.token } });
+    await runSeen(p.keyturn, { ...intent, confirm: yes });
+    const again = () => runSeen(p.keyturn, { ...intent, confirm: yes, capability: intent.token });
     await expectRefusal('ALREADY_EXECUTED', again);
     await expectRefusal('CAPABILITY_USED', () =>
-      p.keyturn.revokeCapability({ capability_id: intent.capability_id, reason: 'late', signer: p.ada }),
+      p.keyturn.runs.revokeCapability({ capability_id: intent.capability_id, reason: 'late', signer: p.ada }),
     );
   });
 
@@ -140,10 +151,10 @@ describe('F3: a capability that is not valid when it is used', () => {
     const intent = await granted(p);
     const { capability_id } = intent;
     const confirm = async () => {
-      await p.keyturn.revokeCapability({ capability_id, reason: 'stop', signer: p.ada });
+      await p.keyturn.runs.revokeCapability({ capability_id, reason: 'stop', signer: p.ada });
       return true;
     };
-    await expectRefusal('CAPABILITY_REVOKED', () => p.keyturn.run({ ...intent, confirm }));
+    await expectRefusal('CAPABILITY_REVOKED', () => runSeen(p.keyturn, { ...intent, confirm }));
     expect(await kinds(p, intent.intent_id)).not.toContain('execution.claimed');
   });
 });
@@ -156,8 +167,8 @@ describe('a capability that is bound to a holder', () => {
     const intent = await granted(p, {}, { holder: scout.public_key });
     await refusesToRun(p, 'CAPABILITY_HOLDER_UNPROVEN', intent);
     await refusesToRun(p, 'CAPABILITY_HOLDER_UNPROVEN', intent, intent.token, thief);
-    const capability = { text: intent.token, holder: scout };
-    expect((await p.keyturn.run({ ...intent, confirm: yes, capability })).result).toBe('success');
+    const held = { capability: intent.token, holder_key: scout };
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes, ...held })).result).toBe('success');
   });
 });
 
@@ -174,12 +185,14 @@ describe('an attenuated capability', () => {
       scope: read_only,
       holder: helper.public_key,
     });
-    const run = (text: string, holder: typeof helper) =>
-      p.keyturn.run({ ...intent, confirm: yes, capability: { text, holder } });
+    const run = (capability: string, holder_key: typeof helper) =>
+      runSeen(p.keyturn, { ...intent, confirm: yes, capability, holder_key });
     await expectRefusal('CAPABILITY_HOLDER_UNPROVEN', () => run(narrow, scout));
     expect((await run(narrow, helper)).result).toBe('failure');
     await expectRefusal('RUN_FAILED', () => run(intent.token, scout));
-    expect((await p.keyturn.intent(intent.intent_id)).capabilities[0]?.status).toBe('spent');
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).capabilities[0]?.status).toBe(
+      'spent',
+    );
   });
 
   it('is never wider: not when it is made, and not when it is presented', async () => {
@@ -205,13 +218,13 @@ describe('the key that signs capabilities', () => {
   it('can be rotated; the old one still verifies what it signed', async () => {
     const p = await authority();
     const old = await granted(p);
-    await p.keyturn.rotateControlKey({ reason: 'every spring', signer: p.ada });
+    await p.keyturn.system.rotateControlKey({ reason: 'every spring', signer: p.ada });
     const fresh = await granted(p);
     const kid = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid;
     expect(kid(fresh.token)).not.toBe(kid(old.token));
     for (const intent of [old, fresh])
-      expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('success');
-    expect((await p.keyturn.system()).control_keys).toHaveLength(2);
+      expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+    expect((await p.keyturn.system.get()).control_keys).toHaveLength(2);
   });
 
   it('a token that it signed and that the ledger does not know is refused', async () => {
@@ -222,7 +235,7 @@ describe('the key that signs capabilities', () => {
     const { kidOf } = await import('../../src/capability/key.ts');
     const { openCapability } = await import('../../src/capability/verify.ts');
     const { privateKeyOf, publicKeyOf } = await import('../../src/canonical/ed25519.ts');
-    const [public_key] = (await p.keyturn.system()).control_keys;
+    const [public_key] = (await p.keyturn.system.get()).control_keys;
     const pair = readControlKey(p.keyturn.layout, public_key!);
     const { root } = await openCapability(intent.token, () => publicKeyOf(public_key!));
     const key = { kid: kidOf(public_key!), key: privateKeyOf(pair.seed) };
@@ -233,7 +246,7 @@ describe('the key that signs capabilities', () => {
   it('a key file that is not the one of the ledger issues nothing', async () => {
     const p = await authority();
     const intent = await proposeSay(p);
-    await p.keyturn.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
     const { readdirSync } = await import('node:fs');
     const file = readdirSync(p.keyturn.layout.keys).find((name) => name.startsWith('control-'))!;
     const seed = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }).d!;
@@ -241,6 +254,10 @@ describe('the key that signs capabilities', () => {
       join(p.keyturn.layout.keys, file),
       `${Buffer.from(seed, 'base64url').toString('base64')}\n`,
     );
-    await expectRefusal('KEY_FILE_INVALID', () => p.keyturn.grant({ ...intent, signer: p.ada }));
+    await p.keyturn.intents.grant({ ...named(intent), signer: p.ada });
+    await expectRefusal('KEY_FILE_INVALID', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    await expectRefusal('KEY_FILE_INVALID', () =>
+      p.keyturn.intents.grant({ ...named(intent), signer: p.ada, is_issued: true }),
+    );
   });
 });

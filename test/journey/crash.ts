@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { project, ready, TOOLS, writeMark } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
+import { runSeen } from '../support/seen.ts';
 
 const lines = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
 
@@ -17,8 +18,8 @@ export async function killRuns(
   writeMark(p.root);
   const tally = { in_doubt: 0, finished: 0, untouched: 0 };
   const begin = async (file: string) => {
-    const effect = { kind: 'tool', tool: 'mark', arguments: { file } };
-    const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
+    const effect = { kind: 'tool' as const, tool: 'mark', arguments: { file } };
+    const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Leave a mark', effect });
     await ready(p, { intent_id, hash });
     const victim = racer(p.root, intent_id, hash);
     await victim.ready;
@@ -42,10 +43,7 @@ export async function killRuns(
     victim.child.kill('SIGKILL');
     await victim.answer;
 
-    const [state] = (await p.keyturn.list({ limit: 1000 })).filter(
-      (intent) => intent.intent_id === intent_id,
-    );
-    const status = state!.status;
+    const { status } = await p.keyturn.intents.get({ intent_id });
     expect(['approved', 'claimed', 'succeeded', 'partial']).toContain(status);
     if (status === 'claimed') tally.in_doubt += 1;
     else if (status === 'approved') tally.untouched += 1;
@@ -53,7 +51,7 @@ export async function killRuns(
     // An unclaimed intent never touched the world.
     if (status === 'approved') expect(lines(join(p.root, file))).toBe(0);
     // Whoever tries again gets the effect at most once in all.
-    const again = await p.keyturn.run({ intent_id, hash, confirm: async () => true }).then(
+    const again = await runSeen(p.keyturn, { intent_id, hash, confirm: async () => true }).then(
       (report) => report.result,
       (error: { code: string }) => error.code,
     );
@@ -66,7 +64,7 @@ export async function killRuns(
     expect(again).toBe(expected[status as keyof typeof expected]);
     expect(lines(join(p.root, file))).toBeLessThanOrEqual(1);
   }
-  await p.keyturn.verify({ deep: true });
-  expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+  await p.keyturn.ledger.verify({ deep: true });
+  expect(await p.keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
   return tally;
 }

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { auditEntries } from '../../src/audit/ledger.ts';
 import type { Event } from '../../src/event/event.ts';
-import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
-import { verifyLedger } from '../../src/ledger/verify.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { moved } from '../gate/agent-story.ts';
 import {
@@ -22,6 +20,7 @@ import {
   waived,
 } from '../store/agent-facts.ts';
 import { claimed, enrolledAgent, keyOf } from '../store/facts.ts';
+import { openSqliteStore } from '../store/open.ts';
 import { allEntries, governance, NOON } from '../store/place.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -92,12 +91,11 @@ async function* batches(entries: readonly SealedEntry[]) {
   yield entries;
 }
 
-const verify = (entries: readonly SealedEntry[]) =>
-  verifyLedger(batches(entries), { deep: true, inspect: new FoldedLedger({ is_whole: true }).take });
+const verify = (entries: readonly SealedEntry[]) => auditEntries(batches(entries));
 
 async function foundIn(entries: readonly SealedEntry[]): Promise<unknown> {
-  const { details } = await expectRefusal('LEDGER_BROKEN', () => verify(entries));
-  return details.reason_code ?? null;
+  const { facts } = await expectRefusal('LEDGER_BROKEN', () => verify(entries));
+  return facts.reason_code ?? null;
 }
 
 type Moved = Event<'agent.moved'>['body'];

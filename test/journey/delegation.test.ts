@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { proofOf } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 import { agent, authority, granted, human, kinds, lastBody, proposeSay, yes } from './authority.ts';
 
 const DAY_S = 86_400;
 
 async function delegated(p: Project, delegate: string, over: object = {}): Promise<string> {
   const given = { delegate, actions: ['tool:say'], ttl_s: DAY_S, reason: 'small things', signer: p.ada };
-  return (await p.keyturn.delegate({ ...given, ...over })).subject;
+  return (await p.keyturn.agents.delegate({ ...given, ...over })).delegation_id;
 }
 
 describe('a delegation that a human signed', () => {
@@ -16,13 +18,15 @@ describe('a delegation that a human signed', () => {
     const scout = await agent(p, 'scout');
     const delegation = await delegated(p, 'scout');
     const intent = await proposeSay(p, { issuer: 'scout' });
-    await p.keyturn.submit({ ...intent, signer: scout, delegation });
-    await expectRefusal('APPROVAL_MISSING', () => p.keyturn.grant({ ...intent, signer: scout, delegation }));
-    await p.keyturn.approve({ ...intent, signer: p.ada });
-    await p.keyturn.grant({ ...intent, signer: scout, delegation });
-    expect((await p.keyturn.run({ ...intent, confirm: yes })).result).toBe('success');
-    expect((await p.keyturn.verify({ deep: true })).size).toBeGreaterThan(8);
-    expect((await p.keyturn.rebuild({ write: false })).differences).toEqual([]);
+    await p.keyturn.intents.submit({ ...intent, signer: scout, delegation });
+    await expectRefusal('APPROVAL_MISSING', () =>
+      p.keyturn.intents.grant({ ...intent, signer: scout, delegation }),
+    );
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await p.keyturn.intents.grant({ ...intent, signer: scout, delegation });
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+    expect((await p.keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(8);
+    expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
 
   it('that says so stands for the approval of the human who gave it', async () => {
@@ -30,16 +34,16 @@ describe('a delegation that a human signed', () => {
     const scout = await agent(p, 'scout');
     const delegation = await delegated(p, 'scout', { approves: true });
     const intent = await proposeSay(p, { issuer: 'scout' });
-    await p.keyturn.submit({ ...intent, signer: scout, delegation });
-    expect((await p.keyturn.intent(intent.intent_id)).approvals).toMatchObject([
+    await p.keyturn.intents.submit({ ...intent, signer: scout, delegation });
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals).toMatchObject([
       { by: 'ada', assurance: 'delegation', delegation },
     ]);
-    await p.keyturn.grant({ ...intent, signer: scout, delegation });
-    const report = await p.keyturn.run({ ...intent, confirm: yes });
+    await p.keyturn.intents.grant({ ...intent, signer: scout, delegation });
+    const report = await runSeen(p.keyturn, { ...intent, confirm: yes });
     expect(report.result).toBe('success');
-    await p.keyturn.replay(report.execution_id);
-    const proof = await p.keyturn.prove(intent.intent_id);
-    const { fingerprint } = await p.keyturn.head();
+    await p.keyturn.runs.replay({ execution_id: report.execution_id });
+    const proof = await proofOf(p.keyturn, intent.intent_id);
+    const { key: fingerprint } = await p.keyturn.ledger.head();
     const { Keyturn } = await import('../../src/keyturn.ts');
     expect(Keyturn.verifyProof(proof, { key: fingerprint }).entries.length).toBeGreaterThan(5);
   });
@@ -51,14 +55,14 @@ describe('a delegation that a human signed', () => {
     const delegation = await delegated(p, 'scout', { actions: ['tool:wait', 'tool:w*'] });
     const intent = await proposeSay(p, { issuer: 'scout' });
     await expectRefusal('DELEGATION_OUT_OF_SCOPE', () =>
-      p.keyturn.submit({ ...intent, signer: scout, delegation }),
+      p.keyturn.intents.submit({ ...intent, signer: scout, delegation }),
     );
     await expectRefusal('DELEGATION_OUT_OF_SCOPE', () =>
-      p.keyturn.submit({ ...intent, signer: thief, delegation }),
+      p.keyturn.intents.submit({ ...intent, signer: thief, delegation }),
     );
     expect(await lastBody(p, intent.intent_id)).toMatchObject({ reason_code: 'DELEGATION_OUT_OF_SCOPE' });
     await expectRefusal('DELEGATION_UNKNOWN', () =>
-      p.keyturn.submit({ ...intent, signer: scout, delegation: intent.intent_id }),
+      p.keyturn.intents.submit({ ...intent, signer: scout, delegation: intent.intent_id }),
     );
   });
 
@@ -71,17 +75,18 @@ describe('a delegation that a human signed', () => {
     const revoked = await delegated(p, 'scout');
     const orphan = await delegated(p, 'scout', { signer: bob, approves: true });
     const early = await proposeSay(p, {}, scout);
-    await p.keyturn.submit({ ...early, signer: scout, delegation: orphan });
-    await p.keyturn.grant({ ...early, signer: scout, delegation: orphan });
+    await p.keyturn.intents.submit({ ...early, signer: scout, delegation: orphan });
+    await p.keyturn.intents.grant({ ...early, signer: scout, delegation: orphan });
     now = new Date('2026-03-02T10:02:00.000Z');
-    await p.keyturn.revokeDelegation({ delegation_id: revoked, reason: 'enough', signer: p.ada });
-    await p.keyturn.revoke({ name: 'bob', reason: 'left', signer: p.ada });
+    await p.keyturn.agents.revokeDelegation({ delegation_id: revoked, reason: 'enough', signer: p.ada });
+    await p.keyturn.people.revoke({ name: 'bob', reason: 'left', signer: p.ada });
     const intent = await proposeSay(p, { issuer: 'scout' });
-    const submit = (delegation: string) => () => p.keyturn.submit({ ...intent, signer: scout, delegation });
+    const submit = (delegation: string) => () =>
+      p.keyturn.intents.submit({ ...intent, signer: scout, delegation });
     await expectRefusal('DELEGATION_EXPIRED', submit(short));
     await expectRefusal('DELEGATION_REVOKED', submit(revoked));
     await expectRefusal('DELEGATION_REVOKED', submit(orphan));
-    await expectRefusal('APPROVER_REVOKED', () => p.keyturn.run({ ...early, confirm: yes }));
+    await expectRefusal('APPROVER_REVOKED', () => runSeen(p.keyturn, { ...early, confirm: yes }));
     expect(await kinds(p, intent.intent_id)).toEqual(['intent.proposed', ...Array(3).fill('intent.refused')]);
   });
 
@@ -103,11 +108,11 @@ describe('a delegation that a human signed', () => {
       delegated(p, 'scout', { signer: helper, delegation: passed, ttl_s: 60 }),
     );
     const intent = await proposeSay(p, { issuer: 'helper' });
-    await p.keyturn.submit({ ...intent, signer: helper, delegation: passed });
-    await p.keyturn.revokeDelegation({ delegation_id: given, reason: 'enough', signer: p.ada });
+    await p.keyturn.intents.submit({ ...intent, signer: helper, delegation: passed });
+    await p.keyturn.agents.revokeDelegation({ delegation_id: given, reason: 'enough', signer: p.ada });
     const next = await proposeSay(p, { issuer: 'helper' });
     await expectRefusal('DELEGATION_REVOKED', () =>
-      p.keyturn.submit({ ...next, signer: helper, delegation: passed }),
+      p.keyturn.intents.submit({ ...next, signer: helper, delegation: passed }),
     );
   });
 
@@ -115,7 +120,7 @@ describe('a delegation that a human signed', () => {
     const p = await authority();
     const scout = await agent(p, 'scout');
     await agent(p, 'helper');
-    await p.keyturn.enrol({ name: 'mute', principal: 'agent', public_key: null, signer: p.ada });
+    await p.keyturn.people.enrol({ name: 'mute', principal: 'agent', public_key: null, signer: p.ada });
     await expectRefusal('NOT_HUMAN', () => delegated(p, 'helper', { signer: scout }));
     await expectRefusal('KEY_FILE_INVALID', () => delegated(p, 'mute'));
     await expectRefusal('TIME_MALFORMED', () => delegated(p, 'helper', { ttl_s: 400 * DAY_S }));
@@ -127,14 +132,24 @@ describe('who is who', () => {
   it('one key speaks for one name: a human cannot approve their own proposal through a second one', async () => {
     const p = await authority();
     await expectRefusal('KEY_ENROLLED_TWICE', () =>
-      p.keyturn.enrol({ name: 'ada2', principal: 'human', public_key: p.ada.public_key, signer: p.ada }),
+      p.keyturn.people.enrol({
+        name: 'ada2',
+        principal: 'human',
+        public_key: p.ada.public_key,
+        signer: p.ada,
+      }),
     );
     await expectRefusal('KEY_ENROLLED_TWICE', () =>
-      p.keyturn.enrol({ name: 'robot', principal: 'agent', public_key: p.ada.public_key, signer: p.ada }),
+      p.keyturn.people.enrol({
+        name: 'robot',
+        principal: 'agent',
+        public_key: p.ada.public_key,
+        signer: p.ada,
+      }),
     );
     await human(p, 'bob');
     const intent = await proposeSay(p);
-    await expectRefusal('SELF_APPROVAL', () => p.keyturn.approve({ ...intent, signer: p.ada }));
+    await expectRefusal('SELF_APPROVAL', () => p.keyturn.intents.approve({ ...intent, signer: p.ada }));
   });
 
   it('a proposal can be signed by its proposer, and only by them', async () => {
@@ -143,31 +158,31 @@ describe('who is who', () => {
     const draft = {
       declared_goal: 'x',
       issuer: 'scout',
-      effect: { kind: 'tool', tool: 'say', arguments: { word: 'a' } },
+      effect: { kind: 'tool' as const, tool: 'say', arguments: { word: 'a' } },
     };
-    const { intent_id } = await p.keyturn.propose(draft, scout);
-    expect((await p.keyturn.intent(intent_id)).proposer_verified).toBe(true);
-    const { intent_id: claimed } = await p.keyturn.propose(draft);
-    expect((await p.keyturn.intent(claimed)).proposer_verified).toBe(false);
-    await expectRefusal('KEY_FILE_INVALID', () => p.keyturn.propose(draft, p.ada));
+    const { intent_id } = await p.keyturn.intents.propose({ ...draft, signer: scout });
+    expect((await p.keyturn.intents.get({ intent_id })).proposer_verified).toBe(true);
+    const { intent_id: claimed } = await p.keyturn.intents.propose(draft);
+    expect((await p.keyturn.intents.get({ intent_id: claimed })).proposer_verified).toBe(false);
+    await expectRefusal('KEY_FILE_INVALID', () => p.keyturn.intents.propose({ ...draft, signer: p.ada }));
     const forged = { ...p.ada, name: 'scout', public_key: scout.public_key };
-    await expectRefusal('SIGNATURE_INVALID', () => p.keyturn.propose(draft, forged));
-    expect((await p.keyturn.verify({ deep: true })).size).toBe(7);
+    await expectRefusal('SIGNATURE_INVALID', () => p.keyturn.intents.propose({ ...draft, signer: forged }));
+    expect((await p.keyturn.ledger.verify({ deep: true })).size).toBe(8);
   });
 
   it('a human says who has which role, and policies see it from then on', async () => {
     const p = await authority();
-    await p.keyturn.assign({
+    await p.keyturn.people.assign({
       name: 'ada',
       roles: ['ops', 'dev', 'ops'],
       reason: 'she does both',
       signer: p.ada,
     });
-    const [ada] = await p.keyturn.principals();
+    const [ada] = (await p.keyturn.people.list()).principals;
     expect(ada?.roles).toEqual(['dev', 'ops']);
     const scout = await agent(p, 'scout');
     await expectRefusal('NOT_HUMAN', () =>
-      p.keyturn.assign({ name: 'scout', roles: ['ops'], reason: 'x', signer: scout }),
+      p.keyturn.people.assign({ name: 'scout', roles: ['ops'], reason: 'x', signer: scout }),
     );
     await granted(p);
   });

@@ -46,8 +46,8 @@ export async function readyToRun(planProject: ReturnType<typeof planProjects>) {
 export async function expectRecoverable(p: Project, before: object, intent: Intent): Promise<string> {
   const found = picture(p.root);
   const again = await Keyturn.open({ at: p.root });
-  const { status, runs } = await again.intent(intent.intent_id);
-  const in_doubt = (await again.inDoubt()).map(({ state, life }) => [state.intent_id, life]);
+  const { status, runs } = await again.intents.get({ intent_id: intent.intent_id });
+  const in_doubt = (await again.runs.inDoubt()).runs.map(({ intent_id, state }) => [intent_id, state]);
   await again.close();
   expect(picture(p.root), 'opening a project rolls nothing back').toEqual(found);
   expect(['approved', 'claimed', 'succeeded', 'partial', 'failed', 'rolled_back']).toContain(status);
@@ -62,17 +62,17 @@ export async function expectRecoverable(p: Project, before: object, intent: Inte
     expect(in_doubt).toEqual([[intent.intent_id, 'dead']]);
     await expectRefusal('RUN_IN_DOUBT', () => run(p, intent));
     await expectRefusal('RUN_IN_DOUBT', () =>
-      p.keyturn.retry({ intent_id: intent.intent_id, reason: 'again', signer: p.ada }),
+      p.keyturn.runs.retry({ intent_id: intent.intent_id, reason: 'again', signer: p.ada }),
     );
   }
-  await p.keyturn.previewRollback(execution_id);
+  await p.keyturn.plans.previewRollback({ run: execution_id });
   expect(picture(p.root), 'nothing is rolled back without a human').toEqual(found);
-  const undo = () => p.keyturn.rollback({ execution_id, reason: 'it crashed', signer: p.ada });
+  const undo = () => p.keyturn.plans.rollback({ execution_id, reason: 'it crashed', signer: p.ada });
   expect(await undo()).toMatchObject({ status: 'rolled_back', instructions: [] });
   expect(picture(p.root)).toEqual(before);
   expect((await undo()).status).toBe('rolled_back');
   expect(picture(p.root)).toEqual(before);
-  const end = (await p.keyturn.intent(intent.intent_id)).status;
+  const end = (await p.keyturn.intents.get({ intent_id: intent.intent_id })).status;
   expect(end).toBe(status === 'succeeded' ? 'undone' : 'rolled_back');
   await expectProvable(p);
   return status;

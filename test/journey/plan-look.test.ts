@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { picture, text } from '../plan/engine/story.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import { TOOLS, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { create, kindsOf, planOf, planProjects, replace, run, runnable, statusOf } from './plan-story.ts';
@@ -76,15 +77,15 @@ describe('while the prompt waits', () => {
   it('a registry that changes is recorded as it is at the run', async () => {
     const p = await project();
     const intent = await runnable(p, PLAN);
-    const before = (await p.keyturn.story(intent.intent_id)).length;
+    const before = (await entriesAbout(p.keyturn, intent.intent_id)).length;
     const confirm = async () => {
       rmSync(join(p.root, 'tools.yaml'));
       writeRegistry(p.root, `${TOOLS}\n# another\n`);
       return true;
     };
     expect((await run(p, intent, { confirm })).result).toBe('success');
-    const [claimed] = (await p.keyturn.story(intent.intent_id)).slice(before);
-    const proposed = (await p.keyturn.story(intent.intent_id))[0]!;
+    const [, claimed] = (await entriesAbout(p.keyturn, intent.intent_id)).slice(before);
+    const proposed = (await entriesAbout(p.keyturn, intent.intent_id))[0]!;
     expect(claimed).toMatchObject({ kind: 'execution.claimed' });
     const digestOf = ({ body }: { body: object }) => (body as { registry_digest: string }).registry_digest;
     expect(digestOf(claimed!)).not.toBe(digestOf(proposed));

@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises';
 import { describe, expect, it } from 'vitest';
-import { Keyturn, type Report } from '../../src/keyturn.ts';
+import { Keyturn, type Result } from '../../src/keyturn.ts';
 import { ready } from '../support/project.ts';
 import { planOf, planProjects, proposed, replace, run, runnable, undo } from './plan-story.ts';
 
@@ -30,10 +30,10 @@ const PLAN = planOf([replace('1', 'a', 'one', 'two'), replace('2', 'b', 'bee', '
 describe('a plan is parsed', () => {
   it('once from the proposal to the record, and not at all by its rollback', async () => {
     const p = await project({ a: 'one', b: 'bee' });
-    let report: Report;
+    let report: Result<'runs.run'>;
     const calls = await parsedDuring(async () => {
       const intent = await proposed(p, PLAN);
-      await p.keyturn.review(intent.intent_id);
+      await p.keyturn.intents.review({ intent_id: intent.intent_id });
       await ready(p, intent);
       report = await run(p, intent);
       expect(report.result).toBe('success');
@@ -47,7 +47,7 @@ describe('a plan is parsed', () => {
     const intent = await runnable(p, PLAN);
     const calls = await parsedDuring(async () => {
       const other = await Keyturn.open({ at: p.root });
-      await other.review(intent.intent_id);
+      await other.intents.review({ intent_id: intent.intent_id });
       expect((await run({ ...p, keyturn: other }, intent)).result).toBe('success');
       await other.close();
     });

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import type { RunRequest } from '../../src/journey/run.ts';
-import { Keyturn, type PlanSpec, type Report } from '../../src/keyturn.ts';
+import { Keyturn, type PlanSpec, type Result } from '../../src/keyturn.ts';
 import type { ChangeLog, ExecutionReport } from '../../src/plan/report/schema.ts';
 import type { RollbackManifest } from '../../src/plan/rollback/manifest.ts';
 import { lay } from '../plan/engine/story.ts';
 import { freshSigner, humanKey } from '../support/keys.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import { type Intent, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
+import { type Asked, runSeen } from '../support/seen.ts';
 
 /** A plan on the whole road, in a real project. */
 
@@ -42,7 +44,7 @@ export function planProjects(): (files?: Files, registry?: string) => Promise<Pr
 /** A second human. From now on a proposer must be named, and nobody approves their own proposal. */
 export async function enrolled({ keyturn, ada }: Project, name: string): Promise<Signer> {
   const signer = freshSigner(name);
-  await keyturn.enrol({ name, principal: 'human', public_key: signer.public_key, signer: ada });
+  await keyturn.people.enrol({ name, principal: 'human', public_key: signer.public_key, signer: ada });
   return signer;
 }
 
@@ -90,7 +92,7 @@ export async function specOf(
   plan: string,
   config: string | null = null,
 ): Promise<PlanSpec> {
-  const read = await keyturn.readPlan({
+  const read = await keyturn.plans.read({
     plan: Buffer.from(plan),
     config: config === null ? null : Buffer.from(config),
   });
@@ -103,7 +105,7 @@ export async function problemsOf(
   plan: string,
   config: string | null = null,
 ): Promise<string[]> {
-  const read = await keyturn.readPlan({
+  const read = await keyturn.plans.read({
     plan: Buffer.from(plan),
     config: config === null ? null : Buffer.from(config),
   });
@@ -116,9 +118,9 @@ export async function proposed(
   draft: object = {},
   signer?: Signer,
 ): Promise<Intent> {
-  const effect = { kind: 'plan', ...(await specOf(p, plan)) };
+  const effect = { kind: 'plan' as const, ...(await specOf(p, plan)) };
   const asked = { declared_goal: 'Change files', effect, ...draft };
-  const { intent_id, hash } = await p.keyturn.propose(asked, signer);
+  const { intent_id, hash } = await p.keyturn.intents.propose({ ...asked, signer: signer });
   return { intent_id, hash };
 }
 
@@ -129,17 +131,17 @@ export async function runnable(p: Project, plan: string, draft: object = {}): Pr
   return intent;
 }
 
-type RunOptions = Partial<Pick<RunRequest, 'abort' | 'onProgress' | 'confirm'>>;
+type RunOptions = Partial<Pick<RunRequest, 'abort' | 'onProgress'> & Pick<Asked, 'confirm'>>;
 
-export const run = (p: Project, intent: Intent, options: RunOptions = {}): Promise<Report> =>
-  p.keyturn.run({ ...intent, confirm: yes, ...options });
+export const run = (p: Project, intent: Intent, options: RunOptions = {}): Promise<Result<'runs.run'>> =>
+  runSeen(p.keyturn, { ...intent, confirm: yes, ...options });
 
 /** Approves a plan, grants it a capability and runs it to its end. */
 export async function ran(
   p: Project,
   plan: string,
   options: RunOptions = {},
-): Promise<Intent & { report: Report }> {
+): Promise<Intent & { report: Result<'runs.run'> }> {
   const intent = await runnable(p, plan);
   return { ...intent, report: await run(p, intent, options) };
 }
@@ -149,14 +151,14 @@ export function when(action_id: string, act: () => void) {
   return { onProgress: ({ what }: { what: string }) => void (what === action_id && act()) };
 }
 
-export const undo = (p: Project, { execution_id }: Report, checkpoints: readonly string[] = []) =>
-  p.keyturn.rollback({ execution_id, checkpoints, reason: 'not wanted', signer: p.ada });
+export const undo = (p: Project, { execution_id }: Result<'runs.run'>, checkpoints: readonly string[] = []) =>
+  p.keyturn.plans.rollback({ execution_id, checkpoints, reason: 'not wanted', signer: p.ada });
 
 export const statusOf = async (p: Project, { intent_id }: Intent) =>
-  (await p.keyturn.intent(intent_id)).status;
+  (await p.keyturn.intents.get({ intent_id })).status;
 
 export const kindsOf = async (p: Project, { intent_id }: Intent) =>
-  (await p.keyturn.story(intent_id)).map(({ kind }) => kind);
+  (await entriesAbout(p.keyturn, intent_id)).map(({ kind }) => kind);
 
 export interface Reports {
   readonly execution_report: ExecutionReport;
@@ -165,7 +167,7 @@ export interface Reports {
 }
 
 /** The three records of 004 section 4, as they are on the disk. */
-export function reportsOf({ root }: Project, { folder }: Report): Reports {
+export function reportsOf({ root }: Project, { folder }: Result<'runs.run'>): Reports {
   const read = (name: string) => JSON.parse(readFileSync(join(root, folder!, `${name}.json`), 'utf8'));
   return {
     execution_report: read('execution_report'),
@@ -176,6 +178,6 @@ export function reportsOf({ root }: Project, { folder }: Report): Reports {
 
 /** Whatever a test did: the whole ledger verifies, and the projections are what it says. */
 export async function expectProvable({ keyturn }: Project): Promise<void> {
-  await keyturn.verify({ deep: true });
-  expect(await keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+  await keyturn.ledger.verify({ deep: true });
+  expect(await keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
 }

@@ -8,8 +8,10 @@ import { parseManifest } from '../../src/plan/rollback/manifest.ts';
 import { drawn } from '../display/drawn.ts';
 import { picture, text } from '../plan/engine/story.ts';
 import { EXAMPLE } from '../plan/input/plan.ts';
+import { entriesAbout, newestOf, objectOf } from '../support/ledger.ts';
 import { granted, project, ready, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
 import {
   create,
   expectProvable,
@@ -40,11 +42,11 @@ describe('a plan on the whole road', () => {
     const p = await planProject({ [EXAMPLE_FILE]: SCHEMA, bystander: 'b' });
     const before = picture(p.root);
     const intent = await proposed(p, EXAMPLE);
-    const { shown, effect } = await p.keyturn.review(intent.intent_id);
+    const { shown, effect } = await p.keyturn.intents.review({ intent_id: intent.intent_id });
     expect(drawn(shown)).toContain(`--- a/${EXAMPLE_FILE}`);
     expect(drawn(shown)).toContain('+    "new_field": {');
     expect(effect).toMatchObject({
-      kind: 'plan',
+      kind: 'plan' as const,
       actions: [{ undo: 'exact', changes: [{ path: EXAMPLE_FILE, before: { sha256: sha256(SCHEMA) } }] }],
     });
     expect(picture(p.root), 'a proposal and a look touch nothing').toEqual(before);
@@ -63,6 +65,7 @@ describe('a plan on the whole road', () => {
       'intent.proposed',
       'intent.submitted',
       'approval.granted',
+      'order.given',
       'capability.issued',
       'execution.claimed',
       'execution.checkpointed',
@@ -79,7 +82,7 @@ describe('a plan on the whole road', () => {
     const intent = await runnable(p, planOf([replace('1', 'a', 'old', 'new'), create('2', 'in/n')]));
     const report = await run(p, intent);
     expect(report.folder).toMatch(/^agent_outputs\/reports\/\d{8}T\d{9}Z_plan-001$/);
-    const finished = (await p.keyturn.story(intent.intent_id)).at(-1)!.body as {
+    const finished = (await entriesAbout(p.keyturn, intent.intent_id)).at(-1)!.body as {
       reports: Record<string, string>;
     };
     expect(Object.keys(finished.reports).sort()).toEqual([
@@ -91,7 +94,7 @@ describe('a plan on the whole road', () => {
     for (const name of ['execution_report', 'rollback_manifest']) {
       const bytes = readFileSync(join(p.root, report.folder!, `${name}.json`));
       expect(finished.reports[name]).toBe(sha256(bytes));
-      expect(Buffer.from(await p.keyturn.object(sha256(bytes)))).toEqual(bytes);
+      expect(Buffer.from(await objectOf(p.keyturn, sha256(bytes)))).toEqual(bytes);
     }
     const found = reportsOf(p, report);
     const { report_id, plan_id, execution_id } = executionReportSchema.parse(found.execution_report);
@@ -106,17 +109,17 @@ describe('a plan on the whole road', () => {
     expect(readFileSync(join(p.root, manifest.auto_rollback_script!), 'utf8')).toContain(
       `keyturn rollback ${report.execution_id}`,
     );
-    expect(JSON.stringify(await p.keyturn.newest(100))).not.toContain('sauce');
+    expect(JSON.stringify(await newestOf(p.keyturn, 100))).not.toContain('sauce');
   });
 
   it('nothing is reported again of a tool call, and of a run that is not there', async () => {
     const p = await planProject({ a: 'x' });
-    const effect = { kind: 'tool', tool: 'say', arguments: { word: 'x' } };
-    const tool = await p.keyturn.propose({ declared_goal: 'Say it', effect });
+    const effect = { kind: 'tool' as const, tool: 'say', arguments: { word: 'x' } };
+    const tool = await p.keyturn.intents.propose({ declared_goal: 'Say it', effect });
     await ready(p, tool);
     const { execution_id } = await run(p, tool);
-    await expectRefusal('REPORTS_NOT_RECORDED', () => p.keyturn.reportPlan(execution_id));
-    await expectRefusal('EXECUTION_NOT_FOUND', () => p.keyturn.reportPlan(randomUUID()));
+    await expectRefusal('REPORTS_NOT_RECORDED', () => p.keyturn.plans.report({ execution_id }));
+    await expectRefusal('EXECUTION_NOT_FOUND', () => p.keyturn.plans.report({ execution_id: randomUUID() }));
   });
 
   it('a success is archived, and everything that a rollback needs stays', async () => {
@@ -169,11 +172,11 @@ describe('a plan on the whole road', () => {
   it('a dry run checks everything and leaves no trace', async () => {
     const p = await planProject({ a: 'x' });
     const { intent_id, hash } = await runnable(p, planOf([replace('1', 'a', 'x', 'y')]));
-    const [before, entries] = [picture(p.root), (await p.keyturn.story(intent_id)).length];
-    await p.keyturn.preview(intent_id, hash);
+    const [before, entries] = [picture(p.root), (await entriesAbout(p.keyturn, intent_id)).length];
+    await p.keyturn.runs.preview({ intent_id, hash });
     expect(picture(p.root)).toEqual(before);
     expect(existsSync(join(p.root, 'agent_outputs'))).toBe(false);
-    expect(await p.keyturn.story(intent_id)).toHaveLength(entries);
+    expect(await entriesAbout(p.keyturn, intent_id)).toHaveLength(entries);
   });
 
   it('many who ask at the same moment get one run', async () => {
@@ -247,8 +250,8 @@ describe('the two worked examples of 004 section 12', () => {
       when('2', () => rmSync(join(p.root, 'b'))),
     );
     expect(report.result).toBe('rolled_back');
-    await p.keyturn.retry({ intent_id: intent.intent_id, reason: 'the file is back', signer: p.ada });
-    await expectRefusal('CAPABILITY_MISSING', () => run(p, intent));
+    await p.keyturn.runs.retry({ intent_id: intent.intent_id, reason: 'the file is back', signer: p.ada });
+    await expectRefusal('ORDER_MISSING', () => run(p, intent));
     await granted(p, intent);
     await expectRefusal('FILE_NOT_FOUND', () => run(p, intent));
     writeFileSync(join(p.root, 'b'), 'two', { mode: 0o640 });
@@ -287,7 +290,7 @@ describe('a file that is no longer what the approver saw', () => {
       await expectRefusal(code, () => run(p, intent));
       expect(picture(p.root)).toEqual(found);
       expect(existsSync(join(p.root, 'agent_outputs'))).toBe(false);
-      expect((await p.keyturn.story(intent.intent_id)).at(-1)).toMatchObject({
+      expect((await entriesAbout(p.keyturn, intent.intent_id)).at(-1)).toMatchObject({
         kind: 'execution.refused',
         body: { reason_code: code },
       });
@@ -310,9 +313,9 @@ describe('a file that is no longer what the approver saw', () => {
     const p = await project();
     const intent = await proposed(p, plan);
     writeFileSync(join(p.root, 'a'), 'old text, and more');
-    const { shown } = await p.keyturn.review(intent.intent_id);
+    const { shown } = await p.keyturn.intents.review({ intent_id: intent.intent_id });
     expect(drawn(shown)).toMatch(/^!!! THE CHANGES CANNOT BE SHOWN: .*PLAN_DRIFT/m);
-    await expectRefusal('PLAN_DRIFT', () => p.keyturn.approve({ ...intent, signer: p.ada }));
+    await expectRefusal('PLAN_DRIFT', () => p.keyturn.intents.approve({ ...intent, signer: p.ada }));
     expect(await statusOf(p, intent)).toBe('proposed');
   });
 
@@ -380,14 +383,14 @@ describe('a manifest whose time is up', () => {
       });
     const intent = await proposed(p, plan('first', 'b.txt'));
     await ready(p, intent);
-    const { execution_id, folder } = await p.keyturn.run({ ...intent, confirm: async () => true });
+    const { execution_id, folder } = await runSeen(p.keyturn, { ...intent, confirm: async () => true });
     const status = () =>
       JSON.parse(readFileSync(join(p.root, folder!, 'rollback_manifest.json'), 'utf8')).status;
     expect(status()).toBe('ACTIVE');
     now = new Date(now.getTime() + 31 * 24 * 3600 * 1000);
     await proposed(p, plan('second', 'c.txt'));
     expect(status()).toBe('EXPIRED');
-    expect(await p.keyturn.rollback({ execution_id, reason: 'late', signer: p.ada })).toMatchObject({
+    expect(await p.keyturn.plans.rollback({ execution_id, reason: 'late', signer: p.ada })).toMatchObject({
       status: 'rolled_back',
     });
     expect(existsSync(join(p.root, 'b.txt'))).toBe(false);

@@ -64,5 +64,6 @@ export async function anotherHost(
   await Keyturn.join({ at: other, confirm: async () => true });
   const keyturn = await Keyturn.open({ at: other });
   onTestFinished(() => keyturn.close());
+  await keyturn.system.addExecutor({ reason: 'Another host.', signer: ada });
   return { root: other, keyturn, ada };
 }

@@ -5,7 +5,9 @@ import { expect } from 'vitest';
 import type { Keyturn } from '../../src/keyturn.ts';
 import { Refusal } from '../../src/refusal.ts';
 import type { Postgres } from '../store/postgres-place.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import { scratch } from '../support/scratch.ts';
+import { runSeen } from '../support/seen.ts';
 import { type Intent, yes } from './authority.ts';
 import { anotherHost, type Shared, shared } from './postgres-host.ts';
 
@@ -94,15 +96,15 @@ async function place(postgres: Postgres): Promise<{ p: Shared; marks: () => stri
 }
 
 async function ready({ keyturn, ada }: Shared, word: string): Promise<Marked> {
-  const effect = { kind: 'tool', tool: 'mark', arguments: { word } };
-  const { intent_id, hash } = await keyturn.propose({ declared_goal: 'Leave a mark', effect });
-  await keyturn.approve({ intent_id, hash, signer: ada });
-  await keyturn.grant({ intent_id, hash, signer: ada, ttl_s: 900 });
+  const effect = { kind: 'tool' as const, tool: 'mark', arguments: { word } };
+  const { intent_id, hash } = await keyturn.intents.propose({ declared_goal: 'Leave a mark', effect });
+  await keyturn.intents.approve({ intent_id, hash, signer: ada });
+  await keyturn.intents.grant({ intent_id, hash, signer: ada, ttl_s: 900, is_issued: true });
   return { intent_id, hash, word, answers: [] };
 }
 
 async function attempt(keyturn: Keyturn, { intent_id, hash, answers }: Marked): Promise<void> {
-  const answer = await keyturn.run({ intent_id, hash, confirm: yes }).then(
+  const answer = await runSeen(keyturn, { intent_id, hash, confirm: yes }).then(
     ({ result }): string => result,
     (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
   );
@@ -113,7 +115,7 @@ async function requireOnce(p: Shared, intents: readonly Marked[], marks: readonl
   const count = (word: string) => marks.filter((mark) => mark === word).length;
   for (const { intent_id, word, answers } of intents) {
     expect(ANSWERS).toEqual(expect.arrayContaining(answers));
-    const kinds = (await p.keyturn.story(intent_id)).map(({ kind }) => kind);
+    const kinds = (await entriesAbout(p.keyturn, intent_id)).map(({ kind }) => kind);
     const claims = kinds.filter((kind) => kind === 'execution.claimed').length;
     const told = `${word}: ${answers.join()}; ${kinds.join()}`;
     expect(claims, told).toBeLessThanOrEqual(1);
@@ -124,6 +126,6 @@ async function requireOnce(p: Shared, intents: readonly Marked[], marks: readonl
     if (answers.length > 0) expect(claims, told).toBe(1);
   }
   expect(marks.every((mark) => intents.some(({ word }) => word === mark))).toBe(true);
-  await p.keyturn.verify({ deep: true });
-  expect(await p.keyturn.rebuild({ write: false })).toMatchObject({ differences: [] });
+  await p.keyturn.ledger.verify({ deep: true });
+  expect(await p.keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
 }

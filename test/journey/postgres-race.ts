@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Postgres } from '../store/postgres-place.ts';
+import { newestOf } from '../support/ledger.ts';
 import { shared } from './postgres-host.ts';
 
 const CHILD = fileURLToPath(new URL('../support/run-many-child.mjs', import.meta.url));
@@ -27,10 +28,10 @@ export async function race(server: Postgres, processes: number, intents: number)
   writeFileSync(join(p.root, 'mark.sh'), `#!/bin/sh\necho "$1" >> "${marks}"\n`, { mode: 0o755 });
   const ready: [string, string][] = [];
   for (let i = 0; i < intents; i++) {
-    const effect = { kind: 'tool', tool: 'mark', arguments: { word: `word-${i}` } };
-    const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
-    await p.keyturn.approve({ intent_id, hash, signer: p.ada });
-    await p.keyturn.grant({ intent_id, hash, signer: p.ada, ttl_s: 900 });
+    const effect = { kind: 'tool' as const, tool: 'mark', arguments: { word: `word-${i}` } };
+    const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Leave a mark', effect });
+    await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada });
+    await p.keyturn.intents.grant({ intent_id, hash, signer: p.ada, ttl_s: 900, is_issued: true });
     ready.push([intent_id, hash]);
   }
   const list = join(p.root, 'intents.json');
@@ -45,14 +46,14 @@ export async function race(server: Postgres, processes: number, intents: number)
   const words = readFileSync(marks, 'utf8').trimEnd().split('\n');
   expect(words.toSorted()).toEqual(Array.from({ length: intents }, (_, i) => `word-${i}`).toSorted());
 
-  const { size } = await p.keyturn.verify({ deep: true });
+  const { size } = await p.keyturn.ledger.verify({ deep: true });
   // A gap would be an entry that is missing, and each attempt left exactly one entry or two.
   const kinds = new Map<string, number>();
-  for (const { kind } of await p.keyturn.newest(size)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  for (const { kind } of await newestOf(p.keyturn, size)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   expect(kinds.get('execution.claimed')).toBe(intents);
   expect(kinds.get('execution.finished')).toBe(intents);
   expect(kinds.get('execution.refused')).toBe(intents * (processes - 1));
-  expect((await p.keyturn.rebuild({ write: false })).differences).toEqual([]);
+  expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
 }
 
 async function together(processes: number, root: string, list: string): Promise<Record<string, number>[]> {

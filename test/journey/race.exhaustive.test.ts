@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { entriesAbout } from '../support/ledger.ts';
 import { granted, project, TOOLS, writeMark } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 
@@ -13,9 +14,9 @@ it('64 processes with copies of one capability: it is spent once, and later copi
     const path = join(p.root, 'marks');
     return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
   };
-  const effect = { kind: 'tool', tool: 'mark', arguments: { file: 'marks' } };
-  const { intent_id, hash } = await p.keyturn.propose({ declared_goal: 'Leave a mark', effect });
-  await p.keyturn.approve({ intent_id, hash, signer: p.ada });
+  const effect = { kind: 'tool' as const, tool: 'mark', arguments: { file: 'marks' } };
+  const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Leave a mark', effect });
+  await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada });
   const token = await granted(p, { intent_id, hash });
   const together = async (): Promise<string[]> => {
     const racers = Array.from({ length: RACERS }, () => racer(p.root, intent_id, hash, token));
@@ -28,8 +29,8 @@ it('64 processes with copies of one capability: it is spent once, and later copi
   const replayed = await together();
   expect(new Set(replayed)).toEqual(new Set(['ALREADY_EXECUTED']));
   expect(marks()).toBe(1);
-  const kinds = (await p.keyturn.story(intent_id)).map(({ kind }) => kind);
+  const kinds = (await entriesAbout(p.keyturn, intent_id)).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'execution.claimed')).toHaveLength(1);
   expect(kinds.filter((kind) => kind === 'execution.refused')).toHaveLength(2 * RACERS - 1);
-  await p.keyturn.verify({ deep: true });
+  await p.keyturn.ledger.verify({ deep: true });
 }, 600_000);

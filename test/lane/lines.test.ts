@@ -147,7 +147,7 @@ describe('the quick reader', () => {
     expect(await readLines(path, intentForm)).toHaveLength(40);
     writeFileSync(path, `${lines.join('\n')}\n${long(limits.queue_line_bytes + 1)}\n`);
     const refusal = await expectRefusal('QUEUE_MALFORMED', () => readLines(path, intentForm));
-    expect(refusal.details).toMatchObject({ place: 'lines.jsonl line 41', cause: 'INPUT_TOO_LARGE' });
+    expect(refusal.facts).toMatchObject({ place: 'lines.jsonl line 41', cause: 'INPUT_TOO_LARGE' });
     writeFileSync(path, 'x'.repeat(3 * limits.queue_line_bytes));
     await expectRefusal('QUEUE_MALFORMED', () => readLines(path, intentForm));
   });

@@ -2,9 +2,10 @@ import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
+import { readChunks } from '../../src/journey/audit-file.ts';
 import { type Entry, openEntry } from '../../src/ledger/entry.ts';
 import { verifyExport, writeExport } from '../../src/ledger/export.ts';
-import { fingerprint } from '../../src/ledger/head.ts';
+import { keyFingerprint } from '../../src/ledger/head.ts';
 import { formatVerifierKey, verifierKey } from '../../src/ledger/note.ts';
 import { limits } from '../../src/limits.ts';
 import { type ReasonCode, refuse } from '../../src/refusal.ts';
@@ -54,7 +55,7 @@ describe('an export', () => {
     const source = { tenant: 'main', key: KEY, head: HEAD, entries: inBatches(LEDGER) };
     await pipeline(writeExport(source), createWriteStream(path));
     expect(readFileSync(path, 'utf8')).toBe(GOOD);
-    const verified = await verifyExport(path, { key: FINGERPRINT, kept: [HEAD], deep: true });
+    const verified = await verifyExport(readChunks(path), { key: FINGERPRINT, kept: [HEAD], deep: true });
     expect(verified).toMatchObject({
       size: 20,
       head: headOf(LEDGER),
@@ -111,7 +112,7 @@ describe('an export', () => {
 
 describe('an export by somebody else', () => {
   it('is refused when the auditor names the key', async () => {
-    const other = fingerprint(Buffer.alloc(32).toString('base64'));
+    const other = keyFingerprint(Buffer.alloc(32).toString('base64'));
     for (const key of [other, '', formatVerifierKey(verifierKey('other', KEY.public_key))])
       await expectRefusal('HEAD_SIGNATURE_INVALID', () => verifyText(GOOD, { key }));
   });
@@ -229,9 +230,9 @@ describe('a file that is not there', () => {
   it('is refused, and so is a folder', async () => {
     const folder = scratch();
     mkdirSync(join(folder, 'sub'));
-    await expectRefusal('FILE_NOT_FOUND', () => verifyExport(join(folder, 'none.jsonl')));
-    await expectRefusal('FILE_NOT_REGULAR', () => verifyExport(join(folder, 'sub')));
+    await expectRefusal('FILE_NOT_FOUND', () => verifyExport(readChunks(join(folder, 'none.jsonl'))));
+    await expectRefusal('FILE_NOT_REGULAR', () => verifyExport(readChunks(join(folder, 'sub'))));
     writeFileSync(join(folder, 'file'), GOOD);
-    await expectRefusal('FILE_UNREADABLE', () => verifyExport(join(folder, 'file', 'below')));
+    await expectRefusal('FILE_UNREADABLE', () => verifyExport(readChunks(join(folder, 'file', 'below'))));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
-import { fingerprint, openHead, requireKey, signHead } from '../../src/ledger/head.ts';
+import { keyFingerprint, openHead, requireKey, signHead } from '../../src/ledger/head.ts';
 import { EMPTY_ROOT } from '../../src/ledger/merkle.ts';
 import { formatVerifierKey, signNote } from '../../src/ledger/note.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -60,7 +60,7 @@ describe('the key that the auditor names', () => {
   });
 
   it('refuses every other text', async () => {
-    const other = fingerprint(keyPairFromSeed(OTHER_SEED).public_key);
+    const other = keyFingerprint(keyPairFromSeed(OTHER_SEED).public_key);
     for (const text of ['', other, FINGERPRINT.toUpperCase(), FINGERPRINT.slice(7), KEY.public_key, ORIGIN])
       await expectRefusal('HEAD_SIGNATURE_INVALID', () => requireKey(KEY, text));
   });

@@ -1,25 +1,17 @@
 import type { Digest } from '../../src/canonical/digest.ts';
 import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
-import {
-  append,
-  EMPTY_TREE,
-  type Entry,
-  fingerprint,
-  GENESIS,
-  rootOf,
-  type SealedEntry,
-  sealEntry,
-  signHead,
-  verifierKey,
-  writeExport,
-} from '../../src/ledger/index.ts';
+import { type Entry, GENESIS, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
+import { writeExport } from '../../src/ledger/export.ts';
+import { keyFingerprint, signHead } from '../../src/ledger/head.ts';
+import { append, EMPTY_TREE, rootOf } from '../../src/ledger/merkle.ts';
+import { verifierKey } from '../../src/ledger/note.ts';
 
 /** A ledger of the size and shape that the gate writes, with a fixed key, so that a failure can be looked at again. */
 
 export const ORIGIN = 'keyturn.example/ledger/main';
 export const SEED = Buffer.alloc(32, 7);
 export const KEY = verifierKey(ORIGIN, keyPairFromSeed(SEED).public_key);
-export const FINGERPRINT = fingerprint(KEY.public_key);
+export const FINGERPRINT = keyFingerprint(KEY.public_key);
 export const OTHER_SEED = Buffer.alloc(32, 8);
 
 export function entryAt(seq: number, prev: Digest, change: Partial<Entry> = {}): Entry {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { policyLimits } from '../../src/policy/limits.ts';
+import { policyLimits } from '../../src/limits.ts';
 import { nestingOf } from '../../src/policy/nesting.ts';
 import { parsePolicySet } from '../../src/policy/set.ts';
 import { expectRefusal } from '../support/refusal.ts';

@@ -24,6 +24,7 @@ export const QUESTION: PolicyRequest = {
     requested_actions: ['tool:deploy'],
     scope: [],
     prohibitions: [],
+    calls: [{ tool: 'deploy', arguments: {} }],
     proposer: 'robot',
     proposer_kind: 'agent',
     proposer_verified: true,

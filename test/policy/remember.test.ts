@@ -10,6 +10,9 @@ const POLICIES = [
   rule('late', 'capability', `forbid ${ANY} when { context.hour >= 18 };`),
 ];
 
+const inEtc = rule('etc', 'capability', `forbid ${ANY} when { context.writes_in.contains("/etc") };`);
+const whole = rule('whole', 'capability', `forbid ${ANY} when { { it: context }.it.frozen };`);
+
 /** Tells how often the engine itself was asked. */
 async function watched(): Promise<{ engine: Engine; asked: () => number }> {
   const engine = await engineOf(...POLICIES);
@@ -43,8 +46,51 @@ describe('an engine that remembers', () => {
     );
   });
 
+  it('is asked once where questions differ in what no policy of their scope reads', async () => {
+    const { engine, asked } = await watched();
+    const facts = { goal: 'Another', epoch_s: 1, pace_hour: 7, approvers: ['eve'], frozen: true };
+    expect(engine.decide(asking('grant', facts))).toEqual(engine.decide(asking('grant')));
+    expect(asked()).toBe(1);
+    expect(engine.decide(asking('grant', { hour: 19 })).code).toBe('POLICY_DENIED');
+    expect(engine.decide(asking('execute')).code).toBe('POLICY_NO_PERMIT');
+    expect(asked()).toBe(3);
+  });
+
+  it.each([
+    [
+      'a forbid of the emergency scope reads',
+      rule('stop', 'emergency', `forbid ${ANY} when { context.frozen };`),
+      { frozen: true },
+    ],
+    ['is read through what follows from it', inEtc, { scope_writes: ['/etc/hosts'] }],
+    ['may be read, as the context is used as a whole', whole, { goal: 'x', frozen: true }],
+    ['is of the wrong form', POLICIES[0]!, { life_s: 1.5 }],
+    ['is a set of the wrong form', POLICIES[0]!, { approvers: [1] as unknown as string[] }],
+  ])('is asked again where what differs %s', async (_, text, facts) => {
+    const plain = await engineOf(POLICIES[0]!, ...(text === POLICIES[0] ? [] : [text]));
+    const engine = rememberingEngine(plain);
+    expect(engine.decide(asking('grant')).allowed).toBe(true);
+    const answer = engine.decide(asking('grant', facts));
+    expect(answer).toEqual(plain.decide(asking('grant', facts)));
+    expect(answer.allowed).toBe(false);
+  });
+
+  it('forgets what was asked longest ago, and nothing else', async () => {
+    const { engine, asked } = await watched();
+    const ask = (n: number) => engine.decide(asking('grant', {}, { name: `n${n}` }));
+    for (let n = 0; n < 256; n++) ask(n);
+    ask(0);
+    expect(asked()).toBe(256);
+    ask(256);
+    ask(0);
+    expect(asked()).toBe(257);
+    ask(1);
+    expect(asked()).toBe(258);
+  });
+
   it('refuses a question that is not plain, which could look like another one', async () => {
     const { engine } = await watched();
     await expectRefusal('JSON_BAD_NUMBER', () => engine.decide(asking('grant', { hour: Number.NaN })));
+    await expectRefusal('JSON_BAD_STRING', () => engine.decide(asking('grant', { goal: '\ud800' })));
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
-import { policyLimits } from '../../src/policy/limits.ts';
+import { policyLimits } from '../../src/limits.ts';
 import { openPolicySet, type PolicySource, parsePolicySet } from '../../src/policy/set.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { ANY, rule, source } from './questions.ts';
@@ -100,7 +100,7 @@ describe('a policy is refused', () => {
     [
       'with an escape sequence in its rationale',
       '@id("a") @version("1") @scope("intent") @rationale("\\x1b[2J")',
-      /nobody can see/,
+      /invisible character/,
     ],
     [
       'with an annotation that means nothing',
@@ -182,8 +182,8 @@ describe('a policy is refused', () => {
       rule('t', 'intent', 'permit (principal == ?principal, action, resource);'),
       /line 1: is a template/,
     ],
-    ['text that hides', `${FINE}// \u202e hidden`, /line 3: has a character that nobody can see/],
-    ['a NUL', `${FINE}//\0`, /nobody can see/],
+    ['text that hides', `${FINE}// \u202e hidden`, /line 3: has an invisible character/],
+    ['a NUL', `${FINE}//\0`, /invisible character/],
   ])('in a file with %s', async (_, text, message) => {
     await expectInvalid(source(text), message);
   });

@@ -80,7 +80,11 @@ describe('a table of expected decisions', () => {
       /says who approved twice/,
     ],
     ['the same name twice', `${row('expect: deny')}\n${row('expect: deny')}`, /name twice/],
-    ['a name that hides', `- { name: "a\\u202e", action: grant, ${WHO}, expect: deny }`, /nobody can see/],
+    [
+      'a name that hides',
+      `- { name: "a\\u202e", action: grant, ${WHO}, expect: deny }`,
+      /invisible character/,
+    ],
     ['an alias', '- &a b\n- *a', /tests\.yaml/],
   ])('is refused with %s', async (_, yaml, message) => {
     const refused = await expectRefusal('POLICY_INVALID', async () => runTable(await set(), yaml));

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findProject, requireProject } from '../../src/project/layout.ts';
-import { createFile, openToRead, openToWrite } from '../../src/store/sqlite/open.ts';
+import { createFile, openReadOnly, openToWrite } from '../../src/store/sqlite/open.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -64,6 +64,6 @@ describe('a store', () => {
       symlinkSync('elsewhere', path + suffix);
     }
     await expectRefusal('FILE_IS_SYMLINK', () => openToWrite(path));
-    await expectRefusal('FILE_IS_SYMLINK', () => openToRead(path));
+    await expectRefusal('FILE_IS_SYMLINK', () => openReadOnly(path));
   });
 });

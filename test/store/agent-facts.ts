@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
 import type { Body, Event, SignedKind } from '../../src/event/event.ts';
-import { originOf, signAct, signerOf } from '../../src/identity/act.ts';
+import { originOf, signerOf } from '../../src/identity/act.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   accessed,
@@ -16,6 +16,7 @@ import {
   STEP,
   step,
 } from '../gate/agent-story.ts';
+import { signedAt } from '../support/signed.ts';
 import { begun, claimed, finished, granted, issued, proposed, signedBy } from './facts.ts';
 import { NOON } from './place.ts';
 
@@ -26,7 +27,7 @@ function act<K extends SignedKind>(kind: K, subject: string, facts: object, by: 
   const seed = Buffer.alloc(32, by);
   const signer = signerOf(by, keyPairFromSeed(seed).public_key, seed);
   const origin = originOf(begun().body.project_id, 'default');
-  return signAct(origin, kind, subject, facts as never, signer, new Date(NOON));
+  return signedAt(origin, kind, subject, facts as never, signer, new Date(NOON));
 }
 
 export function changed(
@@ -140,7 +141,7 @@ export async function runs(
 ): Promise<void> {
   await store.commit({ events: [proposed(intent_id), granted(intent_id, 'ada')] });
   const capability = issued(intent_id, 'ada', { ordinal });
-  await store.commit({ events: [capability] });
+  await store.commit({ events: capability });
   await store.commit({ events: [claimed(intent_id, execution_id)] });
   await store.commit({ events: [finished(intent_id, execution_id, result)] });
 }
@@ -151,5 +152,5 @@ export async function offers(store: Store, { intent_id }: Goal, ordinal: number)
   await store.commit({
     events: [proposed(intent_id, by), granted(intent_id, 'ada')],
   });
-  await store.commit({ events: [issued(intent_id, 'ada', { ordinal })] });
+  await store.commit({ events: [...issued(intent_id, 'ada', { ordinal })] });
 }

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Refusal } from '../../src/refusal.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { proposed } from './facts.ts';
+import { openSqliteStore } from './open.ts';
 
 /**
  * A process that commits into a store and says what became of each commit, one JSON line each, written at once: what

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/event/event.ts';
-import { currentRows } from '../../src/store/agent-rows.ts';
+import type { AgentCurrentRow, AgentLedgerRow } from '../../src/store/agent-tables.ts';
 import type { Store } from '../../src/store/store.ts';
 import { moved, planned, received, STEP, STEP_2, step } from '../gate/agent-story.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -20,6 +20,19 @@ import { randomStories } from './agent-stories.ts';
 import { simulationContract } from './contract-simulation.ts';
 import { begun, claimed, enrolled, enrolledAgent, finished, issued, keyOf, retried } from './facts.ts';
 import { codeOf, governed, type Place, reopen } from './place.ts';
+
+/** What the table of the present holds after these rows of the ledger: of each plan and step the last one. */
+function currentRows(ledger: readonly AgentLedgerRow[]): AgentCurrentRow[] {
+  const newest = new Map(ledger.map((row) => [`${row.correlation_id} ${row.plan_id} ${row.step_id}`, row]));
+  return Array.from(newest.values(), (row) => {
+    const { tenant_id, correlation_id, plan_id, step_id, to_state: state, reason_code, seq } = row;
+    const { idempotency_key, intent_id, execution_id, outcome_ref, created_at: updated_at } = row;
+    return {
+      ...{ tenant_id, correlation_id, plan_id, step_id, state, reason_code, seq, updated_at },
+      ...{ idempotency_key, intent_id, execution_id, outcome_ref },
+    };
+  });
+}
 
 /** The part of the contract about the agent core. Not yet part of `storeContract`: each store calls it when it can. */
 export function agentContract(name: string, place: () => Promise<Place>): void {
@@ -200,7 +213,7 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
         is_over: true,
       });
       const again = issued(intent_id, 'ada', { attempt: 2, ordinal: 3 });
-      await store.commit({ events: [retried(intent_id, execution_id, 2, 'ada'), again] });
+      await store.commit({ events: [retried(intent_id, execution_id, 2, 'ada'), ...again] });
       await store.commit({ events: [claimed(intent_id, randomUUID(), 2)] });
 
       // The step is over, and nothing ran: the capability is still good, and is not enough.

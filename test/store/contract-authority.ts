@@ -17,8 +17,10 @@ import {
   frozen,
   granted,
   issued,
+  issuedUnder,
   keyOf,
   ORIGIN,
+  ordered,
   POLICY,
   proposed,
   retried,
@@ -33,7 +35,10 @@ const NEWER = 'cd'.repeat(32);
 
 /** The part of the contract about what a grant and a claim rest on: looked at in the transaction that writes them. */
 export function authorityContract(name: string, place: () => Promise<Place>): void {
-  const commit = (store: Store, event: Event) => () => store.commit({ events: [event] });
+  const commit =
+    (store: Store, ...events: Event[]) =>
+    () =>
+      store.commit({ events });
 
   /** An intent that a human approved, and the next ordinal of its proposer. */
   async function approved(store: Store, by = 'ada'): Promise<string> {
@@ -44,7 +49,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
 
   async function ready(store: Store, ordinal = 1): Promise<string> {
     const id = await approved(store);
-    await store.commit({ events: [issued(id, 'ada', { ordinal })] });
+    await store.commit({ events: [...issued(id, 'ada', { ordinal })] });
     return id;
   }
 
@@ -90,6 +95,9 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
         origin: ORIGIN,
         ledger_key: keyOf('ledger'),
         control_keys: [keyOf('control'), keyOf('newer')],
+        executors: [
+          { public_key: keyOf('host'), name: 'here', added_at: NOON, added_by: 'ada', revoked_at: null },
+        ],
         policy: NEWER,
         freezes: [{ ...tool, by: 'ada', at: NOON, reason: 'looking into it' }],
       });
@@ -170,12 +178,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const { store } = await governed(await place());
       const id = await ready(store);
       const capability_id = capabilityOf(id);
-      const control_key = keyOf('control');
-      expect(await store.find('capability', capability_id)).toEqual({
-        capability_id,
-        intent_id: id,
-        control_key,
-      });
+      expect(await store.find('capability', capability_id)).toMatchObject({ capability_id, intent_id: id });
       expect(await store.find('capability', id)).toBeNull();
       expect(await store.find('intent', id)).toMatchObject({
         capabilities: [{ capability_id, status: 'issued', by: 'ada' }],
@@ -184,7 +187,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       expect(await store.find('pace', 'ada')).toBeNull();
       const reused = await approved(store);
       const same_id = issued(reused, 'ada', { capability_id, ordinal: 2 });
-      await expectRefusal('TRANSITION_ILLEGAL', commit(store, same_id));
+      await expectRefusal('TRANSITION_ILLEGAL', commit(store, ...same_id));
     });
 
     it('under policies, a control key or a count that are not the present ones is stale', async () => {
@@ -192,23 +195,24 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const id = await approved(store);
       const before = await store.tip();
       const stale = [{ policy: NEWER }, { control_key: keyOf('other') }, { ordinal: 2 }, { ordinal: 9 }];
-      for (const over of stale) await expectRefusal('DECISION_STALE', commit(store, issued(id, 'ada', over)));
+      for (const over of stale)
+        await expectRefusal('DECISION_STALE', commit(store, ...issued(id, 'ada', over)));
       expect(await store.tip()).toEqual(before);
       await store.commit({ events: [activated('ada', NEWER), controlled('newer', 'ada')] });
       const now = { policy: NEWER, control_key: keyOf('newer') };
       for (const over of [{}, { ...now, policy: POLICY }, { ...now, control_key: keyOf('control') }])
-        await expectRefusal('DECISION_STALE', commit(store, issued(id, 'ada', over)));
-      await store.commit({ events: [issued(id, 'ada', now)] });
+        await expectRefusal('DECISION_STALE', commit(store, ...issued(id, 'ada', over)));
+      await store.commit({ events: [...issued(id, 'ada', now)] });
     });
 
     it('of two that were decided on the same count one is stale', async () => {
       const { store } = await governed(await place());
       const [a, b] = [await approved(store), await approved(store)];
       const outcomes = await Promise.allSettled(
-        [a, b].map((id) => store.commit({ events: [issued(id, 'ada')] })),
+        [a, b].map((id) => store.commit({ events: [...issued(id, 'ada')] })),
       );
       expect(outcomes.map(codeOf)).toEqual(['ok', 'DECISION_STALE']);
-      await store.commit({ events: [issued(b, 'ada', { ordinal: 2 })] });
+      await store.commit({ events: [...issued(b, 'ada', { ordinal: 2 })] });
       expect(await store.find('pace', 'planner')).toMatchObject({ total: 2 });
     });
 
@@ -216,36 +220,36 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const { store } = await governed(await place());
       const ids = [await approved(store), await approved(store), await approved(store)];
       const outcomes = await Promise.allSettled(
-        ids.slice(0, 2).map((id) => store.commit({ events: [issued(id, 'ada', { ordinal: null })] })),
+        ids.slice(0, 2).map((id) => store.commit({ events: [...issued(id, 'ada', { ordinal: null })] })),
       );
       expect(outcomes.map(codeOf)).toEqual(['ok', 'ok']);
       expect(await store.find('pace', 'planner')).toMatchObject({ total: 2 });
-      await expectRefusal('DECISION_STALE', commit(store, issued(ids[2]!, 'ada', { ordinal: 2 })));
-      await store.commit({ events: [issued(ids[2]!, 'ada', { ordinal: 3 })] });
+      await expectRefusal('DECISION_STALE', commit(store, ...issued(ids[2]!, 'ada', { ordinal: 2 })));
+      await store.commit({ events: [...issued(ids[2]!, 'ada', { ordinal: 3 })] });
     });
 
     it('needs approvals whose keys still speak for a human', async () => {
       const { store } = await governed(await place(), ['ada', 'bo']);
       const id = await approved(store, 'bo');
       await store.commit({ events: [revoked('bo', 'ada')] });
-      await expectRefusal('APPROVER_REVOKED', commit(store, issued(id, 'ada')));
-      await store.commit({ events: [granted(id, 'ada'), issued(id, 'ada')] });
+      await expectRefusal('APPROVER_REVOKED', commit(store, ...issued(id, 'ada')));
+      await store.commit({ events: [granted(id, 'ada'), ...issued(id, 'ada')] });
     });
 
     it('by a stranger, by an agent without a delegation, or for an unknown intent is refused', async () => {
       const { store } = await governed(await place());
       const id = await approved(store);
-      await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, issued(id, 'eve')));
-      await expectRefusal('NOT_HUMAN', commit(store, issued(id, 'planner')));
-      await expectRefusal('INTENT_NOT_FOUND', commit(store, issued(randomUUID(), 'ada')));
+      await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, ...issued(id, 'eve')));
+      await expectRefusal('NOT_HUMAN', commit(store, ...issued(id, 'planner')));
+      await expectRefusal('INTENT_NOT_FOUND', commit(store, ...issued(randomUUID(), 'ada')));
     });
 
     it('is refused while it is frozen', async () => {
       const { store } = await governed(await place());
       const id = await approved(store);
       await store.commit({ events: [frozen('ada')] });
-      await expectRefusal('FROZEN', commit(store, issued(id, 'ada')));
-      await store.commit({ events: [unfrozen('ada'), issued(id, 'ada')] });
+      await expectRefusal('FROZEN', commit(store, ...issued(id, 'ada')));
+      await store.commit({ events: [unfrozen('ada'), ...issued(id, 'ada')] });
     });
   });
 
@@ -277,7 +281,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await store.commit({ events: [finished(id, run, 'failure'), retried(id, run, 2, 'ada')] });
       await expectRefusal('CLAIM_TAKEN', commit(store, claimed(id, randomUUID(), 2, foreign)));
       await store.commit({
-        events: [issued(id, 'ada', { attempt: 2, ordinal: 2 }), withdrawn(id, 'ada', 2)],
+        events: [...issued(id, 'ada', { attempt: 2, ordinal: 2 }), withdrawn(id, 'ada', 2)],
       });
       await expectRefusal('CAPABILITY_REVOKED', commit(store, claimed(id, randomUUID(), 2)));
       expect(await store.find('intent', id)).toMatchObject({
@@ -291,7 +295,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const { store, setTime } = await governed(await place());
       const id = await approved(store);
       const expires_at = '2026-01-15T12:05:00.000Z';
-      await store.commit({ events: [issued(id, 'ada', { expires_at })] });
+      await store.commit({ events: [...issued(id, 'ada', { expires_at })] });
       setTime(expires_at);
       await expectRefusal('CAPABILITY_EXPIRED', commit(store, claimed(id)));
       setTime('2026-01-15T12:04:59.999Z');
@@ -316,9 +320,25 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const { store } = await governed(await place(), ['ada', 'bo']);
       const [a, b] = [await ready(store), await ready(store, 2)];
       await store.commit({ events: [frozen('ada', { scope: 'tool', name: 'backup' }), claimed(a)] });
-      await store.commit({ events: [frozen('ada'), broken(b, 'ada'), broken(b, 'ada')] });
+      await store.commit({ events: [frozen('ada'), broken(b, 'ada'), broken(b, 'ada', 'smoke')] });
       await expectRefusal('FROZEN', commit(store, claimed(b)));
       await store.commit({ events: [broken(b, 'bo'), claimed(b)] });
+    });
+
+    it('is not issued past the policies where one of the two who broke the glass acts no more', async () => {
+      const { store } = await governed(await place(), ['ada', 'bo', 'cy']);
+      const id = randomUUID();
+      const events = [
+        proposed(id),
+        granted(id, 'ada'),
+        ordered(id, 'ada'),
+        broken(id, 'ada'),
+        broken(id, 'bo'),
+      ];
+      await store.commit({ events });
+      await store.commit({ events: [assigned('bo', ['auditor'], 'ada')] });
+      await expectRefusal('BREAK_GLASS_FORBIDDEN', commit(store, issuedUnder(id, { glass: true })));
+      await store.commit({ events: [broken(id, 'cy'), issuedUnder(id, { glass: true })] });
     });
 
     it('decided by policies that are no longer active is stale', async () => {
@@ -333,7 +353,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const { store } = await governed(await place(), ['ada', 'bo']);
       const id = await approved(store, 'bo');
       await store.commit({
-        events: [issued(id, 'ada', { approvers: [{ name: 'bo', roles: [] }] }), revoked('bo', 'ada')],
+        events: [...issued(id, 'ada', { approvers: [{ name: 'bo', roles: [] }] }), revoked('bo', 'ada')],
       });
       await expectRefusal('APPROVER_REVOKED', commit(store, claimed(id)));
     });

@@ -19,7 +19,10 @@ import { governed, NOON, type Place } from './place.ts';
 
 /** The part of the contract about delegations: nobody passes on more than they have, and the store is where it is judged. */
 export function delegationContract(name: string, place: () => Promise<Place>): void {
-  const commit = (store: Store, event: Event) => () => store.commit({ events: [event] });
+  const commit =
+    (store: Store, ...events: Event[]) =>
+    () =>
+      store.commit({ events });
 
   /** Ada and Bo, the planner and the helper with keys, and a delegation of Ada to the planner. */
   async function delegated(over: Partial<Body<'delegation.granted'>> = {}) {
@@ -70,12 +73,12 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
         approvals: [{ by: 'ada', assurance: 'delegation', delegation: root }],
       });
       await store.commit({
-        events: [issued(id, 'planner', { delegation: root, expires_at: '2026-02-15T12:00:00.000Z' })],
+        events: [...issued(id, 'planner', { delegation: root, expires_at: '2026-02-15T12:00:00.000Z' })],
       });
       expect(await store.find('intent', id)).toMatchObject({ capabilities: [{ by: 'planner' }] });
       // A second yes takes nothing away from the first.
       await store.commit({ events: [granted(id, 'bo')] });
-      await store.commit({ events: [claimed(id)] });
+      await store.commit({ events: [claimed(id, randomUUID(), 1, {}, 'planner')] });
     });
 
     it('that is unknown, ended or taken back carries nothing', async () => {
@@ -136,7 +139,7 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
       await submit(other)();
       await expectRefusal(
         'DELEGATION_OUT_OF_SCOPE',
-        commit(store, issued(id, 'planner', { delegation: narrow })),
+        commit(store, ...issued(id, 'planner', { delegation: narrow })),
       );
     });
 
@@ -146,13 +149,13 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
       const later = randomUUID();
       await store.commit({ events: [proposed(later)] });
       await expectRefusal('DELEGATION_REVOKED', commit(store, submitted(later, 'planner', root)));
-      await expectRefusal('APPROVER_REVOKED', commit(store, issued(id, 'bo')));
+      await expectRefusal('APPROVER_REVOKED', commit(store, ...issued(id, 'bo')));
     });
 
     it('that was taken back takes the approval under it along', async () => {
       const { store, root, id } = await delegated();
       await store.commit({ events: [submitted(id, 'planner', root), takenBack(root, 'ada')] });
-      await expectRefusal('APPROVER_REVOKED', commit(store, issued(id, 'ada')));
+      await expectRefusal('APPROVER_REVOKED', commit(store, ...issued(id, 'ada')));
     });
 
     it('holds only while every link of its chain does', async () => {

@@ -4,12 +4,14 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event } from '../../src/event/event.ts';
 import { GENESIS, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
 import { limits } from '../../src/limits.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { EntryPage, Page } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { authorityContract } from './contract-authority.ts';
+import { credentialContract } from './contract-credential.ts';
 import { delegationContract } from './contract-delegation.ts';
 import { rebuildContract } from './contract-rebuild.ts';
 import {
+  activated,
   begun,
   claimed,
   DIGEST,
@@ -25,6 +27,7 @@ import {
   refused,
   retried,
   revoked,
+  withdrawn,
 } from './facts.ts';
 import {
   allEntries,
@@ -109,7 +112,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const commit = { claims: ['mine'], events: [proposed(id)] };
       await store.commit(commit);
       const claimIn = async (claims: string[]) =>
-        (await expectRefusal('CLAIM_TAKEN', () => store.commit({ ...commit, claims }))).details.claim;
+        (await expectRefusal('CLAIM_TAKEN', () => store.commit({ ...commit, claims }))).facts.claim;
       expect(await claimIn(['mine'])).toBe('mine');
       // What is unique by itself needs nobody to say so.
       expect(await claimIn(['other'])).toBe(`intent:${id}`);
@@ -178,7 +181,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     it('refuses an act of a stranger, of an agent, under another key, and of a revoked human', async () => {
       const { store } = await withHumans(await place(), 'ada', 'bo');
       const id = randomUUID();
-      await store.commit({ events: [enrolledAgent('planner', 'ada'), proposed(id)] });
+      await store.commit({ events: [enrolledAgent('planner', 'ada'), activated('ada'), proposed(id)] });
       const act = (event: Event) => () => store.commit({ events: [event] });
       await expectRefusal('PRINCIPAL_UNKNOWN', act(granted(id, 'eve')));
       await expectRefusal('NOT_HUMAN', act(granted(id, 'planner')));
@@ -212,25 +215,29 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const id = randomUUID();
       const [first, second] = [randomUUID(), randomUUID()];
       await store.commit({ events: [proposed(id), granted(id, 'ada')] });
-      await store.commit({ events: [issued(id, 'ada'), claimed(id, first)] });
+      await store.commit({ events: [...issued(id, 'ada'), claimed(id, first)] });
       expect(await store.find('intent', id)).toMatchObject({ status: 'claimed', runs: [{ result: null }] });
       await store.commit({ events: [finished(id, first, 'failure')] });
       const again = issued(id, 'ada', { attempt: 2, ordinal: 2 });
-      await store.commit({ events: [retried(id, first, 2, 'ada'), again, claimed(id, second, 2)] });
+      await store.commit({ events: [retried(id, first, 2, 'ada'), ...again, claimed(id, second, 2)] });
       expect(await store.find('intent', id)).toMatchObject({ status: 'claimed', attempt: 2 });
-      expect(await store.find('execution', second)).toEqual({
+      expect(await store.find('execution', second)).toMatchObject({
         execution_id: second,
         intent_id: id,
         attempt: 2,
+        status: 'claimed',
       });
+      expect(await store.find('execution', first)).toMatchObject({ attempt: 1, status: 'failed' });
       expect(await store.find('execution', id)).toBeNull();
       expect((await store.entriesOf(id)).map(({ bytes }) => openEntry(bytes).kind)).toEqual([
         'intent.proposed',
         'approval.granted',
+        'order.given',
         'capability.issued',
         'execution.claimed',
         'execution.finished',
         'retry.authorised',
+        'order.given',
         'capability.issued',
         'execution.claimed',
       ]);
@@ -239,33 +246,119 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     it('refuses an execution id that was used', async () => {
       const { store } = await governed(await place());
       const [a, b, execution] = [randomUUID(), randomUUID(), randomUUID()];
-      await store.commit({ events: [proposed(a), granted(a, 'ada'), issued(a, 'ada')] });
+      await store.commit({ events: [proposed(a), granted(a, 'ada'), ...issued(a, 'ada')] });
       await store.commit({
-        events: [proposed(b), granted(b, 'ada'), issued(b, 'ada', { ordinal: 2 })],
+        events: [proposed(b), granted(b, 'ada'), ...issued(b, 'ada', { ordinal: 2 })],
       });
       await store.commit({ events: [claimed(a, execution)] });
       await expectRefusal('TRANSITION_ILLEGAL', () => store.commit({ events: [claimed(b, execution)] }));
       expect(await store.find('execution', execution)).toMatchObject({ intent_id: a });
     });
 
-    it('lists intents in the order of their proposal, by status and in pages', async () => {
+    it('lists intents by status, tool or proposer, in both directions and in pages', async () => {
       const { store } = await governed(await place());
       const ids = Array.from({ length: 10 }, () => randomUUID());
-      for (const id of ids) await store.commit({ events: [proposed(id)] });
+      const seqs: number[] = [];
+      for (const id of ids) seqs.push((await store.commit({ events: [proposed(id)] })).entries.at(-1)!.seq);
       for (const [i, id] of ids.filter((_, i) => i % 2 === 0).entries())
         await store.commit({
-          events: [granted(id, 'ada'), issued(id, 'ada', { ordinal: i + 1 }), claimed(id)],
+          events: [granted(id, 'ada'), ...issued(id, 'ada', { ordinal: i + 1 }), claimed(id)],
         });
-      const list = async (page: Parameters<Store['intents']>[0]) =>
-        (await store.intents(page)).map(({ intent_id }) => (ids as string[]).indexOf(intent_id));
-      expect(await list({ limit: 100 })).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-      expect(await list({ limit: 3, after: ids[4]! })).toEqual([5, 6, 7]);
-      expect(await list({ limit: 3, status: 'claimed' })).toEqual([0, 2, 4]);
-      expect(await list({ limit: 3, status: 'claimed', after: ids[4]! })).toEqual([6, 8]);
-      expect(await list({ limit: 3, status: 'rejected' })).toEqual([]);
-      await expectRefusal('INTENT_NOT_FOUND', () => list({ limit: 3, after: randomUUID() }));
+      const { tool, proposer } = (await store.find('intent', ids[0]!))!;
+      const list = async (page: Page) =>
+        (await store.page('intent', page)).map(({ seq, state }) => {
+          const i = (ids as string[]).indexOf(state.intent_id);
+          expect(seq).toBe(seqs[i]);
+          return i;
+        });
+      for (const by of [undefined, ['tool', [tool]], ['proposer', [proposer]]] as const) {
+        const all = { limit: 100, ...(by && { by }) };
+        expect(await list(all)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        expect(await list({ ...all, limit: 3, beyond: seqs[4]! })).toEqual([5, 6, 7]);
+        expect(await list({ ...all, newest_first: true })).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        expect(await list({ ...all, limit: 3, newest_first: true, beyond: seqs[4]! })).toEqual([3, 2, 1]);
+      }
+      for (const by of ['tool', 'proposer'] as const)
+        for (const name of ['other', 'od\0d', '\ud800'])
+          expect(await list({ limit: 9, by: [by, [name]] })).toEqual([]);
+      const claims = { limit: 3, by: ['status', ['claimed']] } as const;
+      expect(await list(claims)).toEqual([0, 2, 4]);
+      expect(await list({ ...claims, beyond: seqs[4]! })).toEqual([6, 8]);
+      expect(await list({ ...claims, newest_first: true, beyond: seqs[4]! })).toEqual([2, 0]);
+      expect(await list({ limit: 3, by: ['status', ['rejected']] })).toEqual([]);
+      expect(await list({ limit: 9, by: ['status', []] })).toEqual([]);
+      const either = { limit: 3, by: ['status', ['claimed', 'proposed', 'stuck']] } as const;
+      expect(await list(either)).toEqual([0, 1, 2]);
+      expect(await list({ ...either, newest_first: true, beyond: seqs[4]! })).toEqual([3, 2, 1]);
+      const many = Array.from({ length: 101 }, (_, i) => `${i}`);
+      await expectRefusal('SHAPE_INVALID', () => list({ limit: 3, by: ['tool', many] }));
       for (const limit of [0, -1, 1.5, Number.NaN])
         await expectRefusal('SHAPE_INVALID', () => list({ limit }));
+      for (const beyond of [1.5, Number.NaN])
+        await expectRefusal('SHAPE_INVALID', () => list({ limit: 3, beyond }));
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    });
+
+    it('lists runs and orders by status, tool, proposer or who did it, newest first', async () => {
+      const { store } = await governed(await place(), ['ada', 'bo']);
+      const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+      const runs = [randomUUID(), randomUUID(), randomUUID()] as const;
+      for (const [i, id] of ids.entries())
+        await store.commit({
+          events: [
+            proposed(id, { proposer: i === 2 ? 'bo' : 'planner' }),
+            granted(id, 'ada'),
+            ...issued(id, 'ada', { ordinal: i === 2 ? 1 : i + 1 }),
+            claimed(id, runs[i]!),
+          ],
+        });
+      await store.commit({ events: [finished(ids[0], runs[0], 'failure')] });
+      await store.commit({ events: [finished(ids[1], runs[1], 'success')] });
+      await store.commit({ events: [withdrawn(ids[2], 'ada')] });
+      const page = { limit: 9, newest_first: true };
+      const executions = async (by?: Page['by']) =>
+        (await store.page('execution', { ...page, ...(by && { by }) })).map(({ state }) =>
+          (runs as readonly string[]).indexOf(state.execution_id),
+        );
+      const orders = async (by?: Page['by']) =>
+        (await store.page('capability', { ...page, ...(by && { by }) })).map(({ state }) =>
+          (ids as readonly string[]).indexOf(state.intent_id),
+        );
+      const { executor_key } = (await store.find('execution', runs[0]))!;
+      expect(await executions()).toEqual([2, 1, 0]);
+      expect(await executions(['status', ['claimed']])).toEqual([2]);
+      expect(await executions(['status', ['failed', 'succeeded']])).toEqual([1, 0]);
+      expect(await executions(['tool', ['deploy']])).toEqual([2, 1, 0]);
+      expect(await executions(['proposer', ['planner']])).toEqual([1, 0]);
+      expect(await executions(['actor', [executor_key]])).toEqual([2, 1, 0]);
+      expect(await executions(['actor', ['ada']])).toEqual([]);
+      expect(await orders()).toEqual([2, 1, 0]);
+      expect(await orders(['status', ['spent']])).toEqual([1, 0]);
+      expect(await orders(['status', ['revoked']])).toEqual([2]);
+      expect(await orders(['actor', ['ada']])).toEqual([2, 1, 0]);
+      expect(await orders(['proposer', ['bo']])).toEqual([2]);
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    });
+
+    it('finds an intent that was retried with another tool by that tool', async () => {
+      const { store } = await governed(await place());
+      const [id, run] = [randomUUID(), randomUUID()];
+      const effect_digest = sha256('another effect');
+      await store.commit({
+        events: [
+          proposed(id, { alternates: [{ tool: 'mend', effect_digest }] }),
+          granted(id, 'ada'),
+          ...issued(id, 'ada'),
+          claimed(id, run),
+        ],
+      });
+      await store.commit({ events: [finished(id, run, 'failure')] });
+      const tools = async (tool: string) =>
+        (await store.page('intent', { limit: 9, by: ['tool', [tool]] })).length;
+      expect([await tools('deploy'), await tools('mend')]).toEqual([1, 0]);
+      await store.commit({ events: [retried(id, run, 2, 'ada', { tool: 'mend', effect_digest })] });
+      expect([await tools('deploy'), await tools('mend')]).toEqual([0, 1]);
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
     });
 
     it('streams a long ledger from any place, in batches, while others append', async () => {
@@ -290,6 +383,43 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await store.entriesOf('subject-7')).toHaveLength(50);
     });
 
+    it('pages entries newest first: all of them, of a subject, of a kind, and by who signed', async () => {
+      const { store } = await withHumans(await place(), 'ada', 'bo');
+      const [first, second] = [randomUUID(), randomUUID()];
+      await store.commit({ events: [proposed(first), proposed(second)] });
+      await store.commit({ events: [refused(first), revoked('bo', 'ada')] });
+      const { size } = await store.tip();
+      const page = async (of: Omit<EntryPage, 'limit'>, limit = 100) =>
+        (await store.entryPage({ ...of, limit })).map(({ seq }) => size - seq);
+      expect(await page({})).toEqual(Array.from({ length: size }, (_, i) => i + 1));
+      expect(await page({}, 3)).toEqual([1, 2, 3]);
+      expect(await page({ beyond: size - 3 }, 2)).toEqual([4, 5]);
+      expect(await page({ by: ['subject', first] })).toEqual([2, 4]);
+      expect(await page({ by: ['subject', first], beyond: size - 2 })).toEqual([4]);
+      expect(await page({ by: ['kind', 'intent.proposed'] })).toEqual([3, 4]);
+      expect(await page({ by: ['kind', 'intent.proposed'], beyond: size - 3 })).toEqual([4]);
+      expect(await page({ by: ['kind', 'intent.propose'] })).toEqual([]);
+      const ada = (await allEntries(store)).filter(({ bytes }) => openEntry(bytes).body.by === 'ada');
+      expect(await page({ by: ['signer', 'ada'] })).toEqual(ada.map(({ seq }) => size - seq).reverse());
+      expect(await page({ by: ['signer', 'ada'] }, 1)).toEqual([1]);
+      expect(await page({ by: ['signer', 'ada'], beyond: 1 })).toEqual([]);
+      expect(await page({ by: ['signer', 'no\0body'] })).toEqual([]);
+      for (const limit of [0, -1, 0.5]) await expectRefusal('SHAPE_INVALID', () => page({}, limit));
+      await expectRefusal('SHAPE_INVALID', () => page({ beyond: Number.NaN }));
+    });
+
+    it('finds keys by their beginning, in order and of one kind', async () => {
+      const { store } = await withHumans(await place());
+      const ids = ['abcd0', 'abcd1', 'abcde', 'abce0'].map((one) => `${one}000-0000-4000-8000-000000000000`);
+      await store.commit({ claims: [`abcd:${ids[0]}`], events: ids.toReversed().map((id) => proposed(id)) });
+      expect(await store.keys('intent', 'abcd', 9)).toEqual(ids.slice(0, 3));
+      expect(await store.keys('intent', 'abcd', 2)).toEqual(ids.slice(0, 2));
+      expect(await store.keys('intent', ids[3]!, 2)).toEqual([ids[3]]);
+      expect(await store.keys('intent', 'abd', 2)).toEqual([]);
+      expect(await store.keys('intent', 'abcd%', 2)).toEqual([]);
+      expect(await store.keys('execution', 'abcd', 2)).toEqual([]);
+    });
+
     it('keeps tenants apart', async () => {
       const at = await place();
       const [left, right] = [await reopen(at, 'create', 'left'), await reopen(at, 'create', 'right')];
@@ -299,8 +429,11 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const bytes = Buffer.from('of the left');
       await left.commit({ claims: ['x'], events: [proposed(id)], objects: [bytes] });
       expect(await right.find('intent', id)).toBeNull();
-      expect(await right.intents({ limit: 10 })).toEqual([]);
+      expect(await right.page('intent', { limit: 10 })).toEqual([]);
       expect(await right.entriesOf(id)).toEqual([]);
+      expect(await right.entryPage({ by: ['kind', 'intent.proposed'], limit: 9 })).toEqual([]);
+      expect(await right.entryPage({ limit: 9 })).toHaveLength(BEGUN);
+      expect(await right.keys('intent', id.slice(0, 8), 1)).toEqual([]);
       await expectRefusal('OBJECT_MISSING', () => right.object(sha256(bytes)));
       await right.commit({ claims: ['x'], events: [proposed(id), refused(id)] });
       expect([(await left.tip()).size, (await right.tip()).size]).toEqual([BEGUN + 1, BEGUN + 2]);
@@ -351,9 +484,9 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
         store.commit({ events: [proposed(randomUUID())], objects: [bytes], ...here }),
       ]);
       expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-      const { message, details } = await expectRefusal('OBJECT_MISSING', () => store.object(digest));
+      const { message, facts } = await expectRefusal('OBJECT_MISSING', () => store.object(digest));
       expect(message).toMatch(/^It was removed by gc on \S+ by ada\.$/);
-      expect(details).toMatchObject({ removed: 'expired', by: 'ada' });
+      expect(facts).toMatchObject({ removed: 'expired', by: 'ada' });
       await expectRefusal('OBJECT_MISSING', () => store.commit({ events: [act], erase: [digest] }));
       await store.commit({ events: [proposed(randomUUID())], objects: [bytes] });
       expect(await store.object(digest)).toHaveLength(13);
@@ -412,7 +545,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       );
       const expected = ids.map((_, i) => (i % 4 === 0 && i > 0 ? 'CLAIM_TAKEN' : 'ok'));
       expect(outcomes.map(codeOf)).toEqual(expected);
-      const stored = (await store.intents({ limit: 100 })).map(({ intent_id }) => intent_id);
+      const stored = (await store.page('intent', { limit: 100 })).map(({ state }) => state.intent_id);
       expect(stored).toEqual(ids.filter((_, i) => expected[i] === 'ok'));
       const entries = await allEntries(store);
       expect(entries).toHaveLength(BEGUN + 49);
@@ -467,5 +600,6 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
 
   authorityContract(name, place);
   delegationContract(name, place);
+  credentialContract(name, place);
   rebuildContract(name, place);
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { keyPairFromSeed } from '../../src/canonical/ed25519.ts';
+import { keyPairFromSeed, sign } from '../../src/canonical/ed25519.ts';
 import type { Body, Event, SignedKind } from '../../src/event/event.ts';
-import { originOf, signAct, signerOf, signProposal } from '../../src/identity/act.ts';
+import { originOf, proposalOf, signerOf } from '../../src/identity/act.ts';
+import { keyCredential } from '../../src/identity/credential.ts';
+import { type FactKind, signFact, type Unsigned } from '../../src/identity/fact.ts';
+import { signedAt } from '../support/signed.ts';
+import { decisionFor, POLICY } from './decisions.ts';
 
 /** Facts for tests of a store, signed with keys that follow from the names, in a ledger that begins with `begun()`. */
 
@@ -10,26 +14,31 @@ const PROJECT = '5b8f2c1e-9d64-4a0e-8a55-3f0c7d1b2e90';
 export const ORIGIN = originOf(PROJECT, 'default');
 export const DIGEST = 'ab'.repeat(32);
 /** The snapshot that `activated` makes active unless told. */
-export const POLICY = 'bc'.repeat(32);
+export { POLICY };
+
 const EXPIRES = '2030-01-15T12:00:00.000Z';
 
-const seedOf = (name: string) => Buffer.alloc(32, name);
+export const seedOf = (name: string) => Buffer.alloc(32, name);
 export const keyOf = (name: string) => keyPairFromSeed(seedOf(name)).public_key;
 const AT = new Date('2026-01-15T12:00:00.000Z');
 
-/** The signature is really made by `by`; `key` is the key that the act claims, which a test may forge. */
-function act<K extends SignedKind>(
+/** Made by the key of `signs`, which is that of `by` unless told; `key` is the key that the act claims, which a test may forge. */
+export function act<K extends SignedKind>(
   kind: K,
   subject: string,
   facts: object,
   by: string,
-  { key, tenant = 'default' }: { key?: string | undefined; tenant?: string | undefined } = {},
+  {
+    key,
+    tenant = 'default',
+    signs = by,
+  }: { key?: string | undefined; tenant?: string | undefined; signs?: string | undefined } = {},
 ): Event<K> {
   const signer = {
-    ...signerOf(by, keyOf(by), seedOf(by)),
+    ...signerOf(by, keyOf(signs), seedOf(signs)),
     ...(key === undefined ? {} : { public_key: key }),
   };
-  return signAct(originOf(PROJECT, tenant), kind, subject, facts as never, signer, AT);
+  return signedAt(originOf(PROJECT, tenant), kind, subject, facts as never, signer, AT);
 }
 
 export function begun(): Event<'system.initialised'> {
@@ -38,7 +47,7 @@ export function begun(): Event<'system.initialised'> {
 }
 
 export function enrolled(name: string, by = name, key?: string, tenant?: string): Event<'key.enrolled'> {
-  const facts = { principal: 'human', public_key: keyOf(name), roles: [] };
+  const facts = { principal: 'human', credential: keyCredential(keyOf(name)), own: null, roles: [] };
   return act('key.enrolled', name, facts, by, { key, tenant });
 }
 
@@ -47,7 +56,8 @@ export function enrolledAgent(
   by: string,
   public_key: string | null = null,
 ): Event<'key.enrolled'> {
-  return act('key.enrolled', name, { principal: 'agent', public_key, roles: [] }, by);
+  const credential = public_key === null ? null : keyCredential(public_key);
+  return act('key.enrolled', name, { principal: 'agent', credential, own: null, roles: [] }, by);
 }
 
 export function revoked(name: string, by: string): Event<'key.revoked'> {
@@ -61,6 +71,19 @@ export function assigned(name: string, roles: string[], by: string): Event<'role
 /** The name stands for a control key: the last one that was added signs capabilities. */
 export function controlled(name: string, by: string): Event<'control_key.added'> {
   return act('control_key.added', 'system', { public_key: keyOf(name), reason: 'rotated' }, by);
+}
+
+/** The name stands for the key of a host, which runs what is ordered for "here" unless told. */
+export function hosted(name: string, by: string, as = 'here'): Event<'executor.added'> {
+  return act('executor.added', 'system', { public_key: keyOf(name), name: as, reason: 'a machine' }, by);
+}
+
+/** Stated by the executor whose key follows from this name. */
+export function stated<K extends FactKind<'executor'>>(
+  fact: Unsigned<'executor', K>,
+  host = 'host',
+): Event<K> {
+  return signFact(ORIGIN, 'executor', fact, signerOf(host, keyOf(host), seedOf(host)));
 }
 
 export function activated(
@@ -105,6 +128,27 @@ export function takenBack(subject: string, by: string): Event<'delegation.revoke
   return act('delegation.revoked', subject, { reason: 'back again' }, by);
 }
 
+/** What the proposer of each of these was told. */
+export const RECEIPT = 'r'.repeat(43);
+
+/** The proposer takes it back, with the receipt; or signs with this key. */
+export function withdrew(
+  subject: string,
+  over: Partial<Body<'intent.withdrawn'>> = {},
+): Event<'intent.withdrawn'> {
+  const body = { hash: DIGEST, by: 'planner', reason: 'too late', receipt: RECEIPT };
+  return {
+    kind: 'intent.withdrawn',
+    subject,
+    body: { ...body, proposer_signature: null, proposer_key: null, ...over },
+  };
+}
+
+/** A human proposed another intent in its place. */
+export function replacedBy(subject: string, replacement: string, by: string): Event<'intent.replaced'> {
+  return act('intent.replaced', subject, { hash: DIGEST, replacement, replacement_hash: DIGEST }, by);
+}
+
 export function proposed(
   subject: string = randomUUID(),
   over: Partial<Body<'intent.proposed'>> = {},
@@ -129,6 +173,7 @@ export function proposed(
       alternates: [],
       replaces: null,
       contents: [],
+      receipt: sha256(RECEIPT),
       expires_at: EXPIRES,
       ...over,
     },
@@ -138,7 +183,7 @@ export function proposed(
 /** Really signed by `by`, whoever is named as the proposer. */
 export function signedBy(by: string): Pick<Body<'intent.proposed'>, 'proposer_signature' | 'proposer_key'> {
   const signer = signerOf(by, keyOf(by), seedOf(by));
-  const proposer_signature = signProposal(ORIGIN, DIGEST, signer);
+  const proposer_signature = sign(proposalOf(ORIGIN, DIGEST), signer.key);
   return { proposer_signature, proposer_key: signer.public_key };
 }
 
@@ -154,14 +199,14 @@ export function submitted(
     delegation: delegation_id,
     approver: { by: 'ada', key: keyOf('ada') },
     expires_at: '2026-02-15T12:00:00.000Z',
-    decision: DIGEST,
+    decision: decisionFor({ kind: 'intent.delegated', subject, by, policy: POLICY }),
   };
   return act('intent.delegated', subject, { ...facts, ...over }, by);
 }
 
 export function granted(subject: string, by: string, key?: string): Event<'approval.granted'> {
-  const digests = { hash: DIGEST, effect_digest: DIGEST, decision: DIGEST };
-  const facts = { ...digests, account: null, expires_at: EXPIRES };
+  const decision = decisionFor({ kind: 'approval.granted', subject, by, policy: POLICY });
+  const facts = { hash: DIGEST, effect_digest: DIGEST, decision, account: null, expires_at: EXPIRES };
   return act('approval.granted', subject, facts, by, { key });
 }
 
@@ -177,41 +222,74 @@ export function capabilityOf(subject: string, attempt = 1): string {
   );
 }
 
-/** `ordinal` counts the capabilities of the proposer, whatever intents they are for. */
-export function issued(
-  subject: string,
-  by: string,
-  over: Partial<Body<'capability.issued'>> = {},
-): Event<'capability.issued'> {
+type OrderOrIssue = Partial<Body<'order.given'> & Body<'capability.issued'>>;
+
+/** An order, and the capability that the control plane issues under it. `ordinal` counts those of the proposer, for all intents. */
+export function issued(subject: string, by: string, over: OrderOrIssue = {}): [Event, Event] {
+  return [ordered(subject, by, over), issuedUnder(subject, over, by)];
+}
+
+export function ordered(subject: string, by: string, over: OrderOrIssue = {}): Event<'order.given'> {
   const { attempt = 1 } = over;
   const facts = {
-    capability_id: capabilityOf(subject, attempt),
+    order_id: over.capability_id ?? over.order_id ?? capabilityOf(subject, attempt),
     attempt,
-    hash: DIGEST,
-    effect_digest: DIGEST,
-    action: 'tool:deploy',
-    token: DIGEST,
-    audience: 'here',
-    holder: null,
-    control_key: keyOf('control'),
-    expires_at: EXPIRES,
-    policy: POLICY,
-    decision: DIGEST,
-    ordinal: 1,
-    approvers: [{ name: 'ada', roles: [] }],
-    glass: false,
-    delegation: null,
+    hash: over.hash ?? DIGEST,
+    effect_digest: over.effect_digest ?? DIGEST,
+    action: over.action ?? 'tool:deploy',
+    bounds: over.bounds ?? null,
+    audience: over.audience ?? `${ORIGIN}/here`,
+    holder: over.holder ?? null,
+    expires_at: over.expires_at ?? EXPIRES,
+    lapses_at: over.lapses_at ?? over.expires_at ?? EXPIRES,
+    approves_until: over.approves_until ?? null,
+    delegation: over.delegation ?? null,
+    account: null,
+    approvers: over.approvers ?? [{ name: 'ada', roles: [] }],
+    decision: over.approves_until
+      ? decisionFor({ kind: 'order.given', subject, by, policy: over.policy ?? POLICY })
+      : null,
   };
-  return act('capability.issued', subject, { ...facts, ...over }, by);
+  return act('order.given', subject, facts, by);
 }
+
+/** Signed by the key that follows from the name `control`, whatever key it names. */
+export function issuedUnder(
+  subject: string,
+  over: OrderOrIssue = {},
+  by = 'ada',
+): Event<'capability.issued'> {
+  const { attempt = 1, control_key = keyOf('control'), policy = POLICY } = over;
+  const facts = {
+    capability_id: over.capability_id ?? capabilityOf(subject, attempt),
+    attempt,
+    hash: over.hash ?? DIGEST,
+    effect_digest: over.effect_digest ?? DIGEST,
+    action: over.action ?? 'tool:deploy',
+    token: over.token ?? DIGEST,
+    expires_at: over.expires_at ?? EXPIRES,
+    policy,
+    decision: decisionFor({ kind: 'capability.issued', subject, by, policy }),
+    ordinal: over.ordinal === undefined ? 1 : over.ordinal,
+    approvers: over.approvers ?? [{ name: 'ada', roles: [] }],
+    glass: over.glass ?? false,
+  };
+  const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
+  const { key } = signerOf(seed, control_key, seedOf(seed));
+  const fact = { kind: 'capability.issued', subject, body: facts } as const;
+  return signFact(ORIGIN, 'control', fact, { public_key: control_key, key });
+}
+
+const CONTROL_SEEDS = ['control', 'newer', 'other'];
 
 export function withdrawn(subject: string, by: string, attempt = 1): Event<'capability.revoked'> {
   const facts = { capability_id: capabilityOf(subject, attempt), reason: 'lost' };
   return act('capability.revoked', subject, facts, by);
 }
 
-export function broken(subject: string, by: string): Event<'glass.broken'> {
-  return act('glass.broken', subject, { attempt: 1, hash: DIGEST, decision: DIGEST, reason: 'fire' }, by);
+export function broken(subject: string, by: string, reason = 'fire'): Event<'glass.broken'> {
+  const decision = decisionFor({ kind: 'glass.broken', subject, by, policy: POLICY });
+  return act('glass.broken', subject, { attempt: 1, hash: DIGEST, decision, reason }, by);
 }
 
 export function claimed(
@@ -219,15 +297,17 @@ export function claimed(
   execution_id: string = randomUUID(),
   attempt = 1,
   over: Partial<Body<'execution.claimed'>> = {},
+  by = 'ada',
 ): Event<'execution.claimed'> {
   const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
+  const { policy = POLICY } = over;
   const digests = { hash: DIGEST, effect_digest: DIGEST, registry_digest: DIGEST };
   const body = {
     execution_id,
     capability_id: capabilityOf(subject, attempt),
     presented: DIGEST,
-    policy: POLICY,
-    decision: DIGEST,
+    policy,
+    decision: decisionFor({ kind: 'execution.claimed', subject, by, policy }),
     attempt,
     ...digests,
     tool: 'deploy',
@@ -235,7 +315,7 @@ export function claimed(
     executor,
     ...over,
   };
-  return { kind: 'execution.claimed', subject, body };
+  return stated({ kind: 'execution.claimed', subject, body });
 }
 
 export function finished(
@@ -245,7 +325,7 @@ export function finished(
   attempt = 1,
 ): Event<'execution.finished'> {
   const capture = { digest: DIGEST, bytes: 1, truncated: false };
-  return {
+  return stated({
     kind: 'execution.finished',
     subject,
     body: {
@@ -263,7 +343,7 @@ export function finished(
       stderr: capture,
       reports: {},
     },
-  };
+  });
 }
 
 export function resolved(
@@ -280,8 +360,9 @@ export function retried(
   after: string,
   attempt: number,
   by: string,
+  over: Partial<Body<'retry.authorised'>> = {},
 ): Event<'retry.authorised'> {
-  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy' };
+  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy', ...over };
   return act('retry.authorised', subject, { attempt, after, ...effect, reason: 'again' }, by);
 }
 
@@ -301,4 +382,13 @@ export function objectExpired(digest: string, by: string): Event<'object.expired
 
 export function erased(digest: string, by: string): Event<'object.erased'> {
   return act('object.erased', digest, { reason: 'secret' }, by);
+}
+
+/** A token whose digest follows from its id. */
+export function tokenAdded(agent: string, token_id: string, by: string): Event<'token.added'> {
+  return act('token.added', agent, { token_id, digest: sha256(token_id), reason: 'for the service' }, by);
+}
+
+export function tokenRevoked(agent: string, token_id: string, by: string): Event<'token.revoked'> {
+  return act('token.revoked', agent, { token_id, reason: 'no longer used' }, by);
 }

@@ -14,8 +14,8 @@ const place = agentPlace();
 it('what any entry of a conversation names is there, and is missed once it is gone', async () => {
   const { keyturn, root } = place();
   await yes(keyturn, await askedFor(keyturn, 'fill the weekly diary "w"'));
-  await keyturn.agent.ask({ user_id: 'ada', utterance: 'paint the moon green' });
-  await keyturn.verifyStore({ deep: true });
+  await keyturn.conversations.ask({ user_id: 'ada', utterance: 'paint the moon green' });
+  await keyturn.ledger.verifyStore({ deep: true });
 
   const path = join(root, '.keyturn', 'store.db');
   const store = await opened(path);
@@ -30,8 +30,8 @@ it('what any entry of a conversation names is there, and is missed once it is go
     );
     // Read at once, and in many parts as a long ledger is.
     for (const together of [undefined, 5]) {
-      const { details } = await expectRefusal('OBJECT_MISSING', () => requireObjects(store, together));
-      expect(details).toEqual({ missing: 1, first: digest });
+      const { facts } = await expectRefusal('OBJECT_MISSING', () => requireObjects(store, together));
+      expect(facts).toEqual({ missing: 1, first: digest });
     }
     sqlite(path, (db) => db.exec('INSERT INTO object SELECT * FROM kept; DROP TABLE kept'));
   }

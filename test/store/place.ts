@@ -4,7 +4,7 @@ import { GENESIS, leafHash, openEntry, type SealedEntry } from '../../src/ledger
 import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
 import { Refusal } from '../../src/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
-import { activated, begun, controlled, enrolled, enrolledAgent, keyOf } from './facts.ts';
+import { activated, begun, controlled, enrolled, enrolledAgent, hosted, keyOf } from './facts.ts';
 
 /** Where a store lives: it can be opened many times, and changed behind the store's back. */
 export interface Place {
@@ -60,6 +60,7 @@ export function governance(first: string, ...others: string[]): Event[] {
     ...others.map((name) => enrolled(name, first)),
     enrolledAgent('planner', first, keyOf('planner')),
     controlled('control', first),
+    hosted('host', first),
     activated(first),
   ];
 }

@@ -72,7 +72,7 @@ describe('a store URL', () => {
       'postgres://ada:x@here/keyturn?sslmode=hush',
     ]) {
       const refusal = await expectRefusal('SHAPE_INVALID', () => parseAddress(url));
-      expect(JSON.stringify([refusal.message, refusal.details])).not.toContain('hush');
+      expect(JSON.stringify([refusal.message, refusal.facts])).not.toContain('hush');
     }
   });
 

@@ -25,6 +25,8 @@ export interface Wire {
   readonly port: number;
   /** How many connections were made. */
   made(): number;
+  /** How often clients have said this since then. */
+  counting(text: string): () => number;
   /** Ends every connection in which a client says this; null for none. */
   breakAt(text: string | null): void;
   /** Ends every connection. */
@@ -38,6 +40,8 @@ export interface Wire {
 export async function wireTo(target_port: number): Promise<Wire> {
   const sockets = new Set<Socket>();
   let [made, text, pulled]: [number, string | null, number] = [0, null, 0];
+  const said: Buffer[] = [];
+  let listens = false;
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: target_port, host: '127.0.0.1', allowHalfOpen: true });
     made += 1;
@@ -47,6 +51,7 @@ export async function wireTo(target_port: number): Promise<Wire> {
     const unlessPulled = (act: () => void) => () => void (isPulled() || act());
     client.on('data', (bytes) => {
       if (isPulled()) return;
+      if (listens) said.push(bytes);
       if (text === null || !bytes.includes(text)) return void upstream.write(bytes);
       client.destroy();
       upstream.destroy();
@@ -69,6 +74,11 @@ export async function wireTo(target_port: number): Promise<Wire> {
   return {
     port: await listening(server, sockets),
     made: () => made,
+    counting: (what) => {
+      listens = true;
+      said.length = 0;
+      return () => Buffer.concat(said).toString('latin1').split(what).length - 1;
+    },
     breakAt: (said) => {
       text = said;
     },

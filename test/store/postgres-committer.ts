@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Refusal } from '../../src/refusal.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { proposed } from './facts.ts';
+import { openPostgresStore } from './open.ts';
 
 /** A process on another host, as it were: it commits into a shared store and says what became of each commit. */
 

@@ -1,10 +1,11 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { AGENT_TABLES } from '../../src/store/agent-tables.ts';
-import { AGENT_LEDGERS, freeLedger, keepLedger } from '../../src/store/postgres/agent-schema.ts';
-import { migratePostgresStore, openPostgresStore } from '../../src/store/postgres/store.ts';
+import { LEDGERS, TABLES } from '../../src/store/agent-tables.ts';
+import { freeLedger, keepLedger } from '../../src/store/postgres/agent-schema.ts';
+import { migratePostgresStore } from '../../src/store/postgres/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Server, startServer } from '../support/postgres-server.ts';
+import { openPostgresStore } from './open.ts';
 import type { Place } from './place.ts';
 
 export const OWNER = { user: 'keyturn_owner', password: 'owner-secret' };
@@ -20,11 +21,9 @@ const EMPTY = `
   UPDATE keyturn.tenant SET name = name || ' of ' || id WHERE name NOT LIKE '% of %';
   DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM keyturn.agent_execution_ledger) THEN RETURN; END IF;
-    ${AGENT_LEDGERS.map(freeLedger).join('')}
-    ${Object.keys(AGENT_TABLES)
-      .map((table) => `DELETE FROM keyturn.${table};`)
-      .join('')}
-    ${AGENT_LEDGERS.map(keepLedger).join('')}
+    ${LEDGERS.map(({ name }) => freeLedger(name)).join('')}
+    ${TABLES.map(({ name }) => `DELETE FROM keyturn.${name};`).join('')}
+    ${LEDGERS.map(({ name }) => keepLedger(name)).join('')}
   END $$`;
 
 const HERE = `tenant IN (SELECT id FROM keyturn.tenant WHERE name NOT LIKE '% of %')`;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/fold/row.ts';
 import { checkCommit } from '../../src/store/decide.ts';
-import { draftOf } from '../../src/store/postgres/draft.ts';
+import { draftBatch } from '../../src/store/postgres/draft.ts';
 import { groupCommit } from '../../src/store/postgres/group.ts';
-import { areProven, NotLoaded, snapshotOf, wantedOf } from '../../src/store/postgres/snapshot.ts';
+import { areProven, MissedRows, NotLoaded, snapshotOf, wantedOf } from '../../src/store/postgres/snapshot.ts';
 import { begun, claimed, DIGEST, enrolled, erased, issued, ORIGIN, proposed, refused } from './facts.ts';
 import { NOON } from './place.ts';
 
@@ -34,8 +34,12 @@ describe('what a decision looks at', () => {
     snapshot.learn(NOTHING, NONE);
     const { ledger, presumed } = snapshot.presuming();
     const id = randomUUID();
-    const commit = checkCommit({ events: [begun(), enrolled('ada'), proposed(id)] }, 'default', null);
-    const draft = draftOf('default', [commit], EMPTY, NOON, ledger);
+    const commit = checkCommit(
+      { events: [begun(), enrolled('ada'), proposed(id, { proposer: 'ada' })] },
+      'default',
+      null,
+    );
+    const draft = draftBatch('default', [commit], EMPTY, NOON, ledger);
     const made = draft.rows.map(({ row }) => row);
     expect(areProven(presumed, made)).toBe(true);
     expect(ledger.row('capability', 'c')).toBeNull();
@@ -44,14 +48,34 @@ describe('what a decision looks at', () => {
 
   it('is guessed well enough that the usual commits need nothing more', () => {
     const id = randomUUID();
-    const events = [issued(id, 'ada'), claimed(id), refused(id), erased(DIGEST, 'ada')];
+    const events = [...issued(id, 'ada'), claimed(id), refused(id), erased(DIGEST, 'ada')];
     const { rows, claims, objects } = wantedOf([
       checkCommit({ claims: ['c'], events, erase: [DIGEST] }, 'default', ORIGIN),
     ]);
     const names = [...rows.values()].map(([name]) => name).toSorted();
     expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent', 'principal']);
-    expect(claims.map((claim) => claim.split(':')[0])).toEqual(['c', 'execution', 'capability', 'erased']);
+    expect(claims.map((claim) => claim.split(':')[0])).toEqual([
+      'c',
+      'act',
+      'execution',
+      'capability',
+      'erased',
+    ]);
     expect(objects).toEqual([DIGEST]);
+  });
+
+  it('is loaded at once when a decision before it missed it, but not without end', () => {
+    const missed = new MissedRows();
+    const want = (key: string) => ({
+      ...NOTHING,
+      rows: new Map([[`quota ${key}`, ['quota', key] as const]]),
+    });
+    for (let i = 0; i < 100; i++) missed.add(want(`agent-${i}`));
+    missed.add(want('agent-90'));
+    const { rows, claims } = missed.with({ ...want('planner'), claims: ['c'] });
+    expect(rows.size).toBe(17);
+    expect([...rows.keys()].slice(-2)).toEqual(['quota agent-90', 'quota planner']);
+    expect(claims).toEqual(['c']);
   });
 
   it('is kept from one commit to the next, but not without end', () => {

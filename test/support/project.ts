@@ -1,3 +1,5 @@
+import './older-face.ts';
+import './answers.ts';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -30,7 +32,7 @@ export async function project(
   return { root, keyturn, ada: key.signer };
 }
 
-/** A clock of a test's own goes as it likes, and the time since boot goes with it: nobody has set it. */
+/** A clock of a test's own goes as it likes, and the time since boot goes with it, so it does not count as set. */
 export function steady(clock: () => Date): { clock: () => Date; uptime: () => number } {
   return { clock, uptime: () => clock().getTime() };
 }
@@ -43,13 +45,13 @@ export interface Intent {
 /** Approved by a human, and granted a capability for its next attempt: it may run now. */
 export async function ready(p: Project, intent: Intent, approver: Signer = p.ada): Promise<void> {
   const { intent_id, hash } = intent;
-  await p.keyturn.approve({ intent_id, hash, signer: approver });
-  await granted(p, intent);
+  await p.keyturn.intents.approve({ intent_id, hash, signer: approver });
+  await p.keyturn.intents.grant({ intent_id, hash, signer: p.ada });
 }
 
 /** A capability for the attempt that may run next. Returns its token. */
 export async function granted({ keyturn, ada }: Project, { intent_id, hash }: Intent): Promise<string> {
-  return (await keyturn.grant({ intent_id, hash, signer: ada })).token;
+  return (await keyturn.intents.grant({ intent_id, hash, signer: ada, is_issued: true })).token!;
 }
 
 export function writeRegistry(root: string, text: string): void {
@@ -59,6 +61,14 @@ export function writeRegistry(root: string, text: string): void {
   } catch {}
   writeFileSync(path, text);
   chmodSync(path, 0o444);
+}
+
+/** The executor's own file of a project. */
+export function writeSecrets(root: string, secrets: object, mode = 0o600): string {
+  const path = join(root, '.keyturn', 'executor.yaml');
+  writeFileSync(path, JSON.stringify({ version: 1, secrets }));
+  chmodSync(path, mode);
+  return path;
 }
 
 /** Two tools without a sandbox: what the sandbox does is shown in test/effect. */

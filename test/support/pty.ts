@@ -89,6 +89,7 @@ export function inTerminal(words: readonly string[], where: Where): Session {
     raw += chunk;
     wake();
   });
+  const hangUp = readToTheEnd(pty, () => raw.length);
   const exited = new Promise<number>((done) => {
     pty.onExit(({ exitCode, signal }) => {
       ended = signal ? 128 + signal : exitCode;
@@ -130,8 +131,26 @@ export function inTerminal(words: readonly string[], where: Where): Session {
     },
     exited,
     pid: pty.pid,
-    hangUp: () => (pty as unknown as { destroy(): void }).destroy(),
+    hangUp,
     kill: () => pty.kill('SIGKILL'),
+  };
+}
+
+/**
+ * 200 ms after the end of a command its terminal is closed, whatever is still in it: on a busy machine that is the end of a long
+ * output. It is closed once a turn of the event loop has read nothing. Returns how to close it at once.
+ */
+function readToTheEnd(pty: object, readSoFar: () => number): () => void {
+  const { _socket: socket } = pty as { readonly _socket: { destroy(): unknown } };
+  const close = socket.destroy.bind(socket);
+  const whenDrained = () => {
+    const before = readSoFar();
+    setTimeout(() => setImmediate(() => (readSoFar() === before ? close() : whenDrained())), 20);
+  };
+  socket.destroy = whenDrained;
+  return () => {
+    socket.destroy = close;
+    (pty as { destroy(): void }).destroy();
   };
 }
 
@@ -171,11 +190,11 @@ function isolated({ cwd, env }: Where): Record<string, string> {
   };
 }
 
-/** `dist/cli.js` when it is newer than all of src/, or else a bundle made now: never an older program. */
+/** `dist/cli.cjs` when it is newer than all of src/, or else a bundle made now: never an older program. */
 export const cliPath = once(() => {
   const sources = filesUnder(join(ROOT, 'src'));
   const newest = Math.max(...sources.map(({ mtimeMs }) => mtimeMs));
-  const dist = join(ROOT, 'dist', 'cli.js');
+  const dist = join(ROOT, 'dist', 'cli.cjs');
   const built = statSync(dist, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return built > newest ? dist : join(bundleOf(sources), 'cli.mjs');
 });

@@ -4,6 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { Keyturn, Refusal } from '../../dist/keyturn.js';
+import { runAtOnce } from './at-once.mjs';
 
 setFlagsFromString('--liftoff-only'); // as the command line does
 const [root, intent_id, hash, text] = process.argv.slice(2);
@@ -12,11 +13,10 @@ process.stdout.write('ready\n');
 // With a parent that holds its end of standard input open, all racers start together when it lets go.
 for await (const _ of process.stdin);
 try {
-  const report = await keyturn.run({
+  const report = await runAtOnce(keyturn, {
     intent_id,
     hash,
-    confirm: async () => true,
-    ...(text && { capability: { text } }),
+    ...(text && { capability: text }),
   });
   process.stdout.write(`${report.result}\n`);
 } catch (error) {

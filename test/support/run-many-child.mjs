@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Keyturn, Refusal } from '../../dist/keyturn.js';
+import { runAtOnce } from './at-once.mjs';
 
 setFlagsFromString('--liftoff-only'); // as the command line does
 const [root, list] = process.argv.slice(2);
@@ -15,7 +16,7 @@ process.stdout.write('ready\n');
 for await (const _ of process.stdin);
 const answers = {};
 for (const [intent_id, hash] of intents) {
-  const answer = await keyturn.run({ intent_id, hash, confirm: async () => true }).then(
+  const answer = await runAtOnce(keyturn, { intent_id, hash }).then(
     ({ result }) => result,
     (error) => (error instanceof Refusal ? error.code : error.stack),
   );

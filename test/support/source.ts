@@ -31,7 +31,7 @@ function filesUnder(folder: string): string[] {
     return all
       .filter((entry) => entry.isFile())
       .map((entry) => posix.join(entry.parentPath.slice(ROOT.length), entry.name))
-      .filter((path) => !path.includes('/fixtures/'))
+      .filter((path) => !/\/(fixtures|node_modules)\//.test(path))
       .sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
@@ -61,7 +61,7 @@ function nodesUnder(node: ts.Node): ts.Node[] {
   return found;
 }
 
-function once<K extends object, V>(make: (key: K) => V): (key: K) => V {
+export function once<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
     const value = known.get(key) ?? make(key);

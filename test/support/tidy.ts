@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
 import ts from 'typescript';
-import { importsOf, nodesOf, parse, resolved, type Source, titlesOf } from './source.ts';
+import { importsOf, nodesOf, once, parse, resolved, type Source, titlesOf } from './source.ts';
 
 /** A check takes files and returns what is wrong with them, one line each. */
 export type Check = (files: readonly Source[]) => string[];
@@ -8,7 +8,8 @@ export type Check = (files: readonly Source[]) => string[];
 /** The code map. Each row may import only from the rows above it, and from itself. */
 export const LAYERS: readonly (readonly string[])[] = [
   ['reason'],
-  ['limits.ts', 'refusal.ts'],
+  ['limits.ts', 'refusal.ts', 'version.ts'],
+  ['optional.ts'],
   ['telemetry.ts'],
   ['canonical'],
   ['durable'],
@@ -23,6 +24,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['gate'],
   ['fold'],
   ['story'],
+  ['audit'],
   ['store'],
   ['effect'],
   ['tool'],
@@ -31,9 +33,10 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['journey'],
   ['agent'],
   ['project'],
+  ['face'],
   ['keyturn.ts'],
-  ['lane'],
-  ['cli', 'http', 'mcp'],
+  ['lane', 'serve'],
+  ['cli', 'mcp', 'client'],
   ['console'],
 ];
 
@@ -65,9 +68,12 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   // Works on plain files: no store, no ledger, no journey.
   lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'display', 'project'],
   // Thin: whatever it needs, the public face or the lane offers.
-  cli: [...BASE, 'keyturn.ts', 'lane'],
-  http: [...BASE, 'keyturn.ts', 'lane'],
-  mcp: [...BASE, 'keyturn.ts', 'lane'],
+  cli: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'lane', 'serve'],
+  // One route for each verb: it knows the table and the public face.
+  serve: [...BASE, 'version.ts', 'face', 'keyturn.ts'],
+  // Only types: at run time it is two files that import nothing.
+  client: ['refusal.ts', 'face', 'keyturn.ts', 'serve'],
+  mcp: [...BASE, 'face', 'keyturn.ts', 'lane'],
 };
 
 /** They judge. None of them may reach a process, not even through others. */
@@ -82,10 +88,11 @@ const DECIDES = [
   'gate',
   'fold',
   'story',
+  'audit',
   'store',
 ];
 
-const NETWORK_FOLDERS = ['http', 'mcp', 'console'];
+const NETWORK_FOLDERS = ['serve', 'client', 'mcp', 'console'];
 const NETWORK = /^(node:)?(net|http|https|http2|tls|dgram|dns|dns\/promises)$|^(undici|ws)$/;
 const PROCESS = /^(node:)?(child_process|cluster)$/;
 const SQL =
@@ -110,10 +117,10 @@ function inSrc(files: readonly Source[]): Source[] {
 }
 
 function inside(files: readonly Source[], specifier: string, from: string): Source | undefined {
-  return specifier.startsWith('.')
-    ? files.find((file) => file.path === resolved(from, specifier))
-    : undefined;
+  return specifier.startsWith('.') ? byPath(files).get(resolved(from, specifier)) : undefined;
 }
+
+const byPath = once((files: readonly Source[]) => new Map(files.map((file) => [file.path, file])));
 
 export const innerOrder: Check = (files) =>
   Object.entries(INNER).flatMap(([folder, rows]) => {
@@ -249,6 +256,12 @@ function clockReadsOf(file: Source): string[] {
     .map(() => `${file.path} reads the clock`);
 }
 
+/** The member `z` of zod holds all of it, with the messages of fifty languages, and a bundler keeps them. */
+export const zodByNamespace: Check = (files) =>
+  inSrc(files)
+    .filter(({ text }) => /^import \{ z \} from 'zod'/m.test(text))
+    .map(({ path }) => `${path} imports zod as a member`);
+
 export const noDefaultExports: Check = (files) =>
   files
     .filter((file) => !file.path.endsWith('.config.ts'))
@@ -337,3 +350,54 @@ export const titlesReadAsSentences: Check = (files) =>
 function isTerse(title: string): boolean {
   return !/[%$]/.test(title) && title.trim().split(/\s+/).length < 3;
 }
+
+/**
+ * Names that more than one file exports on purpose, each with the reason. A command is called like the verb that it calls, and
+ * the two stores, and the browser's stand-in for the platform, export the same names: those need no row.
+ */
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  AgentStep: 'a step as its contract writes it, and the same step as the ledger tells it',
+  Field: 'a field of a simulation, and of a screen',
+  Heard: 'a turn with its packet, and the utterance that the finder reads',
+  Proof: 'what an activation rests on, and what a signer returns',
+  Result: 'what a verb returns, which is what its command answers',
+  Simulation: 'a simulation as its file defines it, and the same as the ledger tells it',
+  closing: 'the moves that end a plan, and a call that closes the project behind it',
+  digest: 'the schema of a fact, and the same with its name for the published schemas',
+  folded: 'one spelling of a text, and a line broken at a width',
+  freeze: 'the schema of a freeze, and the verb',
+  id: 'the operand of a command, and the schema of the value',
+  inDoubt: 'the runs in doubt, and the refusal of one',
+  languageOf: 'the language of a conversation, and of a text',
+  main: 'the command line from sources, and the same from a build',
+  name: 'the schema of a fact, and the same for the published schemas',
+  plans: 'the contract of the plans of the agent core, and the verbs of plans',
+  refusalOf: 'what is recorded about a refusal, and the refusal that an error is shown as',
+  refused: 'a step, and an intent, that ends with a refusal',
+  standingOf: 'where an intent stands, and the word that a person types for it',
+  tell: 'the story of an intent, and printing an answer',
+  termsOf: 'the words of a text, and the terms of an order',
+  time: 'the schema of a fact, and the same for the published schemas',
+};
+
+/** Files of one of these pairs stand for each other, so they export the same names. */
+const TWINS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^src\/store\/sqlite\//, /^src\/store\/postgres\//],
+  [/^src\/audit\/browser\/primitive\.ts$/, /^src\/canonical\/primitive\.ts$/],
+];
+
+const EXPORTED = /^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
+
+/** One word, one thing: a name that two files export has two meanings, or one of them is too many. */
+export const oneMeaning: Check = (files) => {
+  const holders = new Map<string, Set<string>>();
+  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/)/.test(path)))
+    for (const [, name] of text.matchAll(EXPORTED))
+      holders.set(name!, (holders.get(name!) ?? new Set()).add(path));
+  const areTwins = ([one, other, third]: readonly string[]) =>
+    third === undefined && TWINS.some((pair) => pair.every((side) => side.test(one!) || side.test(other!)));
+  return [...holders]
+    .map(([name, paths]) => [name, [...paths].sort()] as const)
+    .filter(([name, paths]) => paths.length > 1 && !areTwins(paths) && !Object.hasOwn(SHARED_NAMES, name))
+    .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}`);
+};

@@ -6,7 +6,7 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import { coveredFiles } from '../../src/effect/covered.ts';
 import { createDigests } from '../../src/effect/program.ts';
 import { limits } from '../../src/limits.ts';
-import { compareEffects, effectBytes, openEffect } from '../../src/tool/effect.ts';
+import { compareEffects, effectBytes, openToolEffect } from '../../src/tool/effect.ts';
 import { lintRegistry } from '../../src/tool/registry.ts';
 import { prepareRun } from '../../src/tool/run.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -92,7 +92,7 @@ describe('covers', () => {
     writeFileSync(join(root, 'a'), 'a'.repeat(100_000));
     const digests = createDigests();
     const of = (fd: number) => digests.of(fd, () => appendFileSync(join(root, 'a'), 'more'));
-    await expectRefusal('EFFECT_CHANGED', () => coveredFiles(root, ['a'], { of }));
+    await expectRefusal('EFFECT_CHANGED', () => coveredFiles(root, ['a'], { ...digests, of }));
   });
 
   it("refuses Keyturn's own folder, by name, by pattern and through a link", async () => {
@@ -121,7 +121,7 @@ describe('covers', () => {
       rmSync(join(folder, 'tools.yaml'), { force: true });
       return effectOf(folder, { covers: ['lib/*'] });
     };
-    const approved = openEffect(effectBytes(now()));
+    const approved = openToolEffect(effectBytes(now()));
     compareEffects(approved, now());
     writeFileSync(join(folder, 'lib/a'), 'other');
     writeFileSync(join(folder, 'lib/d'), 'new');

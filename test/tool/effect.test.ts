@@ -7,7 +7,7 @@ import {
   differingFields,
   effectBytes,
   effectDigest,
-  openEffect,
+  openToolEffect,
 } from '../../src/tool/effect.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -27,7 +27,7 @@ describe('deriveEffect', () => {
         args: ['-n', '{w}'],
         parameters: { w: { type: 'string' } },
         env: { MODE: 'fast' },
-        env_pass: ['TOKEN', 'HOME'],
+        secrets: { TOKEN: 'api.token', KEY: 'KEY' },
         sandbox: SANDBOX,
         timeout_s: 5,
         limits: { memory_mb: 64 },
@@ -40,6 +40,7 @@ describe('deriveEffect', () => {
     expect(effect).toEqual({
       kind: 'tool',
       tool: 'say',
+      arguments: { w: 'hello' },
       action: 'announce',
       category: 'speech',
       argv: [path, '-n', 'hello'],
@@ -54,7 +55,7 @@ describe('deriveEffect', () => {
         },
       ],
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', MODE: 'fast' },
-      env_pass: ['HOME', 'TOKEN'],
+      secrets: { TOKEN: 'api.token', KEY: 'KEY' },
       cwd: folder,
       timeout_ms: 5000,
       stdout_bytes: 262_144,
@@ -63,6 +64,7 @@ describe('deriveEffect', () => {
       limits: { cpu_s: 5, file_mb: 1024, open_files: 1024, processes: 256, memory_mb: 64, tmp_mb: 256 },
       run_as: null,
       undo: 'compensating',
+      undone_by: null,
       covers: null,
       definition_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
@@ -123,11 +125,11 @@ describe('deriveEffect', () => {
 describe('a stored effect', () => {
   it('opens as it was', () => {
     const effect = effectOf(scratch(), {});
-    expect(openEffect(effectBytes(effect))).toEqual(effect);
+    expect(openToolEffect(effectBytes(effect))).toEqual(effect);
   });
 
   it('is refused when it is something else', async () => {
-    await expectRefusal('SHAPE_INVALID', () => openEffect(Buffer.from('{"kind":"plan"}')));
+    await expectRefusal('SHAPE_INVALID', () => openToolEffect(Buffer.from('{"kind":"plan"}')));
   });
 });
 
@@ -153,6 +155,6 @@ describe('compareEffects', () => {
     const now = { ...approved, argv: [...approved.argv, '--force'], timeout_ms: 1 };
     expect(differingFields(approved, now)).toEqual(['argv', 'timeout_ms']);
     const refusal = await expectRefusal('EFFECT_CHANGED', () => compareEffects(approved, now));
-    expect(refusal.details.fields).toBe('argv, timeout_ms');
+    expect(refusal.facts.fields).toBe('argv, timeout_ms');
   });
 });

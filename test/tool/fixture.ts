@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Arguments } from '../../src/tool/arguments.ts';
-import { deriveEffect, type Effect } from '../../src/tool/effect.ts';
+import { deriveEffect, type ToolEffect } from '../../src/tool/effect.ts';
 import { loadRegistry, type Registry } from '../../src/tool/registry.ts';
 import { toolNamed } from '../../src/tool/select.ts';
 
@@ -29,7 +29,7 @@ export function registryOf(folder: string, ...tools: object[]): Registry {
 }
 
 /** Registers one tool and derives what calling it would do. */
-export function effectOf(folder: string, entry: object, given: Arguments = {}): Effect {
+export function effectOf(folder: string, entry: object, given: Arguments = {}): ToolEffect {
   const registry = registryOf(folder, { ...ENTRY, args: [], parameters: {}, ...entry });
   return deriveEffect({ registry, tool: toolNamed(registry, 'say'), arguments: given, root: folder });
 }

@@ -1,12 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
-import { isRunLocked, lockRun } from '../../src/effect/run-lock.ts';
+import { isRunLocked, openRunLock } from '../../src/effect/run-lock.ts';
+import { Starter } from '../../src/effect/starter.ts';
 import { prepareRun } from '../../src/tool/run.ts';
-import { until } from '../support/processes.ts';
+import { isRunning, until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { effectOf, script } from './fixture.ts';
@@ -21,8 +30,9 @@ function runElsewhere(folder: string, lock: string): ChildProcess {
   writeFileSync(
     main,
     `import { prepareRun } from ${JSON.stringify(join(ROOT, 'src/tool/run.ts'))};
-     const prepared = prepareRun(${JSON.stringify(effect)}, { hidden: [], protected: [] });
-     await prepared.run({ lock: ${JSON.stringify(lock)} });`,
+     const lock = ${JSON.stringify(lock)};
+     const prepared = prepareRun(${JSON.stringify(effect)}, { hidden: [], protected: [], lock });
+     await prepared.run();`,
   );
   const loader = join(ROOT, 'node_modules/tsx/dist/loader.mjs');
   const child = spawn(process.execPath, ['--import', loader, main], { stdio: 'inherit' });
@@ -69,33 +79,64 @@ describe('the lock of a run', () => {
     await until(() => existsSync(join(folder, 'begun')));
     expect(isRunLocked(lock)).toBe(true);
     expect(isRunLocked(lock)).toBe(true);
+    expect(statSync(lock).mode & 0o777).toBe(0o600);
     writeFileSync(join(folder, 'go'), '');
     expect(await running).toMatchObject({ started: true, exit_code: 0 });
     prepared.close();
     expect(isRunLocked(lock)).toBe(false);
-    expect(statSync(lock).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, 'runs'))).toEqual([]);
+  });
+
+  it('in a sandbox is held by the sandbox, and the tool gets nothing of it', async () => {
+    const folder = scratch();
+    const lock = join(folder, 'runs/one.lock');
+    script(folder, `ls -l /proc/self/fd; while [ ! -e ${folder}/go ]; do sleep 0.02; done`);
+    const sandbox = { read: ['.'] };
+    const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh', sandbox }), { ...BARE, lock });
+    const running = prepared.run();
+    await until(() => isRunLocked(lock));
+    writeFileSync(join(folder, 'go'), '');
+    const { exit_code, stdout } = await running;
+    prepared.close();
+    expect(exit_code).toBe(0);
+    const open = [
+      ...Buffer.from(stdout.bytes)
+        .toString()
+        .matchAll(/ -> (.*)$/gm),
+    ].map(([, path]) => path!);
+    expect(open.length).toBeGreaterThan(3);
+    expect(open.filter((path) => path.includes('lock') || path.includes('spare'))).toEqual([]);
+    await until(() => !isRunLocked(lock));
   });
 
   it('gives the tool no way to write', async () => {
     const folder = scratch();
     const lock = join(folder, 'one.lock');
-    script(folder, 'echo evil >&3; echo evil > /proc/self/fd/9; echo end');
+    script(folder, 'echo evil >&3 || echo no; ls -l /proc/self/fd >&2');
     const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh' }), { ...BARE, lock });
-    await prepared.run();
+    const { stdout, stderr } = await prepared.run();
     prepared.close();
-    expect(readFileSync(lock, 'utf8')).toBe('');
+    expect(Buffer.from(stdout.bytes).toString()).toBe('no\n');
+    expect(Buffer.from(stderr.bytes).toString()).toContain(`3 -> ${lock}`);
   });
 
-  it('keeps a second run of the same name from starting', async () => {
+  it('is held until the last step of its run that holds it has ended', async () => {
     const folder = scratch();
     const lock = join(folder, 'one.lock');
-    const held = await lockRun(lock);
-    onTestFinished(() => closeSync(held));
-    script(folder, `touch ${folder}/ran`);
-    const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh' }), { ...BARE, lock });
-    expect(await prepared.run()).toMatchObject({ started: false, error: 'LOCK_UNAVAILABLE' });
+    const starter = new Starter();
+    await starter.lock(lock, inspectMachine());
+    const left = openRunLock(lock); // what an earlier step left behind
+    starter.release(lock);
+    script(folder, 'exit 0');
+    const around = { ...BARE, lock, starter };
+    const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh' }), around);
+    expect(await prepared.run()).toMatchObject({ started: true, exit_code: 0 });
     prepared.close();
-    expect(existsSync(join(folder, 'ran'))).toBe(false);
+    expect(isRunLocked(lock)).toBe(true);
+    closeSync(left);
+    expect(isRunLocked(lock)).toBe(false);
+    starter.close();
+    expect(existsSync(lock)).toBe(false);
   });
 
   it('is refused where it cannot be taken or looked at', async () => {
@@ -103,12 +144,15 @@ describe('the lock of a run', () => {
     const lock = join(folder, 'one.lock');
     writeFileSync(lock, '');
     symlinkSync('one.lock', join(folder, 'link'));
-    const machine = { ...inspectMachine(), flock: null };
+    const machine = { ...inspectMachine(), mkfifo: null };
+    const starter = new Starter();
     const effect = effectOf(folder, {});
     await expectRefusal('LOCK_UNAVAILABLE', () => prepareRun(effect, { ...BARE, lock, machine }));
-    await expectRefusal('LOCK_UNAVAILABLE', () => isRunLocked(lock, machine));
+    await expectRefusal('LOCK_UNAVAILABLE', () => isRunLocked(lock));
     await expectRefusal('LOCK_UNAVAILABLE', () => isRunLocked(join(folder, 'link')));
-    await expectRefusal('LOCK_UNAVAILABLE', () => lockRun(join(folder, 'link')));
+    await expectRefusal('LOCK_UNAVAILABLE', () => starter.lock(join(folder, 'link'), inspectMachine()));
+    await expectRefusal('LOCK_UNAVAILABLE', () => starter.lock(join(lock, 'one'), inspectMachine()));
+    expect(readdirSync(folder).filter((name) => name.startsWith('spare-'))).toEqual([]);
     expect(isRunLocked(join(folder, 'none'))).toBe(false);
   });
 });
@@ -119,12 +163,4 @@ function pidIn(path: string): number {
 
 function kill(pid: number): void {
   process.kill(pid, 'SIGKILL');
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }

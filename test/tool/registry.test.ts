@@ -104,7 +104,7 @@ describe('loadRegistry', () => {
     const refusal = await expectRefusal('REGISTRY_MALFORMED', () =>
       loadRegistry(writeRegistry(scratch(), broken)),
     );
-    expect(refusal.details).toEqual({ line: 6, column: 17 });
+    expect(refusal.facts).toEqual({ line: 6, column: 17 });
     expect(refusal.message).toContain('tools.0.executable');
   });
 });
@@ -154,7 +154,7 @@ describe('YAML that is made to take long', () => {
     const double = await expectRefusal('YAML_MALFORMED', () =>
       parseYaml(Buffer.from('a: 1\nb: { c: 1, "c": 2 }')),
     );
-    expect(double.details).toEqual({ line: 2, column: 12 });
+    expect(double.facts).toEqual({ line: 2, column: 12 });
     await expectRefusal('YAML_MALFORMED', () => parseYaml(Buffer.from('? \n? \n')));
   });
 });
@@ -204,9 +204,12 @@ describe('an entry is refused', () => {
       'with a parameter name of its own kind',
       { ...ENTRY, parameters: { ...parameters, 'a-b': { type: 'string' } } },
     ],
-    ['with a variable that is fixed and passed', { ...ENTRY, env: { TOKEN: 'x' }, env_pass: ['TOKEN'] }],
+    ['with a variable that is fixed and a secret', { ...ENTRY, env: { TOKEN: 'x' }, secrets: ['TOKEN'] }],
+    ['with a secret of no name', { ...ENTRY, secrets: { TOKEN: '' } }],
+    ['with a variable of the caller', { ...ENTRY, env_pass: ['HOME'] }],
     ['with a loader variable of its own', { ...ENTRY, env: { LD_PRELOAD: '/x.so' } }],
-    ['with a name that is no variable', { ...ENTRY, env_pass: ['A=B'] }],
+    ['with a name that is no variable', { ...ENTRY, secrets: ['A=B'] }],
+    ['with a secret in what is no variable', { ...ENTRY, secrets: { 'A=B': 'token' } }],
   ])('%s', async (_, entry) => {
     const path = writeRegistry(scratch(), { version: 1, tools: [entry] });
     await expectRefusal('REGISTRY_MALFORMED', () => loadRegistry(path));
@@ -216,8 +219,11 @@ describe('an entry is refused', () => {
     'LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS BASH_ENV ENV PYTHONPATH PYTHONSTARTUP PERL5LIB RUBYOPT PATH GIT_SSH'.split(
       ' ',
     ),
-  )('for taking %s from the caller', async (name) => {
-    const path = writeRegistry(scratch(), { version: 1, tools: [{ ...ENTRY, env_pass: [name] }] });
+  )('for a secret in %s', async (name) => {
+    const path = writeRegistry(scratch(), {
+      version: 1,
+      tools: [{ ...ENTRY, secrets: { [name]: 'token' } }],
+    });
     await expectRefusal('REGISTRY_MALFORMED', () => loadRegistry(path));
   });
 });

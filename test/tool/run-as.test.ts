@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/effect/child.ts';
+import type { ChildOutcome } from '../../src/effect/child.ts';
 import { isRoot, ownUser, userFor } from '../../src/effect/user.ts';
 import { effectDigest } from '../../src/tool/effect.ts';
 import { prepareRun } from '../../src/tool/run.ts';
@@ -15,7 +15,7 @@ const BOXED = { read: [], write: [] };
 
 async function outputOf(folder: string, entry: object): Promise<string> {
   const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh', ...entry }), AROUND);
-  let outcome: Outcome;
+  let outcome: ChildOutcome;
   try {
     outcome = await prepared.run();
   } finally {

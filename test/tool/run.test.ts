@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Outcome } from '../../src/effect/child.ts';
+import type { ChildOutcome } from '../../src/effect/child.ts';
 import { inspectMachine } from '../../src/effect/machine.ts';
 import { prepareRun, type Surroundings } from '../../src/tool/run.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -21,10 +21,10 @@ import { effectOf, script } from './fixture.ts';
 
 const BARE: Surroundings = { hidden: [], protected: [] };
 const BOXED = { read: [], write: [] };
-const out = (outcome: Outcome) => Buffer.from(outcome.stdout.bytes).toString();
-const err = (outcome: Outcome) => Buffer.from(outcome.stderr.bytes).toString();
+const out = (outcome: ChildOutcome) => Buffer.from(outcome.stdout.bytes).toString();
+const err = (outcome: ChildOutcome) => Buffer.from(outcome.stderr.bytes).toString();
 
-async function runEffect(folder: string, entry: object, around = BARE): Promise<Outcome> {
+async function runEffect(folder: string, entry: object, around = BARE): Promise<ChildOutcome> {
   const prepared = prepareRun(effectOf(folder, entry), around);
   try {
     return await prepared.run();
@@ -34,20 +34,24 @@ async function runEffect(folder: string, entry: object, around = BARE): Promise<
 }
 
 /** Runs a shell script as a sandboxed tool; the folder it sees and writes is `work` unless said otherwise. */
-function runScript(body: string, entry: object = {}, around = BARE, folder = scratch()): Promise<Outcome> {
+function runScript(
+  body: string,
+  entry: object = {},
+  around = BARE,
+  folder = scratch(),
+): Promise<ChildOutcome> {
   script(folder, body);
   return runEffect(folder, { executable: 'tool.sh', sandbox: BOXED, ...entry }, around);
 }
 
 describe('a tool in a sandbox', () => {
   it('runs with its arguments, its environment and nothing else', async () => {
-    process.env.KEYTURN_TEST_TOKEN = 'passed';
     process.env.KEYTURN_TEST_OTHER = 'not passed';
-    const outcome = await runScript('/usr/bin/env | sort; cat /proc/self/status | grep -c . >/dev/null', {
-      env: { MODE: 'fast' },
-      env_pass: ['KEYTURN_TEST_TOKEN', 'KEYTURN_TEST_MISSING'],
-    });
-    delete process.env.KEYTURN_TEST_TOKEN;
+    const outcome = await runScript(
+      '/usr/bin/env | sort; cat /proc/self/status | grep -c . >/dev/null',
+      { env: { MODE: 'fast' }, secrets: { KEYTURN_TEST_TOKEN: 'token' } },
+      { ...BARE, secrets: new Map(Object.entries({ token: 'token-value-4711', other: 'token-value-4712' })) },
+    );
     delete process.env.KEYTURN_TEST_OTHER;
     expect(outcome).toMatchObject({ started: true, exit_code: 0, signal: null });
     const names = out(outcome)
@@ -57,22 +61,24 @@ describe('a tool in a sandbox', () => {
     expect(names).toEqual(['KEYTURN_TEST_TOKEN', 'MODE', 'PATH', 'PWD']);
   });
 
-  it('gets the values that are passed on, and no command line shows them', async () => {
+  it('gets its secrets, no command line shows them, and its output has their names', async () => {
     const folder = scratch();
-    script(folder, 'sleep 0.5; echo "$KEYTURN_TEST_TOKEN"');
+    script(
+      folder,
+      'test "$KEYTURN_TEST_TOKEN" = token-value-4711 && sleep 0.5 && echo "got $KEYTURN_TEST_TOKEN"',
+    );
     const effect = effectOf(folder, {
       executable: 'tool.sh',
       sandbox: BOXED,
-      env_pass: ['KEYTURN_TEST_TOKEN'],
+      secrets: { KEYTURN_TEST_TOKEN: 'token' },
     });
-    const environment = { KEYTURN_TEST_TOKEN: 'token-value-4711' };
-    const prepared = prepareRun(effect, { ...BARE, environment });
+    const prepared = prepareRun(effect, { ...BARE, secrets: new Map([['token', 'token-value-4711']]) });
     const running = prepared.run();
     await new Promise((resolve) => setTimeout(resolve, 200));
     const lines = commandLines();
     const outcome = await running;
     prepared.close();
-    expect(out(outcome)).toBe('token-value-4711\n');
+    expect(out(outcome)).toBe('got [secret token]\n');
     expect(lines).toContain('tool.sh');
     expect(lines).not.toContain('token-value-4711');
   });
@@ -369,15 +375,12 @@ describe('a tool without a sandbox', () => {
     expect(lines.slice(2).map((line) => line.split('=')[0])).toEqual(['PATH', 'PWD']);
   });
 
-  it('gets no variable that the environment only inherits', async () => {
-    const folder = scratch();
-    script(folder, '/usr/bin/env | sort');
-    const environment = Object.create({ KEYTURN_TEST_INHERITED: 'x' }) as Record<string, string>;
-    environment.KEYTURN_TEST_OWN = 'y';
-    const env_pass = ['KEYTURN_TEST_INHERITED', 'KEYTURN_TEST_OWN'];
-    const outcome = await runEffect(folder, { executable: 'tool.sh', env_pass }, { ...BARE, environment });
-    expect(out(outcome)).toContain('KEYTURN_TEST_OWN=y');
-    expect(out(outcome)).not.toContain('INHERITED');
+  it('is refused where nobody has the secret that it needs', async () => {
+    const effect = effectOf(scratch(), { secrets: ['TOKEN'] });
+    await expectRefusal('SECRET_MISSING', () => prepareRun(effect, BARE));
+    await expectRefusal('SECRET_MISSING', () =>
+      prepareRun(effect, { ...BARE, secrets: new Map([['OTHER', 'token-value-4711']]) }),
+    );
   });
 
   it('is refused, like any other, where open files have no names', async () => {

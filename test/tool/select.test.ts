@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadRegistry } from '../../src/tool/registry.ts';
-import { boundTool, requireBindingAgrees, toolNamed } from '../../src/tool/select.ts';
+import { requireBindingAgrees, toolNamed, toolOfIntent } from '../../src/tool/select.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { ENTRY, writeRegistry } from './fixture.ts';
@@ -36,16 +36,16 @@ describe('a tool is chosen', () => {
   });
 
   it('by the one binding of an intent, with its arguments', () => {
-    const { tool, arguments: given } = boundTool(load(), ONE);
+    const { tool, arguments: given } = toolOfIntent(load(), ONE);
     expect([tool.name, given]).toEqual(['say', { words: 'hello' }]);
   });
 
   it('never where the binding is missing, empty, ambiguous or lost', async () => {
-    await expectRefusal('BINDING_MISSING', () => boundTool(load(), id('9')));
-    await expectRefusal('BINDING_EMPTY', () => boundTool(load(), EMPTY));
-    await expectRefusal('BINDING_AMBIGUOUS', () => boundTool(load(), SEVERAL));
-    await expectRefusal('BINDING_AMBIGUOUS', () => boundTool(load(), TWICE));
-    await expectRefusal('TOOL_UNKNOWN', () => boundTool(load(), LOST));
+    await expectRefusal('BINDING_MISSING', () => toolOfIntent(load(), id('9')));
+    await expectRefusal('BINDING_EMPTY', () => toolOfIntent(load(), EMPTY));
+    await expectRefusal('BINDING_AMBIGUOUS', () => toolOfIntent(load(), SEVERAL));
+    await expectRefusal('BINDING_AMBIGUOUS', () => toolOfIntent(load(), TWICE));
+    await expectRefusal('TOOL_UNKNOWN', () => toolOfIntent(load(), LOST));
   });
 });
 

@@ -5,7 +5,6 @@ import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { painter } from '../paint.ts';
 import { closing, folderOf } from '../project.ts';
-import type { Result } from '../schema.ts';
 
 /** After a restore, or when the kept head was lost: a human says that the ledger is to go on from here. */
 export async function acceptHead(call: Call): Promise<Answer> {
@@ -14,15 +13,13 @@ export async function acceptHead(call: Call): Promise<Answer> {
   const { message } = await refusalAt(at);
   return closing(await Keyturn.open({ at, head: 'accept' }), async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const entries = await keyturn.size();
-    const { body } = await actAs(
+    const result = await actAs(
       keyturn,
       name,
-      (signer) => keyturn.acceptHead({ reason, signer }),
+      (signer) => keyturn.ledger.acceptHead({ reason, signer }),
       () => [painter(true)('alarm', visible(message)), ...ADVICE],
     );
-    const { kept_size, by } = body;
-    const result: Result<'ledger accept-head'> = { entries, kept_size, by, reason };
+    const { entries, by } = result;
     return { result, lines: [`[OK] ${by} accepted the ledger of ${entries} entries. It goes on from there`] };
   });
 }

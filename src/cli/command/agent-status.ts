@@ -1,109 +1,59 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Keyturn, parseDuration, type SloReport } from '../../keyturn.ts';
+import { type ConversationStatus, parseDuration, type Request, type Result } from '../../keyturn.ts';
+import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { nextOf, wordFor } from '../conversation.ts';
+import { type ConversationAnswer, nextCommand } from '../conversation.ts';
 import { actAs, whoActs } from '../human.ts';
+import { meantBy } from '../operand.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
-import { stored, talkOf, talkWords } from '../talk.ts';
+import { talkWords } from '../talk.ts';
 import { instantOf } from '../terms.ts';
+import { timeOf } from '../time.ts';
+import { countOf } from './list.ts';
 
-type Status = Awaited<ReturnType<Keyturn['agent']['status']>>;
-type Conversation = Result<'agent status'>['conversations'][number];
-
-/** One conversation with its whole story, or the latest ones and where they stand. */
+/** One conversation with its whole story. */
 export function status(call: Call): Promise<Answer> {
-  const [correlation_id] = call.operands;
+  const [named = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const ids = correlation_id === undefined ? await latest(keyturn) : [correlation_id];
-    const conversations: Conversation[] = [];
-    for (const id of ids) {
-      const talk = correlation_id === undefined ? null : await talkOf(keyturn, id);
-      conversations.push(await conversationOf(keyturn, await keyturn.agent.status(id), talk));
-    }
-    const result: Result<'agent status'> = { conversations };
-    if (correlation_id !== undefined) return { result, lines: storyLines(conversations[0]!) };
-    return { result, lines: conversations.length === 0 ? ['No conversations.'] : overview(conversations) };
+    const correlation_id = await meantBy(keyturn, 'conversation', named);
+    const result = await keyturn.conversations.status({ correlation_id });
+    return { result, lines: storyLines(result) };
   });
 }
 
-/** The conversations that the newest entries are about, the latest first. */
-export async function latest(keyturn: Keyturn): Promise<string[]> {
-  const subjects = (await keyturn.newest(ENTRIES)).map(({ subject }) => subject).toReversed();
-  return [...new Set(subjects.filter((subject) => subject.startsWith(PREFIX)))]
-    .slice(0, CONVERSATIONS)
-    .map((subject) => subject.slice(PREFIX.length));
-}
-
-const PREFIX = 'agent:';
-const ENTRIES = 2000;
-const CONVERSATIONS = 20;
-
-async function conversationOf(
-  keyturn: Keyturn,
-  status: Status,
-  talk: Conversation['talk'],
-): Promise<Conversation> {
-  const { state, ledger } = status;
-  const { correlation_id, user_id, thread_id, turns, turn } = state;
-  const plans: Conversation['plans'] = [];
-  for (const plan of state.plans) plans.push(planOf(plan, await nameOf(keyturn, plan)));
-  return {
-    correlation_id,
-    user_id,
-    thread_id,
-    turns,
-    packet_kind: turn.packet_kind,
-    state: wordFor(status),
-    next: await nextOf(keyturn, status),
-    talk,
-    plans,
-    moves: ledger.map((row) => ({
-      seq: row.seq,
-      at: row.created_at,
-      plan_id: row.plan_id,
-      step_id: row.step_id === '' ? null : row.step_id,
-      from: row.from_state === '' ? null : row.from_state,
-      to: row.to_state,
-      reason_code: row.reason_code,
-    })),
+export function list(call: Call): Promise<Answer> {
+  const { status, user, since, until, limit, cursor } = call.options;
+  const request: Request<'conversations.list'> = {
+    ...(status !== undefined && { status: status as ConversationStatus }),
+    ...(user !== undefined && { user }),
+    ...(since !== undefined && { since: timeOf(since, '--since') }),
+    ...(until !== undefined && { until: timeOf(until, '--until') }),
+    ...(limit !== undefined && { limit: countOf(limit, 0, '--limit', limits.page_rows) }),
+    ...(cursor !== undefined && { cursor }),
   };
+  return reading(call, async (keyturn) => {
+    const result = await keyturn.conversations.list(request);
+    const { conversations, next } = result;
+    const more = next === null ? [] : [`There may be more: add --cursor ${next}`];
+    const lines = conversations.length === 0 ? ['No conversations.'] : overview(conversations);
+    return { result, lines: [...lines, ...more] };
+  });
 }
 
-type Plan = Status['state']['plans'][number];
+type Plans = ConversationAnswer['plans'];
 
-/** What the finder named: the simulation, or the one whose steps these are. */
-async function nameOf(keyturn: Keyturn, { plan, steps }: Plan): Promise<string> {
-  const made = await stored<{ simulation_id: string }>(keyturn, plan);
-  return made?.simulation_id ?? [...new Set(steps.map(({ simulation }) => simulation))].join(', ');
-}
-
-function planOf(plan: Plan, simulation: string): Conversation['plans'][number] {
-  const { plan_id, state, reason_code, risk_level, rolls_back, created_at, changed_at } = plan;
-  const steps = plan.steps.map((step) => ({
-    step_id: step.step_id,
-    simulation: step.simulation,
-    version: step.version,
-    state: step.state,
-    reason_code: step.reason_code,
-    intent_id: step.intent_id ?? step.access?.intent_id ?? null,
-    execution_id: step.execution_id,
-  }));
-  return { plan_id, simulation, state, reason_code, risk_level, rolls_back, created_at, changed_at, steps };
-}
-
-function overview(conversations: readonly Conversation[]): string[] {
-  const rows = conversations.map(({ correlation_id, user_id, turns, state, plans }) =>
-    [correlation_id, user_id, String(turns), state, aboutOf(plans)].map(visible),
+function overview(conversations: Result<'conversations.list'>['conversations']): string[] {
+  const rows = conversations.map(({ correlation_id, user_id, turns, status, plans }) =>
+    [correlation_id, user_id, String(turns), status, aboutOf(plans)].map(visible),
   );
-  return table(['CONVERSATION', 'USER', 'TURNS', 'STATE', 'SIMULATION'], rows);
+  return table(['CONVERSATION', 'USER', 'TURNS', 'STATUS', 'SIMULATION'], rows);
 }
 
 /** The newest goal, and what undoes it. */
-function aboutOf(plans: Conversation['plans']): string {
+function aboutOf(plans: Plans): string {
   const goal = plans.findLast(({ rolls_back }) => rolls_back === null);
   if (!goal) return '';
   const undo = plans.findLast(({ rolls_back }) => rolls_back === goal.plan_id);
@@ -112,33 +62,40 @@ function aboutOf(plans: Conversation['plans']): string {
   return `${goal.simulation}, ${undo.state === 'COMPLETED' ? 'undone by' : 'to be undone by'} ${by}`;
 }
 
-function storyLines({ correlation_id, user_id, state, next, talk, plans, moves }: Conversation): string[] {
+function storyLines(conversation: ConversationAnswer): string[] {
+  const { correlation_id, user_id, status, talk, plans, moves } = conversation;
   const steps = plans.flatMap((plan) => plan.steps);
   const undos = new Set(plans.filter(({ rolls_back }) => rolls_back !== null).map(({ plan_id }) => plan_id));
   const planName = (plan_id: string) => (undos.has(plan_id) ? 'undo plan' : 'plan');
-  const moved = moves.map(({ seq, at, plan_id, step_id, from, to, reason_code }) => {
+  const moved = moves.map(({ seq, created_at, plan_id, step_id, from_state, to_state, reason_code }) => {
     const name = steps.find((step) => step.step_id === step_id)?.simulation ?? planName(plan_id);
-    return [seq, `${seq}  ${at}  ${name}: ${from ?? '-'} > ${to} (${reason_code})`] as const;
+    return [
+      seq,
+      `${seq}  ${created_at}  ${name}: ${from_state || '-'} > ${to_state} (${reason_code})`,
+    ] as const;
   });
-  const said = (talk ?? []).map((one) => [one.seq, `${one.seq}  ${one.at}  ${talkWords(one)}`] as const);
+  const said = talk.map((one) => [one.seq, `${one.seq}  ${one.at}  ${talkWords(one)}`] as const);
   // Words come before what they lead to, which the same entry may say.
   const told = [...said, ...moved].sort(([a], [b]) => a - b);
   const waiting = steps.findLast((step) => step.state === 'READY' || step.state === 'EXECUTING');
+  const intent_id = waiting?.intent_id ?? waiting?.access?.intent_id;
+  const next = nextCommand(conversation);
   return [
-    `Conversation: ${correlation_id} of ${user_id}, ${state}`,
+    `Conversation: ${correlation_id} of ${user_id}, ${status}`,
     ...told.map(([, line]) => line),
-    ...(waiting?.intent_id ? [`Intent: ${waiting.intent_id}`] : []),
+    ...(intent_id ? [`Intent: ${intent_id}`] : []),
     ...(next === null ? [] : [`Next: ${next}`]),
   ].map(visible);
 }
 
+type SloReport = Result<'conversations.slo'>;
+
 /** The figures of 003 section 14.2. A breach that no human waived is a no. */
 export function slo(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const report = await keyturn.agent.slo();
-    const result: Result<'agent slo'> = report;
-    const lines = sloLines(report, stdoutPainter());
-    if (report.is_blocked) return { result, lines, refusal: breach(report), is_plain: true };
+    const result = await keyturn.conversations.slo();
+    const lines = sloLines(result, stdoutPainter());
+    if (result.is_blocked) return { result, lines, refusal: breach(result), is_plain: true };
     return { result, lines: [...lines, '[OK] No figure is breached, or a human waived it'] };
   });
 }
@@ -166,15 +123,13 @@ export function waive(call: Call): Promise<Answer> {
   const until = untilIn(call.options);
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const { body } = await actAs(
+    const result = await actAs(
       keyturn,
       name,
-      (signer) => keyturn.agent.waive({ figures, until, reason, signer }),
-      () => [`Waive: ${figures.join(', ')}, until ${until.toISOString()}`],
+      (signer) => keyturn.conversations.waive({ figures, until, reason, signer }),
+      () => [`Waive: ${figures.join(', ')}, until ${until}`],
     );
-    const { by } = body;
-    const result: Result<'agent waive'> = { figures: [...body.figures], until: body.until, by, reason };
-    return { result, lines: [`[OK] ${by} waived ${result.figures.join(', ')} until ${result.until}`] };
+    return { result, lines: [`[OK] ${result.by} waived ${result.figures.join(', ')} until ${result.until}`] };
   });
 }
 
@@ -199,10 +154,12 @@ function figuresIn({ figure = [] }: Options): Figure[] {
 }
 
 /** A waiver always ends: nothing is assumed about when. */
-function untilIn({ until, ttl }: Options): Date {
+function untilIn({ until, ttl }: Options): string {
   if ((until === undefined) === (ttl === undefined))
     refuse('USAGE', 'Say when the waiver ends: one of --until and --ttl.');
-  return ttl === undefined ? new Date(instantOf(until!)) : new Date(Date.now() + parseDuration(ttl) * 1000);
+  return ttl === undefined
+    ? new Date(instantOf(until!)).toISOString()
+    : new Date(Date.now() + parseDuration(ttl) * 1000).toISOString();
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {
@@ -211,9 +168,10 @@ function counted(count: number, one: string, many = `${one}s`): string {
 
 /** Makes every decision of a conversation again. */
 export function replay(call: Call): Promise<Answer> {
-  const [correlation_id = ''] = call.operands;
+  const [named = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const result: Result<'agent replay'> = await keyturn.agent.replay(correlation_id);
+    const correlation_id = await meantBy(keyturn, 'conversation', named);
+    const result = await keyturn.conversations.replay({ correlation_id });
     const lines = result.decisions.map(
       ({ seq, decision, reason_code }) => `${seq}  ${decision} (${reason_code})`,
     );

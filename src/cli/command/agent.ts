@@ -1,9 +1,10 @@
 import { visible } from '../../canonical/visible.ts';
-import type { AgentAnswer, AgentTurn, Keyturn } from '../../keyturn.ts';
+import type { Keyturn, Result } from '../../keyturn.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { answerCommand, nextOf, planNamed } from '../conversation.ts';
+import { nextCommand, planNamed } from '../conversation.ts';
 import { whoActs } from '../human.ts';
+import { meantBy } from '../operand.ts';
 import { writing } from '../project.ts';
 import { say } from '../say.ts';
 
@@ -13,11 +14,14 @@ import { say } from '../say.ts';
  * and never an approval.
  */
 
+type AgentTurn = Result<'conversations.ask'>;
+type AgentAnswer = Result<'conversations.get'>;
+
 export function ask(call: Call): Promise<Answer> {
   const [utterance = ''] = call.operands;
   const { correlation, thread, language, packet } = call.options;
   return writing(call, async (keyturn) => {
-    const turn = await keyturn.agent.ask({
+    const turn = await keyturn.conversations.ask({
       user_id: await userOf(keyturn, call),
       utterance,
       ...(correlation !== undefined && { correlation_id: correlation }),
@@ -30,25 +34,31 @@ export function ask(call: Call): Promise<Answer> {
 }
 
 export function answer(call: Call): Promise<Answer> {
-  const [correlation_id = '', text = ''] = call.operands;
+  const [named = '', text = ''] = call.operands;
   const { turn } = call.options;
   return writing(call, async (keyturn) => {
+    const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
-    const named = turn === undefined ? {} : { question_turn_id: turn };
-    return told(call, keyturn, await keyturn.agent.answer({ correlation_id, user_id, text, ...named }));
+    const asked = turn === undefined ? {} : { question_turn_id: turn };
+    return told(
+      call,
+      keyturn,
+      await keyturn.conversations.answer({ correlation_id, user_id, text, ...asked }),
+    );
   });
 }
 
 export function confirm(call: Call): Promise<Answer> {
-  const [correlation_id = '', text = ''] = call.operands;
+  const [named = '', text = ''] = call.operands;
   const { language, plan, step } = call.options;
   return writing(call, async (keyturn) => {
+    const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
     if (plan === undefined) return unnamed(call, keyturn, { correlation_id, user_id });
-    const { state } = await keyturn.agent.status(correlation_id);
-    const answered = await keyturn.agent.confirm({
+    const conversation = await keyturn.conversations.status({ correlation_id });
+    const answered = await keyturn.conversations.confirm({
       correlation_id,
-      plan_id: planNamed(state, plan),
+      plan_id: planNamed(conversation, plan),
       user_id,
       text,
       ...(language !== undefined && { language }),
@@ -64,32 +74,33 @@ async function unnamed(
   keyturn: Keyturn,
   who: { readonly correlation_id: string; readonly user_id: string },
 ): Promise<Answer> {
-  const status = await keyturn.agent.status(who.correlation_id);
-  const command = await nextOf(keyturn, status);
+  const { correlation_id } = who;
+  const conversation = await keyturn.conversations.status({ correlation_id });
+  const command = nextCommand(conversation);
   const how = command === null ? 'Nothing waits for words now.' : `The command is: ${command}`;
-  if (status.live === null) refuse('CLARIFICATION_NEEDED', `No prompt is open. ${how}`);
-  const answer = await told(call, keyturn, await keyturn.agent.now(who));
+  if (conversation.next === null || conversation.next.act === 'answer')
+    refuse('CLARIFICATION_NEEDED', `No prompt is open. ${how}`);
+  const answer = await told(call, keyturn, await keyturn.conversations.get(who));
   const refusal = new Refusal('CLARIFICATION_NEEDED', `The words name no prompt with --plan. ${how}`);
   return { ...answer, refusal };
 }
 
 export function resume(call: Call): Promise<Answer> {
-  const [correlation_id = ''] = call.operands;
+  const [named = ''] = call.operands;
   const { user: user_id } = call.options;
-  return writing(call, async (keyturn) =>
-    told(
-      call,
-      keyturn,
-      await keyturn.agent.resume({ correlation_id, ...(user_id !== undefined && { user_id }) }),
-    ),
-  );
+  return writing(call, async (keyturn) => {
+    const correlation_id = await meantBy(keyturn, 'conversation', named);
+    const who = user_id === undefined ? {} : { user_id };
+    return told(call, keyturn, await keyturn.conversations.resume({ correlation_id, ...who }));
+  });
 }
 
 export function undo(call: Call): Promise<Answer> {
-  const [correlation_id = ''] = call.operands;
+  const [named = ''] = call.operands;
   return writing(call, async (keyturn) => {
+    const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
-    return told(call, keyturn, await keyturn.agent.undo({ correlation_id, user_id }));
+    return told(call, keyturn, await keyturn.conversations.undo({ correlation_id, user_id }));
   });
 }
 
@@ -99,7 +110,7 @@ async function userOf(keyturn: Keyturn, { options }: Call): Promise<string> {
 }
 
 async function told(call: Call, keyturn: Keyturn, answered: AgentAnswer | AgentTurn): Promise<Answer> {
-  if (!call.options.json) say(2, standing(answered, await nextCommand(keyturn, answered)));
+  if (!call.options.json) say(2, standing(answered, await commandAfter(keyturn, answered)));
   const refusal = refusalOf(answered, call.operands.at(-1) ?? '');
   const answer = { result: answered, lines: linesOf(answered), is_plain: true };
   return refusal === null ? answer : { ...answer, refusal };
@@ -133,21 +144,20 @@ function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: stri
   return (next === null ? [shown] : [shown, `Next: ${next}`]).map(visible);
 }
 
-async function nextCommand(keyturn: Keyturn, answered: AgentAnswer): Promise<string | null> {
+async function commandAfter(keyturn: Keyturn, answered: AgentAnswer): Promise<string | null> {
   const waits = answered.kind === 'OUTCOME' ? answered.next : answered;
-  switch (waits?.kind) {
-    case 'CONFIRM':
-    case 'AWAITS_APPROVER':
-    case 'PAUSED':
-      return nextOf(keyturn, await keyturn.agent.status(answered.correlation_id));
-    case 'CLARIFY': {
-      const { state } = await keyturn.agent.status(answered.correlation_id);
-      return `${answerCommand(state)} (${waits.allowed_answer_formats.join(' or ')})`;
-    }
-    default:
-      return null;
-  }
+  if (waits === null || !WAITING.has(waits.kind)) return null;
+  const { correlation_id } = answered;
+  const command = nextCommand(await keyturn.conversations.status({ correlation_id }));
+  return waits.kind === 'CLARIFY' ? `${command} (${waits.allowed_answer_formats.join(' or ')})` : command;
 }
+
+const WAITING: ReadonlySet<AgentAnswer['kind']> = new Set<AgentAnswer['kind']>([
+  'CONFIRM',
+  'CLARIFY',
+  'AWAITS_APPROVER',
+  'PAUSED',
+]);
 
 /**
  * Exit 0 says that it was done, or that the conversation goes on. Anything else is a no. What the user is shown is on

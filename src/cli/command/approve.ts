@@ -1,36 +1,48 @@
+import { beginsCode, CODE_TYPED, codeOf } from '../../canonical/code.ts';
 import { isDigest } from '../../canonical/digest.ts';
-import { type IntentState, type Keyturn, parseDuration, type Review } from '../../keyturn.ts';
+import { type Keyturn, parseDuration, type Result } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
-import { unlock, whoActs } from '../human.ts';
-import { requireId } from '../operand.ts';
+import { earlierLines } from '../earlier.ts';
+import { requirePossible, unlock, whoActs, withTries } from '../human.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { showAll } from '../pager.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { reviewScreen } from '../screen.ts';
 import { fields } from '../table.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 export function approve(call: Call): Promise<Answer> {
   const { as, hash, ttl } = call.options;
-  const intent_id = requireId(call);
+  const typed = requireId(call);
   if (hash !== undefined && !isDigest(hash)) refuse('HASH_MALFORMED');
   const ttl_s = ttl === undefined ? undefined : parseDuration(ttl);
   return writing(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, as);
-    const seen = await keyturn.review(intent_id);
-    if (hash !== undefined && hash !== seen.state.hash) refuse('HASH_MISMATCH');
+    const seen = await keyturn.intents.review({ intent_id });
+    if (hash !== undefined && hash !== seen.intent.hash) refuse('HASH_MISMATCH');
+    await requirePossible(keyturn, seen.intent, name, 'approve');
     const result = await atTerminal(async (terminal) => {
-      await showReview(terminal, seen);
-      const typed = await terminal.ask('Type the exact id to approve it: ');
-      if (typed !== intent_id) refuse('CONFIRMATION_WRONG');
+      await showReview(terminal, seen, await earlierLines(keyturn, terminal, { intent_id, name }));
+      await withTries(terminal, ['CONFIRMATION_WRONG'], async () => {
+        const typed = await terminal.ask(
+          `Type the first ${CODE_TYPED} characters of the code to approve it: `,
+        );
+        if (typed === '') refuse('CONFIRMATION_DECLINED');
+        if (!beginsCode(typed, seen.intent.hash)) refuse('CONFIRMATION_WRONG', NOT_THE_CODE);
+      });
       return sign(keyturn, terminal, { seen, name, ttl_s });
     });
-    return { result, lines: approvedLines(result, await afterApproval(keyturn, seen.state)) };
+    return { result, lines: approvedLines(result, await afterApproval(keyturn, seen.intent)) };
   });
 }
+
+export type Review = Result<'intents.review'>;
+
+export const NOT_THE_CODE = 'What was typed is not the beginning of the code.';
 
 /** Shows what a yes is asked for, and refuses what could not be shown. */
 export async function showReview(
@@ -70,36 +82,22 @@ export async function sign(
   keyturn: Keyturn,
   terminal: Terminal,
   signing: Signing,
-): Promise<Result<'approve'>> {
-  const { intent_id, hash } = signing.seen.state;
+): Promise<Result<'intents.approve'>> {
+  const { intent_id, hash } = signing.seen.intent;
   const signer = await unlock(keyturn, terminal, signing.name);
   const ttl = signing.ttl_s === undefined ? {} : { ttl_s: signing.ttl_s };
-  return approveWith(keyturn, { intent_id, hash, signer, ...ttl });
-}
-
-export async function approveWith(
-  keyturn: Keyturn,
-  request: Parameters<Keyturn['approve']>[0],
-): Promise<Result<'approve'>> {
-  const { body } = await keyturn.approve(request);
-  const { intent_id, hash } = request;
-  const missing = missingOf(await keyturn.intent(intent_id));
-  return { intent_id, hash, by: body.by, expires_at: body.expires_at, missing };
-}
-
-/** How many more humans must sign. One who signs twice counts once. */
-export function missingOf({ approvals, approvals_needed }: IntentState): number {
-  return Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
+  return keyturn.intents.approve({ intent_id, hash, signer, ...ttl });
 }
 
 export function approvedLines(
-  { intent_id, hash, by, expires_at, missing }: Result<'approve'>,
+  { intent_id, hash, by, expires_at, missing }: Result<'intents.approve'>,
   next = `keyturn grant ${intent_id}`,
 ): string[] {
   return [
     `[OK] ${by} approved ${intent_id}`,
     ...fields([
       ['Hash', hash],
+      ['Code', codeOf(hash)],
       ['Approved until', expires_at],
       ['Next', missing > 0 ? `${missing} more human(s) must approve it` : next],
     ]),
@@ -107,11 +105,12 @@ export function approvedLines(
 }
 
 export function reject(call: Call): Promise<Answer> {
-  const intent_id = requireId(call);
+  const typed = requireId(call);
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, call.options.as);
-    const { hash } = await keyturn.intent(intent_id);
+    const { hash } = await keyturn.intents.get({ intent_id });
     const result = await atTerminal((terminal) =>
       signRejection(keyturn, terminal, { intent_id, hash, name, reason }),
     );
@@ -130,12 +129,11 @@ export async function signRejection(
   keyturn: Keyturn,
   terminal: Terminal,
   { intent_id, hash, name, reason }: Rejection,
-): Promise<Result<'reject'>> {
+): Promise<Result<'intents.reject'>> {
   const signer = await unlock(keyturn, terminal, name);
-  const { body } = await keyturn.reject({ intent_id, hash, reason, signer });
-  return { intent_id, hash, by: body.by, reason };
+  return keyturn.intents.reject({ intent_id, hash, reason, signer });
 }
 
-export function rejectedLine({ intent_id, by }: Result<'reject'>): string {
+export function rejectedLine({ intent_id, by }: Result<'intents.reject'>): string {
   return `[OK] ${by} rejected ${intent_id}. That is final`;
 }

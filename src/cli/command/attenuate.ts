@@ -8,7 +8,6 @@ import { readCapability, readHolderKey } from '../presented.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
-import { copyOf } from './grant.ts';
 
 /** Makes a capability narrower for somebody else. Needs no project and no control plane, only the holder's key. */
 export async function attenuate(call: Call): Promise<Answer> {
@@ -53,7 +52,7 @@ async function toldOf(text: string, file: string): Promise<Result<'attenuate'>> 
     capability_id,
     intent_id,
     action,
-    scope: copyOf(claims.scope),
+    scope: claims.scope,
     conditions,
     holder,
     expires_at,
@@ -72,7 +71,7 @@ function toldLines(result: Result<'attenuate'>): string[] {
       ['Scope', plainScope(result.scope)],
       ...(only_if === '' ? [] : ([['Only if', only_if]] as const)),
       ['Until', result.expires_at],
-      ['Holder', result.holder ?? 'whoever has it'],
+      ['Holder', result.holder ?? 'any bearer'],
       ['File', visible(result.file)],
     ]),
   ];

@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import type { Answer, Call } from '../answer.ts';
 import { glassBanner } from '../capability-lines.ts';
 import { unlock, whoActs } from '../human.ts';
-import { requireId } from '../operand.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
 import { say } from '../say.ts';
@@ -12,13 +12,14 @@ import { showReview } from './approve.ts';
 
 /** One of two humans goes past a freeze and past what the policies forbid. It cannot be done without being heard. */
 export function breakGlass(call: Call): Promise<Answer> {
-  const intent_id = requireId(call);
+  const typed = requireId(call);
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, call.options.as);
-    const seen = await keyturn.review(intent_id);
-    const { hash } = seen.state;
-    const { body } = await atTerminal(async (terminal) => {
+    const seen = await keyturn.intents.review({ intent_id });
+    const { hash } = seen.intent;
+    const result = await atTerminal(async (terminal) => {
       const shout = glassBanner(`${name} for ${intent_id}: ${visible(reason)}`);
       const paint = painter(true);
       await showReview(
@@ -27,22 +28,9 @@ export function breakGlass(call: Call): Promise<Answer> {
         shout.map((line) => paint('alarm', line)),
       );
       const signer = await unlock(keyturn, terminal, name);
-      return keyturn.breakGlass({ intent_id, hash, reason, signer });
+      return keyturn.runs.breakGlass({ intent_id, hash, reason, signer });
     });
-    const { glass } = await keyturn.intent(intent_id);
-    const { attempt, by } = body;
-    const humans = [...new Set(glass.map((one) => one.by))].sort();
-    const broken = humans.length >= 2;
-    const result: Result<'break-glass'> = {
-      intent_id,
-      hash,
-      attempt,
-      humans,
-      broken,
-      by,
-      reason,
-    };
-    if (!call.options.json) say(2, glassBanner(`${humans.join(' and ')} for ${intent_id}`));
+    if (!call.options.json) say(2, glassBanner(`${result.humans.join(' and ')} for ${intent_id}`));
     return { result, lines: toldLines(result) };
   });
 }

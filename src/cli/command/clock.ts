@@ -1,28 +1,25 @@
 import { visible } from '../../canonical/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { wrongClock } from '../clock.ts';
 import { actAs, whoActs } from '../human.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
-import type { Result } from '../schema.ts';
 
 /** A wrong clock wrote to the ledger, or the clock was set: a human says that it is right now. */
 export function accept(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
-    const { message } =
-      (await wrongClock(keyturn)) ??
+    const { words } =
+      (await keyturn.system.status()).clock ??
       refuse('USAGE', 'The clock fits the ledger. There is nothing to accept.');
     const name = await whoActs(keyturn, call.options.as);
-    const { body } = await actAs(
+    const result = await actAs(
       keyturn,
       name,
-      (signer) => keyturn.acceptClock({ reason, signer }),
-      () => [painter(true)('alarm', visible(message)), ...QUESTION],
+      (signer) => keyturn.system.acceptClock({ reason, signer }),
+      () => [painter(true)('alarm', visible(words)), ...QUESTION],
     );
-    const { now, by } = body;
-    const result: Result<'clock accept'> = { now, by, reason };
+    const { now, by } = result;
     return { result, lines: [`[OK] ${by} accepted the clock: it is ${now}. ${LATER}`] };
   });
 }

@@ -1,11 +1,17 @@
-import { isUuid } from '../../canonical/uuid.ts';
 import { visible } from '../../canonical/visible.ts';
-import { type Delegation, type Keyturn, parseDuration, type Signer } from '../../keyturn.ts';
+import {
+  activeCredentials,
+  type Delegation,
+  type Keyturn,
+  parseDuration,
+  type Signer,
+} from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -25,32 +31,22 @@ export function add(call: Call): Promise<Answer> {
     const delegate = await delegateOf(keyturn, options);
     const parent = delegate === null ? {} : { delegation: delegate.delegation };
     const give = (signer: Signer) =>
-      keyturn.delegate({ delegate: name, actions, ttl_s, approves, reason, signer, ...parent });
-    const { subject, body } = delegate
+      keyturn.agents.delegate({ delegate: name, actions, ttl_s, approves, reason, signer, ...parent });
+    const result = delegate
       ? await give(delegate.signer)
       : await actAs(keyturn, await whoActs(keyturn, options.as), give, (columns) =>
           screen(name, options, columns),
         );
-    const result: Result<'delegation add'> = {
-      delegation_id: subject,
-      delegate: body.delegate,
-      actions: [...body.actions],
-      approves: body.approves,
-      expires_at: body.expires_at,
-      parent: body.delegation,
-      by: body.by,
-      reason,
-    };
     return { result, lines: addedLines(result) };
   });
 }
 
 /** Before a passphrase is typed. */
 async function requireKey(keyturn: Keyturn, name: string): Promise<void> {
-  const found = (await keyturn.principals()).find((principal) => principal.name === name);
+  const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
   if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
   if (found.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
-  if (found.public_key === null)
+  if (activeCredentials(found).length === 0)
     refuse('KEY_FILE_INVALID', `"${name}" has no key. Enrol one with --key-out.`);
 }
 
@@ -60,7 +56,7 @@ function screen(name: string, { action = [], ttl, approves }: Options, columns: 
     ['Delegate', [['bold', name]]],
     ['Actions', action.map(visible).join(', ')],
     ['For', ttl!],
-    ['Approves', approves ? [['alarm', 'YES: nobody looks at what it submits']] : 'no, a human still does'],
+    ['Approves', approves ? [['alarm', 'YES: no human looks at what it submits']] : 'no, a human still does'],
   ];
   return fieldLines(found, { paint, columns });
 }
@@ -86,7 +82,7 @@ function addedLines({
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const delegations = await keyturn.delegations();
+    const delegations = (await keyturn.agents.delegations()).delegations;
     const result: Result<'delegation list'> = { delegations };
     if (delegations.length === 0) return { result, lines: ['Nothing is delegated.'] };
     const now = new Date();
@@ -106,18 +102,19 @@ function row(
 }
 
 export function revoke(call: Call): Promise<Answer> {
-  const [delegation_id = ''] = call.operands;
-  if (!isUuid(delegation_id)) refuse('ID_MALFORMED');
+  const typed = requireId(call);
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const found = (await keyturn.delegations()).find((one) => one.delegation_id === delegation_id);
+    const delegation_id = await meantBy(keyturn, 'delegation', typed);
+    const found = (await keyturn.agents.delegations()).delegations.find(
+      (one) => one.delegation_id === delegation_id,
+    );
     if (!found) refuse('DELEGATION_UNKNOWN');
     if (found.status === 'revoked') refuse('DELEGATION_REVOKED');
-    const { body } = await actAs(keyturn, name, (signer) =>
-      keyturn.revokeDelegation({ delegation_id, reason, signer }),
+    const result = await actAs(keyturn, name, (signer) =>
+      keyturn.agents.revokeDelegation({ delegation_id, reason, signer }),
     );
-    const result: Result<'delegation revoke'> = { delegation_id, by: body.by, reason };
-    return { result, lines: [`[OK] ${body.by} revoked the delegation to ${found.delegate}`] };
+    return { result, lines: [`[OK] ${result.by} revoked the delegation to ${found.delegate}`] };
   });
 }

@@ -49,7 +49,10 @@ function machineChecks(): Check[] {
       ? good('flock', flock)
       : bad('flock', 'flock is not installed; the lane needs it', 'LOCK_UNAVAILABLE'),
     // A machine without a terminal can still check, list and prove.
-    good('terminal', hasTerminal() ? 'there is one' : 'none: nobody can approve or run from here'),
+    good(
+      'terminal',
+      hasTerminal() ? 'there is one' : 'none, so this process cannot ask for an approval or a run',
+    ),
   ];
 }
 
@@ -80,12 +83,12 @@ async function projectChecks(at: string): Promise<Check[]> {
 }
 
 async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
-  const doubts = await keyturn.inDoubt();
+  const doubts = (await keyturn.runs.inDoubt()).runs;
   return [
-    await attempt('ledger', async () => `${(await keyturn.head()).size} entries, and its key is here`),
+    await attempt('ledger', async () => `${(await keyturn.ledger.head()).size} entries, and its key is here`),
     await attempt('state', () => state(keyturn)),
     await attempt('clock', () => clock(keyturn)),
-    registryCheck(keyturn),
+    await registryCheck(keyturn),
     await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
     await attempt('freezes', () => freezes(keyturn)),
@@ -107,37 +110,37 @@ async function attempt(name: string, act: () => Promise<string>): Promise<Check>
 
 /** Files that are not the active policies decide nothing, and who reads them believes something else. */
 async function policies(keyturn: Keyturn): Promise<string> {
-  const { active, words } = await keyturn.policyFiles();
+  const { active, words } = await keyturn.policies.files();
   if (words !== null) refuse('POLICY_FILES_DIFFER', words);
   return `active, snapshot ${active!.slice(0, 12)}`;
 }
 
 async function state(keyturn: Keyturn): Promise<string> {
-  const { rows, differences } = await keyturn.rebuild({ write: false });
+  const { rows, differences } = await keyturn.ledger.rebuild({ write: false });
   return differences.length === 0 ? `${rows} rows, as the ledger says` : refuse('PROJECTION_DRIFT');
 }
 
 async function clock(keyturn: Keyturn): Promise<string> {
-  return `fits the ledger, whose newest entry is of ${await keyturn.checkClock()}`;
+  return `fits the ledger, whose newest entry is of ${(await keyturn.system.checkClock()).newest}`;
 }
 
 async function temporaryFiles(keyturn: Keyturn): Promise<string> {
-  const [first, ...more] = await keyturn.leftovers();
+  const [first, ...more] = (await keyturn.system.leftovers()).files;
   if (first === undefined) return 'no run of a plan left any behind';
   return refuse('TEMPORARY_FILES_LEFT', `${first}${more.length === 0 ? '' : ` And ${more.length} more.`}`);
 }
 
 async function freezes(keyturn: Keyturn): Promise<string> {
-  const [freeze] = (await keyturn.system()).freezes;
+  const [freeze] = (await keyturn.system.get()).freezes;
   return freeze ? refuse('FROZEN', freezeWords(freeze)) : 'nothing is frozen';
 }
 
-function registryCheck(keyturn: Keyturn): Check {
-  const faults = keyturn.lintTools();
+async function registryCheck(keyturn: Keyturn): Promise<Check> {
+  const { faults } = await keyturn.tools.lint();
   const fault = faults.find(({ code }) => code !== 'COVERS_MISSING');
   if (fault) return bad('registry', `line ${fault.line}: ${fault.message}`, fault.code);
   const uncovered = faults.length > 0 ? `, ${faults.length} interpreted and without covers` : '';
-  return good('registry', `${keyturn.tools().length} tools, locked${uncovered}`);
+  return good('registry', `${(await keyturn.tools.list()).tools.length} tools, locked${uncovered}`);
 }
 
 /** A key that others may read is a key that others may try passphrases on. */

@@ -15,10 +15,11 @@ export function freeze(call: Call): Promise<Answer> {
     const name = await whoActs(keyturn, call.options.as);
     await requireProposer(keyturn, target);
     if (await freezeOn(keyturn, target)) refuse('FROZEN_ALREADY');
-    const { body } = await actAs(keyturn, name, (signer) => keyturn.freeze({ ...target, reason, signer }));
-    const result: Result<'freeze'> = { scope: body.scope, name: body.name, by: body.by, reason };
-    const lines = [`[OK] ${body.by} froze ${wordsOf(result)}. What runs is stopped, and nothing starts`];
-    return { result, lines: [...lines, ...strangerLines(keyturn, target)] };
+    const result = await actAs(keyturn, name, (signer) =>
+      keyturn.system.freeze({ ...target, reason, signer }),
+    );
+    const lines = [`[OK] ${result.by} froze ${wordsOf(result)}. What runs is stopped, and nothing starts`];
+    return { result, lines: [...lines, ...(await strangerLines(keyturn, target))] };
   });
 }
 
@@ -28,14 +29,13 @@ export function unfreeze(call: Call): Promise<Answer> {
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const found = (await freezeOn(keyturn, target)) ?? refuse('NOT_FROZEN');
-    const { body } = await actAs(
+    const result = await actAs(
       keyturn,
       name,
-      (signer) => keyturn.unfreeze({ ...target, reason, signer }),
+      (signer) => keyturn.system.unfreeze({ ...target, reason, signer }),
       () => [painter(true)('yellow', visible(freezeWords(found)))],
     );
-    const result: Result<'unfreeze'> = { scope: body.scope, name: body.name, by: body.by, reason };
-    return { result, lines: [`[OK] ${body.by} unfroze ${wordsOf(result)}`] };
+    return { result, lines: [`[OK] ${result.by} unfroze ${wordsOf(result)}`] };
   });
 }
 
@@ -56,27 +56,27 @@ function targetIn({ agent, tool, tenant }: Options): Target {
 /** A freeze of somebody who does not exist stops nobody, and whoever typed it believes that it does. */
 async function requireProposer(keyturn: Keyturn, { scope, name }: Target): Promise<void> {
   if (scope !== 'agent') return;
-  const known = (await keyturn.principals()).some((principal) => principal.name === name);
+  const known = (await keyturn.people.list()).principals.some((principal) => principal.name === name);
   if (!known) refuse('PRINCIPAL_UNKNOWN', `"${visible(name ?? '')}" is not enrolled.`);
 }
 
 /** A tool may be the id of a plan, so an unknown name is only mentioned. */
-function strangerLines(keyturn: Keyturn, { scope, name }: Target): string[] {
-  if (scope !== 'tool' || isTool(keyturn, name)) return [];
+async function strangerLines(keyturn: Keyturn, { scope, name }: Target): Promise<string[]> {
+  if (scope !== 'tool' || (await isTool(keyturn, name))) return [];
   return [`The registry has no tool "${visible(name ?? '')}". The freeze holds for that name all the same`];
 }
 
 /** A registry that cannot be read keeps nobody from freezing. */
-function isTool(keyturn: Keyturn, wanted: string | undefined): boolean {
+async function isTool(keyturn: Keyturn, wanted: string | undefined): Promise<boolean> {
   try {
-    return keyturn.tools().some(({ name }) => name === wanted);
+    return (await keyturn.tools.list()).tools.some(({ name }) => name === wanted);
   } catch {
     return false;
   }
 }
 
 async function freezeOn(keyturn: Keyturn, { scope, name }: Target): Promise<Freeze | null> {
-  const { freezes } = await keyturn.system();
+  const { freezes } = await keyturn.system.get();
   const wanted = scope === 'tenant' ? keyturn.config.tenant : (name ?? '');
   return freezes.find((one) => one.scope === scope && one.name === wanted) ?? null;
 }

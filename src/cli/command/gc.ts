@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Keyturn, parseDuration } from '../../keyturn.ts';
+import { type Keyturn, parseDuration, type Request, type Result as Verbs } from '../../keyturn.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
@@ -8,10 +8,10 @@ import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
-type Policy = Parameters<Keyturn['previewGc']>[0];
-type Preview = Awaited<ReturnType<Keyturn['previewGc']>>;
+type Policy = Request<'system.previewGc'>;
+type Preview = Verbs<'system.previewGc'>;
 type Run = Preview['removes'][number];
-type Outcome = Awaited<ReturnType<Keyturn['gc']>>;
+type Outcome = Verbs<'system.gc'>;
 type Objects = Preview['objects'];
 type Stays = Objects['keeps'][number]['why'];
 
@@ -21,13 +21,13 @@ export function gc(call: Call): Promise<Answer> {
   const { preview, reason, as } = call.options;
   if (preview)
     return reading(call, async (keyturn) => {
-      const found = await keyturn.previewGc(policy);
+      const found = await keyturn.system.previewGc(policy);
       return { result: resultOf(found, null, null), lines: previewLines(found), is_long: true };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
-    const found = await keyturn.previewGc(policy);
+    const found = await keyturn.system.previewGc(policy);
     if (found.removes.length + found.objects.removes.length === 0)
       return { result: resultOf(found, null, null), lines: previewLines(found), is_long: true };
     const outcome = await atTerminal((terminal) => askAndRemove(keyturn, terminal, found, name, reason));
@@ -57,7 +57,7 @@ async function askAndRemove(
   await showAll(terminal, previewLines(found));
   if (undoLostBy(found).length > 0) await requireGivenUp(terminal);
   const signer = await unlock(keyturn, terminal, name);
-  return keyturn.gc({ runs: found.removes, objects: found.objects.removes, reason, signer });
+  return keyturn.system.gc({ runs: found.removes, objects: found.objects.removes, reason, signer });
 }
 
 async function requireGivenUp(terminal: Terminal): Promise<void> {
@@ -159,22 +159,6 @@ function answerOf(found: Preview, outcome: Outcome, by: string): Answer {
   return { result, lines, refusal: new Refusal(why.code!, why.message ?? undefined) };
 }
 
-function resultOf(
-  { removes, keeps, objects }: Preview,
-  outcome: Outcome | null,
-  by: string | null,
-): Result<'gc'> {
-  return {
-    removes: [...removes],
-    keeps: [...keeps],
-    objects: {
-      removes: objects.removes.map((one) => ({ ...one, subjects: [...one.subjects], undo: [...one.undo] })),
-      keeps: objects.keeps.map((one) => ({ ...one, digests: [...one.digests] })),
-    },
-    removed: outcome && {
-      runs: [...outcome.runs],
-      objects: { ...outcome.objects, kept: [...outcome.objects.kept] },
-    },
-    by,
-  };
+function resultOf(found: Preview, outcome: Outcome | null, by: string | null): Result<'gc'> {
+  return { ...found, removed: outcome, by };
 }

@@ -1,45 +1,60 @@
+import { codeOf } from '../../canonical/code.ts';
 import { visible } from '../../canonical/visible.ts';
-import { type IntentState, Keyturn, type Offer, parseDuration, type Signer } from '../../keyturn.ts';
+import {
+  type Request as Asked,
+  type Result as Found,
+  type IntentState,
+  type Keyturn,
+  onlyKeyOf,
+  parseDuration,
+  type Signer,
+} from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { conditionFields, conditionWords, GLASS_LINE, plainScope, scopeWords } from '../capability-lines.ts';
-import { drawAlarms, fieldOf } from '../draw.ts';
+import { drawAlarms, headlineOf } from '../draw.ts';
 import { type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { writeSecret } from '../input.ts';
-import { requireId } from '../operand.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { painter, stdoutPainter } from '../paint.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
 
-type GrantRequest = Parameters<Keyturn['grant']>[0];
+type GrantRequest = Asked<'intents.grant'>;
+type Granted = Found<'intents.grant'>;
+type Offer = Found<'intents.offer'>;
 /** What is asked for, without who asks and for which intent. */
 type Terms = Pick<
   GrantRequest,
-  'action' | 'scope' | 'tool_category' | 'conditions' | 'ttl_s' | 'audience' | 'holder'
+  'action' | 'scope' | 'tool_category' | 'conditions' | 'ttl_s' | 'audience' | 'holder' | 'is_issued'
 >;
 
 /** Steps 3 and 4 of 002: a request that names what it wants, and a capability or a denial. */
 export function grant(call: Call): Promise<Answer> {
-  const intent_id = requireId(call);
+  const typed = requireId(call);
   const { options } = call;
   const wanted = termsIn(options);
   namesDelegate(options);
   return writing(call, async (keyturn) => {
-    const { hash, effect } = await keyturn.intent(intent_id);
-    const terms = { ...wanted, ...(await holderIn(keyturn, options.holder)) };
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const { hash, effect } = await keyturn.intents.get({ intent_id });
+    const is_issued = options.out !== undefined;
+    const terms = { ...wanted, is_issued, ...(await holderIn(keyturn, options.holder)) };
     const delegate = await delegateOf(keyturn, options);
     const by = delegate?.signer.name ?? (await whoActs(keyturn, options.as));
     requireItsPaths(effect, terms);
-    const offer = await keyturn.offer({ intent_id, hash, by, ...terms });
+    const offer = await keyturn.intents.offer({ intent_id, hash, by, ...terms });
+    const { attempt, effect_digest } = offer.intent;
     const ask = (signer: Signer) =>
-      grantTo(keyturn, {
+      keyturn.intents.grant({
         ...terms,
         intent_id,
         hash,
+        shown: { attempt, effect_digest },
         signer,
         ...(delegate && { delegation: delegate.delegation }),
       });
@@ -72,12 +87,12 @@ async function holderIn(keyturn: Keyturn, who: string | undefined): Promise<Pick
   if (who === undefined) return {};
   const typed = publicKeyIn(who);
   if (typed !== null) return { holder: typed };
-  const found = (await keyturn.principals()).find(({ name }) => name === who);
+  const found = (await keyturn.people.list()).principals.find(({ name }) => name === who);
   if (!found) refuse('PRINCIPAL_UNKNOWN', `"${who.slice(0, 64)}" is not enrolled, and not a public key.`);
   if (found.kind !== 'agent')
     refuse('USAGE', `"${who}" is a human. A capability is bound to an agent's key.`);
   if (found.status === 'revoked') refuse('KEY_REVOKED', `"${who}" was revoked.`);
-  return { holder: found.public_key ?? refuse('KEY_FILE_INVALID', `"${who}" has no key.`) };
+  return { holder: onlyKeyOf(found) };
 }
 
 /** A tool has the paths of the machine, a plan those of the project. Which one was meant is not guessed. */
@@ -89,61 +104,41 @@ function requireItsPaths(effect: IntentState['effect'], { scope }: Terms): void 
   refuse('USAGE', `"${visible(odd)}" is no such path: --scope takes ${wanted}.`);
 }
 
-interface Granted {
-  readonly result: Result<'grant'>;
-  readonly token: string;
-}
-
-export async function grantTo(keyturn: Keyturn, request: GrantRequest): Promise<Granted> {
-  const { issued, token } = await keyturn.grant(request);
-  const { claims } = await Keyturn.readCapability(token);
-  const { capability_id, attempt, action, audience, holder, by, delegation, policy, glass, expires_at } =
-    issued.body;
-  const { intent_id, hash } = request;
-  const scope = copyOf(claims.scope);
-  const result = { intent_id, hash, capability_id, attempt, action, scope, conditions: claims.conditions };
-  return {
-    token,
-    result: { ...result, audience, holder, by, delegation, policy, glass, expires_at, file: null },
-  };
-}
-
-/** A list that nobody else holds. */
-export function copyOf({ read, write, pipelines, ...flags }: Offer['needs']) {
-  return { ...flags, read: [...read], write: [...write], pipelines: [...pipelines] };
-}
-
+/** The token goes to the file that was asked for, and is not printed. */
 async function kept(out: string | undefined, issue: () => Promise<Granted>): Promise<Result<'grant'>> {
-  if (out === undefined) return (await issue()).result;
+  if (out === undefined) {
+    const { token: _, ...result } = await issue();
+    return { ...result, file: null };
+  }
   return writeSecret(out, async () => {
-    const { result, token } = await issue();
-    return [`${token}\n`, { ...result, file: out }];
+    const { token, ...result } = await issue();
+    return [`${token!}\n`, { ...result, file: out }];
   });
 }
 
 /** On the terminal, before the passphrase: what exactly is about to be allowed. */
 function grantScreen(offer: Offer, terms: Terms, options: Options, columns: number): string[] {
-  const { state, needs, audience, ttl_s } = offer;
+  const { intent, needs, audience, ttl_s } = offer;
   const sheet = { paint: painter(true), columns };
   const found: Field[] = [
-    ['Grant', [['bold', terms.action ?? state.actions.join(' or ')]]],
-    ['Intent', state.intent_id],
-    ['Hash', state.hash],
-    fieldOf(offer.shown.headline),
+    ['Grant', [['bold', terms.action ?? intent.actions.join(' or ')]]],
+    ['Intent', intent.intent_id],
+    ['Hash', [['dim', intent.hash]]],
+    ['Code', codeOf(intent.hash)],
+    headlineOf(offer.shown),
     ['Scope', scopeWords(terms.scope ?? needs)],
     ...conditionFields(terms.conditions),
     ...(terms.tool_category === undefined ? [] : ([['Category', visible(terms.tool_category)]] as const)),
     ['Lives', `${terms.ttl_s ?? ttl_s} s, for one run`],
     ['For', visible(terms.audience ?? audience)],
-    ['Holder', terms.holder === undefined ? 'whoever has it' : visible(options.holder ?? terms.holder)],
+    ['Holder', terms.holder === undefined ? 'any bearer' : visible(options.holder ?? terms.holder)],
   ];
-  const loud = new Set(state.glass.map(({ by }) => by)).size > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
+  const loud = new Set(intent.glass.map(({ by }) => by)).size > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
   return [...loud, ...drawAlarms(offer.shown.alarms, sheet), ...fieldLines(found, sheet)];
 }
 
-export function grantedLines(result: Result<'grant'>): string[] {
-  const { intent_id, hash, by, action, capability_id, expires_at, file, holder, glass } = result;
-  const only_if = conditionWords(result.conditions);
+function grantedLines(result: Result<'grant'>): string[] {
+  const { intent_id, hash, file, holder, glass, issued } = result;
   const words = [
     `keyturn run ${intent_id} ${hash}`,
     ...(file === null ? [] : [`--capability ${visible(file)}`]),
@@ -151,14 +146,30 @@ export function grantedLines(result: Result<'grant'>): string[] {
   ];
   return [
     ...(glass ? [stdoutPainter()('alarm', GLASS_LINE)] : []),
-    `[OK] ${by} granted a capability for ${visible(action)}`,
-    ...fields([
-      ['Capability', capability_id],
-      ['Scope', plainScope(result.scope)],
-      ...(only_if === '' ? [] : ([['Only if', only_if]] as const)),
-      ['Until', expires_at],
+    ...orderLines(result, issued, [
       ...(file === null ? [] : ([['File', visible(file)]] as const)),
       ['Next', words.join(' ')],
+    ]),
+  ];
+}
+
+/** What was ordered: how far it reaches and until when. */
+export function orderLines(
+  order: Omit<Found<'intents.turn'>, 'approved_until'>,
+  issued: boolean,
+  more: readonly (readonly [string, string])[],
+): string[] {
+  const { by, action, capability_id, scope, conditions, lapses_at, expires_at } = order;
+  const only_if = conditionWords(conditions);
+  return [
+    `[OK] ${by} ${issued ? 'granted a capability for' : 'ordered one run of'} ${visible(action)}`,
+    ...fields([
+      ['Capability', capability_id],
+      ['Scope', plainScope(scope)],
+      ...(only_if === '' ? [] : ([['Only if', only_if]] as const)),
+      ...(issued ? [] : ([['Begin by', lapses_at]] as const)),
+      ['Until', expires_at],
+      ...more,
     ]),
   ];
 }

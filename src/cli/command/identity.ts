@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { visible } from '../../canonical/visible.ts';
-import { Keyturn, type Principal } from '../../keyturn.ts';
+import {
+  activeCredentials,
+  Keyturn,
+  type Principal,
+  type Signer,
+  type Result as Verb,
+} from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, newPassphrase, unlock, whoActs } from '../human.ts';
@@ -8,20 +14,27 @@ import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
+import { tokenLines } from './token.ts';
+
+type Enrolled = Verb<'people.enrol'> & Pick<Result<'identity add'>, 'token'>;
 
 export function add(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
   const { agent, keyOut: key_file = null, role: roles = [] } = call.options;
   if (key_file !== null && !agent)
     refuse('USAGE', "--key-out goes with --agent. A human's key is kept in the project.");
+  if (call.options.token && !agent) refuse('USAGE', '--token goes with --agent. A human signs each act.');
   for (const role of roles) Keyturn.requireName(role);
   return writing(call, async (keyturn) => {
     await requireFree(keyturn, name);
-    const public_key = await enrol(keyturn, name, call);
-    const kind = agent ? 'agent' : 'human';
-    const result: Result<'identity add'> = { name, kind, public_key, roles: [...roles], key_file };
-    const lines = [`[OK] ${name} is enrolled as ${kind === 'agent' ? 'an agent' : 'a human'}`];
-    return { result, lines: key_file === null ? lines : [...lines, ...keyLines(key_file, public_key!)] };
+    const { token, ...enrolled } = await enrol(keyturn, name, call);
+    const result: Result<'identity add'> = { ...enrolled, key_file, token };
+    const lines = [
+      `[OK] ${name} is enrolled as ${agent ? 'an agent' : 'a human'}`,
+      ...(key_file === null ? [] : keyLines(key_file, result.public_key!)),
+      ...(token === null ? [] : tokenLines(token)),
+    ];
+    return { result, lines };
   });
 }
 
@@ -34,11 +47,11 @@ function keyLines(key_file: string, public_key: string): string[] {
 
 /** Asked before anything is typed or written: a key file for a name that is taken would be a trap. */
 async function requireFree(keyturn: Keyturn, name: string): Promise<void> {
-  const taken = (await keyturn.principals()).some((principal) => principal.name === name);
+  const taken = (await keyturn.people.list()).principals.some((principal) => principal.name === name);
   if (taken) refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
 }
 
-function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<string | null> {
+function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<Enrolled> {
   const { keyOut, role: roles = [] } = options;
   if (keyOut !== undefined && existsSync(keyOut))
     refuse('WRITE_FAILED', `${keyOut} exists already. It is never overwritten: choose another name.`);
@@ -46,34 +59,37 @@ function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<strin
     const signer = await unlock(keyturn, terminal, await whoActs(keyturn, options.as));
     if (options.agent) {
       const public_key = keyOut === undefined ? null : Keyturn.createAgentKey(keyOut).public_key;
-      await keyturn.enrol({ name, principal: 'agent', public_key, roles, signer });
-      return public_key;
+      const enrolled = await keyturn.people.enrol({ name, principal: 'agent', public_key, roles, signer });
+      return { ...enrolled, token: options.token ? await addToken(keyturn, name, signer) : null };
     }
     const passphrase = await newPassphrase(terminal, name, keyturn.layout.root);
     const { public_key } = await keyturn.createKey(name, passphrase);
-    await keyturn.enrol({ name, principal: 'human', public_key, roles, signer });
-    return public_key;
+    return {
+      ...(await keyturn.people.enrol({ name, principal: 'human', public_key, roles, signer })),
+      token: null,
+    };
   });
+}
+
+async function addToken(keyturn: Keyturn, name: string, signer: Signer) {
+  const { token, digest } = Keyturn.makeToken(name);
+  const reason = 'enrolled with a token';
+  const { token_id } = await keyturn.agents.addToken({ name, digest, reason, signer });
+  return { token_id, token };
 }
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const principals = (await keyturn.principals()).map(summaryOf);
-    const result: Result<'identity list'> = { principals };
-    const headings = ['NAME', 'KIND', 'STATUS', 'KEY', 'ROLES', 'ENROLLED', 'BY'];
-    return { result, lines: table(headings, principals.map(row)) };
+    const result = await keyturn.people.list();
+    const headings = ['NAME', 'KIND', 'STATUS', 'KEYS', 'ROLES', 'ENROLLED', 'BY'];
+    return { result, lines: table(headings, result.principals.map(row)) };
   });
 }
 
-type Summary = Result<'identity list'>['principals'][number];
-
-function summaryOf({ roles, ...principal }: Principal): Summary {
-  return { ...principal, roles: [...roles] };
-}
-
-function row({ name, kind, status, public_key, roles, enrolled_at, enrolled_by }: Summary): string[] {
-  const key = public_key === null ? 'none' : 'yes';
-  return [name, kind, status, key, roles.join(',') || '-', enrolled_at, enrolled_by];
+function row(principal: Principal): string[] {
+  const { name, kind, status, roles, enrolled_at, enrolled_by } = principal;
+  const keys = String(activeCredentials(principal).length);
+  return [name, kind, status, keys, roles.join(',') || '-', enrolled_at, enrolled_by];
 }
 
 /** The roles are all of them from now on: what is not named is taken away. */
@@ -86,10 +102,11 @@ export function assign(call: Call): Promise<Answer> {
   for (const role of roles) Keyturn.requireName(role);
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
-    const found = (await keyturn.principals()).find((principal) => principal.name === name);
+    const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
     if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
-    const { body } = await actAs(keyturn, by, (signer) => keyturn.assign({ name, roles, reason, signer }));
-    const result: Result<'identity assign'> = { name, roles: [...body.roles], by: body.by, reason };
+    const result = await actAs(keyturn, by, (signer) =>
+      keyturn.people.assign({ name, roles, reason, signer }),
+    );
     const words = roles.length === 0 ? 'no roles' : `the roles ${roles.join(', ')}`;
     return { result, lines: [`[OK] ${name} has ${words} from now on`] };
   });
@@ -100,10 +117,9 @@ export function revoke(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
-    const { body } = await atTerminal(async (terminal) =>
-      keyturn.revoke({ name, reason, signer: await unlock(keyturn, terminal, by) }),
+    const result = await atTerminal(async (terminal) =>
+      keyturn.people.revoke({ name, reason, signer: await unlock(keyturn, terminal, by) }),
     );
-    const result: Result<'identity revoke'> = { name, reason, by: body.by };
     return { result, lines: [`[OK] ${name} is revoked`] };
   });
 }

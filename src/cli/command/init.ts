@@ -18,7 +18,7 @@ export async function init(call: Call): Promise<Answer> {
   const passphrase = await atTerminal((terminal) => newPassphrase(terminal, name, at));
   const keyturn = await Keyturn.init({ at, name, passphrase });
   try {
-    const { fingerprint } = await keyturn.head();
+    const { key: fingerprint } = await keyturn.ledger.head();
     const result: Result<'init'> = { project: at, name, ledger_key: fingerprint };
     return { result, lines: welcome(result) };
   } finally {

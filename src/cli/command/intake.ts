@@ -1,17 +1,13 @@
 import { visible } from '../../canonical/visible.ts';
 import type { Answer, Call } from '../answer.ts';
 import { reading } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
 
 /** What users asked for and does not exist. */
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const wishes = (await keyturn.intake.list()).map(({ users, told: _told, packet: _packet, ...one }) => ({
-      ...one,
-      users: users.length,
-    }));
-    const result: Result<'intake list'> = { wishes };
+    const result = await keyturn.simulations.wishes();
+    const { wishes } = result;
     if (wishes.length === 0) return { result, lines: ['Nothing is missing.'] };
     const rows = wishes.map(({ worthiness_bp, users, status, category, linked_draft, last_at, wish }) => [
       String(worthiness_bp),

@@ -28,6 +28,8 @@ export async function join(call: Call): Promise<Answer> {
     lines: [
       `[OK] ${visible(project)} has joined ${visible(ledger.origin)}`,
       `Ledger key: ${ledger.ledger_key}`,
+      `Executor key: ${ledger.executor_key}`,
+      'To run something here, a human adds that key: `keyturn executor add KEY --reason …` where their key file is.',
     ],
   };
 }

@@ -1,22 +1,27 @@
-import { canonicalText } from '../../canonical/json.ts';
-import { type Entry, type Excerpt, Keyturn, type Story } from '../../keyturn.ts';
+import { isIdBeginning } from '../../canonical/uuid.ts';
+import { type Entry, type Excerpt, Keyturn, type Request, type Result } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
-import { refuse } from '../../refusal.ts';
+import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput } from '../input.ts';
+import { meantBy } from '../operand.ts';
 import { reading } from '../project.ts';
-import type { Result } from '../schema.ts';
-import { entryLines, type Printed, shownFromFile, storyLines, storyResult } from '../story.ts';
+import { entryLines, storyLines } from '../story.ts';
+import { timeOf } from '../time.ts';
 import { readText } from './ledger.ts';
 import { countOf } from './list.ts';
-import { objectCount, proofOptions, type VerifiedAnswer, verifiedAs } from './verify.ts';
+import { fileKind, foundIn, objectCount, proofOptions, type VerifiedAnswer, verifiedAs } from './verify.ts';
 
 const NEWEST = 20;
+const FILTERS = ['kind', 'by', 'since', 'until', 'cursor'] as const;
 
 /** The ledger of this project, an export, or a proof. The last two need no project, and are verified first. */
 export async function show(call: Call): Promise<Answer> {
   const { file, bundle, output } = call.options;
   if (file !== undefined && bundle !== undefined) refuse('USAGE', 'Name either --file or --bundle.');
+  const filters = FILTERS.filter((name) => call.options[name] !== undefined);
+  if (filters.length > 0 && (file ?? bundle) !== undefined)
+    refuse('USAGE', `--${filters[0]} chooses among the entries of a project, not of a file.`);
   if (bundle !== undefined) return showBundle(bundle, call);
   if (file !== undefined) return showExport(file, call);
   if (output) refuse('USAGE', 'In a project, `keyturn show ID --output` prints the output.');
@@ -25,21 +30,45 @@ export async function show(call: Call): Promise<Answer> {
 
 function showHere(call: Call): Promise<Answer> {
   const [subject] = call.operands;
-  const limit = countOf(call.options.limit, NEWEST);
+  const { kind, by, since, until, cursor } = call.options;
+  const filter: Filter = {
+    with_decisions: true,
+    limit: countOf(
+      call.options.limit,
+      subject === undefined ? NEWEST : limits.page_rows,
+      '--limit',
+      limits.page_rows,
+    ),
+    ...(kind !== undefined && { kind }),
+    ...(by !== undefined && { signer: by }),
+    ...(since !== undefined && { since: timeOf(since, '--since') }),
+    ...(until !== undefined && { until: timeOf(until, '--until') }),
+    ...(cursor !== undefined && { cursor }),
+  };
   return reading(call, async (keyturn) => {
-    const entries =
-      subject === undefined ? await keyturn.newest(limit) : await entriesAbout(keyturn, subject);
-    requireAny(entries);
-    const told = await keyturn.tellAbout(entries);
-    const lines = entries.flatMap((entry, i) => entryLines(entry, told[i]!, canonicalText(entry.body)));
-    return { result: resultOf(entries, null, null), lines: [...earlier(entries, subject), ...lines] };
+    const result = await entriesAbout(keyturn, subject, filter);
+    const { entries, next } = result;
+    if (subject !== undefined && next === null) requireAny(entries);
+    const more = next === null ? [] : [`There are earlier entries: add --cursor ${next}`];
+    const none = entries.length === 0 ? ['No entries.'] : [];
+    // The newest last, as a log: a page ends where the eye is.
+    return { result, lines: [...more, ...none, ...entries.toReversed().flatMap(entryLines)] };
   });
 }
 
-/** A conversation goes by its own id. Whatever else has that id comes first. */
-async function entriesAbout(keyturn: Keyturn, subject: string): Promise<Entry[]> {
-  const entries = await keyturn.story(subject);
-  return entries.length > 0 ? entries : keyturn.story(`agent:${subject}`);
+type Filter = NonNullable<Request<'ledger.entries'>>;
+type Page = Result<'ledger.entries'>;
+
+/** A conversation goes by its own id. Whatever else has that id comes first, and the beginning of an intent's id last. */
+async function entriesAbout(keyturn: Keyturn, subject: string | undefined, filter: Filter): Promise<Page> {
+  if (subject === undefined) return keyturn.ledger.entries(filter);
+  return keyturn.ledger.entries({ ...filter, subject: await subjectOf(keyturn, subject) });
+}
+
+async function subjectOf(keyturn: Keyturn, named: string): Promise<string> {
+  for (const subject of [named, `agent:${named}`])
+    if ((await keyturn.ledger.entries({ subject, limit: 1 })).entries.length > 0) return subject;
+  return isIdBeginning(named) ? meantBy(keyturn, 'intent', named) : named;
 }
 
 async function showExport(path: string, call: Call): Promise<Answer> {
@@ -47,10 +76,12 @@ async function showExport(path: string, call: Call): Promise<Answer> {
   const { key, head = [] } = call.options;
   const kept = head.map(readText);
   const request = { kept, limit: countOf(call.options.limit, NEWEST), ...(key !== undefined && { key }) };
-  const about = (subjects: readonly string[]) => Keyturn.excerptOfExport(path, { ...request, subjects });
+  const about = (subjects: readonly string[]) => excerptOf(path, { ...request, subjects });
   const found = await about(subject === undefined ? [] : [subject, `agent:${subject}`]);
-  const { size, root, fingerprint, objects } = found.verified;
-  const verified = verifiedAs('export', { size, root, key: fingerprint, objects }, kept, { key, deep: true });
+  const verified = verifiedAs(fileKind(found.verified), foundIn(found.verified), kept, {
+    key,
+    deep: found.deep,
+  });
   const replaces = found.entries[0]?.body.replaces;
   const again = subject !== undefined && typeof replaces === 'string' && path !== '-';
   const before = again ? await about([replaces]) : null;
@@ -61,11 +92,24 @@ async function showExport(path: string, call: Call): Promise<Answer> {
   return told(verified, { entries: found.entries, read }, before?.entries ?? [], call);
 }
 
+type FileRequest = Parameters<typeof Keyturn.excerptOfExport>[1];
+
+/** With every signature; but for an archive that begins later, of which only the entries before it tell who could sign. */
+async function excerptOf(path: string, request: FileRequest) {
+  try {
+    return { ...(await Keyturn.excerptOfExport(path, request)), deep: true };
+  } catch (error) {
+    const is_later = error instanceof Refusal && error.code === 'SEGMENT_MISSING' && path !== '-';
+    if (!is_later) throw error;
+    return { ...(await Keyturn.excerptOfExport(path, { ...request, deep: false })), deep: false };
+  }
+}
+
 function showBundle(path: string, call: Call): Promise<Answer> {
   const { options, kept } = proofOptions(call.options);
   const bundle = Keyturn.verifyProof(readInput(path, limits.bundle_bytes), options);
   const { size, root } = bundle.head;
-  const found = { size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
+  const found = { from: 0, size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
   const verified = verifiedAs('proof', found, kept, { key: options.key, deep: true });
   if (call.operands[0] !== undefined && call.operands[0] !== bundle.subject)
     refuse('INTENT_NOT_FOUND', `The proof is about ${bundle.subject}.`);
@@ -75,29 +119,30 @@ function showBundle(path: string, call: Call): Promise<Answer> {
 /** An intent is told as `show` tells it, everything else entry by entry; before that, what was verified. */
 async function told(
   verified: VerifiedAnswer,
-  { entries, read }: Excerpt,
+  { entries: found, read }: Excerpt,
   before: readonly Entry[],
   { operands, options }: Call,
 ): Promise<Answer> {
-  requireAny(entries);
-  const isStory = entries[0]!.kind === 'intent.proposed' && (options.bundle ?? operands[0]) !== undefined;
+  requireAny(found);
+  const entries = await Keyturn.entriesInFile(found, read);
+  const result = (story: StoryResult | null) => ({
+    entries: entries.toReversed(),
+    verified: verified.result,
+    story,
+  });
+  const isStory = found[0]!.kind === 'intent.proposed' && (options.bundle ?? operands[0]) !== undefined;
   if (!isStory) {
-    const facts = await Keyturn.tellEntries(entries, read);
-    const lines = entries.flatMap((entry, i) => entryLines(entry, facts[i]!, canonicalText(entry.body)));
-    const left = options.bundle === undefined ? earlier(entries, operands[0]) : [];
-    return {
-      result: resultOf(entries, verified.result, null),
-      lines: [...verified.lines, ...left, ...lines],
-    };
+    const left = options.bundle === undefined ? earlier(found, operands[0]) : [];
+    const lines = [...verified.lines, ...left, ...entries.flatMap(entryLines)];
+    return { result: result(null), lines };
   }
-  const story = await Keyturn.tellIntent(entries, read, before);
-  const printed = options.output ? await lastPrinted(story, read) : null;
-  const view = { now: new Date(), shown: shownFromFile(story), alternates: [], printed, reports_missing: [] };
-  return {
-    result: resultOf(entries, verified.result, storyResult(story, view)),
-    lines: [...verified.lines, '', ...storyLines(story, view)],
-  };
+  const now = new Date();
+  const with_output = options.output === true;
+  const story = await Keyturn.storyInFile({ entries: found, before, read, now, with_output });
+  return { result: result(story), lines: [...verified.lines, '', ...storyLines(story, now)] };
 }
+
+type StoryResult = Result<'intents.story'>;
 
 /** Without a subject these are the newest ones: nothing may look like the whole ledger that is not. */
 function earlier([first]: readonly Entry[], subject: string | undefined): string[] {
@@ -105,21 +150,6 @@ function earlier([first]: readonly Entry[], subject: string | undefined): string
   return [`${first.seq} earlier entries are not shown: --limit N shows more.`];
 }
 
-async function lastPrinted({ outputs }: Story, read: Excerpt['read']): Promise<Printed | null> {
-  const last = outputs.at(-1);
-  if (!last) return null;
-  const { readOutput } = Keyturn;
-  return { stdout: await readOutput(last.stdout, read), stderr: await readOutput(last.stderr, read) };
-}
-
-function requireAny(entries: readonly Entry[]): void {
+function requireAny(entries: readonly unknown[]): void {
   if (entries.length === 0) refuse('INTENT_NOT_FOUND', 'The ledger has no entry about this.');
-}
-
-function resultOf(
-  entries: readonly Entry[],
-  verified: Result<'ledger verify'> | null,
-  story: Result<'show'> | null,
-): Result<'ledger show'> {
-  return { entries: entries.map((entry) => ({ ...entry, claims: [...entry.claims] })), verified, story };
 }

@@ -3,40 +3,36 @@ import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput, writeOutput } from '../input.ts';
-import { requireId } from '../operand.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 
 export function head(call: Call): Promise<Answer> {
   const { out } = call.options;
   return reading(call, async (keyturn) => {
-    const { text, size, root, origin, fingerprint } = await keyturn.head();
+    const result = await keyturn.ledger.head();
+    const { text, size, key } = result;
     if (out !== undefined) await writeOutput(out, text);
-    const result: Result<'ledger head'> = { origin, size, root, key: fingerprint, text };
-    const written = [`[OK] The head of ${size} entries is in ${out}`, `Ledger key: ${fingerprint}`];
+    const written = [`[OK] The head of ${size} entries is in ${out}`, `Ledger key: ${key}`];
     return { result, lines: out === undefined ? [text.trimEnd()] : written };
   });
 }
 
 export function prove(call: Call): Promise<Answer> {
-  const intent_id = requireId(call);
+  const typed = requireId(call);
   const { out, head: kept = [], withObjects: with_objects = false } = call.options;
   if (kept.length > 1) refuse('USAGE', 'A proof grows out of one kept head.');
   const [kept_head] = kept.map(readText);
   return reading(call, async (keyturn) => {
-    const bundle = await keyturn.prove(intent_id, {
-      with_objects,
-      ...(kept_head !== undefined && { kept: kept_head }),
-    });
-    const { fingerprint } = await keyturn.head();
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const result = await keyturn.ledger.prove({ intent_id, with_objects, kept: kept_head });
+    const { key, bundle } = result;
     if (out !== undefined) await writeOutput(out, bundle, modeOf(with_objects));
-    const text = Buffer.from(bundle).toString('utf8');
-    const result: Result<'ledger prove'> = { intent_id, key: fingerprint, bundle: text };
     const written = [
       `[OK] The proof of ${intent_id} is in ${out}`,
-      `It verifies offline: keyturn ledger verify --bundle ${out} --key ${fingerprint}`,
+      `It verifies offline: keyturn ledger verify --bundle ${out} --key ${key}`,
     ];
-    return { result, lines: out === undefined ? [text.trimEnd()] : written };
+    return { result, lines: out === undefined ? [bundle.trimEnd()] : written };
   });
 }
 
@@ -50,11 +46,11 @@ export function exportLedger(call: Call): Promise<Answer> {
   if (json && out === undefined)
     refuse('USAGE', 'An export is not one JSON object: with --json, name a file with --out.');
   return reading(call, async (keyturn) => {
-    const chunks = await keyturn.export({ with_objects });
-    const { fingerprint } = await keyturn.head();
-    await (out === undefined ? flow(chunks) : writeOutput(out, chunks, modeOf(with_objects)));
-    const result: Result<'ledger export'> = { file: out ?? '-', key: fingerprint };
-    const written = [`[OK] The ledger is in ${out}`, `Ledger key: ${fingerprint}`];
+    const to = (chunks: AsyncIterable<Uint8Array>) =>
+      out === undefined ? flow(chunks) : writeOutput(out, chunks, modeOf(with_objects));
+    const exported = await keyturn.ledger.export({ with_objects, to });
+    const result: Result<'ledger export'> = { file: out ?? '-', ...exported };
+    const written = [`[OK] The ledger is in ${out}`, `Ledger key: ${exported.key}`];
     return { result, lines: out === undefined ? [] : written };
   });
 }
@@ -76,8 +72,8 @@ export function rebuild(call: Call): Promise<Answer> {
   const write = call.options.write ?? false;
   const open = write ? writing : reading;
   return open(call, async (keyturn) => {
-    const { entries, rows, differences } = await keyturn.rebuild({ write });
-    const result: Result<'ledger rebuild'> = { entries, rows, differences: [...differences], written: write };
+    const result = await keyturn.ledger.rebuild({ write });
+    const { entries, rows, differences } = result;
     if (differences.length === 0)
       return { result, lines: [`[OK] ${rows} rows are what ${entries} entries say`] };
     if (write)

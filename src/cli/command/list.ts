@@ -1,68 +1,116 @@
-import type { IntentState } from '../../keyturn.ts';
+import type { Request, Result } from '../../keyturn.ts';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { COLUMNS } from '../fold.ts';
+import { intentLines, listLines, type TableLook } from '../list-table.ts';
+import { meantBy } from '../operand.ts';
 import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
-import type { Result } from '../schema.ts';
-import { painted, type Standing, standingOf } from '../standing.ts';
-import { table } from '../table.ts';
-
-const LIMIT = 50;
-const LIMIT_MOST = 10_000;
+import { capabilityStandingOf, runStandingOf, standingOf } from '../status-word.ts';
+import { timeOf } from '../time.ts';
 
 export function list(call: Call): Promise<Answer> {
-  const { status, after } = call.options;
-  const limit = countOf(call.options.limit, LIMIT);
+  const { status, by, text, needs } = call.options;
+  const request: Request<'intents.list'> = {
+    ...pageAsked(call),
+    ...(status !== undefined && { standing: standingOf(status) }),
+    ...(by !== undefined && { proposer: by }),
+    ...(text !== undefined && { text }),
+    ...(needs !== undefined && { needs }),
+  };
   return reading(call, async (keyturn) => {
-    // One more than asked for tells whether there are more.
-    const page = await keyturn.list({
-      limit: limit + 1,
-      ...(status === undefined ? {} : { status: status as IntentState['status'] }),
-      ...(after === undefined ? {} : { after }),
-    });
-    const intents = page.slice(0, limit);
-    const next = page.length > limit ? intents.at(-1)!.intent_id : null;
-    const now = new Date();
-    const result: Result<'list'> = {
-      intents: intents.map((state) => ({ ...state, standing: standingOf(state, now) })),
-      next,
-    };
-    return { result, lines: intents.length === 0 ? ['No intents.'] : listed(result) };
+    const result = await keyturn.intents.list(request);
+    return { result, lines: listed(result, intentLines(result.intents, stdoutTable(new Date())), 'intents') };
   });
 }
 
-export function countOf(text: string | undefined, otherwise: number, flag = '--limit'): number {
+export function runs(call: Call): Promise<Answer> {
+  const { status, by, executor, intent } = call.options;
+  const request: Request<'runs.list'> = {
+    ...pageAsked(call),
+    ...(status !== undefined && { standing: runStandingOf(status) }),
+    ...(by !== undefined && { proposer: by }),
+    ...(executor !== undefined && { executor }),
+  };
+  return reading(call, async (keyturn) => {
+    const intent_id = intent === undefined ? undefined : await meantBy(keyturn, 'intent', intent);
+    const result = await keyturn.runs.list({ ...request, ...(intent_id !== undefined && { intent_id }) });
+    return { result, lines: listed(result, runLines(result.runs), 'runs') };
+  });
+}
+
+function runLines(found: Result<'runs.list'>['runs']): string[] {
+  const lines = found.map(
+    ({ execution_id, intent_id, claimed_at: at, executor, executor_name, ...rest }) => ({
+      ...rest,
+      ids: [execution_id, intent_id],
+      at,
+      name: executor_name ?? executor.host,
+    }),
+  );
+  return listLines({ ids: ['RUN', 'INTENT'], name: 'on' }, lines, stdoutTable(new Date()));
+}
+
+export function capabilities(call: Call): Promise<Answer> {
+  const { status, by, orderedBy, intent } = call.options;
+  const request: Request<'runs.capabilities'> = {
+    ...pageAsked(call),
+    ...(status !== undefined && { standing: capabilityStandingOf(status) }),
+    ...(by !== undefined && { proposer: by }),
+    ...(orderedBy !== undefined && { by: orderedBy }),
+  };
+  return reading(call, async (keyturn) => {
+    const intent_id = intent === undefined ? undefined : await meantBy(keyturn, 'intent', intent);
+    const asked = { ...request, ...(intent_id !== undefined && { intent_id }) };
+    const result = await keyturn.runs.capabilities(asked);
+    return { result, lines: listed(result, capabilityLines(result.capabilities), 'capabilities') };
+  });
+}
+
+function capabilityLines(found: Result<'runs.capabilities'>['capabilities']): string[] {
+  const lines = found.map(({ capability_id, intent_id, ordered_at: at, by: name, ...rest }) => ({
+    ...rest,
+    ids: [capability_id, intent_id],
+    at,
+    name,
+  }));
+  return listLines({ ids: ['ID', 'INTENT'], name: 'by' }, lines, stdoutTable(new Date()));
+}
+
+/** What every list takes. */
+function pageAsked({ options: { tool, since, until, cursor, limit } }: Call) {
+  return {
+    ...(tool !== undefined && { tool }),
+    ...(since !== undefined && { since: timeOf(since, '--since') }),
+    ...(until !== undefined && { until: timeOf(until, '--until') }),
+    ...(cursor !== undefined && { cursor }),
+    ...(limit !== undefined && { limit: countOf(limit, 0, '--limit', limits.page_rows) }),
+  };
+}
+
+const LIMIT_MOST = 10_000;
+
+export function countOf(
+  text: string | undefined,
+  otherwise: number,
+  flag = '--limit',
+  most = LIMIT_MOST,
+): number {
   if (text === undefined) return otherwise;
   const count = /^[1-9][0-9]{0,5}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > LIMIT_MOST) refuse('USAGE', `${flag} takes a number from 1 to ${LIMIT_MOST}.`);
+  if (count < 1 || count > most) refuse('USAGE', `${flag} takes a number from 1 to ${most}.`);
   return count;
 }
 
-function listed({ intents, next }: Result<'list'>): string[] {
-  const headings = ['ID', 'STATUS', 'TOOL', 'BY', 'PROPOSED', 'EXPIRES'];
-  const rows = intents.map((intent) => [
-    intent.intent_id,
-    intent.standing,
-    intent.tool,
-    intent.proposer,
-    seconds(intent.proposed_at),
-    seconds(intent.expires_at),
-  ]);
-  const paint = stdoutPainter();
-  const [head = '', ...lines] = table(headings, rows);
-  const coloured = lines.map((line, i) => withColour(line, intents[i]!.standing, paint));
-  const more = next === null ? [] : [`There are more: keyturn list --after ${next}`];
-  return [paint('dim', head), ...coloured, ...more];
+/** Only the headings: there is none. */
+function listed({ next }: { readonly next: string | null }, lines: string[], what: string): string[] {
+  const more = next === null ? [] : [`There may be more: add --cursor ${next}`];
+  return [...(lines.length <= 1 ? [`No ${what}.`] : lines), ...more];
 }
 
-/** After the layout, so that no escape sequence is counted as width. */
-function withColour(line: string, standing: Standing, paint: ReturnType<typeof stdoutPainter>): string {
-  const at = line.indexOf(standing, 36);
-  return at === -1
-    ? line
-    : `${line.slice(0, at)}${painted(standing, paint)}${line.slice(at + standing.length)}`;
-}
-
-function seconds(time: string): string {
-  return `${time.slice(0, 19)}Z`;
+/** A list on standard output. */
+export function stdoutTable(now: Date): TableLook {
+  const columns = process.stdout.isTTY ? process.stdout.columns || COLUMNS : undefined;
+  return { now, paint: stdoutPainter(), columns };
 }

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Erasure, Keyturn } from '../../keyturn.ts';
+import type { Keyturn, Result as VerbResult } from '../../keyturn.ts';
 import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
@@ -13,19 +13,17 @@ export function erase(call: Call): Promise<Answer> {
   const { preview, reason } = call.options;
   if (preview)
     return reading(call, async (keyturn) => {
-      const erasure = await keyturn.explainErase(digest);
-      return { result: resultOf(erasure, null), lines: erasureLines(erasure) };
+      const erasure = await keyturn.ledger.explainErase({ digest });
+      const result: Result<'object erase'> = { erasure, erased: null };
+      return { result, lines: erasureLines(erasure) };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const { erasure, by } = await atTerminal((terminal) =>
+    const result: Result<'object erase'> = await atTerminal((terminal) =>
       askAndErase(keyturn, terminal, digest, name, reason),
     );
-    return {
-      result: resultOf(erasure, { by, reason }),
-      lines: [`[OK] ${by} erased ${digest}. The ledger keeps its digest`],
-    };
+    return { result, lines: [`[OK] ${name} erased ${digest}. The ledger keeps its digest`] };
   });
 }
 
@@ -36,7 +34,7 @@ async function askAndErase(
   name: string,
   reason: string,
 ) {
-  const erasure = await keyturn.explainErase(digest);
+  const erasure = await keyturn.ledger.explainErase({ digest });
   terminal.write(`${erasureLines(erasure).join('\n')}\n`);
   const { kept, holders, undo } = erasure;
   if (kept !== null) refuse('OBJECT_KEPT', undefined, { role: kept });
@@ -46,8 +44,7 @@ async function askAndErase(
   const begin = digest.slice(0, 8);
   await requireTyped(terminal, `Type ${begin} to erase it: `, begin);
   const signer = await unlock(keyturn, terminal, name);
-  const { body } = await keyturn.erase({ digest, reason, signer, holders, undo });
-  return { erasure, by: body.by };
+  return { erasure, erased: await keyturn.ledger.erase({ digest, reason, signer, holders, undo }) };
 }
 
 async function requireTyped(terminal: Terminal, question: string, expected: string): Promise<void> {
@@ -56,7 +53,7 @@ async function requireTyped(terminal: Terminal, question: string, expected: stri
 }
 
 /** What it is, what goes with it, what rests on it, and what is lost. */
-function erasureLines(erasure: Erasure): string[] {
+function erasureLines(erasure: VerbResult<'ledger.explainErase'>): string[] {
   const { digest, bytes, objects, kept, holders, named_by, stops, undo, replay } = erasure;
   const [self, ...together] = objects;
   const of = new Map(named_by.map((one) => [one.subject, one]));
@@ -78,19 +75,4 @@ function erasureLines(erasure: Erasure): string[] {
 
 function article(role: string): string {
   return /^[aeiou]/.test(role) ? `an ${role}` : `a ${role}`;
-}
-
-function resultOf(erasure: Erasure, erased: Result<'object erase'>['erased']): Result<'object erase'> {
-  const { objects, named_by, stops, undo, replay } = erasure;
-  return {
-    erasure: {
-      ...erasure,
-      objects: [...objects],
-      named_by: [...named_by],
-      stops: [...stops],
-      undo: [...undo],
-      replay: [...replay],
-    },
-    erased,
-  };
 }

@@ -1,22 +1,27 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Keyturn, type PlanSpec, planBytesMax, type Signer } from '../../keyturn.ts';
+import {
+  type Keyturn,
+  type PlanSpec,
+  planBytesMax,
+  type Signer,
+  type Result as Verb,
+} from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { drawShown } from '../draw.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
-import { requireId } from '../operand.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';
 
 /** Says everything that is wrong with a plan, each with its place. */
 export function validate(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const { plan_id, actions, problems } = await keyturn.validatePlan(planSource(file, call.options));
+    const result = await keyturn.plans.validate(planSource(file, call.options));
+    const { plan_id, actions, problems } = result;
     if (problems.length > 0) return problemsOf(file, call.options, problems);
-    const result: Result<'plan validate'> = { plan_id, actions, problems: [] };
     return {
       result,
       lines: [`[OK] ${visible(plan_id ?? '')}: ${actions} action(s), nothing is wrong with it`],
@@ -24,24 +29,14 @@ export function validate(call: Call): Promise<Answer> {
   });
 }
 
-type Problems = Awaited<ReturnType<Keyturn['validatePlan']>>['problems'];
+type Problems = Verb<'plans.validate'>['problems'];
 
 function problemsOf(file: string, { config = '' }: Options, problems: Problems): Answer {
   const lines = problems.map(({ source, line, column, code, message, pointer }) => {
     const place = `${source === 'config' ? config : file}:${line}:${column}`;
     return `${visible(place)}: ${code} ${visible(message)} (${visible(pointer || '/')})`;
   });
-  const result: Result<'plan validate'> = {
-    plan_id: null,
-    actions: 0,
-    problems: problems.map(({ line, column, pointer, code, message }) => ({
-      line,
-      column,
-      pointer,
-      code,
-      message,
-    })),
-  };
+  const result: Verb<'plans.validate'> = { plan_id: null, actions: 0, problems };
   const refusal = new Refusal('SHAPE_INVALID', `${problems.length} problem(s) in ${visible(file)}.`);
   return { result, lines, refusal };
 }
@@ -50,25 +45,25 @@ function problemsOf(file: string, { config = '' }: Options, problems: Problems):
 export function preview(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const { effect, shown } = await keyturn.previewPlan(await planFrom(keyturn, file, call.options));
-    const result: Result<'plan preview'> = { plan_id: effect.plan_id, effect: { ...effect }, shown };
-    return { result, lines: drawShown(shown, stdoutLook(new Date())), is_long: true };
+    const result = await keyturn.plans.preview({ spec: await planFrom(keyturn, file, call.options) });
+    return { result, lines: drawShown(result.shown, stdoutLook(new Date())), is_long: true };
   });
 }
 
 /** Makes the missing reports of a finished run again. What is there stays as it is. */
 export function report(call: Call): Promise<Answer> {
-  const execution_id = requireId(call);
+  const typed = requireId(call);
   return reading(call, async (keyturn) => {
-    const { folder, written } = await keyturn.reportPlan(execution_id);
-    const result: Result<'plan report'> = { execution_id, folder, written: [...written] };
+    const execution_id = await meantBy(keyturn, 'execution', typed);
+    const result = await keyturn.plans.report({ execution_id });
+    const { folder, written } = result;
     const said = written.length === 0 ? 'No report is missing' : `Made again: ${written.join(', ')}`;
     return { result, lines: [`[OK] ${said}`, `  Reports: ${visible(folder)}`] };
   });
 }
 
 export async function planFrom(keyturn: Keyturn, file: string, options: Options): Promise<PlanSpec> {
-  const read = await keyturn.readPlan(planSource(file, options));
+  const read = await keyturn.plans.read(planSource(file, options));
   if ('spec' in read) return read.spec;
   const [first] = read.problems;
   const more =
@@ -96,19 +91,30 @@ export function rollback(call: Call): Promise<Answer> {
   } = call.options;
   if (checkpoints.length > 0 && except.length > 0)
     refuse('USAGE', 'Say --checkpoint for what to restore, or --except for what to leave, not both.');
-  const chosen = { checkpoints, except };
+  const chosen = { checkpoints, except, host_is_dead };
   if (call.options.preview)
-    return reading(call, async (keyturn) => rolledBack(await keyturn.previewRollback(run, chosen)));
+    return reading(call, async (keyturn) =>
+      foretold(await keyturn.plans.previewRollback({ run, ...chosen })),
+    );
   if (reason === undefined) refuse('USAGE', 'A rollback needs --reason, or --preview to only look.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
-    const seen = await keyturn.previewRollback(run, chosen);
+    const seen = await keyturn.plans.previewRollback({ run, ...chosen });
+    if (seen.status === 'rolled_back') return foretold(seen);
     // The run that was looked at: a later one may have become the last meanwhile.
     const { execution_id } = seen;
-    const undo = (signer: Signer) =>
-      keyturn.rollback({ execution_id, ...chosen, reason, signer, host_is_dead });
-    return rolledBack(await actAs(keyturn, name, undo, () => rolledBack(seen).lines));
+    const undo = (signer: Signer) => keyturn.plans.rollback({ execution_id, ...chosen, reason, signer });
+    return rolledBack(await actAs(keyturn, name, undo, () => foretold(seen).lines));
   });
+}
+
+/** What a look says. Where the run is undone already, nothing is signed, so no passphrase is asked for. */
+function foretold(outcome: Outcome): Answer {
+  const { execution_id, status } = outcome;
+  const answer = rolledBack(outcome);
+  return status === 'rolled_back'
+    ? { ...answer, lines: [`[OK] ${execution_id} is rolled back already`] }
+    : answer;
 }
 
 function runOf({ operands: [run], options: { last = false } }: Call): string {
@@ -116,24 +122,10 @@ function runOf({ operands: [run], options: { last = false } }: Call): string {
   return run ?? 'last';
 }
 
-type Outcome = Awaited<ReturnType<Keyturn['rollback']>>;
+type Outcome = Verb<'plans.rollback'>;
 
 function rolledBack(outcome: Outcome): Answer {
   const { execution_id } = outcome;
-  const result: Result<'rollback'> = {
-    execution_id,
-    status: outcome.status,
-    paths: outcome.paths.map(({ path, step, done, code, message }) => ({
-      path,
-      step,
-      done,
-      code: code ?? null,
-      message: message ?? null,
-    })),
-    folders_removed: [...outcome.folders_removed],
-    not_undone: [...outcome.not_undone],
-    instructions: [...outcome.instructions],
-  };
   const undone = (done: boolean) => (done || outcome.status === 'preview' ? '' : 'NOT DONE: ');
   const details = [
     ...outcome.paths.map(
@@ -146,11 +138,15 @@ function rolledBack(outcome: Outcome): Answer {
   ];
   if (outcome.status === 'stuck') {
     const refusal = new Refusal('ROLLBACK_STUCK');
-    return { result, lines: [`[ERROR] The rollback of ${execution_id} is stuck`, ...details], refusal };
+    return {
+      result: outcome,
+      lines: [`[ERROR] The rollback of ${execution_id} is stuck`, ...details],
+      refusal,
+    };
   }
   const line =
     outcome.status === 'preview'
       ? `[OK] A rollback of ${execution_id} would ${outcome.paths.length === 0 ? 'change nothing' : 'do this'}`
       : `[OK] ${execution_id} is rolled back`;
-  return { result, lines: [line, ...details] };
+  return { result: outcome, lines: [line, ...details] };
 }

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Keyturn, PolicyDiff, PolicyProblem, TableResult } from '../../keyturn.ts';
+import type { Keyturn, PolicyProblem, Result as Verb } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { drawShown } from '../draw.ts';
@@ -11,11 +11,13 @@ import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';
 import { countOf } from './list.ts';
 
+type Tested = Verb<'policies.test'>['tests'][number];
+
 /** Everything that is wrong with the files in policies/, and everything that is odd about them. */
 export function check(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const problems = await keyturn.checkPolicies();
-    const result: Result<'policy check'> = { problems };
+    const result = await keyturn.policies.check();
+    const { problems } = result;
     const lines = problems.map((problem) => problemLine(problem, stdoutPainter()));
     const errors = problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) return { result, lines, refusal: unusable(errors) };
@@ -40,14 +42,8 @@ function unusable([first, ...others]: readonly PolicyProblem[]): Refusal {
 /** Asks every question of policies/tests.yaml. */
 export function test(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const found = await keyturn.testPolicies();
-    const tests = found.map(({ name, expected, got, passed }) => ({
-      name,
-      expected,
-      got: { ...got },
-      passed,
-    }));
-    const result: Result<'policy test'> = { tests };
+    const result = await keyturn.policies.test();
+    const found = result.tests;
     const lines = found.map((one) => testLine(one, stdoutPainter()));
     const failed = found.filter(({ passed }) => !passed);
     if (failed.length > 0) return { result, lines, refusal: failure(failed) };
@@ -57,14 +53,14 @@ export function test(call: Call): Promise<Answer> {
   });
 }
 
-function testLine({ name, expected, got, passed }: TableResult, paint: Paint): string {
+function testLine({ name, expected, got, passed }: Tested, paint: Paint): string {
   if (passed) return `${paint('green', 'ok  ')} ${visible(name)}`;
   const { allowed, by } = expected;
   const wanted = `${allowed ? 'allow' : 'deny'}${by === null ? '' : ` by "${by}"`}`;
   return `${paint('alarm', 'BAD ')} ${visible(`${name}: expected ${wanted}, got: ${got.words}`)}`;
 }
 
-function failure(failed: readonly TableResult[]): Refusal {
+function failure(failed: readonly Tested[]): Refusal {
   const { name, expected, got } = failed[0]!;
   const more = failed.length > 1 ? ` And ${failed.length - 1} more.` : '';
   return new Refusal(
@@ -79,41 +75,23 @@ const RECENT = 1000;
 export function diff(call: Call): Promise<Answer> {
   const recent = countOf(call.options.recent, RECENT, '--recent');
   return reading(call, async (keyturn) => {
-    const found = await keyturn.diffPolicies(recent);
-    return { result: diffOf(found), lines: diffLines(found, stdoutLook(new Date())) };
+    const result = await keyturn.policies.diff({ recent });
+    return { result, lines: diffLines(result, stdoutLook(new Date())) };
   });
 }
 
-function diffOf({ decisions, added, removed, changed, ...rest }: PolicyDiff): Result<'policy diff'> {
-  return {
-    ...rest,
-    added: [...added],
-    removed: [...removed],
-    changed: [...changed],
-    decisions: decisions.map(({ record, after, subject, at }) => ({
-      subject,
-      at,
-      action: record.request.action,
-      principal: record.request.principal.name,
-      before: { ...record.decision },
-      after: { ...after },
-    })),
-  };
-}
-
-function diffLines(found: PolicyDiff, sheet: Sheet): string[] {
+function diffLines(found: Verb<'policies.diff'>, sheet: Sheet): string[] {
   const { active, files, shown, asked, decisions } = found;
   if (active === files) return ['[OK] The files in policies/ are the active policies'];
   return [
     ...drawShown(shown, sheet),
-    ...decisions.flatMap(({ record, after, subject, at }) => {
-      const { action, principal } = record.request;
-      return [
-        `${at}  ${visible(subject)}: ${action} by ${visible(principal.name)}`,
-        `  was: ${visible(record.decision.words)}`,
+    ...decisions.flatMap(({ subject, at, action, principal, before, after }) =>
+      [
+        `${at}  ${visible(subject)}: ${action} by ${visible(principal)}`,
+        `  was: ${visible(before.words)}`,
         `  now: ${visible(after.words)}`,
-      ].flatMap((line) => folded(line, sheet.columns));
-    }),
+      ].flatMap((line) => folded(line, sheet.columns)),
+    ),
     decisionsLine(decisions.length, asked),
   ];
 }
@@ -127,28 +105,24 @@ function decisionsLine(changed: number, asked: number): string {
 export function activate(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
-    const errors = (await keyturn.checkPolicies()).filter(({ severity }) => severity === 'error');
+    const errors = (await keyturn.policies.check()).problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) throw unusable(errors);
-    const found = await keyturn.diffPolicies(RECENT);
+    const found = await keyturn.policies.diff();
     if (found.active === found.files) return activeAlready(found.files, reason);
     await requireTable(keyturn);
     const name = await whoActs(keyturn, call.options.as);
-    const { body } = await actAs(
+    const { policies, ...activated } = await actAs(
       keyturn,
       name,
       // Whoever edits the files while the passphrase is typed would have others activated than were shown.
-      (signer) => keyturn.activatePolicies({ reason, signer, snapshot: found.files, replaces: found.active }),
+      (signer) =>
+        keyturn.policies.activate({ reason, signer, snapshot: found.files, replaces: found.active }),
       (columns) => diffLines(found, { paint: painter(true), columns }),
     );
-    const result: Result<'policy activate'> = {
-      snapshot: body.snapshot,
-      activated: true,
-      by: body.by,
-      reason,
-    };
+    const result: Result<'policy activate'> = { ...activated, activated: true };
     return {
       result,
-      lines: [`[OK] ${body.by} activated ${body.policies} policies`, `Snapshot: ${body.snapshot}`],
+      lines: [`[OK] ${result.by} activated ${policies} policies`, `Snapshot: ${result.snapshot}`],
     };
   });
 }
@@ -159,7 +133,7 @@ function activeAlready(snapshot: string, reason: string): Answer {
 }
 
 async function requireTable(keyturn: Keyturn): Promise<void> {
-  const failed = (await keyturn.testPolicies()).filter(({ passed }) => !passed);
+  const failed = (await keyturn.policies.test()).tests.filter(({ passed }) => !passed);
   if (failed.length > 0) {
     const { code, message } = failure(failed);
     refuse(code, message);

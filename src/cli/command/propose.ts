@@ -1,14 +1,15 @@
+import { codeOf } from '../../canonical/code.ts';
 import { parseJson } from '../../canonical/json.ts';
-import { isUuid } from '../../canonical/uuid.ts';
-import { Keyturn, type Proposal, parseDuration, type Signer } from '../../keyturn.ts';
+import { Keyturn, parseDuration, type Request, type Result, type Signer } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { ownerOf } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
+import { meantBy, requireId, requireTyped } from '../operand.ts';
 import { writing } from '../project.ts';
-import type { Result } from '../schema.ts';
+import type { Result as Printed } from '../schema.ts';
 import { fields } from '../table.ts';
 import { planFrom } from './plan.ts';
 
@@ -17,27 +18,59 @@ export function propose(call: Call): Promise<Answer> {
   requireOneSource(options);
   // An envelope is read before the store is opened: malformed input leaves no trace.
   const envelope =
-    options.envelope === undefined ? null : parseJson(readInput(options.envelope, limits.json_bytes));
+    options.envelope === undefined ? null : envelopeIn(readInput(options.envelope, limits.json_bytes));
   return writing(call, async (keyturn) => {
-    const draft = envelope ?? (await draftOf(keyturn, options));
+    const draft = (envelope ?? (await draftOf(keyturn, options))) as Request<'intents.propose'>;
     const signer = await signerIn(keyturn, options);
-    const { intent_id, hash, envelope: frozen } = await keyturn.propose(draft, signer);
-    const result: Result<'propose'> = {
-      intent_id,
-      hash,
-      tool: nameOf(frozen.effect),
-      effect_digest: frozen.effect.digest,
-      proposer: frozen.issuer,
-      signed: signer !== undefined,
-      replaces: frozen.replaces,
-      expires_at: frozen.expiry,
-    };
-    return { result, lines: told(result) };
+    return proposed(keyturn, await keyturn.intents.propose({ ...draft, signer }));
   });
 }
 
-function nameOf(effect: Proposal['envelope']['effect']): string {
-  return effect.kind === 'tool' ? effect.tool : String(effect.plan.plan_id);
+/** Proposes what the tool of a run declared to undo it. */
+export function undo(call: Call): Promise<Answer> {
+  const typed = requireId(call);
+  const { goal: declared_goal, by: issuer } = call.options;
+  return writing(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const signer = await signerIn(keyturn, call.options);
+    return proposed(keyturn, await keyturn.intents.undo({ intent_id, issuer, declared_goal, signer }));
+  });
+}
+
+export function withdraw(call: Call): Promise<Answer> {
+  const typed = requireId(call);
+  const { receipt, agentKey, as } = call.options;
+  const reason = call.options.reason!;
+  if ([receipt, agentKey, as].filter((one) => one !== undefined).length > 1)
+    refuse('USAGE', 'Name one of --receipt, --agent-key and --as.');
+  return writing(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const result =
+      receipt === undefined
+        ? await signedWithdrawal(keyturn, { intent_id, reason }, call.options)
+        : await keyturn.intents.withdraw({ intent_id, reason, receipt });
+    return { result, lines: [`[OK] ${result.by} withdrew ${intent_id}. That is final`] };
+  });
+}
+
+async function signedWithdrawal(
+  keyturn: Keyturn,
+  request: { readonly intent_id: string; readonly reason: string },
+  { agentKey, as }: Options,
+) {
+  if (agentKey !== undefined)
+    return keyturn.intents.withdraw({ ...request, signer: await ownerOf(keyturn, agentKey) });
+  return actAs(keyturn, await whoActs(keyturn, as), (signer) =>
+    keyturn.intents.withdraw({ ...request, signer }),
+  );
+}
+
+/** What is no object, or brings a signer of its own, is refused by the schema, as it is. */
+function envelopeIn(bytes: Uint8Array): object {
+  const envelope = parseJson(bytes);
+  const is_object = envelope !== null && typeof envelope === 'object' && !Array.isArray(envelope);
+  if (!is_object || 'signer' in envelope) refuse('SHAPE_INVALID', 'The envelope is not valid.');
+  return envelope;
 }
 
 /** The proposer's own key makes the name a fact. An envelope names its proposer itself. */
@@ -48,19 +81,23 @@ async function signerIn(keyturn: Keyturn, { agentKey, by, sign }: Options): Prom
 }
 
 function requireOneSource(options: Options): void {
-  const { tool, plan, config, envelope, arg, goal, by, ttl, replaces, agentKey, sign } = options;
+  const { tool, plan, config, envelope, arg, goal, by, ttl, replaces, idempotencyKey, agentKey, sign } =
+    options;
   if ([tool, plan, envelope].filter((source) => source !== undefined).length !== 1)
     refuse('USAGE', 'Name one of --tool, --plan and --envelope.');
   if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
   if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
-  if (replaces !== undefined && !isUuid(replaces)) refuse('ID_MALFORMED');
+  if (replaces !== undefined) requireTyped(replaces);
   if (sign && agentKey !== undefined) refuse('USAGE', '--sign is for a human, --agent-key for an agent.');
   if (envelope === undefined && agentKey !== undefined && by === undefined)
     refuse('USAGE', '--agent-key signs in the name of --by: name who proposes.');
-  if (envelope !== undefined && [arg, goal, by, ttl, replaces].some((option) => option !== undefined))
+  if (
+    envelope !== undefined &&
+    [arg, goal, by, ttl, replaces, idempotencyKey].some((option) => option !== undefined)
+  )
     refuse(
       'USAGE',
-      'An envelope says everything itself: --arg, --goal, --by, --ttl and --replaces do not go with it.',
+      'An envelope says everything itself: --arg, --goal, --by, --ttl, --replaces and --idempotency-key do not go with it.',
     );
 }
 
@@ -70,15 +107,20 @@ async function draftOf(keyturn: Keyturn, options: Options): Promise<object> {
     declared_goal: goal ?? (plan === undefined ? `Run ${tool}.` : `Carry out ${plan}.`),
     effect:
       plan === undefined
-        ? { kind: 'tool', tool, arguments: keyturn.argumentsOf(tool, pairsOf(arg)) }
+        ? {
+            kind: 'tool',
+            tool,
+            ...(await keyturn.tools.arguments({ tool, texts: Object.fromEntries(pairsOf(arg)) })),
+          }
         : { kind: 'plan', ...(await planFrom(keyturn, plan, options)) },
     ...(by === undefined ? {} : { issuer: by }),
-    ...(replaces === undefined ? {} : { replaces }),
+    ...(replaces === undefined ? {} : { replaces: await meantBy(keyturn, 'intent', replaces) }),
+    ...(options.idempotencyKey === undefined ? {} : { idempotency_key: options.idempotencyKey }),
     ...(ttl === undefined ? {} : { expiry: new Date(Date.now() + parseDuration(ttl) * 1000).toISOString() }),
   };
 }
 
-function pairsOf(words: readonly string[]): ReadonlyMap<string, string> {
+export function pairsOf(words: readonly string[]): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
   for (const word of words) {
     const equals = word.indexOf('=');
@@ -90,13 +132,37 @@ function pairsOf(words: readonly string[]): ReadonlyMap<string, string> {
   return pairs;
 }
 
-function told({ intent_id, hash, tool, proposer, expires_at }: Result<'propose'>): string[] {
+/** The proposer may have asked for the same before. */
+async function proposed(keyturn: Keyturn, proposal: Result<'intents.propose'>): Promise<Answer> {
+  const { intent_id } = proposal;
+  const twin = proposal.repeated ? null : (await keyturn.intents.twin({ intent_id })).intent_id;
+  const result: Printed<'propose'> = { ...proposal, twin };
+  return { result, lines: told(result) };
+}
+
+function told({
+  intent_id,
+  hash,
+  tool,
+  proposer,
+  expires_at,
+  receipt,
+  repeated,
+  twin,
+}: Printed<'propose'>): string[] {
   return [
-    `[OK] ${proposer} proposes ${tool}. Nothing runs until a human approves it`,
+    repeated
+      ? `[OK] ${proposer} proposed ${tool} before, under the same key. It is the same intent`
+      : `[OK] ${proposer} proposes ${tool}. Nothing runs until a human approves it`,
     ...fields([
       ['ID', intent_id],
       ['Hash', hash],
+      ['Code', codeOf(hash)],
       ['Expires', expires_at],
+      ...(twin === null
+        ? []
+        : [['Same as', `${twin}, which has not run: one of the two is enough`] as const]),
+      ...(receipt === null ? [] : [['Receipt', `${receipt} (who has it can withdraw the intent)`] as const]),
     ]),
   ];
 }

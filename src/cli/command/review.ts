@@ -1,21 +1,32 @@
+import { beginsCode } from '../../canonical/code.ts';
+import { visible } from '../../canonical/visible.ts';
 import type { IntentState, Keyturn } from '../../keyturn.ts';
-import { refuse } from '../../refusal.ts';
+import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
-import { whoActs } from '../human.ts';
+import { earlierLines } from '../earlier.ts';
+import { whoActs, withTries } from '../human.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { standingOf } from '../standing.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
-import { approvedLines, drawReview, rejectedLine, requireWhole, sign, signRejection } from './approve.ts';
+import {
+  approvedLines,
+  drawReview,
+  NOT_THE_CODE,
+  type Review,
+  rejectedLine,
+  requireWhole,
+  sign,
+  signRejection,
+} from './approve.ts';
 
 const QUESTION =
-  'Type the exact id to approve, r and a reason to reject, Enter to skip, s to skip this proposer, q to stop: ';
+  'Type the first 6 characters of the code to approve, r and a reason to reject, Enter to skip, s to skip this proposer, q to stop: ';
 
 /** Walks through what waits for a human, oldest first. Each one is a decision of its own. */
 export function review(call: Call): Promise<Answer> {
   return writing(call, async (keyturn) => {
-    const pending = await pendingIntents(keyturn, new Date());
+    const pending = await pendingIntents(keyturn);
     const done: Done = { approved: [], rejected: [], skipped: [] };
     if (pending.length === 0) return { result: done, lines: ['[OK] Nothing to review'] };
     const name = await whoActs(keyturn, call.options.as);
@@ -33,20 +44,18 @@ interface Walk {
   readonly done: Done;
 }
 
-const PAGE = 500;
-
-/** What waits for a first signature, and what was approved too long ago. */
-async function pendingIntents(keyturn: Keyturn, now: Date): Promise<IntentState[]> {
+/** What waits for a first signature, and what was approved too long ago; the oldest first. */
+async function pendingIntents(keyturn: Keyturn): Promise<IntentState[]> {
   const found: IntentState[] = [];
-  for (const status of ['proposed', 'approved'] as const) {
-    for (let after: string | undefined; ; ) {
-      const page = await keyturn.list({ status, limit: PAGE, ...(after === undefined ? {} : { after }) });
-      found.push(...page.filter((state) => ['waiting', 'approval expired'].includes(standingOf(state, now))));
-      after = page.at(-1)?.intent_id;
-      if (page.length < PAGE) break;
-    }
+  for (const standing of ['approval expired', 'waiting'] as const) {
+    let next: string | null | undefined;
+    do {
+      const page = await keyturn.intents.list({ standing, limit: 1_000, ...(next && { cursor: next }) });
+      found.push(...page.intents);
+      next = page.next;
+    } while (next !== null);
   }
-  return found;
+  return found.reverse();
 }
 
 async function walk(
@@ -63,21 +72,21 @@ async function walk(
       done.skipped.push(intent_id);
       continue;
     }
-    const seen = await keyturn.review(intent_id);
+    const seen = await keyturn.intents.review({ intent_id });
     terminal.write(`\n[${i + 1} of ${pending.length}]\n`);
-    await drawReview(terminal, seen);
-    const typed = await terminal.ask(QUESTION);
+    await drawReview(terminal, seen, await earlierLines(keyturn, terminal, { intent_id, name }));
+    const typed = await askAbout(terminal, seen, await whyNot(keyturn, seen.intent, name));
     if (typed === 'q') return;
     if (typed === 's') passed.add(sourceOf(state));
     if (typed === '' || typed === 's') done.skipped.push(intent_id);
-    else if (typed === intent_id) {
+    else if (beginsCode(typed, seen.intent.hash)) {
       requireWhole(seen);
       const approval = await sign(keyturn, terminal, { seen, name });
       done.approved.push(approval);
       terminal.write(`${approvedLines(approval)[0]}\n`);
-    } else if (/^r(\s|$)/.test(typed)) {
+    } else {
       const reason = typed.slice(1).trim() || (await terminal.ask('Why: ')).trim();
-      const { hash } = seen.state;
+      const { hash } = seen.intent;
       const rejection = await signRejection(keyturn, terminal, {
         intent_id,
         hash,
@@ -86,7 +95,41 @@ async function walk(
       });
       done.rejected.push(rejection);
       terminal.write(`${rejectedLine(rejection)}\n`);
-    } else refuse('CONFIRMATION_WRONG');
+    }
+  }
+}
+
+/** Why this human cannot approve it; null where they can. */
+async function whyNot(
+  keyturn: Keyturn,
+  { intent_id, hash }: IntentState,
+  by: string,
+): Promise<string | null> {
+  const { code, words } = await keyturn.intents.whatIf({ intent_id, hash, by, act: 'approve' });
+  return code === null ? null : `${by} cannot approve it: ${visible(words ?? '')} (${code})`;
+}
+
+const REJECTS = /^r(\s|$)/;
+
+/** What the person decides. What is no answer is asked again, and after three tries the intent is skipped. */
+async function askAbout(terminal: Terminal, { intent }: Review, blocked: string | null): Promise<string> {
+  if (blocked !== null) terminal.write(`${blocked}\n`);
+  const ask = async () => {
+    const typed = await terminal.ask(QUESTION);
+    if (
+      ['', 's', 'q'].includes(typed) ||
+      REJECTS.test(typed) ||
+      (blocked === null && beginsCode(typed, intent.hash))
+    )
+      return typed;
+    return refuse('CONFIRMATION_WRONG', blocked ?? NOT_THE_CODE);
+  };
+  try {
+    return await withTries(terminal, ['CONFIRMATION_WRONG'], ask);
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'CONFIRMATION_WRONG')) throw error;
+    terminal.write(`${error.message} It is skipped.\n`);
+    return '';
   }
 }
 

@@ -1,20 +1,21 @@
 import { isDigest } from '../../canonical/digest.ts';
 import { isUuid } from '../../canonical/uuid.ts';
-import { visible } from '../../canonical/visible.ts';
-import { Keyturn, type Progress as PlanProgress, type Preview, type Report } from '../../keyturn.ts';
+import { Keyturn, type Result } from '../../keyturn.ts';
 import { QUESTION, screen } from '../../lane/report.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
-import { refusedLines, runLines } from '../adapter.ts';
+import { printedLines, refusedLines, runLines } from '../adapter.ts';
 import { type Answer, type Call, denied } from '../answer.ts';
+import { liveOf } from '../live.ts';
 import { painter } from '../paint.ts';
 import { planScreen } from '../plan-lines.ts';
 import { present } from '../present.ts';
 import { presentedBy } from '../presented.ts';
 import { folderOf } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { confinementLines } from '../screen.ts';
 import { refusalOf } from '../tell.ts';
 import { atTerminal } from '../terminal.ts';
+
+type Preview = Result<'runs.preview'>;
 
 /** How far a run came. It decides what may be said about it when something goes wrong. */
 export interface Progress {
@@ -61,14 +62,10 @@ export function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
 }
 
 async function dryRun(keyturn: Keyturn, intent_id: string, hash: string, call: Call): Promise<Answer> {
-  const { effect, shown, capability } = await keyturn.preview(intent_id, hash, presentedBy(call.options));
-  const { capability_id } = capability.recorded;
-  const told =
-    effect.kind === 'tool' ? { tool: effect.tool, argv: effect.argv } : { tool: effect.plan_id, argv: [] };
-  const result: Result<'run'> = { dry_run: true, intent_id, hash, capability_id, ...told, shown };
+  const result = await keyturn.runs.preview({ intent_id, hash, ...presentedBy(call.options) });
   return {
     result,
-    lines: [...screenOf(intent_id, effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
+    lines: [...screenOf(intent_id, result.effect), '', '[OK] Dry run: nothing executed, nothing recorded'],
   };
 }
 
@@ -85,13 +82,16 @@ async function realRun(
   call: Call,
   progress: Progress,
 ): Promise<Answer> {
-  const capability = presentedBy(call.options);
+  const which = { ...asked, ...presentedBy(call.options) };
   return interruptible(async (abort) => {
-    const confirm = async (seen: Preview) => {
-      progress.confirmed = await confirmed(seen, call.options.json === true, abort);
-      return progress.confirmed;
-    };
-    return reported(await keyturn.run({ ...asked, capability, confirm, abort, ...progressOf(call) }));
+    const shown = await keyturn.runs.look(which);
+    if (!(await confirmed(shown, call.options.json === true, abort))) refuse('CONFIRMATION_DECLINED');
+    progress.confirmed = true;
+    const { seen } = shown;
+    const live = liveOf(call);
+    const report = await keyturn.runs.run({ ...which, seen, abort, ...live?.on });
+    live?.end();
+    return reported(report, live !== null);
   });
 }
 
@@ -107,56 +107,26 @@ export async function interruptible<T>(act: (abort: AbortSignal) => Promise<T>):
   }
 }
 
-/** A plan says how far it is, on a terminal only, in one line that is gone when it ends. */
-export function progressOf({ options }: Call): { onProgress?: (progress: PlanProgress) => void } {
-  if (options.json || !process.stderr.isTTY) return {};
-  // A terminal that hangs up must not end a plan half way.
-  process.stderr.on('error', () => {});
-  return {
-    onProgress: ({ done, of, what }) => {
-      process.stderr.write(what === 'done' ? '\r\x1b[K' : `\r\x1b[K[${done}/${of}] ${visible(what)}`);
-    },
-  };
-}
-
 /** Only `y` is yes. */
 function confirmed(
-  { state, effect, shown, capability }: Preview,
+  { intent, effect, shown, capability }: Preview,
   json: boolean,
   abort: AbortSignal,
 ): Promise<boolean> {
   return atTerminal(async (terminal) => {
     const look = { paint: painter(true), columns: terminal.columns };
     const more = confinementLines(shown, look, capability);
-    await present(terminal, [...screenOf(state.intent_id, effect), ''], { json, more, abort });
+    await present(terminal, [...screenOf(intent.intent_id, effect), ''], { json, more, abort });
     return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
   });
 }
 
-/** What became of it, and why where it did not end well. */
-export function reported(report: Report): Answer & { result: Result<'run'> } {
-  const { reason_code } = report;
-  const result = reportOf(report);
-  const lines = runLines(report);
+/** What became of it, and why where it did not end well. 001 shows the errors of a tool that failed; the rest of its output goes beside. */
+export function reported(result: Result<'runs.run'>, is_seen: boolean): Answer {
+  const { reason_code, folder, stdout } = result;
+  const lines = runLines(result);
   if (reason_code === null) return { result, lines };
-  return { result, lines, refusal: new Refusal(reason_code, explain(reason_code).meaning) };
-}
-
-export function reportOf(report: Report) {
-  const { execution_id, intent_id, capability_id, tool, exit_code, signal, finished_at, folder } = report;
-  return {
-    dry_run: false as const,
-    execution_id,
-    intent_id,
-    capability_id,
-    tool,
-    outcome: report.result,
-    exit_code,
-    signal,
-    finished_at,
-    stdout: Buffer.from(report.stdout.bytes).toString('utf8'),
-    stderr: Buffer.from(report.stderr.bytes).toString('utf8'),
-    folder,
-    reports_missing: report.reports_missing,
-  };
+  const refusal = new Refusal(reason_code, explain(reason_code).meaning);
+  if (is_seen || folder !== null || stdout === '') return { result, lines, refusal };
+  return { result, lines, refusal, notes: ['Tool output:', ...printedLines(result, 'stdout')] };
 }

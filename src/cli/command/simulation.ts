@@ -2,13 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import { isDigest } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import { parseYaml } from '../../canonical/yaml.ts';
-import {
-  type BoundSection,
-  type Keyturn,
-  type ListedSimulation,
-  parseDuration,
-  type Signer,
-} from '../../keyturn.ts';
+import { type BoundSection, type Keyturn, parseDuration, type Result, type Signer } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -18,18 +12,18 @@ import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { painter, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
-type Changed = Result<'simulation activate'>;
+type Changed = Result<'simulations.activate'>;
 type Change = Keyturn['simulations']['register'];
+type Simulation = Result<'simulations.get'>;
 
 /** Takes a file into the ledger. It gives nobody any right: a draft runs nowhere. */
 export function register(call: Call): Promise<Answer> {
   return changing(call, {
     idOf: (keyturn) => idIn(keyturn, call.operands[0] ?? ''),
     look: async (keyturn, id) => {
-      const found = await listed(keyturn, id);
+      const found = await keyturn.simulations.get({ id });
       return lookAt(found, [], found.sections);
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.register({ ...request, ...seen }),
@@ -44,11 +38,11 @@ export function activate(call: Call): Promise<Answer> {
   return changing(call, {
     idOf: async () => call.operands[0] ?? '',
     look: async (keyturn, id) => {
-      const found = await listed(keyturn, id);
-      if (found.registered === null) refuse('SIMULATION_NOT_REGISTERED');
+      const found = await keyturn.simulations.get({ id });
+      if (found.registered_version === null) refuse('SIMULATION_NOT_REGISTERED');
       if (found.has_changed)
         refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
-      const { consent, sections, digest } = await keyturn.simulations.bound(id);
+      const { consent, sections, digest } = await keyturn.simulations.bound({ id });
       const more: Field[] = [['For', ttl], ...consent.map(fieldOf), ['Binds', digest]];
       return lookAt(found, more, sections, { bound: digest });
     },
@@ -104,21 +98,7 @@ function changing(call: Call, { idOf, look, act, next }: Changing): Promise<Answ
     if (wanted !== undefined && wanted !== seen.digest)
       refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what --digest names. Look at it again.');
     const sign = (signer: Signer) => act(keyturn, seen)({ id, reason, signer });
-    const { body } = await actAs(keyturn, name, sign, screen);
-    const { simulation, version, status, definition, proof, bound, standing_delegation } = body;
-    const { expires_at, by } = body;
-    const result: Changed = {
-      simulation,
-      version,
-      status,
-      definition,
-      proof,
-      bound,
-      standing_delegation,
-      expires_at,
-      by,
-      reason,
-    };
+    const result = await actAs(keyturn, name, sign, screen);
     return { result, lines: [doneLine(result), ...next(result)] };
   });
 }
@@ -140,13 +120,8 @@ async function idIn({ layout }: Keyturn, word: string): Promise<string> {
   return typeof id === 'string' ? id : refuse('SIMULATION_INVALID', `${word} has no id.`);
 }
 
-async function listed(keyturn: Keyturn, id: string): Promise<ListedSimulation> {
-  const found = (await keyturn.simulations.list()).find((one) => one.id === id);
-  return found ?? refuse('SIMULATION_NOT_REGISTERED', `There is no simulation "${id.slice(0, 64)}".`);
-}
-
 function lookAt(
-  found: ListedSimulation,
+  found: Simulation,
   more: readonly Field[],
   sections: readonly BoundSection[],
   seen: Look['seen'] = {},
@@ -169,22 +144,17 @@ function sectionLines(sections: readonly BoundSection[], sheet: Sheet): string[]
 /** One simulation, for whoever decides about it. */
 export function show(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const found = await listed(keyturn, await idIn(keyturn, call.operands[0] ?? ''));
-    const { definition, digest, registered } = found;
-    const held = await keyturn.simulations.held(found.id);
-    const differs = [...(held?.differs ?? [])];
-    const bound = held?.activated ?? null;
-    const result: Result<'simulation show'> = { ...summaryOf(found), digest, bound, differs, definition };
+    const result = await keyturn.simulations.get({ id: await idIn(keyturn, call.operands[0] ?? '') });
     const standing: Field[] = [
-      ['Digest', digest],
-      ['Until', registered?.expires_at ?? '-'],
-      ...(held === null ? [] : [heldField(differs)]),
-      ...(found.has_changed ? [['File', 'is not what was registered, or is gone'] as const] : []),
+      ['Digest', result.digest],
+      ['Until', result.expires_at ?? '-'],
+      ...(result.registered?.status === 'Active' ? [heldField(result.differs)] : []),
+      ...(result.has_changed ? [['File', 'is not what was registered, or is gone'] as const] : []),
     ];
     const columns = process.stdout.columns ?? COLUMNS;
     const sheet = { paint: stdoutPainter(), columns };
-    const lines = fieldLines([...found.lines.map(fieldOf), ...standing], sheet);
-    return { result, lines: [...lines, ...sectionLines(found.sections, sheet)] };
+    const lines = fieldLines([...result.lines.map(fieldOf), ...standing], sheet);
+    return { result, lines: [...lines, ...sectionLines(result.sections, sheet)] };
   });
 }
 
@@ -193,23 +163,10 @@ function heldField(differs: readonly string[]): Field {
   return ['Runs', [['alarm', `NOT: it is not what was activated. Differs: ${visible(differs.join(', '))}`]]];
 }
 
-function summaryOf({ id, version, status, summary, risk, registered, has_changed }: ListedSimulation) {
-  return {
-    id,
-    version,
-    status,
-    summary,
-    risk,
-    registered_version: registered?.version ?? null,
-    expires_at: registered?.expires_at ?? null,
-    has_changed,
-  };
-}
-
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const simulations = (await keyturn.simulations.list()).map(summaryOf);
-    const result: Result<'simulation list'> = { simulations };
+    const result = await keyturn.simulations.list();
+    const { simulations } = result;
     if (simulations.length === 0) return { result, lines: ['No simulations.'] };
     const rows = simulations.map((one) =>
       [

@@ -1,102 +1,80 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Freeze, freezeWords, type InDoubt, type IntentState, type Keyturn } from '../../keyturn.ts';
+import { type Freeze, freezeWords, type Keyturn, type Result } from '../../keyturn.ts';
+import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { wrongClock } from '../clock.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
-import { type Paint, stdoutPainter } from '../paint.ts';
+import { intentLines, type TableLook } from '../list-table.ts';
+import type { Paint } from '../paint.ts';
 import { reading } from '../project.ts';
-import type { Result } from '../schema.ts';
-import { standingOf } from '../standing.ts';
+import { stdoutTable } from './list.ts';
 
+/** How many of each list the verb tells at most. */
 const MOST = 1000;
+
+type Status = Result<'system.status'>;
 
 /**
  * What needs a human. A wrong clock, what is frozen and what is in doubt come first and loudly: nothing goes on, or something
- * may have happened without a record. With a wrong clock the rest is judged by it.
+ * may have happened without a record.
  */
 export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const now = new Date();
-    const clock = await wrongClock(keyturn);
-    const doubts = await keyturn.inDoubt();
-    const approved = await intents(keyturn, 'approved');
-    const proposed = await intents(keyturn, 'proposed');
-    const standing = (wanted: string) => (state: IntentState) => standingOf(state, now) === wanted;
-    const ready = approved.filter(standing('approved'));
-    const result: Result<'status'> = {
-      clock: clock && { code: clock.code, words: clock.message },
-      frozen: (await keyturn.system()).freezes.map((freeze) => ({ ...freeze })),
-      in_doubt: doubts.map(doubtOf),
-      stuck: [...(await intents(keyturn, 'stuck')), ...(await intents(keyturn, 'rolling_back'))].map(
-        executionOf,
-      ),
-      failed: (await intents(keyturn, 'failed')).map(({ intent_id }) => intent_id),
-      waiting: proposed.filter(standing('waiting')).map(({ intent_id }) => intent_id),
-      approval_expired: approved.filter(standing('approval expired')).map(({ intent_id }) => intent_id),
-      ungranted: ready.filter((state) => !isGranted(state, now)).map(nameOf),
-      approved: ready.filter((state) => isGranted(state, now)).map(nameOf),
-      policies: await keyturn.policyFiles(),
-    };
+    const result = await keyturn.system.status();
     const ungranted: string[] = [];
-    for (const state of ready.filter((one) => !isGranted(one, now)))
-      ungranted.push(await afterApproval(keyturn, state));
-    return { result, lines: told(result, ungranted, stdoutPainter()) };
+    for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one));
+    return { result, lines: told(result, ungranted, new Date()) };
   });
 }
 
-function intents(keyturn: Keyturn, wanted: IntentState['status']): Promise<IntentState[]> {
-  return keyturn.list({ status: wanted, limit: MOST });
-}
+/** No run is ordered, or what was ordered can be used no more: a human orders it again. Anything else stands in the way by itself. */
+const TO_ORDER: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'ORDER_MISSING',
+  'ORDER_LAPSED',
+  'CAPABILITY_EXPIRED',
+  'CAPABILITY_REVOKED',
+  'APPROVER_REVOKED',
+  'AGENT_TRANSITION_ILLEGAL',
+]);
 
-function nameOf({ intent_id, hash }: IntentState): { intent_id: string; hash: string } {
-  return { intent_id, hash };
-}
-
-/** Whether a capability is there that could be used now, by the clock of this machine. */
-function isGranted({ capabilities, attempt }: IntentState, now: Date): boolean {
-  return capabilities.some(
-    (one) => one.attempt === attempt && one.status === 'issued' && Date.parse(one.expires_at) > now.getTime(),
-  );
-}
-
-function executionOf({ runs }: IntentState): string {
-  return runs.at(-1)?.execution_id ?? '';
-}
-
-function doubtOf({ state, run, life }: InDoubt): Result<'status'>['in_doubt'][number] {
-  return {
-    execution_id: run.execution_id,
-    intent_id: state.intent_id,
-    tool: state.tool,
-    since: run.claimed_at,
-    host: run.executor.host,
-    pid: run.executor.pid,
-    state: state.status === 'partial' ? 'killed' : life,
-  };
+async function nextOf(keyturn: Keyturn, one: Status['ungranted'][number]): Promise<string> {
+  return TO_ORDER.has(one.code)
+    ? afterApproval(keyturn, one)
+    : `${one.intent_id}: ${explain(one.code).meaning}`;
 }
 
 const RESUME = resumeCommand('');
+const GRANT = 'keyturn grant ';
 
-function told(result: Result<'status'>, ungranted: readonly string[], paint: Paint): string[] {
+function told(result: Status, ungranted: readonly string[], now: Date): string[] {
   const { clock, frozen, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } = result;
+  const look = stdoutTable(now);
+  const { paint } = look;
+  const isResume = (next: string) => next.startsWith(RESUME);
+  const isGrant = (next: string) => next.startsWith(GRANT);
   const lines = [
     ...(clock === null ? [] : clockLines(clock, paint)),
     ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
     ...section(
       paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
-      stuck.map((id) => `keyturn rollback ${id} --reason …`),
+      stuck.map(({ execution_id }) => `keyturn rollback ${execution_id} --reason …`),
     ),
-    ...section('Failed; a human may authorise one more attempt with `keyturn retry`', failed),
-    ...section('Waiting for a human; see `keyturn review`', waiting),
-    ...section('Approved too long ago; see `keyturn review`', approval_expired),
-    ...section(
-      'Approved; a human has to grant a capability',
-      ungranted.filter((next) => !next.startsWith(RESUME)),
+    ...listed('Failed; a human may authorise one more attempt with `keyturn retry ID`', failed, look),
+    ...listed(
+      'Waiting for a human; `keyturn turn` takes the oldest, `keyturn review` walks through all',
+      waiting,
+      look,
     ),
+    ...listed(
+      'Approved, and not by enough approvals that still count; see `keyturn review`',
+      approval_expired,
+      look,
+    ),
+    ...section('Approved; a human has to order the run', ungranted.filter(isGrant)),
+    ...section('Approved; the conversation goes on with', ungranted.filter(isResume)),
     ...section(
-      'Approved; the conversation goes on with',
-      ungranted.filter((next) => next.startsWith(RESUME)),
+      'Approved, and may not run now',
+      ungranted.filter((next) => !isGrant(next) && !isResume(next)),
     ),
     ...section(
       'Granted and ready',
@@ -109,7 +87,7 @@ function told(result: Result<'status'>, ungranted: readonly string[], paint: Pai
   return lines.length === 0 ? ['[OK] Nothing needs a human'] : lines;
 }
 
-function clockLines({ code, words }: NonNullable<Result<'status'>['clock']>, paint: Paint): string[] {
+function clockLines({ code, words }: NonNullable<Status['clock']>, paint: Paint): string[] {
   return [
     paint('alarm', visible(`!!! THE CLOCK IS WRONG (${code}): ${words} !!!`)),
     '  Set the clock. If it is right, a human says so: keyturn clock accept --reason …',
@@ -125,7 +103,7 @@ function frozenLines(freeze: Freeze, paint: Paint): string[] {
   ];
 }
 
-function doubtLines(doubt: Result<'status'>['in_doubt'][number], paint: Paint): string[] {
+function doubtLines(doubt: Status['in_doubt'][number], paint: Paint): string[] {
   const { execution_id, intent_id, tool, since, host, pid } = doubt;
   if (doubt.state === 'alive')
     return [
@@ -145,9 +123,27 @@ function doubtLines(doubt: Result<'status'>['in_doubt'][number], paint: Paint): 
   ];
 }
 
+const SHOWN = 20;
+
+/** Newest first, with goals. */
+function listed(title: string, intents: Status['waiting'], look: TableLook): string[] {
+  if (intents.length === 0) return [];
+  const columns = look.columns === undefined ? undefined : look.columns - 2;
+  const shown = intentLines(intents.slice(0, SHOWN).map(withAge), { ...look, columns });
+  return [heading(title, intents), ...indented(shown, intents)];
+}
+
+const withAge = (one: Status['waiting'][number]) => ({ ...one, proposed_at: one.since });
+
 function section(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];
-  const count = items.length === MOST ? `${MOST} or more` : String(items.length);
-  const shown = items.slice(0, 20).map((item) => `  ${item}`);
-  return [`${title} (${count}):`, ...shown, ...(items.length > 20 ? ['  …'] : [])];
+  return [heading(title, items), ...indented(items.slice(0, SHOWN), items)];
+}
+
+function heading(title: string, { length }: readonly unknown[]): string {
+  return `${title} (${length === MOST ? `${MOST} or more` : length}):`;
+}
+
+function indented(lines: readonly string[], { length }: readonly unknown[]): string[] {
+  return [...lines.map((line) => `  ${line}`), ...(length > SHOWN ? ['  …'] : [])];
 }

@@ -103,7 +103,7 @@ function repairLines(result: Result<'store repair'>): string[] {
     return [`[OK] Nothing to repair: ${entries} entries verify, and the store says that there are as many`];
   return [
     written
-      ? `[OK] The ledger ends after ${entries} entries, and what is stored beside it was made anew`
+      ? `[OK] The ledger ends after ${entries} entries, and what is stored beside it was made again`
       : `Nothing was changed. To end the ledger after ${entries} entries, repeat with --keep ${entries}`,
     ...fields([
       ['Store', store],
@@ -138,22 +138,8 @@ export function verify(call: Call): Promise<Answer> {
   const { key, deep = false, head = [] } = call.options;
   const kept = head.map(readText);
   return reading(call, async (keyturn) => {
-    const { ledger, rows, objects } = await keyturn.verifyStore({
-      kept,
-      deep,
-      ...(key === undefined ? {} : { key }),
-    });
-    const store = keyturn.config.store.name;
-    const { size, root } = ledger;
-    const result: Result<'store verify'> = {
-      store,
-      size,
-      root,
-      rows,
-      objects,
-      kept_heads: kept.length,
-      deep,
-    };
+    const result = await keyturn.ledger.verifyStore({ kept, deep, key });
+    const { store, size, root, rows, objects } = result;
     return {
       result,
       lines: [

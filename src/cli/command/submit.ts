@@ -1,22 +1,21 @@
+import { codeOf } from '../../canonical/code.ts';
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call } from '../answer.ts';
-import { requireId } from '../operand.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 
 /** Step 1 of 002 by a delegate: no terminal, no passphrase, only what a human delegated to its key. */
 export function submit(call: Call): Promise<Answer> {
-  const intent_id = requireId(call);
+  const typed = requireId(call);
   namesDelegate(call.options);
   return writing(call, async (keyturn) => {
-    const { hash } = await keyturn.intent(intent_id);
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const { hash } = await keyturn.intents.get({ intent_id });
     const { signer, delegation } = (await delegateOf(keyturn, call.options)) ?? refuse('USAGE');
-    const { body } = await keyturn.submit({ intent_id, hash, signer, delegation });
-    const { by, expires_at } = body;
-    const approver = body.approver?.by ?? null;
-    const result: Result<'submit'> = { intent_id, hash, by, delegation, approver, expires_at };
+    const result = await keyturn.intents.submit({ intent_id, hash, signer, delegation });
     return { result, lines: toldLines(result) };
   });
 }
@@ -26,6 +25,7 @@ function toldLines({ intent_id, hash, by, approver, expires_at }: Result<'submit
     `[OK] ${by} submitted ${intent_id}`,
     ...fields([
       ['Hash', hash],
+      ['Code', codeOf(hash)],
       ...(approver === null
         ? ([['Next', 'a human has to approve it: keyturn review']] as const)
         : ([

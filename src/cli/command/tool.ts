@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import { type Fault, isRemark, type Keyturn, type Tool } from '../../keyturn.ts';
+import { type Fault, isRemark, type Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
@@ -9,19 +9,14 @@ import type { Result } from '../schema.ts';
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const tools = keyturn.tools().map(summaryOf);
-    const result: Result<'tool list'> = { tools };
+    const result = await keyturn.tools.list();
     const paint = stdoutPainter();
-    const lines = tools.flatMap((tool) => toolLines(tool, paint));
+    const lines = result.tools.flatMap((tool) => toolLines(tool, paint));
     return { result, lines: lines.length > 0 ? lines : ['The registry has no tools.'] };
   });
 }
 
 type Summary = Result<'tool list'>['tools'][number];
-
-function summaryOf({ name, summary, executable, sandbox, undo, timeout_s, parameters }: Tool): Summary {
-  return { name, summary, executable, sandbox, undo, timeout_s, parameters };
-}
 
 function toolLines(
   { name, summary, executable, sandbox, undo, parameters }: Summary,
@@ -44,8 +39,8 @@ function parameterWords(spec: Summary['parameters'][string]): string {
 
 export function lint(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const faults = keyturn.lintTools();
-    const result: Result<'tool lint'> = { registry: keyturn.config.registry_path, faults };
+    const result = await keyturn.tools.lint();
+    const { faults } = result;
     const [first, ...others] = faults.filter((fault) => !isRemark(fault));
     if (!first) return { result, lines: [...remarkLines(keyturn, faults), okLine(faults)] };
     const refusal = new Refusal(
@@ -86,13 +81,13 @@ function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
 /** A registry that cannot be used is not locked: whoever locks it believes that it is ready. */
 export function lock(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const [fault] = keyturn.lintTools().filter((one) => !isRemark(one));
+    const { faults } = await keyturn.tools.lint();
+    const fault = faults.find((one) => !isRemark(one));
     if (fault) refuse(fault.code, `Line ${fault.line}, column ${fault.column}: ${fault.message}`);
-    const changed = keyturn.lockTools();
-    const result: Result<'tool lock'> = { registry: keyturn.config.registry_path, changed };
+    const result = await keyturn.tools.lock();
     return {
       result,
-      lines: [changed ? '[OK] The registry is locked' : '[OK] The registry was locked already'],
+      lines: [result.changed ? '[OK] The registry is locked' : '[OK] The registry was locked already'],
     };
   });
 }

@@ -1,220 +1,211 @@
-import {
-  ELIGIBLE_LINE,
-  freezeWords,
-  frozenFor,
-  type IntentState,
-  type Keyturn,
-  type Preview,
-  type Review,
-  type Signer,
-} from '../../keyturn.ts';
-import { type ReasonCode, type Refusal, refuse } from '../../refusal.ts';
+import { visible } from '../../canonical/visible.ts';
+import { ELIGIBLE_LINE, type Keyturn, type Result, type Signer } from '../../keyturn.ts';
+import { Refusal, refuse } from '../../refusal.ts';
 import { refusedLines } from '../adapter.ts';
 import type { Answer, Call } from '../answer.ts';
 import { GLASS_LINE } from '../capability-lines.ts';
+import { earlierLines } from '../earlier.ts';
 import { type Field, fieldLines } from '../fold.ts';
-import { unlock, whoActs } from '../human.ts';
-import { requireId } from '../operand.ts';
+import { requirePossible, unlock, whoActs } from '../human.ts';
+import { liveOf, sayStep } from '../live.ts';
+import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
-import type { Result } from '../schema.ts';
+import type { Result as Printed } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
-import { approvedLines, approveWith, missingOf, showReview } from './approve.ts';
-import { grantedLines, grantTo } from './grant.ts';
-import { interruptible, type Progress, progressOf, reported, reportOf, whatIsKnown } from './run.ts';
+import { type Review, showReview } from './approve.ts';
+import { orderLines } from './grant.ts';
+import { interruptible, reported, whatIsKnown } from './run.ts';
 
 /**
- * The short way for a person whom the policies allow all of it: one look, one y, one passphrase. What follows are the same
- * steps that the long way has, each recorded by itself. Until the y nothing is recorded: it was only a look.
+ * The short way for a person whom the policies allow all of it: one look, one y, one passphrase. What follows are verbs that any program
+ * can ask for, each recorded by itself. Until the y nothing is recorded: it was only a look.
  */
 export function turn(call: Call): Promise<Answer> {
-  const intent_id = requireId(call);
+  const typed = call.operands.length === 0 ? null : requireId(call);
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const seen = await keyturn.review(intent_id);
-    await requireTurnable(keyturn, seen.state);
+    const { intent_id, more } =
+      typed === null
+        ? await nextFor(keyturn, name)
+        : { intent_id: await meantBy(keyturn, 'intent', typed), more: null };
+    const seen = await keyturn.intents.review({ intent_id });
+    const approves = await requirePossible(keyturn, seen.intent, name, 'turn');
     const signer = await atTerminal(async (terminal) => {
-      await showTurn(keyturn, terminal, seen, name);
+      if (more !== null) terminal.write(`${nextLine(intent_id, name, more)}\n\n`);
+      await showTurn(keyturn, terminal, seen, { name, approves });
       if ((await terminal.ask('Turn the key? (y/n) ')) !== 'y') refuse('CONFIRMATION_DECLINED');
       return unlock(keyturn, terminal, name);
     });
-    return walk({ keyturn, seen, signer, call, ...START });
+    return turnedAndRun({ keyturn, seen, signer, call });
   });
 }
 
-/** What only has to be approved or granted can be turned. Anything else is said before anybody types. */
-async function requireTurnable(keyturn: Keyturn, state: IntentState): Promise<void> {
-  const verdict = await keyturn.check(state.intent_id, state.hash);
-  if (!verdict.eligible && !TURNABLE.has(verdict.code)) {
-    const { code, words, executed_at } = verdict;
-    refuse(code, words, executed_at === null ? {} : { executed_at });
-  }
-  if (Date.parse(state.expires_at) <= Date.now()) refuse('INTENT_EXPIRED');
-  const { freezes } = await keyturn.system();
-  const at = new Date().toISOString();
-  // The run itself looks at whose keys still hold; here only what certainly stops it is said early.
-  const freeze = frozenFor(state, { freezes, tenant: keyturn.config.tenant, at, isLiveKey: () => true });
-  if (freeze) refuse('FROZEN', freezeWords(freeze));
+interface Next {
+  readonly intent_id: string;
+  readonly more: number;
 }
 
-const TURNABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-  'APPROVAL_MISSING',
-  'APPROVAL_EXPIRED',
-  'APPROVER_REVOKED',
-  'CAPABILITY_MISSING',
-  'CAPABILITY_EXPIRED',
-  'CAPABILITY_REVOKED',
-]);
+/** What has waited longest for this human. */
+async function nextFor(keyturn: Keyturn, name: string): Promise<Next> {
+  const { intent_id, more } = await keyturn.intents.next({ needs: name });
+  return { intent_id: intent_id ?? refuse('INTENT_NOT_FOUND', `Nothing waits for ${name}.`), more };
+}
 
-async function showTurn(keyturn: Keyturn, terminal: Terminal, seen: Review, name: string): Promise<void> {
-  const { state } = seen;
-  const { policy } = await keyturn.system();
-  const approved = state.approvals.map(({ by }) => by);
+function nextLine(intent_id: string, name: string, more: number): string {
+  const after = more === 0 ? 'nothing else waits' : more === 1 ? '1 more waits' : `${more} more wait`;
+  return `What has waited longest for ${name} is ${intent_id}; ${after}.`;
+}
+
+interface Acting {
+  readonly name: string;
+  /** Whether the signature approves it, too. */
+  readonly approves: boolean;
+}
+
+async function showTurn(
+  keyturn: Keyturn,
+  terminal: Terminal,
+  seen: Review,
+  { name, approves }: Acting,
+): Promise<void> {
+  const { intent_id, approvals, approvals_needed, glass } = seen.intent;
+  const { policy } = await keyturn.system.get();
+  const by = approvals.map((approval) => approval.by);
   const found: Field[] = [
-    [
-      'Approved',
-      `${approved.length === 0 ? 'by nobody yet' : `by ${approved.join(', ')}`}, of ${state.approvals_needed} needed`,
-    ],
+    ['Approved', `${by.length === 0 ? 'none yet' : `by ${by.join(', ')}`}, of ${approvals_needed} needed`],
     ['Policies', `${policy?.slice(0, 12) ?? 'none'}: asked again at each step, and each can say no`],
-    ['Turn', [['bold', `${hasApproved(state, name) ? '' : 'approve, '}grant for one run, check, run`]]],
+    ['Turn', [['bold', `${approves ? 'approve, ' : ''}order one run, check, run`]]],
   ];
   const paint = painter(true);
-  const loud = new Set(state.glass.map(({ by }) => by)).size > 1 ? [paint('alarm', GLASS_LINE)] : [];
+  const loud = new Set(glass.map((one) => one.by)).size > 1 ? [paint('alarm', GLASS_LINE)] : [];
   const lines = fieldLines(found, { paint, columns: terminal.columns });
-  await showReview(terminal, seen, ['', ...loud, ...lines]);
+  const earlier = await earlierLines(keyturn, terminal, { intent_id, name });
+  await showReview(terminal, seen, [...earlier, '', ...loud, ...lines]);
 }
 
-function hasApproved({ approvals }: IntentState, name: string): boolean {
-  return approvals.some(({ by, expires_at }) => by === name && Date.parse(expires_at) > Date.now());
-}
+type Turned = Result<'intents.turn'>;
 
-type Turned = Result<'turn'>;
-type StepName = Turned['steps'][number]['step'];
-
-/** How far the key was turned. */
-interface Road {
+interface Turning {
   readonly keyturn: Keyturn;
   readonly seen: Review;
   readonly signer: Signer;
   readonly call: Call;
-  readonly steps: Turned['steps'];
-  readonly lines: readonly string[];
-  readonly approval: Turned['approval'];
-  readonly capability: Turned['capability'];
-  readonly token: string | null;
 }
 
-const START: Pick<Road, 'steps' | 'lines' | 'approval' | 'capability' | 'token'> = {
-  steps: [],
-  lines: [],
-  approval: null,
-  capability: null,
-  token: null,
-};
-
-const STEPS: readonly (readonly [StepName, (road: Road) => Promise<Road>])[] = [
-  ['approve', approveStep],
-  ['grant', grantStep],
-  ['check', checkStep],
-];
-
-/** Each step is one of the long way. The first refusal ends it, and what was done before it stands. */
-async function walk(start: Road): Promise<Answer> {
-  let road = start;
-  for (const [step, act] of STEPS) {
-    try {
-      road = await act(road);
-    } catch (error) {
-      const refusal = whatIsKnown(error, { opened: true, confirmed: false });
-      return stopped(road, step, refusal, [`[ERROR] Stopped at ${step}`]);
-    }
+/** The first refusal ends it, and what was done before it stands. */
+async function turnedAndRun(turning: Turning): Promise<Answer> {
+  const { keyturn, seen, signer, call } = turning;
+  const { intent_id, hash, attempt, effect_digest } = seen.intent;
+  let turned: Turned | null = null;
+  try {
+    const shown = { attempt, effect_digest };
+    turned = await keyturn.intents.turn({ intent_id, hash, shown, signer });
+    sayStep(call, turnedLines(turned));
+    const verdict = await keyturn.intents.check({ intent_id, hash });
+    if (!verdict.eligible) refuse(verdict.code, verdict.words);
+    sayStep(call, [ELIGIBLE_LINE]);
+  } catch (error) {
+    if (turned !== null && (await runUnder(turning, turned))) return ranByExecutor(turning, turned);
+    const refusal = whatIsKnown(error, { opened: true, confirmed: false });
+    const why = `[ERROR] ${turned === null ? 'The key was not turned' : 'Not eligible for execution'}`;
+    return stopped(turning, turned, refusal, [why]);
   }
-  return runStep(road);
+  return runTurned(turning, turned);
 }
 
-async function approveStep(road: Road): Promise<Road> {
-  const { keyturn, seen, signer } = road;
-  const { intent_id, hash } = seen.state;
-  if (hasApproved(await keyturn.intent(intent_id), signer.name))
-    return passed(road, 'approve', 'skipped', [`[OK] ${signer.name} has approved ${intent_id} before`]);
-  const approval = await approveWith(keyturn, { intent_id, hash, signer });
-  return { ...passed(road, 'approve', 'done', approvedLines(approval).slice(0, 1)), approval };
+function turnedLines({ approved_until, ...order }: Turned): string[] {
+  const { by, intent_id } = order;
+  const approved = `${by} ${approved_until === null ? `has approved ${intent_id} before` : `approved ${intent_id}`}`;
+  return [`[OK] ${approved}`, ...orderLines(order, false, [])];
 }
 
-async function grantStep(road: Road): Promise<Road> {
-  const { keyturn, seen, signer } = road;
-  const { intent_id, hash } = seen.state;
-  const missing = missingOf(await keyturn.intent(intent_id));
-  if (missing > 0) refuse('APPROVAL_MISSING', `${missing} more human(s) must approve it.`);
-  const { result: capability, token } = await grantTo(keyturn, { intent_id, hash, signer });
-  const lines = grantedLines(capability).filter((line) => !line.startsWith('Next:'));
-  return { ...passed(road, 'grant', 'done', lines), capability, token };
-}
-
-async function checkStep(road: Road): Promise<Road> {
-  const { intent_id, hash } = road.seen.state;
-  const verdict = await road.keyturn.check(intent_id, hash);
-  if (!verdict.eligible) refuse(verdict.code, verdict.words);
-  return passed(road, 'check', 'done', [ELIGIBLE_LINE]);
-}
-
-/** No second question: the y was to this effect, and the capability in hand is for it alone. */
-async function runStep(road: Road): Promise<Answer> {
-  const { keyturn, seen, call, token } = road;
-  const { intent_id, hash, effect_digest } = seen.state;
-  const progress: Progress = { opened: true, confirmed: false };
-  const confirm = async ({ state }: Preview) => {
-    if (state.effect_digest !== effect_digest) refuse('EFFECT_CHANGED');
-    progress.confirmed = true;
-    return true;
+/** No second question: the y was to this effect, and what was ordered is for it alone. */
+async function runTurned(turning: Turning, turned: Turned): Promise<Answer> {
+  const { keyturn, seen, call } = turning;
+  const { intent_id, hash, tool } = seen.intent;
+  const live = liveOf(call);
+  let is_ours = false;
+  const onClaimed = (execution_id: string) => {
+    is_ours = true;
+    sayStep(call, [`[OK] Issued and claimed: ${visible(tool)} runs as ${execution_id}`]);
   };
   try {
-    const report = await interruptible((abort) =>
-      keyturn.run({
-        intent_id,
-        hash,
-        capability: { text: token! },
-        confirm,
-        abort,
-        ...progressOf(call),
-      }),
+    const run = await interruptible((abort) =>
+      keyturn.runs.run({ intent_id, hash, seen: turned.seen, abort, onClaimed, ...live?.on }),
     );
-    const { lines, refusal } = reported(report);
-    const ended = passed(road, 'run', 'done', lines);
-    const result: Turned = { ...turnedOf(ended), run: reportOf(report) };
-    return { result, lines: ended.lines, ...(refusal && { refusal }) };
+    live?.end();
+    const answer = reported(run, live !== null);
+    const lines = [...answer.lines, ...(await undoLines(keyturn, intent_id))];
+    return { ...answer, lines, result: resultOf(turning, turned, run) };
   } catch (error) {
-    const refusal = whatIsKnown(error, progress);
-    return stopped(road, 'run', refusal, refusedLines(refusal, true));
+    if (!is_ours && (await runUnder(turning, turned))) return ranByExecutor(turning, turned);
+    const refusal = whatIsKnown(error, { opened: true, confirmed: true });
+    return stopped(turning, turned, refusal, refusedLines(refusal, true));
   }
 }
 
-function passed(road: Road, step: StepName, outcome: 'done' | 'skipped', lines: readonly string[]): Road {
-  return { ...road, steps: [...road.steps, { step, outcome }], lines: [...road.lines, ...lines] };
+/** The run that the order began, whoever claimed it. */
+async function runUnder({ keyturn, seen }: Turning, { capability_id }: Turned) {
+  const { runs } = await keyturn.intents.get({ intent_id: seen.intent.intent_id });
+  return runs.find((run) => run.capability_id === capability_id);
 }
 
-function turnedOf({ seen, signer, steps, approval, capability }: Road): Turned {
-  const { intent_id, hash } = seen.state;
-  return { intent_id, hash, by: signer.name, steps, approval, capability, run: null };
+/** A service or an executor of this host was first: the same order, the same one run. */
+async function ranByExecutor(turning: Turning, turned: Turned): Promise<Answer> {
+  const { keyturn, seen, call } = turning;
+  const { intent_id, tool } = seen.intent;
+  sayStep(call, [`[OK] The executor of this host runs ${visible(tool)}`]);
+  const { run } = await interruptible((signal) => keyturn.intents.waitFor({ intent_id, signal }));
+  const output = run && !('absent' in run.output) ? run.output : { stdout: '', stderr: '' };
+  const printed = `${output.stdout}${output.stderr}`.split('\n').filter((line) => line !== '');
+  const result = resultOf(turning, turned, null);
+  const lines = [...printed.map((line) => visible(line)), ...(await undoLines(keyturn, intent_id))];
+  if (run?.result === 'success') return { result, lines: ['[OK] Succeeded', ...lines] };
+  const refusal = new Refusal(run?.result === null ? 'RUN_IN_DOUBT' : 'RUN_FAILED');
+  return { result, lines: [`[ERROR] ${run?.result ?? 'in doubt'}`, ...lines], refusal };
 }
 
-/** At which step it ended, and what is now as it was not before. */
-function stopped(road: Road, step: StepName, refusal: Refusal, why: readonly string[]): Answer {
-  const steps: Turned['steps'] = [...road.steps, { step, outcome: 'refused' }];
+/** How it can be undone, where its tool says so. The run is recorded by now: that this cannot be told changes nothing about it. */
+async function undoLines(keyturn: Keyturn, intent_id: string): Promise<string[]> {
+  const undo = await keyturn.intents.result({ intent_id }).then(
+    (result) => result.undo,
+    () => null,
+  );
+  return undo === null ? [] : [`Undo: keyturn undo ${intent_id} (proposes ${undo.tool})`];
+}
+
+function resultOf(
+  { seen, signer }: Turning,
+  turned: Turned | null,
+  run: Printed<'turn'>['run'],
+): Printed<'turn'> {
+  const { intent_id, hash } = seen.intent;
+  return { intent_id, hash, by: signer.name, turned, run };
+}
+
+/** Why it ended, and what is now as it was not before. */
+async function stopped(
+  turning: Turning,
+  turned: Turned | null,
+  refusal: Refusal,
+  why: readonly string[],
+): Promise<Answer> {
   // Where nobody knows whether it ran, nobody knows what stands.
-  const stands = refusal.code === 'RECORDING_FAILED' ? [] : standingLines(road);
-  const lines = [...road.lines, ...why, ...stands];
-  return { result: turnedOf({ ...road, steps }), lines, refusal };
+  const stands = refusal.code === 'RECORDING_FAILED' ? [] : await standingLines(turning, turned);
+  return { result: resultOf(turning, turned, null), lines: [...why, ...stands], refusal };
 }
 
-function standingLines({ approval, capability }: Road): string[] {
-  const found = [
-    ...(approval ? [`The approval of ${approval.by} stands until ${approval.expires_at}`] : []),
-    ...(capability
-      ? [
-          `The capability ${capability.capability_id} stands until ${capability.expires_at}; keyturn revoke takes it back`,
-        ]
+async function standingLines({ keyturn }: Turning, turned: Turned | null): Promise<string[]> {
+  if (turned === null) return ['Nothing was changed.'];
+  const { by, intent_id, capability_id, approved_until, lapses_at } = turned;
+  // The order may be spent, denied or revoked by now.
+  const { capabilities } = await keyturn.intents.get({ intent_id });
+  const order = capabilities.find((one) => one.capability_id === capability_id);
+  return [
+    ...(approved_until === null ? [] : [`The approval of ${by} stands until ${approved_until}`]),
+    ...(order?.status === 'ordered'
+      ? [`The order ${capability_id} stands until ${lapses_at}; keyturn revoke takes it back`]
       : []),
   ];
-  return found.length === 0 ? ['Nothing was changed.'] : found;
 }

@@ -1,30 +1,43 @@
-import { Keyturn } from '../../keyturn.ts';
+import { Keyturn, type Result } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { readInput } from '../input.ts';
 import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { readText } from './ledger.ts';
 
 /** Three things can be verified: the ledger of this project, an export, and a proof. The last two need no project. */
 export async function verify(call: Call): Promise<Answer> {
   const { file, bundle } = call.options;
   if (file !== undefined && bundle !== undefined) refuse('USAGE', 'Name either --file or --bundle.');
+  if (file === undefined && call.options.and) refuse('USAGE', 'Name the first archive with --file.');
   if (bundle !== undefined) return verifyBundle(bundle, call.options);
   const kept = (call.options.head ?? []).map(readText);
   if (file !== undefined) return verifyFile(file, kept, call.options);
-  return reading(call, async (keyturn) => {
-    const { size, root } = await keyturn.verify(optionsOf(kept, call.options));
-    const { fingerprint: key } = await keyturn.head();
-    return verifiedAs('ledger', { size, root, key, objects: null }, kept, call.options);
-  });
+  return reading(call, async (keyturn) =>
+    verifiedAnswer(await keyturn.ledger.verify(optionsOf(kept, call.options))),
+  );
 }
 
 async function verifyFile(path: string, kept: readonly string[], options: Options): Promise<Answer> {
-  const { size, root, fingerprint, objects } = await Keyturn.verifyExport(path, optionsOf(kept, options));
-  return verifiedAs('export', { size, root, key: fingerprint, objects }, kept, options);
+  const { and = [] } = options;
+  const verified =
+    and.length === 0
+      ? await Keyturn.verifyExport(path, optionsOf(kept, options))
+      : await Keyturn.verifySegments([path, ...and], optionsOf(kept, options));
+  return verifiedAs(fileKind(verified), foundIn(verified), kept, options);
+}
+
+type VerifiedFile = Awaited<ReturnType<typeof Keyturn.verifyExport>>;
+
+/** What a file is whose head knows more than it holds, or which begins later, is a part. */
+export function fileKind({ from, size, head }: VerifiedFile): 'export' | 'archive' {
+  return from > 0 || head.size > size ? 'archive' : 'export';
+}
+
+export function foundIn({ from, size, root, fingerprint: key, objects }: VerifiedFile): Found {
+  return { from, size, root, key, objects };
 }
 
 /** What a proof is verified against. */
@@ -42,11 +55,11 @@ function verifyBundle(path: string, given: Options): Answer {
   const { options, kept } = proofOptions(given);
   const bundle = Keyturn.verifyProof(readInput(path, limits.bundle_bytes), options);
   const { size, root } = bundle.head;
-  const found = { size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
+  const found = { from: 0, size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
   const answer = verifiedAs('proof', found, kept, { key: options.key, deep: true });
   const story = bundle.entries.filter(({ subject }) => subject === bundle.subject);
   const lines = [
-    `It tells of ${bundle.subject}:`,
+    `Its subject is ${bundle.subject}:`,
     ...story.map(({ seq, at, kind }) => `  ${seq}  ${at}  ${kind}`),
   ];
   return { ...answer, lines: [...answer.lines, ...lines] };
@@ -62,50 +75,61 @@ export function objectCount(objects: ReadonlyMap<string, unknown> | null): Found
   return { stored: objects.size - erased, erased };
 }
 
-type Found = Pick<Result<'ledger verify'>, 'size' | 'root' | 'key' | 'objects'>;
-export type VerifiedAnswer = Answer & { readonly result: Result<'ledger verify'> };
+type Verified = Result<'ledger.verify'>;
+type Found = Pick<Verified, 'from' | 'size' | 'root' | 'key' | 'objects'>;
+export type VerifiedAnswer = Answer & { readonly result: Verified };
 
 const COMPARE = 'compare it with what its owner told you, or pass it with --key';
 
 /** A key that comes with what it vouches for says only that somebody signed. */
-const UNCONFIRMED: Readonly<Record<Result<'ledger verify'>['what'], string>> = {
+const UNCONFIRMED: Readonly<Record<Verified['what'], string>> = {
   ledger: COMPARE,
-  export: `whoever forged the export would have signed it with a key of their own; ${COMPARE}`,
+  export: `a forger would have signed the export with another key; ${COMPARE}`,
+  archive: `a forger would have signed the archive with another key; ${COMPARE}`,
   proof: COMPARE,
 };
 
 export function verifiedAs(
-  what: Result<'ledger verify'>['what'],
+  what: Verified['what'],
   found: Found,
   kept: readonly string[],
   { key, deep }: { readonly key?: string | undefined; readonly deep?: boolean | undefined },
 ): VerifiedAnswer {
-  const result: Result<'ledger verify'> = {
+  return verifiedAnswer({
     what,
     ...found,
     key_confirmed: key !== undefined,
     kept_heads: kept.length,
     deep: deep ?? false,
-  };
-  const depth = result.deep ? ', every signature included' : '';
+  });
+}
+
+function verifiedAnswer(result: Verified): VerifiedAnswer {
+  const { what, root, key, key_confirmed, kept_heads, deep, objects } = result;
   return {
     result,
     lines: [
-      `[OK] The ${what} of ${found.size} entries verifies${depth}`,
-      `Root: ${found.root}`,
-      ...objectLine(found.objects),
-      key === undefined
-        ? `Ledger key: ${found.key} ${stdoutPainter()('alarm', `(NOT CONFIRMED: ${UNCONFIRMED[what]})`)}`
-        : `Ledger key: ${found.key}`,
-      kept.length === 0
+      `[OK] The ${what} of ${rangeOf(what, result)} verifies${deep ? ', every signature included' : ''}`,
+      `Root: ${root}`,
+      ...objectLine(what, objects),
+      key_confirmed
+        ? `Ledger key: ${key}`
+        : `Ledger key: ${key} ${stdoutPainter()('alarm', `(NOT CONFIRMED: ${UNCONFIRMED[what]})`)}`,
+      kept_heads === 0
         ? 'Kept heads: none (only a head that was kept elsewhere shows that nothing was cut off or rewritten)'
-        : `Kept heads: ${kept.length}, and the ledger goes through ${kept.length === 1 ? 'it' : 'all of them'}`,
+        : `Kept heads: ${kept_heads}, ${kept_heads === 1 ? 'which agrees' : 'all of which agree'} with the ledger`,
     ],
   };
 }
 
-function objectLine(objects: Found['objects']): string[] {
+function rangeOf(what: Verified['what'], { from, size }: Found): string {
+  return what === 'archive' ? `entries ${from} to ${size - 1}` : `${size} entries`;
+}
+
+/** In an archive the entry that says so may be missing: it can be a later one. */
+function objectLine(what: Verified['what'], objects: Found['objects']): string[] {
   if (objects === null) return [];
-  const erased = objects.erased === 0 ? '' : `; ${objects.erased} were erased, as entries say`;
+  const why = what === 'archive' ? 'had been removed before' : 'were erased, as entries say';
+  const erased = objects.erased === 0 ? '' : `; ${objects.erased} ${why}`;
   return [`Objects: ${objects.stored}, each as its digest says${erased}`];
 }

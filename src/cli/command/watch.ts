@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Entry, type Keyturn, wordsOf } from '../../keyturn.ts';
+import { type Entry, entrySentence, type Keyturn } from '../../keyturn.ts';
 import { jsonLine } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -7,6 +7,7 @@ import { type Paint, painter } from '../paint.ts';
 import { reading } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
+import { untilStopped } from '../until-stopped.ts';
 
 /** Follows the ledger until the person, or whoever started it, has seen enough. Writes nothing. */
 export function watch(call: Call): Promise<Answer> {
@@ -35,12 +36,17 @@ async function tellAll(
   signal: AbortSignal,
   tell: (entry: Entry) => string,
 ): Promise<number> {
-  let next = from ?? (await keyturn.size());
-  for await (const entry of keyturn.follow({ from: next, signal })) {
+  let next = from ?? (await sizeOf(keyturn));
+  for await (const entry of keyturn.ledger.follow({ from: next, signal })) {
     next = entry.seq + 1;
     say(1, tell(entry));
   }
   return next;
+}
+
+async function sizeOf({ ledger }: Keyturn): Promise<number> {
+  const [newest] = (await ledger.entries({ limit: 1 })).entries;
+  return newest === undefined ? 0 : newest.seq + 1;
 }
 
 function seqOf(text: string | undefined): number | undefined {
@@ -50,26 +56,8 @@ function seqOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** The first signal ends it in order. A second one does not wait for a server that does not answer. */
-function untilStopped(): { signal: AbortSignal; letGo: () => void } {
-  const stopped = new AbortController();
-  const stop = () => {
-    if (stopped.signal.aborted) process.exit(1);
-    stopped.abort();
-  };
-  for (const name of SIGNALS) process.on(name, stop);
-  return {
-    signal: stopped.signal,
-    letGo: () => {
-      for (const name of SIGNALS) process.off(name, stop);
-    },
-  };
-}
-
 function jsonOf({ seq, at, kind, subject, body }: Entry): string {
-  const entry = { seq, at, kind, subject, words: wordsOf({ kind, body }) };
+  const entry = { seq, at, kind, subject, words: entrySentence({ kind, body }) };
   const result: Result<'watch'> = { entry };
   return jsonLine({ ok: true, command: 'watch', result });
 }
@@ -79,9 +67,12 @@ const STYLES: Readonly<Record<string, Parameters<Paint>[0]>> = {
   'intent.proposed': 'yellow',
   'intent.refused': 'red',
   'approval.denied': 'red',
+  'intent.withdrawn': 'red',
+  'intent.replaced': 'red',
   'capability.denied': 'red',
   'capability.revoked': 'red',
   'execution.refused': 'red',
+  'execution.stopped': 'red',
   'violation.detected': 'alarm',
   'system.frozen': 'alarm',
   'glass.broken': 'alarm',
@@ -93,7 +84,7 @@ const lineOf =
   (paint: Paint) =>
   ({ seq, at, kind, subject, body }: Entry): string => {
     const waits = kind === 'intent.proposed' ? '; it waits for a human' : '';
-    const words = `${wordsOf({ kind, body })}${waits}`;
+    const words = `${entrySentence({ kind, body })}${waits}`;
     return `${seq}  ${at}  ${paint(styleOf(kind, body), kind)}  ${visible(subject)}  ${visible(words)}`;
   };
 

@@ -1,3 +1,4 @@
+import { CONVERSATION_STATUSES } from '../../face/statuses.ts';
 import { as, type Operand, type OptionSpec, reason, type Spec } from '../spec.ts';
 
 const correlation: Operand = {
@@ -88,10 +89,24 @@ export const AGENT: readonly Spec[] = [
   },
   {
     name: 'agent status',
-    about: 'where one conversation stands, or the latest of them',
-    operands: [{ ...correlation, name: '[correlation]' }],
-    examples: ['keyturn agent status', `keyturn agent status ${ASKED}`],
+    about: 'where one conversation stands, and everything that was said and done in it',
+    operands: [correlation],
+    examples: [`keyturn agent status ${ASKED}`],
     load: async () => (await import('../command/agent-status.ts')).status,
+  },
+  {
+    name: 'agent list',
+    about: 'list the conversations, newest first',
+    options: [
+      { flags: '--status <status>', about: 'only these', choices: CONVERSATION_STATUSES },
+      { flags: '--user <id>', about: 'only those of this user' },
+      { flags: '--since <time>', about: 'begun since then: a time, or an age such as 2h' },
+      { flags: '--until <time>', about: 'begun before then' },
+      { flags: '--limit <n>', about: 'at most this many; 50 unless told' },
+      { flags: '--cursor <text>', about: 'go on where the page before ended' },
+    ],
+    examples: ['keyturn agent list', 'keyturn agent list --status WAITING_CONFIRM --user mia'],
+    load: async () => (await import('../command/agent-status.ts')).list,
   },
   {
     name: 'agent slo',
@@ -153,7 +168,7 @@ export const AGENT: readonly Spec[] = [
   },
   {
     name: 'simulation disable',
-    about: 'stop it; to come back it is registered anew',
+    about: 'stop it; to use it again, register it again',
     operands: [simulation],
     options: [reason, as],
     examples: ['keyturn simulation disable note.add --reason "it wrote nonsense"'],

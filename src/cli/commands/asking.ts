@@ -1,5 +1,5 @@
-import { agentKey, as, delegationId, ID, id, reason, type Spec } from '../spec.ts';
-import { STATUSES } from '../statuses.ts';
+import { agentKey, as, delegationId, ID, id, pages, reason, type Spec } from '../spec.ts';
+import { STANDING_CHOICES } from '../status-word.ts';
 
 /** What is wanted, and what a human says to it. */
 export const ASKING: readonly Spec[] = [
@@ -15,6 +15,10 @@ export const ASKING: readonly Spec[] = [
       { flags: '--by <name>', about: 'who proposes; needed when several are enrolled' },
       { flags: '--ttl <duration>', about: 'how long it may wait, such as 2h' },
       { flags: '--replaces <id>', about: 'the intent that this one is a changed form of' },
+      {
+        flags: '--idempotency-key <text>',
+        about: 'the same key with the same request is the same intent, however often it is sent',
+      },
       { flags: '--agent-key <file>', about: 'sign it with the key of --by, so that the name is proven' },
       { flags: '--sign', about: 'sign it with the passphrase of --by, a human, so that the name is proven' },
       { flags: '--envelope <file>', about: 'a whole envelope as JSON instead, or - for standard input' },
@@ -31,13 +35,19 @@ export const ASKING: readonly Spec[] = [
   },
   {
     name: 'list',
-    about: 'list the intents, oldest first',
+    about: 'list the intents, newest first',
     options: [
-      { flags: '--status <status>', about: 'only these', choices: STATUSES },
-      { flags: '--limit <n>', about: 'at most this many; 50 unless told' },
-      { flags: '--after <id>', about: 'go on after this intent' },
+      { flags: '--status <status>', about: 'only these', choices: STANDING_CHOICES },
+      { flags: '--by <name>', about: 'only what this one proposed' },
+      { flags: '--text <text>', about: 'only where goal, tool or proposer hold this text' },
+      { flags: '--needs <human>', about: 'only what this human could approve' },
+      ...pages,
     ],
-    examples: ['keyturn list', 'keyturn list --status proposed --limit 10'],
+    examples: [
+      'keyturn list',
+      'keyturn list --status waiting --since 2h',
+      'keyturn list --tool greet --text hello',
+    ],
     load: async () => (await import('../command/list.ts')).list,
   },
   {
@@ -51,14 +61,14 @@ export const ASKING: readonly Spec[] = [
   {
     name: 'review',
     about:
-      'walk through what is pending: type the exact id to approve, r and a reason to reject, Enter to skip, s to skip its proposer',
+      'walk through what is pending: type the first 6 characters of the code to approve, r and a reason to reject, Enter to skip, s to skip its proposer',
     options: [as],
     examples: ['keyturn review'],
     load: async () => (await import('../command/review.ts')).review,
   },
   {
     name: 'approve',
-    about: 'approve one intent: look, type its exact id, sign with your passphrase',
+    about: 'approve one intent: look, type the first 6 characters of its code, sign with your passphrase',
     operands: [id],
     options: [
       { flags: '--hash <hash>', about: 'refuse unless the intent has this hash' },
@@ -75,6 +85,54 @@ export const ASKING: readonly Spec[] = [
     options: [reason, as],
     examples: [`keyturn reject ${ID} --reason "wrong target"`],
     load: async () => (await import('../command/approve.ts')).reject,
+  },
+  {
+    name: 'edit',
+    about:
+      'change a proposal before it is approved: what you want instead is a proposal in your name, and the first one ends; without options in $EDITOR, as JSON',
+    operands: [id],
+    options: [
+      { flags: '--arg <name=value>', about: 'another value of an argument; once for each', many: true },
+      { flags: '--plan <file>', about: 'another plan, as JSON, or - for standard input' },
+      { flags: '--config <file>', about: 'the system config of the plan, as YAML' },
+      { flags: '--goal <text>', about: 'why it is wanted; the approver reads it' },
+      {
+        flags: '--ttl <duration>',
+        about: 'how long it may wait, such as 2h; as long as the first one unless told',
+      },
+      as,
+    ],
+    examples: [`keyturn edit ${ID} --arg name=Eve`, `keyturn edit ${ID}`],
+    load: async () => (await import('../command/edit.ts')).edit,
+  },
+  {
+    name: 'undo',
+    about: 'propose the call that the tool of a successful run declared to undo it',
+    operands: [id],
+    options: [
+      { flags: '--goal <text>', about: 'why; its human reads it' },
+      { flags: '--by <name>', about: 'who proposes' },
+      agentKey,
+      { flags: '--sign', about: 'a human signs the proposal with a passphrase' },
+    ],
+    examples: [`keyturn undo ${ID}`],
+    load: async () => (await import('../command/propose.ts')).undo,
+  },
+  {
+    name: 'withdraw',
+    about: 'take back an intent that you proposed, for good',
+    operands: [id],
+    options: [
+      reason,
+      { flags: '--receipt <text>', about: 'the receipt that propose printed, in place of a signature' },
+      agentKey,
+      as,
+    ],
+    examples: [
+      `keyturn withdraw ${ID} --reason "no longer needed"`,
+      `keyturn withdraw ${ID} --reason "timed out" --receipt RECEIPT`,
+    ],
+    load: async () => (await import('../command/propose.ts')).withdraw,
   },
   {
     name: 'submit',

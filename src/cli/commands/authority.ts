@@ -4,7 +4,8 @@ import { agentKey, as, condition, delegationId, frozen, ID, id, reason, type Spe
 export const AUTHORITY: readonly Spec[] = [
   {
     name: 'grant',
-    about: 'issue a capability for an approved intent: narrow, short, for one run',
+    about:
+      'order one run of an approved intent: narrow, short; with --out or --holder its capability is issued at once',
     operands: [id],
     options: [
       { flags: '--action <action>', about: 'needed when the intent requests several', many: true },
@@ -28,7 +29,7 @@ export const AUTHORITY: readonly Spec[] = [
   },
   {
     name: 'attenuate',
-    about: 'make a capability narrower for somebody else; needs no project',
+    about: 'make a narrower capability for another holder; needs no project',
     options: [
       { flags: '--capability <file>', about: 'the capability', required: true },
       { flags: '--holder-key <file>', about: 'the key of its holder', required: true },
@@ -110,5 +111,35 @@ export const AUTHORITY: readonly Spec[] = [
     options: [reason, as],
     examples: ['keyturn control rotate --reason "every quarter"'],
     load: async () => (await import('../command/control.ts')).rotate,
+  },
+  {
+    name: 'executor add',
+    about: 'let a host run what is ordered: this one, or the one with the key that is named',
+    operands: [
+      { name: '[key]', about: 'the public key of the host, as `keyturn store join` shows it there' },
+    ],
+    options: [
+      { flags: '--name <name>', about: 'what orders address it by; as keyturn.yaml has it unless told' },
+      reason,
+      as,
+    ],
+    examples: ['keyturn executor add --reason "a second machine for deployments"'],
+    load: async () => (await import('../command/executor.ts')).add,
+  },
+  {
+    name: 'executor list',
+    about: 'list the hosts that may run what is ordered, revoked ones too',
+    examples: ['keyturn executor list'],
+    load: async () => (await import('../command/executor.ts')).list,
+  },
+  {
+    name: 'executor revoke',
+    about: 'let a host run nothing from now on; what it runs is stopped',
+    operands: [{ name: '<key>', about: 'its public key; `keyturn executor list` shows it' }],
+    options: [reason, as],
+    examples: [
+      'keyturn executor revoke 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --reason "it was stolen"',
+    ],
+    load: async () => (await import('../command/executor.ts')).revoke,
   },
 ];

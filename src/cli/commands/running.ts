@@ -1,18 +1,19 @@
-import { as, HASH, hash, ID, id, reason, type Spec } from '../spec.ts';
+import { as, HASH, hash, ID, id, ofIntent, pages, reason, type Spec, wholeId } from '../spec.ts';
+import { CAPABILITY_CHOICES, RUN_CHOICES } from '../status-word.ts';
 
 /** Running, undoing, and what can be run. */
 export const RUNNING: readonly Spec[] = [
   {
     name: 'check',
     about: 'may this intent run now? Reads, answers, writes nothing',
-    operands: [id, hash],
+    operands: [wholeId, hash],
     examples: [`keyturn check ${ID} ${HASH}`],
     load: async () => (await import('../command/check.ts')).check,
   },
   {
     name: 'run',
     about: 'run an approved intent, once, after a y at the terminal',
-    operands: [id, hash],
+    operands: [wholeId, hash],
     options: [
       { flags: '--dry-run', about: 'check everything and show it; run nothing and record nothing' },
       { flags: '--capability <file>', about: 'use this capability; without it the newest that was granted' },
@@ -27,10 +28,38 @@ export const RUNNING: readonly Spec[] = [
   {
     name: 'turn',
     about: 'the short way: one look, one y, one passphrase; then approve, grant, check and run',
-    operands: [id],
+    operands: [
+      { ...id, name: '[id]', about: `${id.about}; without it the one that has waited longest for you` },
+    ],
     options: [as],
     examples: [`keyturn turn ${ID}`],
     load: async () => (await import('../command/turn.ts')).turn,
+  },
+  {
+    name: 'runs',
+    about: 'list what ran and what runs, newest first',
+    options: [
+      { flags: '--status <status>', about: 'only these', choices: RUN_CHOICES },
+      { flags: '--by <name>', about: 'only what this one proposed' },
+      { flags: '--executor <name>', about: 'only on this executor: its name or its public key' },
+      ofIntent,
+      ...pages,
+    ],
+    examples: ['keyturn runs', 'keyturn runs --status failed --since 2h', `keyturn runs --intent ${ID}`],
+    load: async () => (await import('../command/list.ts')).runs,
+  },
+  {
+    name: 'capabilities',
+    about: 'list what was ordered to run, and the capabilities issued for it, newest first',
+    options: [
+      { flags: '--status <status>', about: 'only these', choices: CAPABILITY_CHOICES },
+      { flags: '--by <name>', about: 'only for what this one proposed' },
+      { flags: '--ordered-by <name>', about: 'only what this one ordered' },
+      ofIntent,
+      ...pages,
+    ],
+    examples: ['keyturn capabilities', 'keyturn capabilities --status issued --ordered-by alice'],
+    load: async () => (await import('../command/list.ts')).capabilities,
   },
   {
     name: 'retry',
@@ -43,6 +72,23 @@ export const RUNNING: readonly Spec[] = [
     ],
     examples: [`keyturn retry ${ID} --reason "the disk was full; it is not now"`],
     load: async () => (await import('../command/settle.ts')).retry,
+  },
+  {
+    name: 'stop',
+    about: 'end a run that goes on, on this host or another: a tool is killed, a plan is rolled back',
+    operands: [
+      {
+        name: '[run]',
+        about:
+          'the id of the execution or of its intent, or the first characters of one; without it the one run that goes on',
+      },
+    ],
+    options: [reason, as],
+    examples: [
+      'keyturn stop --reason "it is the wrong server"',
+      `keyturn stop ${ID} --reason "it takes too long"`,
+    ],
+    load: async () => (await import('../command/stop.ts')).stop,
   },
   {
     name: 'resolve',
@@ -87,7 +133,7 @@ export const RUNNING: readonly Spec[] = [
   },
   {
     name: 'rollback',
-    about: 'undo a run of a plan; what somebody else changed since is left alone and said',
+    about: 'undo a run of a plan; what was changed since is left alone and named',
     operands: [
       { name: '[run]', about: 'the id of the execution or of its intent, or the first characters of one' },
     ],

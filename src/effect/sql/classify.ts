@@ -1,6 +1,6 @@
+import { sqlLimits } from '../../limits.ts';
 import { inspectMachine, type Machine } from '../machine.ts';
 import { confineRunner } from './confine.ts';
-import { sqlLimits } from './job.ts';
 import { askRunner } from './process.ts';
 import { type RunnableKind, type Statement, statementsOf } from './statement.ts';
 

@@ -1,12 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { limits } from '../../limits.ts';
+import { refuseMissing } from '../../optional.ts';
 import { refuse } from '../../refusal.ts';
 import { type Confined, openConfined } from '../confine.ts';
 import { guardsOf } from '../guards.ts';
 import type { Machine } from '../machine.ts';
+import { ownProgram } from '../own-program.ts';
 import { requireSandbox } from '../sandbox.ts';
 import { GUARD_FD } from './job.ts';
 
@@ -26,7 +27,7 @@ export interface KernelLimits {
 
 /**
  * Room for node and for DuckDB's code and threads. DuckDB's own limit misses some allocations, so the kernel's is needed. From
- * Node 24 on V8 maps several hundred megabytes more, which the kernel counts though nobody uses them.
+ * Node 24 on V8 maps several hundred megabytes more, which the kernel counts though they are unused.
  */
 const BASE_MEMORY_MB = Number.parseInt(process.versions.node, 10) >= 24 ? 2048 : 1024;
 
@@ -62,43 +63,28 @@ export function confineRunner(
   return openConfined({ ...confinement, first_fd: GUARD_FD + guards }, machine);
 }
 
-export interface Runner {
+interface Runner {
   readonly path: string;
   readonly options: readonly string[];
   /** Files and folders that it must be able to read. */
   readonly needs: readonly string[];
 }
 
-/** In the source tree the runner is TypeScript beside this file. In a build it is dist/sql-runner.js, maybe one folder up. */
-function findRunner(): Runner {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const source = join(here, 'runner.ts');
-  if (existsSync(source)) return fromSource(source);
-  const built = [join(here, 'sql-runner.js'), join(dirname(here), 'sql-runner.js')].find((path) =>
-    existsSync(path),
-  );
-  if (!built) return refuse('SQL_RUNNER_FAILED', 'The SQL runner is not part of this installation.');
-  const path = realpathSync(built);
-  return {
-    path,
-    options: [],
-    needs: [dirname(path), ...packageFolders(path, ['@duckdb/node-api']), nodeItself()],
-  };
+/** Refuses where SQL cannot run: DuckDB is installed apart. */
+export function requireSqlRunner(): void {
+  findRunner();
 }
 
-function fromSource(source: string): Runner {
-  const loader = createRequire(source).resolve('tsx');
-  const root = join(dirname(source), '../../..');
-  return {
-    path: source,
-    options: ['--import', pathToFileURL(loader).href],
-    needs: [
-      join(root, 'src'),
-      ...manifests(root),
-      ...packageFolders(source, ['@duckdb/node-api', 'tsx']),
-      nodeItself(),
-    ],
-  };
+function findRunner(): Runner {
+  const program = ownProgram(import.meta.url, 'runner.ts', 'sql-runner.js');
+  if (!program) return refuse('SQL_RUNNER_FAILED', 'The SQL runner is not part of this installation.');
+  const { path, options } = program;
+  const folder = dirname(path);
+  const root = join(folder, '../../..');
+  const needs = program.is_source
+    ? [join(root, 'src'), ...manifests(root), ...packageFolders(path, ['@duckdb/node-api', 'tsx'])]
+    : [folder, ...packageFolders(path, ['@duckdb/node-api'])];
+  return { path, options, needs: [...needs, nodeItself()] };
 }
 
 function manifests(root: string): string[] {
@@ -108,11 +94,19 @@ function manifests(root: string): string[] {
 /** The outermost node_modules that holds each package: with some installers its dependencies are beside, not inside. */
 function packageFolders(from: string, packages: readonly string[]): string[] {
   const folders = packages.map((name) => {
-    const path = createRequire(from).resolve(name);
+    const path = resolved(name, from);
     const end = path.indexOf(`${sep}node_modules${sep}`);
     return end < 0 ? dirname(path) : path.slice(0, end + `${sep}node_modules`.length);
   });
   return [...new Set(folders)];
+}
+
+function resolved(name: string, from: string): string {
+  try {
+    return createRequire(from).resolve(name);
+  } catch (error) {
+    return refuseMissing('@duckdb/node-api', error);
+  }
 }
 
 function nodeItself(): string {

@@ -1,5 +1,6 @@
 import { type BigIntStats, closeSync, fstatSync, readSync } from 'node:fs';
-import { attempt, openToRead, type Place, statAt } from '../../durable/beneath-write.ts';
+import { openToRead, type Place, statAt } from '../../durable/beneath-write.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { refuse } from '../../refusal.ts';
 
 /** An open file at a place, regular and with one name. */
@@ -75,7 +76,7 @@ const ENCRYPTED = 1n;
 
 function headerOf(fd: number, shown: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
-  attempt(shown, () => readSync(fd, header, 0, HEADER_BYTES, 0));
+  fileCall(shown, () => readSync(fd, header, 0, HEADER_BYTES, 0));
   return header;
 }
 

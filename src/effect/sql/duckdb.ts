@@ -1,4 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { sqlLimits } from '../../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 
 export type DuckDB = typeof import('@duckdb/node-api');
@@ -8,7 +9,7 @@ export function loadDuckDB(): Promise<DuckDB> {
   return import('@duckdb/node-api');
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly path: string | null;
   readonly read_only: boolean;
   readonly allowed_directories: readonly string[];
@@ -96,7 +97,7 @@ function whyNotOpened(message: string): ReasonCode {
 }
 
 /** DuckDB's message as a refusal of this statement. */
-export function refusalOf(error: unknown, statement: number): Refusal {
+export function statementRefusal(error: unknown, statement: number): Refusal {
   if (error instanceof Refusal) return error;
   const message = messageOf(error);
   return new Refusal(whyNotRun(message), `Statement ${statement}: ${message}`, { statement });
@@ -113,10 +114,8 @@ function whyNotRun(message: string): ReasonCode {
   return 'SQL_STATEMENT_FAILED';
 }
 
-const MESSAGE_CHARS = 500;
-
 /** The first line: what follows is advice about settings that are locked. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n', 1)[0]!.slice(0, MESSAGE_CHARS);
+  return message.split('\n', 1)[0]!.slice(0, sqlLimits.message_chars);
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
+import { sqlLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { type DuckDB, literal, openLocked, refusalOf } from './duckdb.ts';
+import { type DuckDB, literal, openLocked, statementRefusal } from './duckdb.ts';
 import {
   type Done,
   type ExecuteJob,
@@ -9,8 +10,7 @@ import {
   NOTHING_DONE,
   type ResultFormat,
   type Save,
-  type Scalar,
-  sqlLimits,
+  type SqlScalar,
 } from './job.ts';
 import { prepareAsListed } from './verify.ts';
 
@@ -42,7 +42,7 @@ async function seal(connection: DuckDBConnection, job: ExecuteJob): Promise<void
     await connection.run('COMMIT');
     if (job.database && !job.database.read_only) await connection.run('CHECKPOINT');
   } catch (error) {
-    throw refusalOf(error, job.statements.length);
+    throw statementRefusal(error, job.statements.length);
   }
 }
 
@@ -57,7 +57,7 @@ async function runAll(duckdb: DuckDB, connection: DuckDBConnection, job: Execute
       statements.push({ number: statement.number, kind: statement.kind, rows_changed: ran.rows_changed });
       result = ran.result;
     } catch (error) {
-      throw refusalOf(error, statement.number);
+      throw statementRefusal(error, statement.number);
     }
   }
   if (job.expect_results && result.rows.length === 0 && !result.truncated) {
@@ -140,7 +140,7 @@ async function readRows(result: DuckDBResult, max_rows: number): Promise<Rows> {
 }
 
 /** Names that differ only in case are one name to DuckDB; the parent has refused a second one. */
-function bind(prepared: DuckDBPreparedStatement, parameters: Readonly<Record<string, Scalar>>): void {
+function bind(prepared: DuckDBPreparedStatement, parameters: Readonly<Record<string, SqlScalar>>): void {
   const byName = new Map(Object.entries(parameters).map(([name, value]) => [name.toLowerCase(), value]));
   for (let index = 1; index <= prepared.parameterCount; index++) {
     const name = prepared.parameterName(index);
@@ -151,7 +151,7 @@ function bind(prepared: DuckDBPreparedStatement, parameters: Readonly<Record<str
   }
 }
 
-function bindScalar(prepared: DuckDBPreparedStatement, index: number, value: Scalar): void {
+function bindScalar(prepared: DuckDBPreparedStatement, index: number, value: SqlScalar): void {
   if (value === null) prepared.bindNull(index);
   else if (typeof value === 'string') prepared.bindVarchar(index, value);
   else if (typeof value === 'boolean') prepared.bindBoolean(index, value);

@@ -1,10 +1,11 @@
 import { closeSync } from 'node:fs';
 import { closePlace, openPlace, type Place } from '../../durable/beneath-write.ts';
+import { sqlLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { inspectMachine, type Machine } from '../machine.ts';
 import { confineRunner } from './confine.ts';
 import { type OpenFile, openDatabase, requireNoLog } from './database.ts';
-import { GUARD_FD, sqlLimits } from './job.ts';
+import { GUARD_FD } from './job.ts';
 import { type Runner, startRunner } from './process.ts';
 
 export interface HoldOptions {

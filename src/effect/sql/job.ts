@@ -1,29 +1,6 @@
 import type { ReasonCode } from '../../refusal.ts';
 
-/** The most that SQL may ask for. Times are those of 004 section 11.1, the file size that of section 11.2. */
-export const sqlLimits = {
-  text_bytes: 1024 * 1024,
-  statements: 1000,
-  parameters: 256,
-  timeout_ms: 300_000,
-  timeout_ms_default: 60_000,
-  memory_mb: 8192,
-  memory_mb_default: 512,
-  threads: 4,
-  threads_default: 2,
-  rows: 10_000,
-  rows_default: 1000,
-  /** Rows as JSON: they go into a report that a person reads. */
-  rows_bytes: 4 * 1024 * 1024,
-  /** Files and folders in a readable folder: each is looked at before a run. */
-  readable_entries: 10_000,
-  /** The child that holds a lock does nothing else: one that does not answer in this time is as good as dead. */
-  lock_answer_ms: 20_000,
-  file_mb: 1024,
-  file_mb_default: 50,
-} as const;
-
-export type Scalar = string | number | boolean | null;
+export type SqlScalar = string | number | boolean | null;
 export type ResultFormat = 'parquet' | 'csv' | 'json';
 
 /** What the parent asks of the runner: one line of JSON on its standard input. */
@@ -56,7 +33,7 @@ export interface ExecuteJob {
   /** The staged copy; null for a database in memory. */
   readonly database: { readonly path: string; readonly read_only: boolean } | null;
   readonly statements: readonly JobStatement[];
-  readonly parameters: Readonly<Record<string, Scalar>>;
+  readonly parameters: Readonly<Record<string, SqlScalar>>;
   readonly expect_results: boolean;
   readonly save: Save | null;
   readonly allowed_directories: readonly string[];
@@ -73,13 +50,13 @@ export interface Save {
 }
 
 /** What the runner answers: one line of JSON on descriptor 3. Standard output is DuckDB's to write on. */
-export type Answer = { readonly ok: true; readonly done: Done } | Refused;
+export type SqlAnswer = { readonly ok: true; readonly done: Done } | Refused;
 
-export interface Refused {
+interface Refused {
   readonly ok: false;
   readonly code: ReasonCode;
   readonly message: string;
-  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
 
 export interface Done {
@@ -90,7 +67,7 @@ export interface Done {
   }[];
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: readonly (readonly unknown[])[];
-  /** All rows of the result; null where reading stopped at the limit and nobody counted on. */
+  /** All rows of the result; null where reading stopped at the limit. */
   readonly row_count: number | null;
   readonly truncated: boolean;
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { sqlLimits } from '../../limits.ts';
 import { isReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { Capture } from '../capture.ts';
 import { giveBytes, type Stdio, withoutInherited } from '../child.ts';
 import type { RunnerCommand } from './confine.ts';
-import { ANSWER_FD, type Answer, type Done, GUARD_FD, type Job, sqlLimits } from './job.ts';
+import { ANSWER_FD, type Done, GUARD_FD, type Job, type SqlAnswer } from './job.ts';
 
 export interface RunnerOptions {
   /** It is closed as soon as the runner has been started. */
@@ -28,10 +29,6 @@ export interface Runner {
   readonly ended: Promise<Refusal>;
   end(): Promise<void>;
 }
-
-const STDERR_BYTES = 4096;
-/** Escaped twice over, the rows still fit. */
-const ANSWER_BYTES = 4 * sqlLimits.rows_bytes;
 
 /** Gives one job to a fresh runner. Whatever comes of it, the runner is dead afterwards. */
 export async function askRunner(options: RunnerOptions & Patience, job: Job): Promise<Done> {
@@ -95,7 +92,7 @@ function start({ command, cwd, guard_fds = [] }: RunnerOptions): ChildProcess {
 }
 
 function endOf(child: ChildProcess): Promise<Refusal> {
-  const stderr = new Capture(STDERR_BYTES);
+  const stderr = new Capture(sqlLimits.stderr_bytes);
   child.stderr?.on('data', (chunk: Uint8Array) => stderr.take(chunk));
   return new Promise((resolve) => {
     const failed = (why: string) => resolve(new Refusal('SQL_RUNNER_FAILED', why));
@@ -135,7 +132,7 @@ function whyAborted({ reason }: AbortSignal): Refusal {
 
 /** The lines of a stream, one for each question. */
 class Lines {
-  #capture = new Capture(ANSWER_BYTES);
+  #capture = new Capture(sqlLimits.answer_bytes);
   #waiting: { resolve(line: string): void; reject(error: Refusal): void } | null = null;
 
   constructor(stream: Readable) {
@@ -144,7 +141,7 @@ class Lines {
   }
 
   next(): Promise<string> {
-    this.#capture = new Capture(ANSWER_BYTES);
+    this.#capture = new Capture(sqlLimits.answer_bytes);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });
@@ -152,8 +149,13 @@ class Lines {
 
   #take(chunk: Uint8Array): void {
     this.#capture.take(chunk);
-    if (this.#capture.total > ANSWER_BYTES)
-      this.#waiting?.reject(new Refusal('SQL_RUNNER_FAILED', 'The SQL runner answered more than it may.'));
+    if (this.#capture.total > sqlLimits.answer_bytes)
+      this.#waiting?.reject(
+        new Refusal(
+          'SQL_RUNNER_FAILED',
+          `The SQL runner answered more than ${sqlLimits.answer_bytes} bytes.`,
+        ),
+      );
     else if (chunk.includes(0x0a))
       this.#waiting?.resolve(Buffer.from(this.#capture.result().bytes).toString('utf8'));
   }
@@ -164,13 +166,13 @@ function doneOf(line: string): Done {
   const answer = parse(line);
   if (answer.ok) return answer.done;
   return refuse(isReasonCode(answer.code) ? answer.code : 'SQL_RUNNER_FAILED', answer.message, {
-    ...answer.details,
+    ...answer.facts,
   });
 }
 
-function parse(line: string): Answer {
+function parse(line: string): SqlAnswer {
   try {
-    return JSON.parse(line) as Answer;
+    return JSON.parse(line) as SqlAnswer;
   } catch {
     return refuse('SQL_RUNNER_FAILED', 'The SQL runner gave an answer that is no JSON.');
   }

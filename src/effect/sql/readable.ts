@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { closePlace, openPlace, pathThrough } from '../../durable/beneath-write.ts';
+import { sqlLimits } from '../../limits.ts';
 import { type ReasonCode, refuse } from '../../refusal.ts';
-import { sqlLimits } from './job.ts';
 
 /**
  * The files in a folder beneath the root whose files SQL may scan, relative to the root. No link leads to it and none is in it: DuckDB
@@ -25,7 +25,11 @@ function filesIn(top: string, shown: string): string[] {
     const folder = folders.pop()!;
     for (const name of readdirSync(join(top, folder), { encoding: 'buffer' })) {
       const entry = join(folder, nameOf(name, join(shown, folder)));
-      if (++seen > sqlLimits.readable_entries) refuse('INPUT_TOO_LARGE', `${shown} holds too many files.`);
+      if (++seen > sqlLimits.readable_entries)
+        refuse(
+          'INPUT_TOO_LARGE',
+          `${shown} holds more than ${sqlLimits.readable_entries} files and folders.`,
+        );
       if (isPlainFolder(join(top, entry), join(shown, entry))) folders.push(entry);
       else files.push(join(shown, entry));
     }

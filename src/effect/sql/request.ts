@@ -1,10 +1,11 @@
 import { isAbsolute } from 'node:path';
 import type { Digest } from '../../canonical/digest.ts';
 import type { Place } from '../../durable/beneath-write.ts';
+import { sqlLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Machine } from '../machine.ts';
 import type { Hold } from './hold.ts';
-import { type ResultFormat, type Scalar, sqlLimits } from './job.ts';
+import type { ResultFormat, SqlScalar } from './job.ts';
 import type { RunnableKind, Statement } from './statement.ts';
 
 export interface SqlRequest {
@@ -16,7 +17,7 @@ export interface SqlRequest {
   readonly expected_sha256?: Digest | null;
   readonly text: string;
   /** Values of `$name` in the text. Integers become BIGINT, other numbers DOUBLE, strings VARCHAR. */
-  readonly parameters?: Readonly<Record<string, Scalar>>;
+  readonly parameters?: Readonly<Record<string, SqlScalar>>;
   /** The last statement must give at least one row. */
   readonly expect_results: boolean;
   /** The last statement, a SELECT, is written here. A file that is there is replaced. */
@@ -55,7 +56,7 @@ export interface Made {
   readonly mode: number;
 }
 
-export interface Bounds {
+export interface SqlBounds {
   readonly timeout_ms: number;
   readonly memory_mb: number;
   readonly threads: number;
@@ -63,7 +64,7 @@ export interface Bounds {
   readonly max_file_mb: number;
 }
 
-export function boundsOf(request: SqlRequest): Bounds {
+export function boundsOf(request: SqlRequest): SqlBounds {
   if (!isAbsolute(request.root))
     refuse('SHAPE_INVALID', 'The root must be an absolute path.', { field: 'root' });
   return {
@@ -100,7 +101,7 @@ const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Every parameter of the text has a value, and every value has a parameter. */
 export function checkParameters(
   statements: readonly Statement[],
-  parameters: Readonly<Record<string, Scalar>>,
+  parameters: Readonly<Record<string, SqlScalar>>,
 ): void {
   const given = namesOf(parameters);
   const used = new Set<string>();
@@ -126,7 +127,7 @@ function usedName(statement: number, name: string, given: ReadonlySet<string>): 
 }
 
 /** DuckDB folds the case of names, so two that differ only in case are one name with two values. */
-function namesOf(parameters: Readonly<Record<string, Scalar>>): Set<string> {
+function namesOf(parameters: Readonly<Record<string, SqlScalar>>): Set<string> {
   const names = new Set<string>();
   const entries = Object.entries(parameters);
   if (entries.length > sqlLimits.parameters)

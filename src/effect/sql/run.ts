@@ -11,14 +11,14 @@ import { type Hold, holdDatabases } from './hold.ts';
 import type { Done, Save } from './job.ts';
 import { askRunner } from './process.ts';
 import { readableFiles } from './readable.ts';
-import { type Bounds, boundsOf, checkParameters, type SqlRequest } from './request.ts';
+import { boundsOf, checkParameters, type SqlBounds, type SqlRequest } from './request.ts';
 import {
-  type Attributes,
   copyToStage,
-  digestOf,
+  digestOfOpenFile,
   publish,
   type Settled,
   type Stage,
+  type StageAttributes,
   settleStage,
 } from './stage.ts';
 import { requireRunnable, type Statement, statementsOf } from './statement.ts';
@@ -65,7 +65,7 @@ function realRoot(root: string): string {
 
 async function runStaged(
   request: SqlRequest,
-  bounds: Bounds,
+  bounds: SqlBounds,
   statements: readonly Statement[],
   open: Workplace,
 ): Promise<SqlOutcome> {
@@ -130,14 +130,14 @@ interface StagedDatabase extends Staged {
   readonly hold: Hold;
 }
 
-const NEW_FILE: Attributes = { mode: 0o600, of: null };
+const NEW_FILE: StageAttributes = { mode: 0o600, of: null };
 const MiB = 1024 * 1024;
 
 async function openTarget(request: SqlRequest, open: Workplace): Promise<Staged> {
   const { path } = request.save_results_to!;
   const place = open.place(request.root, path);
   const found = open.file(place);
-  const before_sha256 = found && (await digestOf(found.fd, path, Number.POSITIVE_INFINITY));
+  const before_sha256 = found && (await digestOfOpenFile(found.fd, path, Number.POSITIVE_INFINITY));
   return { path, place, found, before_sha256, stage: open.stage(request, path) };
 }
 
@@ -150,7 +150,7 @@ function saveOf({ save_results_to, inspectResult }: SqlRequest, { stage }: Stage
 
 async function openDatabase(
   request: SqlRequest,
-  bounds: Bounds,
+  bounds: SqlBounds,
   open: Workplace,
   read_only: boolean,
 ): Promise<StagedDatabase> {
@@ -181,7 +181,7 @@ function isSameFile({ stats }: OpenFile, place: Place): boolean {
 
 interface Finished {
   readonly request: SqlRequest;
-  readonly bounds: Bounds;
+  readonly bounds: SqlBounds;
   readonly target: Staged | null;
   readonly save: Save | null;
   readonly database: StagedDatabase | null;
@@ -218,7 +218,7 @@ function inspectResult(
   inspect(path, bytes);
 }
 
-function attributesOf({ found, place }: Staged): Attributes {
+function attributesOf({ found, place }: Staged): StageAttributes {
   if (!found) return NEW_FILE;
   const { mode, uid, gid } = found.stats;
   return { mode: Number(mode & 0o7777n), of: { place, uid, gid } };
@@ -243,7 +243,7 @@ async function digestNow(place: Place, found: OpenFile | null, max_bytes: number
   if (again === null) return null;
   try {
     if (found === null || !isSameFile(found, place)) changed(place);
-    return await digestOf(again.fd, place.path, max_bytes);
+    return await digestOfOpenFile(again.fd, place.path, max_bytes);
   } finally {
     closeSync(again.fd);
   }

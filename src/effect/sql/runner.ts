@@ -11,7 +11,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { Refusal } from '../../refusal.ts';
 import { holdLock, loadDuckDB, messageOf } from './duckdb.ts';
 import { execute } from './execute.ts';
-import { ANSWER_FD, type Answer, type Done, type Job, NOTHING_DONE } from './job.ts';
+import { ANSWER_FD, type Done, type Job, NOTHING_DONE, type SqlAnswer } from './job.ts';
 import { verifyList } from './verify.ts';
 
 /** Kept reachable until the process ends: a collected instance would let go of its lock. */
@@ -25,17 +25,17 @@ async function perform(job: Job): Promise<Done> {
   return NOTHING_DONE;
 }
 
-async function answerTo(job: Job): Promise<Answer> {
+async function answerTo(job: Job): Promise<SqlAnswer> {
   try {
     return { ok: true, done: await perform(job) };
   } catch (error) {
     if (error instanceof Refusal)
-      return { ok: false, code: error.code, message: error.message, details: error.details };
-    return { ok: false, code: 'SQL_RUNNER_FAILED', message: messageOf(error), details: {} };
+      return { ok: false, code: error.code, message: error.message, facts: error.facts };
+    return { ok: false, code: 'SQL_RUNNER_FAILED', message: messageOf(error), facts: {} };
   }
 }
 
-function say(value: Answer): void {
+function say(value: SqlAnswer): void {
   const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
   for (let done = 0; done < bytes.length; ) done += writeSync(ANSWER_FD, bytes, done);
 }

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Digest } from '../../canonical/digest.ts';
 import {
-  attempt,
   closePlace,
   createAt,
   makeFolderAt,
@@ -16,6 +15,7 @@ import {
   pathThrough,
   syncFolderOf,
 } from '../../durable/beneath-write.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { refuse } from '../../refusal.ts';
 import { copyAttributes, readAttributes } from '../attributes.ts';
 import { openFile } from './database.ts';
@@ -71,7 +71,7 @@ export async function copyToStage(fd: number, { place }: Stage, max_bytes: numbe
   const target = createAt(place, place.name);
   try {
     return await readWhole(fd, place.path, max_bytes, (chunk) =>
-      attempt(place.path, () => {
+      fileCall(place.path, () => {
         for (let done = 0; done < chunk.length; ) done += writeSync(target, chunk, done);
       }),
     );
@@ -80,7 +80,7 @@ export async function copyToStage(fd: number, { place }: Stage, max_bytes: numbe
   }
 }
 
-export function digestOf(fd: number, shown: string, max_bytes: number): Promise<Digest> {
+export function digestOfOpenFile(fd: number, shown: string, max_bytes: number): Promise<Digest> {
   return readWhole(fd, shown, max_bytes, () => {});
 }
 
@@ -107,7 +107,7 @@ async function readWhole(
 }
 
 /** What a staged file gets before it is put in its place. */
-export interface Attributes {
+export interface StageAttributes {
   readonly mode: number;
   /** The file that it replaces. Its owner, access control list and extended attributes are kept too. */
   readonly of: { readonly place: Place; readonly uid: bigint; readonly gid: bigint } | null;
@@ -121,20 +121,20 @@ export interface Settled {
 /** What the runner left in the stage, ready to be published: one regular file, on the disk, with its attributes. */
 export async function settleStage(
   { place }: Stage,
-  { mode, of }: Attributes,
+  { mode, of }: StageAttributes,
   max_bytes: number,
 ): Promise<Settled> {
   const { fd, stats } = openFile(place) ?? refuse('SQL_RUNNER_FAILED', 'The runner left no file.');
   try {
-    const sha256 = await digestOf(fd, place.path, max_bytes);
-    attempt(place.path, () => {
+    const sha256 = await digestOfOpenFile(fd, place.path, max_bytes);
+    fileCall(place.path, () => {
       // The owner first: changing it clears bits of the mode.
       if (of && (stats.uid !== of.uid || stats.gid !== of.gid))
         fchownSync(fd, Number(of.uid), Number(of.gid));
       fchmodSync(fd, mode);
     });
     if (of) await wear(place, of.place);
-    attempt(place.path, () => fsyncSync(fd));
+    fileCall(place.path, () => fsyncSync(fd));
     return { sha256, size_bytes: Number(stats.size) };
   } finally {
     closeSync(fd);

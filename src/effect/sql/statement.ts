@@ -1,5 +1,5 @@
+import { sqlLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { sqlLimits } from './job.ts';
 import { type Token, tokensOf } from './lex.ts';
 
 /** What a caller may let run. Nothing that is not in this list can be let run at all. */
@@ -43,7 +43,8 @@ export interface Statement {
 
 /** Which statements a text holds. Pure, and reads nothing but the text. */
 export function statementsOf(text: string, kinds: readonly RunnableKind[] = DEFAULT_KINDS): Statement[] {
-  if (Buffer.byteLength(text) > sqlLimits.text_bytes) refuse('INPUT_TOO_LARGE', 'The SQL is too long.');
+  if (Buffer.byteLength(text) > sqlLimits.text_bytes)
+    refuse('INPUT_TOO_LARGE', `The SQL has more than ${sqlLimits.text_bytes} bytes.`);
   const groups = splitAtSemicolons(tokensOf(text));
   if (groups.length === 0) refuse('SQL_EMPTY');
   if (groups.length > sqlLimits.statements)
@@ -179,7 +180,7 @@ function objectOf(tokens: readonly Token[]): string {
 }
 
 /**
- * A macro is not allowed, because its body is not checked when it is made: it would wait in the database for somebody
+ * A macro is not allowed, because its body is not checked when it is made: it would stay in the database for a later caller
  * who runs it without our lock. A secret goes to the network, and no SQL of ours does.
  */
 const OBJECTS: Readonly<Record<string, readonly string[]>> = {

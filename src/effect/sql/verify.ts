@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { refuse } from '../../refusal.ts';
-import { type DuckDB, messageOf, openLocked, refusalOf } from './duckdb.ts';
+import { type DuckDB, messageOf, openLocked, statementRefusal } from './duckdb.ts';
 import type { ClassifyJob, JobStatement } from './job.ts';
 
 /** DuckDB must see in this text the one statement that was listed, and of the listed kind. */
@@ -46,7 +46,7 @@ async function verifyOne(connection: DuckDBConnection, { number, kind, text }: J
     const selects = await isSelect(connection, text);
     if (selects !== (kind === 'SELECT')) disagree(number, kind, selects ? 'SELECT' : 'no SELECT');
   } catch (error) {
-    throw refusalOf(error, number);
+    throw statementRefusal(error, number);
   }
 }
 

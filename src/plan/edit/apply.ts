@@ -1,5 +1,5 @@
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 import { acceptsComments, type FormatHints, formatOf, requireYaml } from './format.ts';
 import { type CheckedEdit, editJson } from './json-edit.ts';
 import { deleteLines } from './line-delete.ts';
@@ -28,7 +28,10 @@ export interface EditResult {
  * exactly as the operation says is refused, and an edit that would change nothing is one of these.
  */
 export function applyEdit(bytes: Uint8Array, operation: EditOperation, hints: FormatHints = {}): EditResult {
-  const source = openText(bytes, operation.type === 'yaml_update' ? bounds.yaml_bytes : bounds.file_bytes);
+  const source = openText(
+    bytes,
+    operation.type === 'yaml_update' ? editLimits.yaml_bytes : editLimits.file_bytes,
+  );
   // A string takes as much memory as the file once more, so what can be found in the bytes is.
   const edit: PlannedEdit =
     operation.type === 'text_replace' && !operation.regex

@@ -1,7 +1,7 @@
 import { jsonpath } from 'json-p3';
 import type { Json } from '../../canonical/json.ts';
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 
 /** A key of an object or a place in an array. */
 export type Step = string | number;
@@ -23,7 +23,7 @@ export function compilePath(path: string): DocumentPath {
 }
 
 function compile(path: string): Query {
-  const environment = new jsonpath.JSONPathEnvironment({ maxRecursionDepth: bounds.json_depth + 2 });
+  const environment = new jsonpath.JSONPathEnvironment({ maxRecursionDepth: editLimits.json_depth + 2 });
   // These run a regular expression of the plan in an engine that can be made to hang.
   environment.functionRegister.delete('match');
   environment.functionRegister.delete('search');

@@ -6,7 +6,7 @@ import { hasNewline, indentAt, isBroken, type JsonStyle, styleAt } from './json-
 import { trimmedEnd } from './line.ts';
 import type { Splice } from './splice.ts';
 
-/** A new last member, written like its neighbours. */
+/** A new last member, written like the members before it. */
 export function addProperty(text: string, place: JsonPlace, key: string, value: Json): Splice[] {
   const { members } = place;
   if (members === null) refuse('EDIT_TARGET_UNFIT', 'The path does not lead to an object.');

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../canonical/json.ts';
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 import { compilePath, type Step } from './document-path.ts';
 import { addProperty } from './json-add.ts';
 import { type JsonPlace, locate } from './json-locate.ts';
@@ -36,7 +36,7 @@ export function editJson(text: string, comments: boolean, operation: JsonOperati
 function searchable(text: string, comments: boolean): Json {
   const scale = new Scale();
   scanJson(text, comments, scale);
-  if (scale.steps > bounds.path_steps) refuse('EDIT_COSTLY', undefined, { steps: scale.steps });
+  if (scale.steps > editLimits.path_steps) refuse('EDIT_COSTLY', undefined, { steps: scale.steps });
   return parsePlain(text, comments);
 }
 

@@ -1,6 +1,6 @@
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
-import { KeyBook } from './key-book.ts';
+import { editLimits } from '../limits.ts';
+import { OpenObjectKeys } from './open-object-keys.ts';
 
 /** Told of every part of a JSON document, in order. Places count UTF-16 units; `end` is one past the last. */
 export interface JsonVisitor {
@@ -34,7 +34,7 @@ interface Frame {
 class Scanner {
   private at = 0;
   private readonly frames: Frame[] = [];
-  private readonly keys = new KeyBook();
+  private readonly keys = new OpenObjectKeys();
   private readonly text: string;
   private readonly comments: boolean;
   private readonly visitor: JsonVisitor;
@@ -116,7 +116,7 @@ class Scanner {
   }
 
   private open(is_object: boolean): void {
-    if (this.frames.length >= bounds.json_depth)
+    if (this.frames.length >= editLimits.json_depth)
       refuse('JSON_TOO_DEEP', undefined, placeOf(this.text, this.at));
     if (is_object) this.keys.openObject();
     this.frames.push({ is_object, after_element: false, may_close: true });

@@ -5,7 +5,7 @@ import { renderBroken, renderInline } from './json-render.ts';
 import { indentAt, isBroken, styleAt } from './json-style.ts';
 import type { Splice } from './splice.ts';
 
-/** A new value in the place of the old one, broken into lines where the old one was, or where its neighbours are. */
+/** A new value in the place of the old one, broken into lines where the old one was, or where the values beside it are. */
 export function updateValue(text: string, place: JsonPlace, value: Json): Splice[] {
   const style = styleAt(text, place);
   const had_elements = place.own !== null && place.own.first >= 0;

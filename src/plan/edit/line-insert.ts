@@ -4,7 +4,7 @@ import type { LineInsert } from './operation.ts';
 import type { Edit } from './splice.ts';
 
 /**
- * New lines before a line, or after the last. They take the line ending of their neighbour, and a file without a
+ * New lines before a line, or after the last. They take the line ending of the line beside them, and a file without a
  * final newline stays without one.
  */
 export function insertLines(text: string, { line_number, content }: LineInsert): Edit {

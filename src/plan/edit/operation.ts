@@ -1,7 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { guardPlain, type Json } from '../../canonical/json.ts';
 import { Refusal } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 
 /** The operations of 004 appendix A.1, as a plan writes them. */
 
@@ -15,9 +15,9 @@ const text = (max_chars: number) =>
     );
 
 const plain = z.custom<Json>(isPlain, 'is not plain JSON');
-const path = text(bounds.path_chars).min(1);
+const path = text(editLimits.path_chars).min(1);
 const line = z.int().min(1);
-const count = z.int().min(1).max(bounds.matches);
+const count = z.int().min(1).max(editLimits.matches);
 
 /**
  * Literal unless `regex` is true. A regular expression is RE2: no look-around, no back-references. In its replacement
@@ -27,24 +27,27 @@ const count = z.int().min(1).max(bounds.matches);
 const textReplace = z
   .strictObject({
     type: z.literal('text_replace'),
-    pattern: text(bounds.pattern_chars).min(1),
-    replacement: text(bounds.text_chars),
+    pattern: text(editLimits.pattern_chars).min(1),
+    replacement: text(editLimits.text_chars),
     regex: z.boolean().default(false),
     flags: z
       .string()
       .regex(/^(?!.*(.).*\1)[ims]*$/, 'must be some of i, m and s, each once')
       .optional(),
     expected_matches: count.optional(),
-    max_matches: count.default(bounds.matches_default),
+    max_matches: count.default(editLimits.matches_default),
   })
   .refine((edit) => edit.regex || edit.flags === undefined, 'flags belong to a regular expression')
-  .refine((edit) => !edit.regex || edit.pattern.length <= bounds.regex_chars, 'the expression is too long');
+  .refine(
+    (edit) => !edit.regex || edit.pattern.length <= editLimits.regex_chars,
+    `the expression has more than ${editLimits.regex_chars} characters`,
+  );
 
 /** Lines count from 1. The new lines come before that line; one past the last appends. */
 const lineInsert = z.strictObject({
   type: z.literal('line_insert'),
   line_number: line,
-  content: text(bounds.text_chars),
+  content: text(editLimits.text_chars),
 });
 
 /** Both lines are deleted, and all between them. */
@@ -52,7 +55,7 @@ const lineDelete = z
   .strictObject({ type: z.literal('line_delete'), start_line: line, end_line: line })
   .refine((edit) => edit.start_line <= edit.end_line, 'end_line is before start_line');
 
-const key = text(bounds.path_chars);
+const key = text(editLimits.path_chars);
 
 const jsonAddProperty = z.strictObject({ type: z.literal('json_add_property'), path, key, value: plain });
 const jsonRemoveProperty = z.strictObject({ type: z.literal('json_remove_property'), path, key });
@@ -67,7 +70,7 @@ const yamlUpdate = z.strictObject({
   document: z
     .int()
     .min(0)
-    .max(bounds.yaml_documents - 1)
+    .max(editLimits.yaml_documents - 1)
     .optional(),
   path,
   value: plain,

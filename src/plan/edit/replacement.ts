@@ -1,5 +1,5 @@
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 
 type Part = string | { readonly group: number | string };
 type GroupText = (group: number | string) => string;
@@ -22,8 +22,11 @@ export function parseReplacement(
     end = found.index + found[0].length;
   }
   parts.push(replacement.slice(end));
-  if (parts.length > 2 * bounds.replacement_groups + 1)
-    refuse('EDIT_REPLACEMENT_INVALID', 'The replacement has too many groups.');
+  if (parts.length > 2 * editLimits.replacement_groups + 1)
+    refuse(
+      'EDIT_REPLACEMENT_INVALID',
+      `The replacement has more than ${editLimits.replacement_groups} groups.`,
+    );
   return (group) => expand(parts, group);
 }
 
@@ -32,7 +35,7 @@ function expand(parts: readonly Part[], group: GroupText): string {
   let text = '';
   for (const part of parts) {
     const next = typeof part === 'string' ? part : group(part.group);
-    if (text.length + next.length > bounds.file_bytes) refuse('EDIT_RESULT_TOO_LARGE');
+    if (text.length + next.length > editLimits.file_bytes) refuse('EDIT_RESULT_TOO_LARGE');
     text += next;
   }
   return text;

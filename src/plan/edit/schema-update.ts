@@ -1,7 +1,7 @@
 import type { Json } from '../../canonical/json.ts';
 import { refuse } from '../../refusal.ts';
+import { editLimits } from '../limits.ts';
 import { applyEdit, type EditResult } from './apply.ts';
-import { bounds } from './bounds.ts';
 import { type FormatHints, formatOf } from './format.ts';
 import { parsePlain } from './json-plain.ts';
 import type { SchemaOperation } from './operation.ts';
@@ -68,9 +68,11 @@ async function checkerOf(dialect: Dialect) {
 
 const OPTIONS = { strict: false, logger: false, validateSchema: false } as const;
 
+/** By `default`, which is all that a bundle of a CommonJS module exports. */
 async function libraryOf(dialect: Dialect) {
-  if (dialect === '2020-12') return (await import('ajv/dist/2020.js')).Ajv2020;
-  return dialect === '2019-09' ? (await import('ajv/dist/2019.js')).Ajv2019 : (await import('ajv')).Ajv;
+  if (dialect === '2020-12') return (await import('ajv/dist/2020.js')).default.Ajv2020;
+  if (dialect === '2019-09') return (await import('ajv/dist/2019.js')).default.Ajv2019;
+  return (await import('ajv')).default.Ajv;
 }
 
 /** Compiled to see whether it can be, and never run. */
@@ -88,7 +90,7 @@ function refuseLongArrays(schema: Json): void {
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     const inner: readonly Json[] = Array.isArray(value) ? value : Object.values(value);
-    if (Array.isArray(value) && inner.length > bounds.schema_array_items)
+    if (Array.isArray(value) && inner.length > editLimits.schema_array_items)
       refuse('SCHEMA_INVALID', `A list in the schema has ${inner.length} items.`);
     for (const item of inner) open.push(item);
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 
 /** One change: what is from `start` to `end` becomes `text`. Places count UTF-16 units of the text without its mark. */
 export interface Splice {
@@ -24,7 +24,7 @@ export interface SourceText {
 const MARK = Buffer.from('\uFEFF');
 
 /** Opens a file as text. Binary and broken files are refused: an edit there would change more than it shows. */
-export function openText(content: Uint8Array, max_bytes: number = bounds.file_bytes): SourceText {
+export function openText(content: Uint8Array, max_bytes: number = editLimits.file_bytes): SourceText {
   if (content.length > max_bytes) refuse('INPUT_TOO_LARGE', `The file has ${content.length} bytes.`);
   if (content.includes(0)) refuse('EDIT_BINARY');
   if (!isUtf8(content)) refuse('INPUT_NOT_UTF8');
@@ -38,13 +38,13 @@ export function textOf({ bytes, mark_bytes }: SourceText): string {
 }
 
 /**
- * The bytes with the splices applied. Everything outside them is copied, never written anew, so nothing else can
+ * The bytes with the splices applied. Everything outside them is copied, never written again, so nothing else can
  * change. The size is known before a byte is copied: many matches of a small pattern can ask for terabytes.
  */
 export function applySplices({ bytes }: SourceText, splices: readonly ByteSplice[]): Uint8Array {
   let size = bytes.length;
   for (const { from, to, text } of splices) size += Buffer.byteLength(text) - (to - from);
-  if (size > bounds.file_bytes) refuse('EDIT_RESULT_TOO_LARGE', `The result would have ${size} bytes.`);
+  if (size > editLimits.file_bytes) refuse('EDIT_RESULT_TOO_LARGE', `The result would have ${size} bytes.`);
   const result = Buffer.allocUnsafeSlow(size);
   let read = 0;
   let written = 0;

@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 import type { TextReplace } from './operation.ts';
 import { parseReplacement } from './replacement.ts';
 import type { ByteSplice, Edit, SourceText, Splice } from './splice.ts';
@@ -48,7 +48,7 @@ function matchExpression(text: string, operation: TextReplace): Splice[] {
     const expanded = expand((group) => matcher.group(group) ?? '');
     splices.push({ start, end, text: expanded });
     added += expanded.length;
-    if (added > bounds.file_bytes) refuse('EDIT_RESULT_TOO_LARGE');
+    if (added > editLimits.file_bytes) refuse('EDIT_RESULT_TOO_LARGE');
     steps += (reach(text, end) - end) * expression.programSize();
     refuseCostly(steps);
   }
@@ -90,7 +90,7 @@ const COSTLY =
 
 /** Counted and not timed, so that the same plan is refused or accepted on every machine. */
 function refuseCostly(steps: number): void {
-  if (steps > bounds.regex_steps) refuse('EDIT_COSTLY', COSTLY, { steps });
+  if (steps > editLimits.regex_steps) refuse('EDIT_COSTLY', COSTLY, { steps });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Lexer } from 'yaml';
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 
 // The lexer's own marks, which are no part of the text.
 const SCALAR = '\x1f';
@@ -11,8 +11,8 @@ const MARKS: ReadonlySet<string> = new Set(['\x02', '\x18', SCALAR]);
  * gigabytes. The lexer does none of that, so it looks first.
  */
 export function refuseCostly(text: string): void {
-  if (Buffer.byteLength(text) > bounds.yaml_bytes)
-    refuse('INPUT_TOO_LARGE', 'The YAML is too large to edit.');
+  if (Buffer.byteLength(text) > editLimits.yaml_bytes)
+    refuse('INPUT_TOO_LARGE', `The YAML has more than ${editLimits.yaml_bytes} bytes, too many to edit.`);
   const gauge = { tokens: 0, anchors: 0, depth: 0, column: 0 };
   let in_scalar = false;
   for (const token of new Lexer().lex(text)) {
@@ -22,7 +22,11 @@ export function refuseCostly(text: string): void {
     gauge.tokens += 1;
     const newline = token.lastIndexOf('\n');
     gauge.column = newline < 0 ? gauge.column + token.length : token.length - newline - 1;
-    if (gauge.tokens > bounds.yaml_tokens) refuse('INPUT_TOO_LARGE', 'The YAML has too many parts to edit.');
+    if (gauge.tokens > editLimits.yaml_tokens)
+      refuse(
+        'INPUT_TOO_LARGE',
+        `The YAML has more than ${editLimits.yaml_tokens} words and marks, too many to edit.`,
+      );
   }
 }
 
@@ -32,8 +36,14 @@ function count(gauge: { anchors: number; depth: number; column: number }, token:
   else if (token === ']' || token === '}') gauge.depth = Math.max(gauge.depth - 1, 0);
   else if (token.startsWith('&') || token.startsWith('*')) gauge.anchors += 1;
   const starts_block = gauge.depth === 0 && (token === '-' || token === '?' || token === ':');
-  if (gauge.depth > bounds.yaml_flow_depth || (starts_block && gauge.column > bounds.yaml_block_columns))
-    refuse('YAML_MALFORMED', 'The YAML is nested too deep.');
-  if (gauge.anchors > bounds.yaml_anchors)
-    refuse('YAML_MALFORMED', 'The YAML has too many anchors and aliases.');
+  if (
+    gauge.depth > editLimits.yaml_flow_depth ||
+    (starts_block && gauge.column > editLimits.yaml_block_columns)
+  )
+    refuse(
+      'YAML_MALFORMED',
+      `The YAML is nested more than ${editLimits.yaml_flow_depth} deep, or indented by more than ${editLimits.yaml_block_columns} columns.`,
+    );
+  if (gauge.anchors > editLimits.yaml_anchors)
+    refuse('YAML_MALFORMED', `The YAML has more than ${editLimits.yaml_anchors} anchors and aliases.`);
 }

@@ -1,7 +1,7 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit, type YAMLMap } from 'yaml';
 import type { Json } from '../../canonical/json.ts';
 import { refuse } from '../../refusal.ts';
-import { bounds } from './bounds.ts';
+import { editLimits } from '../limits.ts';
 import { refuseCostly } from './yaml-cost.ts';
 
 /** One YAML document with the places of its nodes, and its value with maps as maps and integers exact. */
@@ -28,13 +28,13 @@ export function openYamlStream(text: string, with_places = true): YamlSource[] {
     logLevel: 'silent',
     lineCounter: lines,
   }) as Document.Parsed[];
-  if (documents.length > bounds.yaml_documents)
+  if (documents.length > editLimits.yaml_documents)
     refuse('INPUT_TOO_LARGE', `The file has ${documents.length} documents.`);
   return documents.map((document) => opened(document, lines));
 }
 
 /** The one document, or that of several which is named. */
-export function chosen(sources: readonly YamlSource[], index?: number): YamlSource {
+export function documentAt(sources: readonly YamlSource[], index?: number): YamlSource {
   const count = sources.length;
   if (index === undefined && count !== 1)
     refuse(
@@ -82,7 +82,7 @@ function plainValue(document: Document.Parsed): unknown {
 
 /** The document as plain JSON values, as a program that knows only those reads it. */
 export function readYamlJson(text: string, index?: number): Json {
-  const value: unknown = chosen(openYamlStream(text, false), index).document.toJS();
+  const value: unknown = documentAt(openYamlStream(text, false), index).document.toJS();
   return JSON.parse(
     JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? Number(item) : item)),
   ) as Json;

@@ -3,7 +3,7 @@ import type { Node } from 'yaml';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedEdit } from './json-edit.ts';
 import type { YamlUpdate } from './operation.ts';
-import { asYamlValue, chosen, openYamlStream, type YamlSource } from './yaml-document.ts';
+import { asYamlValue, documentAt, openYamlStream, type YamlSource } from './yaml-document.ts';
 import { layPair, layValue } from './yaml-layout.ts';
 import { locateYaml, pairsNamed, refuseMarked, type YamlPlace } from './yaml-locate.ts';
 import { parseYamlPath } from './yaml-path.ts';
@@ -11,7 +11,7 @@ import { yamlStyleAt } from './yaml-style.ts';
 
 /**
  * Changes one value of a YAML document, or with `create` adds one key to a map. Only the text of that value is
- * written; the document is never written anew.
+ * written; the document as a whole is never rendered.
  */
 export function editYaml(text: string, operation: YamlUpdate): CheckedEdit {
   return operation.create ? createKey(text, operation) : changeValue(text, operation);
@@ -19,7 +19,7 @@ export function editYaml(text: string, operation: YamlUpdate): CheckedEdit {
 
 function changeValue(text: string, { path, value, document }: YamlUpdate): CheckedEdit {
   const sources = openYamlStream(text);
-  const source = chosen(sources, document);
+  const source = documentAt(sources, document);
   const place = locateYaml(source.document, parseYamlPath(path));
   refuseMarked(place.node);
   const wanted = asYamlValue(value);
@@ -33,7 +33,7 @@ function changeValue(text: string, { path, value, document }: YamlUpdate): Check
 
 function createKey(text: string, { path, value, document }: YamlUpdate): CheckedEdit {
   const sources = openYamlStream(text);
-  const source = chosen(sources, document);
+  const source = documentAt(sources, document);
   const { steps, dotted } = parseYamlPath(path);
   const key = steps.at(-1);
   if (typeof key !== 'string')

@@ -5,7 +5,7 @@ import { endingNear, trimmedEnd } from './line.ts';
 import type { Splice } from './splice.ts';
 import type { YamlPlace } from './yaml-locate.ts';
 import {
-  indented,
+  indentedBy,
   isBlockValue,
   renderBlock,
   renderFlow,
@@ -25,7 +25,7 @@ export function layValue(text: string, place: YamlPlace, value: Json, style: Yam
   const literal = renderLiteral(value);
   if (literal === null) return layInline(text, place, renderFlow(value, style));
   const column = columnOf(text, place.item_start) + Math.max(style.unit, 2);
-  return layHead(text, place, literal.head, indented(literal.lines, column));
+  return layHead(text, place, literal.head, indentedBy(literal.lines, column));
 }
 
 /** The text of the old value, without the line ending that a block carries. */
@@ -67,10 +67,10 @@ function layHead(text: string, place: YamlPlace, head: string, lines: readonly s
 function layBlock(text: string, place: YamlPlace, value: Json, style: YamlStyle): Splice[] {
   const lines = renderBlock(value, style);
   if (isMap(place.parent))
-    return layHead(text, place, '', indented(lines, blockColumn(text, place, value, style)));
+    return layHead(text, place, '', indentedBy(lines, blockColumn(text, place, value, style)));
   const { start } = extent(text, place);
   const column = start === place.mark_end ? columnOf(text, start) + 1 : columnOf(text, start);
-  return layHead(text, place, lines[0]!, indented(lines.slice(1), column));
+  return layHead(text, place, lines[0]!, indentedBy(lines.slice(1), column));
 }
 
 /** The old value starts on a line below its key or dash. */
@@ -78,7 +78,7 @@ function layBelow(text: string, place: YamlPlace, value: Json, style: YamlStyle)
   const { start, end } = extent(text, place);
   const line_start = start - columnOf(text, start);
   if (isBlockValue(value)) {
-    const lines = indented(renderBlock(value, style), blockColumn(text, place, value, style));
+    const lines = indentedBy(renderBlock(value, style), blockColumn(text, place, value, style));
     return [{ start: line_start, end, text: lines.join(endingNear(text, start)) }];
   }
   const head = { start: place.mark_end, end: place.mark_end, text: ` ${renderFlow(value, style)}` };
@@ -107,7 +107,7 @@ export function layPair(text: string, map: Node, key: string, value: Json, style
     return layFlowPair(text, [start, end], map.items.length, renderFlow({ [key]: value }, style));
   const at = trimmedEnd(text, start, end);
   const ending = endingNear(text, at);
-  const lines = indented(renderPair(key, value, style), columnOf(text, start));
+  const lines = indentedBy(renderPair(key, value, style), columnOf(text, start));
   return [{ start: at, end: at, text: lines.map((line) => ending + line).join('') }];
 }
 

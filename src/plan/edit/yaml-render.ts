@@ -29,24 +29,24 @@ export function renderPair(key: string, value: Json, style: YamlStyle): string[]
   const head = `${renderKey(key)}:`;
   if (isBlockValue(value)) {
     const lines = renderBlock(value, style);
-    return [head, ...(isArray(value) && style.indentless ? lines : indented(lines, style.unit))];
+    return [head, ...(isArray(value) && style.indentless ? lines : indentedBy(lines, style.unit))];
   }
   const literal = renderLiteral(value);
-  if (literal !== null) return [`${head} ${literal.head}`, ...indented(literal.lines, style.unit)];
+  if (literal !== null) return [`${head} ${literal.head}`, ...indentedBy(literal.lines, style.unit)];
   return [`${head} ${renderFlow(value, style)}`];
 }
 
 function renderItem(value: Json, style: YamlStyle): string[] {
   if (isBlockValue(value)) {
     const [first, ...rest] = renderBlock(value, style);
-    return [`- ${first}`, ...indented(rest, 2)];
+    return [`- ${first}`, ...indentedBy(rest, 2)];
   }
   const literal = renderLiteral(value);
-  if (literal !== null) return [`- ${literal.head}`, ...indented(literal.lines, 2)];
+  if (literal !== null) return [`- ${literal.head}`, ...indentedBy(literal.lines, 2)];
   return [`- ${renderFlow(value, style)}`];
 }
 
-export function indented(lines: readonly string[], columns: number): string[] {
+export function indentedBy(lines: readonly string[], columns: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(columns) + line));
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path/posix';
+import type { Digest } from '../../canonical/digest.ts';
 import { pathThrough, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -27,6 +28,8 @@ export interface CheckpointOptions {
 
 export interface Checkpointed {
   readonly manifest: RollbackManifest;
+  /** What the ledger keeps of the manifest. */
+  readonly digest: Digest;
   /** What was found at each path that was not free. */
   readonly originals: ReadonlyMap<string, Seen>;
 }
@@ -56,8 +59,8 @@ export async function checkpointAll(effect: PlanEffect, options: CheckpointOptio
     const histories = [...by_path.values()];
     const originals = await backUpAll(options, backups, histories);
     const manifest = manifestOf(effect, options, histories, originals);
-    await saveManifest(root, manifest);
-    return { manifest, originals: foundAt(histories, originals) };
+    const digest = await saveManifest(root, manifest);
+    return { manifest, digest, originals: foundAt(histories, originals) };
   } catch (error) {
     await withPlace(root, backups, (place) => rmSync(pathThrough(place), { recursive: true, force: true }));
     throw error;

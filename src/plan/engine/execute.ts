@@ -1,26 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Digest } from '../../canonical/digest.ts';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { OpenFiles } from '../../durable/open-files.ts';
 import { holdDatabases } from '../../effect/sql/hold.ts';
-import type { Hands } from '../handler/apply.ts';
+import type { FileWriter } from '../handler/apply.ts';
 import { createHandlers, type Handlers, type Runners } from '../handler/handlers.ts';
-import type { Standing } from '../input/rules.ts';
+import type { PathAccess } from '../input/rules.ts';
 import { planLimits } from '../limits.ts';
 import type { ActionEffect, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import { lockFound } from '../rollback/database.ts';
 import { openJournal } from '../rollback/journal.ts';
 import { leftoverLines } from '../rollback/leftovers.ts';
-import type { RollbackManifest } from '../rollback/manifest.ts';
 import { rollBack } from '../rollback/roll-back.ts';
 import { Attributes } from '../state/attributes.ts';
 import { isPin } from '../state/pin.ts';
 import { checkpointAll, historiesOf } from './checkpoint.ts';
 import type { ErrorRecord, RecoveryAction } from './failure.ts';
 import { type Halt, startHalt, startWatch } from './halt.ts';
-import type { ActionOutcome, AppliedChange, PlanOutcome, PlanStatus, Progress } from './outcome.ts';
-import { Run } from './run.ts';
-import { type Result, runInOrder, type Skip } from './schedule.ts';
+import type { ActionOutcome, AppliedChange, PlanOutcome, PlanProgress, PlanRunStatus } from './outcome.ts';
+import { PlanRun } from './run.ts';
+import { type ActionResult, runInOrder, type Skip } from './schedule.ts';
 import { requireRules, requireStates } from './validate.ts';
 
 export interface ExecuteOptions {
@@ -30,17 +30,19 @@ export interface ExecuteOptions {
   readonly reports_folder: string;
   readonly runners?: Runners;
   /** Left out, no path is protected. */
-  readonly protection?: (path: string) => Standing;
+  readonly protection?: (path: string) => PathAccess;
   /** What was learnt when the plan was simulated, so that it need not be read again. */
   readonly attributes?: Attributes;
   readonly clock?: () => Date;
   /** Ctrl-C, a freeze, a revocation: the run stops and is rolled back. */
   readonly abort?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
-  /** Records the manifest, durably. Nothing is changed before it returns, and nothing at all when it throws. */
-  readonly onCheckpoint?: (manifest: RollbackManifest) => Promise<void>;
+  readonly onProgress?: (progress: PlanProgress) => void;
+  /** Records the digest of the manifest, durably. Nothing is changed before it returns, and nothing at all when it throws. */
+  readonly onCheckpoint?: (manifest: Digest) => Promise<void>;
   /** Records the digest of the journal, durably. What its last line announces is done only after it returns. */
   readonly onAnnounce?: (journal: Digest) => Promise<void>;
+  /** Takes the files that were replaced, open, until the caller closes them. Left out, they are closed when the run ends. */
+  readonly replaced?: OpenFiles;
   readonly expires_at?: string;
   readonly auto_rollback_script?: string;
 }
@@ -52,7 +54,8 @@ export interface ExecuteOptions {
 export async function executePlan(effect: PlanEffect, options: ExecuteOptions): Promise<PlanOutcome> {
   const { root, clock = () => new Date(), onProgress = () => {} } = options;
   const { protection = () => 'free', attributes = new Attributes(), onAnnounce = async () => {} } = options;
-  const run = new Run(effect, { root, clock, onProgress, onAnnounce, protection, attributes });
+  const replaced = options.replaced ?? new OpenFiles();
+  const run = new PlanRun(effect, { root, clock, onProgress, onAnnounce, protection, attributes, replaced });
   const halt = startHalt(options.abort, effect.instructions.timeout_ms);
   try {
     await checkpoint(run, options);
@@ -67,12 +70,13 @@ export async function executePlan(effect: PlanEffect, options: ExecuteOptions): 
     run.journal?.close();
     await run.hold?.release();
     await run.lock?.release();
+    if (!options.replaced) await replaced.close();
   }
   return outcomeOf(run);
 }
 
 /** 004 section 5.1, steps 2 and 3. A failure here has touched nothing. Databases are locked first: a backup is a copy too. */
-async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
+async function checkpoint(run: PlanRun, options: ExecuteOptions): Promise<void> {
   const { root, clock, attributes } = run.options;
   run.options.onProgress({ phase: 'checkpoint', files: run.effect.actions.length });
   try {
@@ -81,11 +85,11 @@ async function checkpoint(run: Run, options: ExecuteOptions): Promise<void> {
     run.hold = await holdDatabases(root, databases, { ...surroundings, max_bytes: planLimits.file_bytes });
     const others = replacedIn(run.effect).filter((path) => !databases.includes(path));
     run.lock = await lockFound(root, others, surroundings);
-    const { manifest, originals } = await checkpointAll(run.effect, { ...options, root, clock, attributes });
+    const saved = await checkpointAll(run.effect, { ...options, root, clock, attributes });
     run.journal = await openJournal(root, options.reports_folder);
-    await options.onCheckpoint?.(manifest);
-    run.manifest = manifest;
-    run.originals = originals;
+    await options.onCheckpoint?.(saved.digest);
+    run.manifest = saved.manifest;
+    run.originals = saved.originals;
   } catch (error) {
     run.fail(error);
     for (const action of run.effect.actions) skip(run, action, { reason: 'Nothing was begun' });
@@ -111,35 +115,39 @@ function replacedIn(effect: PlanEffect): string[] {
 }
 
 /** Steps 4 and 5. */
-async function act(run: Run, halt: Halt, runners: Runners): Promise<void> {
+async function act(run: PlanRun, halt: Halt, runners: Runners): Promise<void> {
   const handlers = createHandlers(runners);
-  run.ahead.begin(run.effect, handlers, run.stager(false), halt);
+  run.prefetch.begin(run.effect, handlers, { ...run.stager(false), replaced: run.options.replaced }, halt);
+  await run.prefetch.ready();
   await runInOrder(run.effect.actions, run.effect.instructions.execution_order, {
     stopped: () => run.stopped ?? haltedBetween(run, halt),
     skip: (action, why) => skip(run, action, why),
     run: async (action) => {
+      // It may need room on the disk that the files have which are replaced by now.
+      if (!run.prefetch.has(action)) await run.options.replaced.close();
+
       const outcome = await actOnce(run, halt, action, handlers);
       run.outcomes.set(action.action_id, outcome);
       run.options.onProgress({ phase: 'action_done', action_id: action.action_id, status: outcome.status });
       await nextTurn(); // a signal that arrived meanwhile is heard before the next action
-      return outcome.status as Result;
+      return outcome.status as ActionResult;
     },
   });
-  await run.ahead.end(run.options.root);
+  await run.prefetch.end(run.options.root);
 }
 
-function haltedBetween(run: Run, halt: Halt): string | null {
+function haltedBetween(run: PlanRun, halt: Halt): string | null {
   const reason = halt.reason();
   if (reason) run.fail(reason);
   return run.stopped;
 }
 
-function skip(run: Run, { action_id, action_type, target }: ActionEffect, why: Skip): void {
+function skip(run: PlanRun, { action_id, action_type, target }: ActionEffect, why: Skip): void {
   run.outcomes.set(action_id, { action_id, action_type, target, status: 'SKIPPED', ...why });
 }
 
 async function actOnce(
-  run: Run,
+  run: PlanRun,
   halt: Halt,
   action: ActionEffect,
   handlers: Handlers,
@@ -150,7 +158,7 @@ async function actOnce(
   const watch = startWatch(halt, action.timeout_ms);
   try {
     watch.proceed();
-    const output = await executeBy(handlers, action, run.hands(action, watch));
+    const output = await executeBy(handlers, action, run.writer(action, watch));
     noteChanges(run, action);
     return { action_id, action_type, target, status: 'SUCCESS', started_at, completed_at: run.now(), output };
   } catch (error) {
@@ -169,16 +177,16 @@ async function actOnce(
   }
 }
 
-function executeBy<T extends ActionType>(handlers: Handlers, action: ActionEffect<T>, hands: Hands) {
-  return handlers[action.action_type].execute(action, hands);
+function executeBy<T extends ActionType>(handlers: Handlers, action: ActionEffect<T>, writer: FileWriter) {
+  return handlers[action.action_type].execute(action, writer);
 }
 
-function announce(run: Run, { action_id }: ActionEffect): void {
+function announce(run: PlanRun, { action_id }: ActionEffect): void {
   const number = run.effect.actions.findIndex((action) => action.action_id === action_id) + 1;
   run.options.onProgress({ phase: 'action', action_id, number, of: run.effect.actions.length });
 }
 
-function noteChanges(run: Run, action: ActionEffect): void {
+function noteChanges(run: PlanRun, action: ActionEffect): void {
   for (const change of action.changes) {
     if (isPin(change)) continue;
     const { path, before, after } = change;
@@ -207,7 +215,7 @@ function operationOf(
 }
 
 /** Step 6. A plan that will be undone anyway is not judged. */
-async function validate(run: Run, halt: Halt): Promise<void> {
+async function validate(run: PlanRun, halt: Halt): Promise<void> {
   if (run.must_roll_back) return;
   run.options.onProgress({ phase: 'validation' });
   try {
@@ -224,17 +232,18 @@ async function validate(run: Run, halt: Halt): Promise<void> {
 }
 
 /** Each folder once: then every new name is on the disk. */
-async function syncFolders(run: Run): Promise<void> {
+async function syncFolders(run: PlanRun): Promise<void> {
   for (const folder of run.changedFolders()) {
     await withPlace(run.options.root, folder === '.' ? 'any' : `${folder}/any`, syncFolderOf);
   }
 }
 
-async function undoIfNeeded(run: Run): Promise<void> {
+async function undoIfNeeded(run: PlanRun): Promise<void> {
   if (!run.must_roll_back) return;
-  const { root, clock, attributes } = run.options;
+  const { root, clock, attributes, replaced } = run.options;
   run.options.onProgress({ phase: 'rollback' });
   try {
+    await replaced.close(); // a rollback needs room
     disownUntouched(run);
     run.rollback = await rollBack(run.manifest!, { root, clock, attributes, journal: run.journal! });
     if (run.rollback.status === 'rolled_back')
@@ -247,13 +256,13 @@ async function undoIfNeeded(run: Run): Promise<void> {
 }
 
 /** A path that we never came to may be changed by others, now or later: it is not ours to restore. */
-function disownUntouched(run: Run): void {
+function disownUntouched(run: PlanRun): void {
   const paths = run.manifest!.checkpoints.map(({ file_path }) => file_path);
   const untouched = paths.filter((path) => !run.touched.has(path));
   if (untouched.length > 0) run.say({ kind: 'untouched', at: run.now(), paths: untouched });
 }
 
-async function finish(run: Run): Promise<void> {
+async function finish(run: PlanRun): Promise<void> {
   try {
     if (!run.must_roll_back) disownUntouched(run);
     // A run without a failure has moved each of its temporary files to its place.
@@ -266,20 +275,20 @@ async function finish(run: Run): Promise<void> {
   }
 }
 
-function statusOf(run: Run): PlanStatus {
+function statusOf(run: PlanRun): PlanRunStatus {
   if (run.must_roll_back && run.manifest) return statusUndone(run);
   const all = [...run.outcomes.values()];
   if (all.every(({ status }) => status === 'SUCCESS')) return 'SUCCESS';
   return all.some(({ status }) => status === 'SUCCESS') ? 'PARTIAL' : 'FAILED';
 }
 
-function statusUndone({ rollback, cancelled }: Run): PlanStatus {
+function statusUndone({ rollback, cancelled }: PlanRun): PlanRunStatus {
   if (rollback?.status !== 'rolled_back') return 'FAILED';
   if (rollback.not_undone.length > 0) return 'PARTIAL';
   return cancelled ? 'CANCELLED' : 'ROLLED_BACK';
 }
 
-function outcomeOf(run: Run): PlanOutcome {
+function outcomeOf(run: PlanRun): PlanOutcome {
   const status = statusOf(run);
   const completed = run.options.clock();
   run.options.onProgress({ phase: 'done', status });
@@ -302,21 +311,21 @@ function outcomeOf(run: Run): PlanOutcome {
 }
 
 /** What cannot be undone counts from the moment it began: a pipeline that was killed may have done half of its work. */
-function leftBehind({ manifest, rollback, must_roll_back, touched, begun }: Run): boolean {
+function leftBehind({ manifest, rollback, must_roll_back, touched, begun }: PlanRun): boolean {
   if (!manifest) return false;
   if (rollback) return rollback.status !== 'rolled_back' || rollback.not_undone.length > 0;
   return must_roll_back || touched.size > 0 || manifest.irreversible.some((id) => begun.has(id));
 }
 
-function withRecovery(outcome: ActionOutcome, run: Run): ActionOutcome {
+function withRecovery(outcome: ActionOutcome, run: PlanRun): ActionOutcome {
   return outcome.status === 'FAILED' ? { ...outcome, error: recovered(outcome.error, run) } : outcome;
 }
 
-function recovered(error: ErrorRecord, run: Run): ErrorRecord {
+function recovered(error: ErrorRecord, run: PlanRun): ErrorRecord {
   return { ...error, recovery_action: recoveryAction(run) };
 }
 
-function recoveryAction({ must_roll_back, manifest, rollback, escalate }: Run): RecoveryAction {
+function recoveryAction({ must_roll_back, manifest, rollback, escalate }: PlanRun): RecoveryAction {
   if (escalate && rollback?.status !== 'rolled_back') return 'MANUAL_REQUIRED';
   if (!must_roll_back || !manifest) return 'SKIPPED';
   // What nothing undoes may be half done, and a human must look.

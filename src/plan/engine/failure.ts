@@ -54,7 +54,7 @@ export function errorRecord(
     error_category: category,
     error_type: code,
     message: error instanceof Error ? error.message : String(error),
-    details: { ...(error instanceof Refusal ? error.details : {}), ...about },
+    details: { ...(error instanceof Refusal ? error.facts : {}), ...about },
     recovery_action: 'SKIPPED',
     timestamp: at.toISOString(),
   };

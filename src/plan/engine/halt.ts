@@ -31,7 +31,7 @@ export function startHalt(abort: AbortSignal | undefined, timeout_ms: number): H
 }
 
 /** The time of one action within the run. */
-export interface Watch {
+export interface ActionWatch {
   readonly signal: AbortSignal;
   /** Refuses when the action is late or the run must stop. */
   proceed(): void;
@@ -40,7 +40,7 @@ export interface Watch {
   end(): void;
 }
 
-export function startWatch(halt: Halt, timeout_ms: number): Watch {
+export function startWatch(halt: Halt, timeout_ms: number): ActionWatch {
   const late = new AbortController();
   const deadline = performance.now() + timeout_ms;
   const timer = setTimeout(() => late.abort(), timeout_ms);

@@ -5,12 +5,12 @@ import type { RollbackManifest } from '../rollback/manifest.ts';
 import type { RollBackOutcome } from '../rollback/outcome.ts';
 import type { ErrorRecord } from './failure.ts';
 
-export type PlanStatus = 'SUCCESS' | 'PARTIAL' | 'FAILED' | 'ROLLED_BACK' | 'CANCELLED';
+export type PlanRunStatus = 'SUCCESS' | 'PARTIAL' | 'FAILED' | 'ROLLED_BACK' | 'CANCELLED';
 
 /** What became of a run. Everything that the reports of 004 section 4 need. */
 export interface PlanOutcome {
   readonly plan_id: string;
-  readonly status: PlanStatus;
+  readonly status: PlanRunStatus;
   readonly started_at: string;
   readonly completed_at: string;
   readonly duration_ms: number;
@@ -28,7 +28,7 @@ export interface PlanOutcome {
   readonly instructions: readonly string[];
   /** Whether anything that the run did, or began to do, is still there. */
   readonly left_behind: boolean;
-  /** Something happened that nobody foresaw, or a rollback is stuck: a human must look. */
+  /** An unexpected error, or a rollback that is stuck: a human must look. */
   readonly escalate: boolean;
 }
 
@@ -70,10 +70,10 @@ export interface AppliedChange {
   readonly at: string;
 }
 
-export type Progress =
+export type PlanProgress =
   | { readonly phase: 'checkpoint'; readonly files: number }
   | { readonly phase: 'action'; readonly action_id: string; readonly number: number; readonly of: number }
   | { readonly phase: 'action_done'; readonly action_id: string; readonly status: ActionOutcome['status'] }
   | { readonly phase: 'validation' }
   | { readonly phase: 'rollback' }
-  | { readonly phase: 'done'; readonly status: PlanStatus };
+  | { readonly phase: 'done'; readonly status: PlanRunStatus };

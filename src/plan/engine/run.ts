@@ -1,9 +1,10 @@
 import { dirname } from 'node:path/posix';
 import { type Digest, sha256 } from '../../canonical/digest.ts';
+import type { OpenFiles } from '../../durable/open-files.ts';
 import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
-import type { Hands, Stager } from '../handler/apply.ts';
-import type { Standing } from '../input/rules.ts';
+import type { FileWriter, PreparedAction, Stager } from '../handler/apply.ts';
+import type { PathAccess } from '../input/rules.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { Journal, JournalLine } from '../rollback/journal.ts';
 import type { RollbackManifest } from '../rollback/manifest.ts';
@@ -11,36 +12,37 @@ import type { RollBackOutcome } from '../rollback/outcome.ts';
 import type { Attributes } from '../state/attributes.ts';
 import { foldersAbove, makeFolder } from '../state/folders.ts';
 import type { Seen } from '../state/see.ts';
-import { Ahead } from './ahead.ts';
 import { type ErrorRecord, errorRecord, type Recovery, recoveryOf } from './failure.ts';
-import type { Watch } from './halt.ts';
-import type { ActionOutcome, AppliedChange, Progress } from './outcome.ts';
+import type { ActionWatch } from './halt.ts';
+import type { ActionOutcome, AppliedChange, PlanProgress } from './outcome.ts';
+import { Prefetch } from './prefetch.ts';
 
-export interface RunOptions {
+interface RunOptions {
   readonly root: string;
   readonly clock: () => Date;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: PlanProgress) => void;
   readonly onAnnounce: (journal: Digest) => Promise<void>;
-  readonly protection: (path: string) => Standing;
+  readonly protection: (path: string) => PathAccess;
   readonly attributes: Attributes;
+  readonly replaced: OpenFiles;
 }
 
 /** Everything that is known about a run while it goes on. */
-export class Run {
+export class PlanRun {
   readonly effect: PlanEffect;
   readonly options: RunOptions;
   readonly started = new Date();
   readonly outcomes = new Map<string, ActionOutcome>();
   readonly errors: ErrorRecord[] = [];
   readonly changes: AppliedChange[] = [];
-  /** Paths that may have been changed; all others are as somebody else left them. */
+  /** Paths that may have been changed; all others are untouched by this run. */
   readonly touched = new Set<string>();
   /** Actions that leave no trace at a path and have begun. */
   readonly begun = new Set<string>();
   /** What each changed path must be now. */
   readonly expected = new Map<string, FileState | null>();
   /** What waits beside its place for its turn. */
-  readonly ahead = new Ahead();
+  readonly prefetch = new Prefetch();
   /** The locks on the databases that the plan works on, until its end. */
   hold: Hold | undefined;
   /** The same for databases that other actions replace, move or remove. */
@@ -101,7 +103,7 @@ export class Run {
     const { stop_on_error, rollback_on_failure } = this.effect.instructions;
     const halts = recovery !== 'fail';
     if (halts || rollback_on_failure) this.must_roll_back = true;
-    // Where everything will be undone, doing more of it first helps nobody.
+    // Everything will be undone: no further action is started.
     if (halts || rollback_on_failure || stop_on_error)
       this.stopped ??= action ? `Stopped after ${action.action_id} failed` : `Stopped: ${error_type}`;
     if (recovery === 'escalate') this.escalate = true;
@@ -118,11 +120,11 @@ export class Run {
     };
   }
 
-  hands(action: ActionEffect, watch: Watch): Hands {
+  writer(action: ActionEffect, watch: ActionWatch): FileWriter {
     return {
       ...this.stager(this.effect.instructions.execution_order === 'sequential'),
       clock: this.options.clock,
-      ahead: () => this.ahead.take(action),
+      prefetched: () => this.#prepared(action),
       action_id: action.action_id,
       timeout_ms: action.timeout_ms,
       hold: this.hold,
@@ -140,6 +142,14 @@ export class Run {
     };
   }
 
+  /** What could not be prepared may have found the disk full: the room of what is replaced by now can be enough. */
+  async #prepared(action: ActionEffect): Promise<PreparedAction | null> {
+    const prepared = await this.prefetch.take(action);
+    if (prepared === null) await this.options.replaced.close();
+
+    return prepared;
+  }
+
   /** Other actions of this run may have temporary files in a folder that SQL reads. */
   #requireReadable(path: string): void {
     if (path.includes(this.manifest!.temporary_prefix) || this.effect.elevated.includes(path)) return;
@@ -147,7 +157,7 @@ export class Run {
       refuse('PLAN_DRIFT', `${path} is protected, and was not there when the plan was approved.`, { path });
   }
 
-  /** Only folders that were approved are made. One that somebody else made meanwhile is noted, so that it stays. */
+  /** Only folders that were approved are made. One that another process made meanwhile is noted, so that a rollback keeps it. */
   async #makeFoldersOf(path: string): Promise<void> {
     for (const folder of foldersAbove(path)) {
       if (this.#made.has(folder) || !this.manifest!.folders_created.includes(folder)) continue;

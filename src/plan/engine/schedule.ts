@@ -3,11 +3,11 @@ import { planLimits } from '../limits.ts';
 import type { ActionEffect, ExecutionOrder } from '../model.ts';
 
 /** What one action came to, as far as those that depend on it care. */
-export type Result = 'SUCCESS' | 'FAILED' | 'SKIPPED';
+export type ActionResult = 'SUCCESS' | 'FAILED' | 'SKIPPED';
 
-export interface Turn {
+interface Turn {
   /** Runs the action to its end. Never throws. */
-  run(action: ActionEffect): Promise<Result>;
+  run(action: ActionEffect): Promise<ActionResult>;
   skip(action: ActionEffect, skip: Skip): void;
   /** Why nothing more may begin; null while it may. */
   stopped(): string | null;
@@ -29,7 +29,7 @@ export async function runInOrder(
 ): Promise<void> {
   const most = order === 'sequential' ? 1 : planLimits.concurrent_actions;
   const waits = dependenciesOf(actions);
-  const results = new Map<string, Result>();
+  const results = new Map<string, ActionResult>();
   const running = new Map<string, Promise<void>>();
   const waiting = [...actions];
   while (waiting.length > 0 || running.size > 0) {
@@ -59,7 +59,7 @@ function stop(turn: Turn): Skip | null {
 function nextReady(
   waiting: readonly ActionEffect[],
   waits: ReadonlyMap<ActionEffect, readonly string[]>,
-  results: ReadonlyMap<string, Result>,
+  results: ReadonlyMap<string, ActionResult>,
   room: number,
   in_order: boolean,
 ): ActionEffect[] {
@@ -69,7 +69,7 @@ function nextReady(
 }
 
 /** 004 section 5.3, in its words. */
-function whySkipped(waits: readonly string[], results: ReadonlyMap<string, Result>): Skip | null {
+function whySkipped(waits: readonly string[], results: ReadonlyMap<string, ActionResult>): Skip | null {
   const failed = waits.find((id) => results.get(id) === 'FAILED');
   if (failed !== undefined) return { reason: `Dependency ${failed} failed`, code: 'DEPENDENCY_FAILED' };
   const skipped = waits.find((id) => results.get(id) !== 'SUCCESS');

@@ -6,7 +6,7 @@ import { syntaxProblem } from '../input/syntax.ts';
 import type { FileState, ValidationRule } from '../model.ts';
 import type { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
-import { read, seeIn } from '../state/see.ts';
+import { readContent, seeIn } from '../state/see.ts';
 
 /** After the actions: every path that was changed is as it must be. */
 export async function requireStates(
@@ -63,7 +63,7 @@ async function holds(root: string, rule: ValidationRule): Promise<boolean> {
 /** What cannot be read as a plain file holds no rule, not even that nothing is there. */
 async function readOrNothing(root: string, path: string) {
   try {
-    return await read(root, path);
+    return await readContent(root, path);
   } catch (error) {
     if (error instanceof Refusal)
       refuse('PLAN_RULE_BROKEN', `${path}: ${error.message}`, { rule: 'readable', path });

@@ -8,8 +8,10 @@ import {
   statAt,
   withPlace,
 } from '../../durable/beneath-write.ts';
+import type { OpenFiles } from '../../durable/open-files.ts';
 import type { Hold } from '../../effect/sql/hold.ts';
 import { refuse } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 import type { FileState, PathChange } from '../model.ts';
 import type { JournalLine } from '../rollback/journal.ts';
 import { type Attributes, wearAs } from '../state/attributes.ts';
@@ -23,20 +25,22 @@ export interface Stager {
   /** Whether no other file is written at the same time. */
   readonly alone: boolean;
   readonly attributes: Attributes;
+  /** Keeps files that are replaced open until the run is over. Left out, the rename frees their blocks. */
+  readonly replaced?: OpenFiles | undefined;
   /** What the checkpoint saw at a path. */
   known(path: string): Seen | undefined;
-  /** A temporary name for this path that nobody can guess and a rollback recognises. */
+  /** A temporary name for this path that is random and that a rollback recognises. */
   temporary(path: string): string;
 }
 
 /** An action of which only the last step is left to do. */
-export interface Prepared extends Staged {
+export interface PreparedAction extends Staged {
   /** What it will say when it is done. */
   readonly output: string;
 }
 
 /** What an action works with while it runs. */
-export interface Hands extends Stager {
+export interface FileWriter extends Stager {
   readonly action_id: string;
   readonly timeout_ms: number;
   /** The locks on the databases of the plan, as they were before it began. */
@@ -58,26 +62,23 @@ export interface Hands extends Stager {
   leaves(path: string, state: FileState | null): void;
   left(path: string): FileState | null;
   /** What was prepared of this action before its turn. */
-  ahead(): Promise<Prepared | null>;
+  prefetched(): Promise<PreparedAction | null>;
   readonly clock: () => Date;
 }
 
-/** Larger files are written one at a time: four of them waiting for the disk would all be in memory. */
-export const TOGETHER_BYTES = 1024 * 1024;
-
 /** null → X: the path must be free until the very moment. */
-export async function applyCreate(hands: Hands, change: PathChange, bytes: Uint8Array): Promise<void> {
+export async function applyCreate(writer: FileWriter, change: PathChange, bytes: Uint8Array): Promise<void> {
   const after = requireResult(change, bytes);
-  await hands.makeFoldersOf(change.path);
-  await withPlace(hands.root, change.path, async (place) => {
+  await writer.makeFoldersOf(change.path);
+  await withPlace(writer.root, change.path, async (place) => {
     requireFree(place);
-    const temporary = hands.temporary(change.path);
+    const temporary = writer.temporary(change.path);
     await stageBytes(place, temporary, bytes, {
       mode: after.mode,
-      alone: hands.alone || bytes.length > TOGETHER_BYTES,
+      alone: writer.alone || bytes.length > planLimits.together_bytes,
     });
-    commit(hands, place, temporary, () => putNew(place, temporary));
-    hands.attributes.noteNone(place);
+    commit(writer, place, temporary, () => putNew(place, temporary));
+    writer.attributes.noteNone(place);
   });
 }
 
@@ -94,9 +95,9 @@ export function stageReplace(
   compute: (bytes: Uint8Array) => Promise<Uint8Array>,
 ): Promise<Staged> {
   return withPlace(stager.root, change.path, async (place) => {
-    const looked = readAt(place, stager.known(change.path)) ?? missing(place);
+    const looked = readAt(place, stager.known(change.path), stager.replaced) ?? missing(place);
     const { bytes: before, ...found } = await stager.attributes.of(place, looked);
-    requireApproved(change, found);
+    requireApprovedState(change, found);
     const bytes = await compute(before);
     const after = requireResult(change, bytes);
     const temporary = stager.temporary(change.path);
@@ -104,22 +105,24 @@ export function stageReplace(
       mode: after.mode,
       owner: found,
       wear: after.attributes === undefined ? undefined : (name) => wearAs(place, place, name),
-      alone: stager.alone || bytes.length > TOGETHER_BYTES,
+      alone: stager.alone || bytes.length > planLimits.together_bytes,
     });
     return { temporary, found };
   });
 }
 
 /** X → Y, the second half: what was read is what is replaced. The folder is walked to again: the temporary file must be in it. */
-export function putStaged(hands: Hands, { path }: PathChange, staged: Staged): Promise<void> {
-  return withPlace(hands.root, path, (place) => put(hands, place, staged));
+export function putStaged(writer: FileWriter, { path }: PathChange, staged: Staged): Promise<void> {
+  return withPlace(writer.root, path, (place) =>
+    put(writer, place, staged, () => requireSame(place, staged.found)),
+  );
 }
 
-/** The same for what was prepared long before. False, and nothing done, when the file is not the one that was read then. */
-export function putAhead(hands: Hands, { path }: PathChange, staged: Staged): Promise<boolean> {
-  return withPlace(hands.root, path, (place) => {
+/** The same for what was prepared long before. False, and nothing done, when the file is not the one that was read then: that is the last look. */
+export function putPrefetched(writer: FileWriter, { path }: PathChange, staged: Staged): Promise<boolean> {
+  return withPlace(writer.root, path, (place) => {
     const same = isSame(place, staged.found);
-    if (same) put(hands, place, staged);
+    if (same) put(writer, place, staged);
     else drop(place, staged.temporary);
     return same;
   });
@@ -129,50 +132,50 @@ export function dropStaged(root: string, path: string, { temporary }: Staged): P
   return withPlace(root, path, (place) => drop(place, temporary));
 }
 
-function put(hands: Hands, place: Place, { temporary, found }: Staged): void {
-  commit(hands, place, temporary, () => {
-    requireSame(place, found);
+function put(writer: FileWriter, place: Place, { temporary, found }: Staged, lastLook = () => {}): void {
+  commit(writer, place, temporary, () => {
+    lastLook();
     putOver(place, temporary);
   });
-  if (found.state.attributes === undefined) hands.attributes.noteNone(place);
+  if (found.state.attributes === undefined) writer.attributes.noteNone(place);
 }
 
 /** X → null. */
-export async function applyRemove(hands: Hands, change: PathChange): Promise<void> {
-  await withPlace(hands.root, change.path, async (place) => {
-    const found = await hands.attributes.of(place, seeAt(place) ?? missing(place));
-    requireApproved(change, found);
-    hands.proceed();
+export async function applyRemove(writer: FileWriter, change: PathChange): Promise<void> {
+  await withPlace(writer.root, change.path, async (place) => {
+    const found = await writer.attributes.of(place, seeAt(place) ?? missing(place));
+    requireApprovedState(change, found);
+    writer.proceed();
     requireSame(place, found);
-    hands.touching(change.path);
+    writer.touching(change.path);
     removeAt(place);
   });
 }
 
 /** a: X → null and b: null → X, as one move of the same file. */
-export async function applyMove(hands: Hands, from: PathChange, to: PathChange): Promise<void> {
-  await hands.makeFoldersOf(to.path);
-  await withPlace(hands.root, from.path, (source) =>
-    withPlace(hands.root, to.path, async (target) => {
-      const found = await hands.attributes.of(source, seeAt(source) ?? missing(source));
-      requireApproved(from, found);
+export async function applyMove(writer: FileWriter, from: PathChange, to: PathChange): Promise<void> {
+  await writer.makeFoldersOf(to.path);
+  await withPlace(writer.root, from.path, (source) =>
+    withPlace(writer.root, to.path, async (target) => {
+      const found = await writer.attributes.of(source, seeAt(source) ?? missing(source));
+      requireApprovedState(from, found);
       if (!sameState(found.state, to.after as FileState))
         refuse('RESULT_MISMATCH', `${to.path} would differ.`);
       requireFree(target);
-      hands.proceed();
+      writer.proceed();
       requireSame(source, found);
-      hands.touching(from.path);
-      hands.touching(to.path);
+      writer.touching(from.path);
+      writer.touching(to.path);
       moveNew(source, target);
-      if (found.state.attributes === undefined) hands.attributes.noteNone(target);
+      if (found.state.attributes === undefined) writer.attributes.noteNone(target);
     }),
   );
 }
 
-function commit(hands: Hands, place: Place, temporary: string, put: () => void): void {
+function commit(writer: FileWriter, place: Place, temporary: string, put: () => void): void {
   try {
-    hands.proceed();
-    hands.touching(place.path);
+    writer.proceed();
+    writer.touching(place.path);
     put();
   } catch (error) {
     drop(place, temporary);
@@ -194,12 +197,12 @@ function requireResult(change: PathChange, bytes: Uint8Array): FileState {
   return after;
 }
 
-export function requireApproved({ path, before }: PathChange, found: Seen): void {
+export function requireApprovedState({ path, before }: PathChange, found: Seen): void {
   if (before === 'unknown' || !sameState(before, found.state))
     refuse('PLAN_DRIFT', `${path} is not what was approved.`, { path, found: found.state.sha256 });
 }
 
-/** The last look before the change. A change by somebody else between this and the next call cannot be seen. */
+/** The last look before the change. A change by another process between this and the next call is not seen. */
 export function requireSame(place: Place, found: Seen): void {
   const now = statAt(place);
   if (now === null) missing(place);
@@ -212,7 +215,7 @@ function isSame(place: Place, found: Seen): boolean {
   return now !== null && identityOf(now) === found.identity;
 }
 
-export function requireFree(place: Place): void {
+function requireFree(place: Place): void {
   if (statAt(place) !== null)
     refuse('PLAN_DRIFT', `Something is at ${place.path} now.`, { path: place.path });
 }

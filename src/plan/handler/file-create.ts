@@ -4,7 +4,7 @@ import type { ActionEffect, PathChange } from '../model.ts';
 import type { OperationOf } from '../operation.ts';
 import { readAt } from '../state/see.ts';
 import type { World } from '../state/world.ts';
-import { applyCreate, type Hands, requireApproved } from './apply.ts';
+import { applyCreate, type FileWriter, requireApprovedState } from './apply.ts';
 import { DEFAULT_MODE, type Handler } from './handler.ts';
 
 /** FILE_CREATE: writes a new file. Undone by removing it. */
@@ -19,9 +19,9 @@ export const fileCreateHandler: Handler<'FILE_CREATE'> = {
     return { changes: [...pins, { path: target, before: null, after }], reads };
   },
 
-  async execute(action, hands) {
-    const bytes = await contentNow(action, hands);
-    await applyCreate(hands, action.changes.at(-1)!, bytes);
+  async execute(action, writer) {
+    const bytes = await contentNow(action, writer);
+    await applyCreate(writer, action.changes.at(-1)!, bytes);
     return `File '${action.target}' created with ${bytes.length} bytes`;
   },
 };
@@ -40,14 +40,14 @@ async function contentIn(
 
 async function contentNow(
   { operation, changes }: ActionEffect<'FILE_CREATE'>,
-  hands: Hands,
+  writer: FileWriter,
 ): Promise<Uint8Array> {
   if (!('content_file' in operation)) return inlineContent(operation);
   const path = operation.content_file;
   const { bytes, ...found } =
-    (await withPlace(hands.root, path, (place) => readAt(place))) ??
+    (await withPlace(writer.root, path, (place) => readAt(place))) ??
     refuse('PLAN_DRIFT', `${path} is gone.`, { path });
-  requireApproved(changes[0]!, found);
+  requireApprovedState(changes[0]!, found);
   return bytes;
 }
 

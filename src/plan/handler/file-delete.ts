@@ -11,8 +11,8 @@ export const fileDeleteHandler: Handler<'FILE_DELETE'> = {
     return { changes: [{ path: target, before, after: null }] };
   },
 
-  async execute({ target, changes }, hands) {
-    await applyRemove(hands, changes[0]!);
+  async execute({ target, changes }, writer) {
+    await applyRemove(writer, changes[0]!);
     return `File '${target}' deleted`;
   },
 };

@@ -2,7 +2,14 @@ import { refuse } from '../../refusal.ts';
 import { applyEdit, type EditResult } from '../edit/apply.ts';
 import type { Action, ActionEffect, FileState } from '../model.ts';
 import type { World } from '../state/world.ts';
-import { type Hands, type Prepared, putAhead, putStaged, type Stager, stageReplace } from './apply.ts';
+import {
+  type FileWriter,
+  type PreparedAction,
+  putPrefetched,
+  putStaged,
+  type Stager,
+  stageReplace,
+} from './apply.ts';
 import { DEFAULT_MODE, type Handler, type Simulated } from './handler.ts';
 
 /** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
@@ -13,10 +20,10 @@ export const fileModifyHandler: Handler<'FILE_MODIFY'> = {
       ? simulateMode(action.target, action.operation.mode, world)
       : simulateEdit(action, world, editOf(action)),
   prepare: (action, stager) => prepareEdit(action, stager, editOf(action)),
-  execute: (action, hands) => executeEdit(action, hands, editOf(action)),
+  execute: (action, writer) => executeEdit(action, writer, editOf(action)),
 };
 
-function editOf({ operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>): Edit {
+function editOf({ operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>): EditFunction {
   if (operation.type !== 'mode_change') return (bytes) => applyEdit(bytes, operation, { path: target });
   const output = `Mode changed to ${operation.mode.toString(8).padStart(4, '0')}`;
   return (bytes) => ({ bytes, output });
@@ -32,9 +39,9 @@ async function simulateMode(target: string, mode: number, world: World): Promise
   return { changes: [{ path: target, before, after }] };
 }
 
-export type Edit = (bytes: Uint8Array) => EditResult | Promise<EditResult>;
+export type EditFunction = (bytes: Uint8Array) => EditResult | Promise<EditResult>;
 
-export async function simulateEdit({ target }: Action, world: World, edit: Edit): Promise<Simulated> {
+export async function simulateEdit({ target }: Action, world: World, edit: EditFunction): Promise<Simulated> {
   await world.existing(target);
   const { bytes, state } = await world.read(target);
   requireWritable(target, state);
@@ -44,7 +51,11 @@ export async function simulateEdit({ target }: Action, world: World, edit: Edit)
   return { changes: [{ path: target, before: state, after }] };
 }
 
-export async function prepareEdit(action: ActionEffect, stager: Stager, edit: Edit): Promise<Prepared> {
+export async function prepareEdit(
+  action: ActionEffect,
+  stager: Stager,
+  edit: EditFunction,
+): Promise<PreparedAction> {
   let output = '';
   const staged = await stageReplace(stager, action.changes[0]!, async (bytes) => {
     const result = await edit(bytes);
@@ -54,12 +65,16 @@ export async function prepareEdit(action: ActionEffect, stager: Stager, edit: Ed
   return { ...staged, output };
 }
 
-export async function executeEdit(action: ActionEffect, hands: Hands, edit: Edit): Promise<string> {
+export async function executeEdit(
+  action: ActionEffect,
+  writer: FileWriter,
+  edit: EditFunction,
+): Promise<string> {
   const change = action.changes[0]!;
-  const ahead = await hands.ahead();
-  if (ahead && (await putAhead(hands, change, ahead))) return ahead.output;
-  const prepared = await prepareEdit(action, hands, edit);
-  await putStaged(hands, change, prepared);
+  const prefetched = await writer.prefetched();
+  if (prefetched && (await putPrefetched(writer, change, prefetched))) return prefetched.output;
+  const prepared = await prepareEdit(action, writer, edit);
+  await putStaged(writer, change, prepared);
   return prepared.output;
 }
 

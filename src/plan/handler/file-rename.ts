@@ -19,8 +19,8 @@ export const fileRenameHandler: Handler<'FILE_RENAME'> = {
     };
   },
 
-  async execute({ target, operation, changes }, hands) {
-    await applyMove(hands, changes[0]!, changes[1]!);
+  async execute({ target, operation, changes }, writer) {
+    await applyMove(writer, changes[0]!, changes[1]!);
     return `File '${target}' renamed to '${operation.destination}'`;
   },
 };

@@ -1,7 +1,7 @@
 import type { Action, ActionEffect, PathChange, PipelineStep, Undo } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import type { World } from '../state/world.ts';
-import type { Hands, Prepared, Stager } from './apply.ts';
+import type { FileWriter, PreparedAction, Stager } from './apply.ts';
 
 /** What each action type does, once as a simulation for the approver and once for real. */
 export interface Handler<T extends ActionType> {
@@ -9,9 +9,9 @@ export interface Handler<T extends ActionType> {
   readonly undo: Undo;
   simulate(action: Action<T>, world: World): Promise<Simulated> | Simulated;
   /** All of `execute` that changes nothing yet. It may be done before the turn of the action. */
-  prepare?(action: ActionEffect<T>, stager: Stager): Promise<Prepared>;
+  prepare?(action: ActionEffect<T>, stager: Stager): Promise<PreparedAction>;
   /** Does it and says in one sentence what was done. */
-  execute(action: ActionEffect<T>, hands: Hands): Promise<string>;
+  execute(action: ActionEffect<T>, writer: FileWriter): Promise<string>;
 }
 
 export interface Simulated {

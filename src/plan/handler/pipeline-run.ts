@@ -13,6 +13,8 @@ export interface Pipelines {
 export interface PipelineOptions {
   readonly signal: AbortSignal;
   readonly timeout_ms: number;
+  /** Held by whatever a step starts, as long as that lives. */
+  readonly lock?: string;
 }
 
 export interface PipelineResult {
@@ -31,19 +33,19 @@ export function createPipelineRunHandler(pipelines: Pipelines | undefined): Hand
       return { changes: [], steps: await known().resolve(action) };
     },
 
-    async execute(action, hands) {
+    async execute(action, writer) {
       const runner = known();
       const { action_id } = action;
-      hands.proceed();
-      await hands.announce({ kind: 'started', at: hands.clock().toISOString(), action_id });
+      writer.proceed();
+      await writer.announce({ kind: 'started', at: writer.clock().toISOString(), action_id });
       let ok = false;
       try {
-        const result = await runner.run(action, hands);
+        const result = await runner.run(action, writer);
         ok = result.ok;
         if (!ok) refuse('PIPELINE_FAILED', result.output);
         return result.output;
       } finally {
-        hands.journal({ kind: 'ended', at: hands.clock().toISOString(), action_id, ok });
+        writer.journal({ kind: 'ended', at: writer.clock().toISOString(), action_id, ok });
       }
     },
   };

@@ -8,9 +8,9 @@ import { requireNoCredential } from '../input/content.ts';
 import type { Action, ActionEffect, PathChange } from '../model.ts';
 import type { OperationOf } from '../operation.ts';
 import { sameState } from '../state/pin.ts';
-import { read, type Seen } from '../state/see.ts';
+import { readContent, type Seen } from '../state/see.ts';
 import type { World } from '../state/world.ts';
-import { type Hands, requireSame } from './apply.ts';
+import { type FileWriter, requireSame } from './apply.ts';
 import type { Handler } from './handler.ts';
 
 type Sql = OperationOf<'SQL_EXECUTE'>;
@@ -29,7 +29,7 @@ export function createSqlExecuteHandler(surroundings: SqlSurroundings): Handler<
   return {
     undo: 'exact',
     simulate,
-    execute: (action, hands) => execute(action, hands, surroundings),
+    execute: (action, writer) => execute(action, writer, surroundings),
   };
 }
 
@@ -78,34 +78,34 @@ async function unknownChange(path: string, world: World): Promise<PathChange> {
 
 async function execute(
   action: ActionEffect<'SQL_EXECUTE'>,
-  hands: Hands,
+  writer: FileWriter,
   surroundings: SqlSurroundings,
 ): Promise<string> {
   const { action_id, operation } = action;
-  const found = await requireInputs(action, hands);
-  const text = await textOf(operation, async (path) => (await read(hands.root, path))!.bytes);
-  for (const { path } of action.changes) await hands.makeFoldersOf(path);
-  const at = () => hands.clock().toISOString();
-  hands.proceed();
-  hands.journal({ kind: 'started', at: at(), action_id });
+  const found = await requireInputs(action, writer);
+  const text = await textOf(operation, async (path) => (await readContent(writer.root, path))!.bytes);
+  for (const { path } of action.changes) await writer.makeFoldersOf(path);
+  const at = () => writer.clock().toISOString();
+  writer.proceed();
+  writer.journal({ kind: 'started', at: at(), action_id });
   let ok = false;
   try {
-    const done = await runSql(requestOf(action, hands, surroundings, text, found));
+    const done = await runSql(requestOf(action, writer, surroundings, text, found));
     ok = true;
     return `${done.statements.length} statement(s) executed, ${done.row_count ?? 'many'} row(s) returned`;
   } finally {
-    hands.journal({ kind: 'ended', at: at(), action_id, ok });
+    writer.journal({ kind: 'ended', at: at(), action_id, ok });
   }
 }
 
 type Found = ReadonlyMap<string, Seen | null>;
 
 /** Each path as it must be now; what an earlier action of this plan left counts as approved. */
-async function requireInputs(action: ActionEffect<'SQL_EXECUTE'>, hands: Hands): Promise<Found> {
+async function requireInputs(action: ActionEffect<'SQL_EXECUTE'>, writer: FileWriter): Promise<Found> {
   const found = new Map<string, Seen | null>();
   for (const { path, before } of action.changes) {
-    const now = await hands.attributes.see(hands.root, path);
-    const expected = before === 'unknown' ? hands.left(path) : before;
+    const now = await writer.attributes.see(writer.root, path);
+    const expected = before === 'unknown' ? writer.left(path) : before;
     if (!sameState(expected, now?.state ?? null))
       refuse('PLAN_DRIFT', `${path} is not what was approved.`, { path });
     found.set(path, now);
@@ -115,7 +115,7 @@ async function requireInputs(action: ActionEffect<'SQL_EXECUTE'>, hands: Hands):
 
 function requestOf(
   { operation, target }: ActionEffect<'SQL_EXECUTE'>,
-  hands: Hands,
+  writer: FileWriter,
   surroundings: SqlSurroundings,
   text: string,
   found: Found,
@@ -124,7 +124,7 @@ function requestOf(
   const database = inMemory(operation) ? null : target;
   return {
     ...surroundings,
-    root: hands.root,
+    root: writer.root,
     database,
     ...(database === null ? {} : { expected_sha256: found.get(database)?.state.sha256 ?? null }),
     text,
@@ -132,30 +132,30 @@ function requestOf(
     expect_results: operation.expect_results,
     ...(save ? { save_results_to: save } : {}),
     readable: operation.readable,
-    timeout_ms: hands.timeout_ms,
-    abort: hands.signal,
-    hold: hands.hold,
-    stageName: hands.temporary,
-    requireReadable: hands.requireReadable,
-    inspectResult: (path, text) => requireNoCredential(hands.action_id, path, text),
-    publishing: (made) => announce(hands, made, found.get(made.path) ?? null),
+    timeout_ms: writer.timeout_ms,
+    abort: writer.signal,
+    hold: writer.hold,
+    stageName: writer.temporary,
+    requireReadable: writer.requireReadable,
+    inspectResult: (path, text) => requireNoCredential(writer.action_id, path, text),
+    publishing: (made) => announce(writer, made, found.get(made.path) ?? null),
   };
 }
 
 /** The announcement is recorded before the file is in its place, so that a crash at any moment can be told apart. */
 async function announce(
-  hands: Hands,
+  writer: FileWriter,
   { path, place, sha256, size, mode }: Made,
   found: Seen | null,
 ): Promise<void> {
   const attributes = found?.state.attributes;
   const state = { sha256, size, mode, ...(attributes === undefined ? {} : { attributes }) };
-  const at = hands.clock().toISOString();
-  await hands.announce({ kind: 'leaves', at, action_id: hands.action_id, path, state });
-  hands.proceed();
+  const at = writer.clock().toISOString();
+  await writer.announce({ kind: 'leaves', at, action_id: writer.action_id, path, state });
+  writer.proceed();
   if (found) requireSame(place, found);
-  hands.leaves(path, state);
-  hands.touching(path);
+  writer.leaves(path, state);
+  writer.touching(path);
 }
 
 /** The schema demands exactly one of the two. */

@@ -69,7 +69,7 @@ function checkTimeout({ file, problems }: Checked, at: Path, { timeout_ms }: Raw
     problems.at(file, [...at, 'timeout_ms'], 'PLAN_LIMIT_EXCEEDED', `${type} may take ${max_ms} ms at most.`);
 }
 
-/** Parameters stand inline (004 section 12.1) or under `details` (3.3). With both, nobody could say which ones count. */
+/** Parameters stand inline (004 section 12.1) or under `details` (3.3). With both it would be ambiguous which ones count. */
 function flatOperation(checked: Checked, at: Path, operation: Raw, type: ActionType): AnyOperation | null {
   const { file, problems } = checked;
   const where = [...at, 'operation'];

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { Refusal } from '../../refusal.ts';
@@ -8,7 +8,7 @@ import type { RiskLevel } from '../model.ts';
 import { type ActionType, actionTypes } from '../operation.ts';
 import { addIssues } from './issues.ts';
 
-import { type Path, type Placed, type Problem, Problems } from './problem.ts';
+import { type Path, type Placed, type PlanProblem, Problems } from './problem.ts';
 import type { ProtectedFiles } from './protection.ts';
 import { riskLevels } from './schema.ts';
 
@@ -29,9 +29,7 @@ export interface SystemConfig {
   readonly digest: Digest;
 }
 
-export type ReadConfig = { readonly config: SystemConfig } | { readonly problems: readonly Problem[] };
-
-const PATTERNS = 1000;
+export type ReadConfig = { readonly config: SystemConfig } | { readonly problems: readonly PlanProblem[] };
 
 const glob = z
   .string()
@@ -54,7 +52,7 @@ const glob = z
     },
   );
 
-const globs = z.array(glob).max(PATTERNS);
+const globs = z.array(glob).max(planLimits.patterns);
 
 const groups = z.strictObject({
   critical: globs.optional(),
@@ -141,13 +139,13 @@ function openYaml(bytes: Uint8Array, problems: Problems): Placed | null {
     return { value: document.value, spotOf: spots(document), spotOfKey: spots(document) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { code, message, details } = error;
+    const { code, message, facts } = error;
     problems.add({
       code,
       message,
       pointer: '',
-      line: Number(details.line ?? 1),
-      column: Number(details.column ?? 1),
+      line: Number(facts.line ?? 1),
+      column: Number(facts.column ?? 1),
     });
     return null;
   }

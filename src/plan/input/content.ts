@@ -11,7 +11,7 @@ import { syntaxProblem } from './syntax.ts';
 
 export type Check = 'executable' | 'shell' | 'credential' | 'syntax';
 
-export interface Finding {
+export interface ContentFinding {
   readonly check: Check;
   /** `refuse`: no approval helps. `warn`: the approver is told. */
   readonly severity: 'refuse' | 'warn';
@@ -34,10 +34,10 @@ export interface ContentChange {
   readonly after: FileContent | null;
 }
 
-type Found = Pick<Finding, 'check' | 'severity' | 'code' | 'line' | 'message'>;
+type Found = Pick<ContentFinding, 'check' | 'severity' | 'code' | 'line' | 'message'>;
 
 /** Everything that is to be said about one change. Only what is new counts: what stood there before is not this plan's. */
-export function contentFindings(change: ContentChange): Finding[] {
+export function contentFindings(change: ContentChange): ContentFinding[] {
   const { action_id, path, before, after } = change;
   if (after === null) return [];
   const added = addedText(before?.bytes ?? new Uint8Array(), after.bytes);
@@ -50,7 +50,7 @@ export function contentFindings(change: ContentChange): Finding[] {
 }
 
 /** Refuses with the first finding that no approval opens. */
-export function requireContent(findings: readonly Finding[]): void {
+export function requireContent(findings: readonly ContentFinding[]): void {
   const found = findings.find(({ severity }) => severity === 'refuse');
   if (!found) return;
   const { code, path, line, message, action_id } = found;
@@ -141,7 +141,7 @@ const SHELL: readonly (readonly [RegExp, string])[] = [
   [/\brm\s{1,8}-[a-zA-Z]{0,8}[rR][a-zA-Z]{0,8}\s/g, 'removes whole folders'],
   [
     /(?:^|[\s"'`;&|(])(?:\/usr)?(?:\/bin\/)?(?:ba|z|da|k)?sh\s{1,8}-[a-z]{0,4}c\b/gm,
-    'hands a text to a shell',
+    'passes a text to a shell',
   ],
   [
     /\b(?:os\.system|os\.popen|subprocess\.\w{1,32}|pty\.spawn|commands\.getoutput)\s{0,8}\(/g,
@@ -158,7 +158,7 @@ const SHELL: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Data is not program text: there, a command in brackets or backquotes waits for somebody who pastes it into a shell. */
+/** Data is not program text: there, a command in brackets or backquotes is dangerous only where it is pasted into a shell. */
 const SHELL_IN_DATA: readonly (readonly [RegExp, string])[] = [
   [/\$\([^)\n]{1,512}\)/g, 'has a command that a shell would run'],
   [/`[^`\n]{1,512}`/g, 'has a command that a shell would run'],

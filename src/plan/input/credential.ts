@@ -99,7 +99,7 @@ const RANDOM_CHARS_MIN = 16;
 /** Bits for each character. English words have about 3 in such short strings, random letters and digits 3.7 and more. */
 const RANDOM_BITS = 3.5;
 
-/** Letters and digits without a pattern, and not words that somebody put together. */
+/** Letters and digits without a pattern, and not words put together. */
 function looksRandom(value: string): boolean {
   if (value.length < RANDOM_CHARS_MIN || /\s/.test(value) || isPlaceholder(value)) return false;
   if (!/[A-Za-z]/.test(value) || !/[0-9]/.test(value)) return false;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isDigest, sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { limits } from '../../limits.ts';
@@ -6,11 +6,11 @@ import type { Plan } from '../model.ts';
 import { configFrom, readSystemConfig, type SystemConfig } from './config.ts';
 import { openJson } from './document.ts';
 import { addIssues } from './issues.ts';
-import { type ParseOptions, planFrom } from './parse.ts';
-import { type Path, type Placed, type Problem, Problems } from './problem.ts';
+import { type ParseOptions, planAt } from './parse.ts';
+import { type Path, type Placed, type PlanProblem, Problems } from './problem.ts';
 import { planIdSchema } from './schema.ts';
 
-/** 004 names itself so. A task for somebody else is not ours to run. */
+/** 004 names itself so. A task for another agent is refused. */
 const EXECUTOR = 'agent_executor';
 const MAX_TTL_S = limits.intent_ttl_s;
 
@@ -53,11 +53,11 @@ export interface OpenedTask {
   readonly source_agent: string;
   readonly plan: Plan;
   readonly config: SystemConfig | null;
-  /** Nobody has told us whose key signs task envelopes, so a signature is carried and proves nothing. */
+  /** No key is configured that signs task envelopes, so a signature is kept and proves nothing. */
   readonly signature: 'absent' | 'unverified';
 }
 
-export type OpenedEnvelope = { readonly task: OpenedTask } | { readonly problems: readonly Problem[] };
+export type OpenedEnvelope = { readonly task: OpenedTask } | { readonly problems: readonly PlanProblem[] };
 
 export interface EnvelopeOptions extends Omit<ParseOptions, 'task_id' | 'config'> {
   readonly now_ms: number;
@@ -65,7 +65,7 @@ export interface EnvelopeOptions extends Omit<ParseOptions, 'task_id' | 'config'
 
 /**
  * Opens a task envelope: its checksum must be that of the payload, it must say APPROVED and must not be too old. All of this
- * only lets the plan in. It grants nothing: whoever can write an envelope can write APPROVED, so the plan goes the same road as
+ * only lets the plan in. It grants nothing: a program that can write an envelope can write APPROVED, so the plan is approved in the same way as
  * any other and waits for a human.
  */
 export function openTaskEnvelope(input: Uint8Array | string, options: EnvelopeOptions): OpenedEnvelope {
@@ -106,12 +106,12 @@ function taskFrom(
   problems: Problems,
 ): OpenedTask | null {
   const at: Path = ['payload', 'content'];
-  // With both, nobody could say which plan is meant: then it is read as a plan, and refused for its unknown key.
+  // With both it is ambiguous which plan is meant: then it is read as a plan, and refused for its unknown key.
   const wrapped = !('action_plan' in payload.content);
   const given = wrapped ? (payload.content as { system_config?: unknown }).system_config : undefined;
   const config = given === undefined ? null : configOf(file, [...at, 'system_config'], given, problems);
   const { registries } = options;
-  const plan = planFrom(
+  const plan = planAt(
     file,
     wrapped ? [...at, 'task_plan'] : at,
     { task_id: payload.task_id, config, ...(registries ? { registries } : {}) },

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ActionType, actionTypes, operationSchemas } from '../operation.ts';
 import { systemConfigSchema } from './config.ts';
 import { taskEnvelopeSchema } from './envelope.ts';

@@ -7,7 +7,7 @@ import type { SystemConfig } from './config.ts';
 import { openJson } from './document.ts';
 import { addIssues } from './issues.ts';
 import { requirePlanPath } from './path.ts';
-import { type Path, type Placed, type Problem, Problems, refuseProblems } from './problem.ts';
+import { type Path, type Placed, type PlanProblem, Problems, refuseProblems } from './problem.ts';
 import { type PlanRules, requireReadable, rulesOf } from './rules.ts';
 import { type ActionFile, type PlanFile, planSchema } from './schema.ts';
 import { checkTogether } from './together.ts';
@@ -20,13 +20,13 @@ export interface ParseOptions {
   readonly task_id?: string;
 }
 
-export type ParsedPlan = { readonly plan: Plan } | { readonly problems: readonly Problem[] };
+export type ParsedPlan = { readonly plan: Plan } | { readonly problems: readonly PlanProblem[] };
 
 /** Is this a plan that we accept? If not, everything that is wrong with it, each with its place in the file. */
 export function parsePlan(input: Uint8Array | string, options: ParseOptions = {}): ParsedPlan {
   const problems = new Problems();
   const file = openJson(input, problems);
-  const plan = file === null ? null : planFrom(file, [], options, problems);
+  const plan = file === null ? null : planAt(file, [], options, problems);
   return plan === null ? { problems: problems.list() } : { plan };
 }
 
@@ -37,7 +37,7 @@ export function requirePlan(input: Uint8Array | string, options: ParseOptions = 
 }
 
 /** The plan that stands at a path of a file: the whole file, or the content of a task envelope. */
-export function planFrom(file: Placed, base: Path, options: ParseOptions, problems: Problems): Plan | null {
+export function planAt(file: Placed, base: Path, options: ParseOptions, problems: Problems): Plan | null {
   const rules = rulesOf(options.config ?? null, options.registries);
   const value = valueAt(file.value, base);
   const parsed = planSchema.safeParse(value);
@@ -112,7 +112,7 @@ function actionOf(file: ActionFile, operation: AnyOperation): Action {
   } as Action; // `checkActions` parsed the operation by the schema of this type
 }
 
-/** What cannot be undone is not of low risk because nobody said so. */
+/** An action that cannot be undone is not of low risk by default. */
 function unstatedRisk(reversible: boolean): RiskLevel {
   return reversible ? 'LOW' : 'HIGH';
 }

@@ -1,11 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
-import { componentsBeneath } from '../../durable/beneath.ts';
+import { componentsBeneath } from '../../durable/walk.ts';
 import { refuse } from '../../refusal.ts';
-
-/** The most of a path: far above what people write, below what every Linux file system takes. */
-const PATH_BYTES = 1024;
-const NAME_BYTES = 255;
-const DEPTH = 64;
+import { planLimits } from '../limits.ts';
 
 /**
  * A path of a plan: relative to the project root, one plain walk downwards, and readable in one way only. The attacker writes a
@@ -13,10 +9,12 @@ const DEPTH = 64;
  */
 export function requirePlanPath(text: string): string {
   if (!text.isWellFormed()) unclear(text, 'it has a lone surrogate');
-  if (Buffer.byteLength(text) > PATH_BYTES) unclear(text, `it has more than ${PATH_BYTES} bytes`);
+  if (Buffer.byteLength(text) > planLimits.path_bytes)
+    unclear(text, `it has more than ${planLimits.path_bytes} bytes`);
   requireReadable(text);
   const names = componentsBeneath(text);
-  if (names.length > DEPTH) unclear(text, `it is more than ${DEPTH} folders deep`);
+  if (names.length > planLimits.path_depth)
+    unclear(text, `it is more than ${planLimits.path_depth} folders deep`);
   for (const name of names) requireName(text, name);
   requireSameWhenFolded(text, names.length);
   return text;
@@ -50,7 +48,8 @@ function requireReadable(text: string): void {
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³])(\.|$)/i;
 
 function requireName(text: string, name: string): void {
-  if (Buffer.byteLength(name) > NAME_BYTES) unclear(text, `a name in it has more than ${NAME_BYTES} bytes`);
+  if (Buffer.byteLength(name) > planLimits.name_bytes)
+    unclear(text, `a name in it has more than ${planLimits.name_bytes} bytes`);
   if (/[. ]$/.test(name)) unclear(text, 'a name in it ends with a dot or a space');
   if (name.startsWith('..')) unclear(text, 'a name in it begins like a way up');
   if (name.startsWith(' ')) unclear(text, 'a name in it begins with a space');
@@ -58,7 +57,7 @@ function requireName(text: string, name: string): void {
   if (DEVICE.test(name)) unclear(text, 'a name in it is a device on some systems');
 }
 
-/** Full-width dots and slashes, two-dot leaders and the like must not become a way up when somebody folds them. */
+/** Full-width dots and slashes, two-dot leaders and the like must not become `..` or `/` where a program normalises Unicode. */
 function requireSameWhenFolded(text: string, depth: number): void {
   const names = text.normalize('NFKC').split('/');
   const plain = names.every((name) => name !== '' && !/^\.+$/.test(name) && !/[\\:]/.test(name));

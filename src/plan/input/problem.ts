@@ -1,7 +1,8 @@
 import { explain, type ReasonCode, Refusal, refuse } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 
 /** One thing that is wrong with a file, and where. */
-export interface Problem {
+export interface PlanProblem {
   readonly code: ReasonCode;
   readonly message: string;
   /** RFC 6901; empty for the whole document. */
@@ -26,15 +27,12 @@ export interface Placed {
   spotOfKey(path: Path): Spot;
 }
 
-/** More than a person reads. The rest is counted, not listed: a file of commas must not become a million objects. */
-const SHOWN = 1000;
-
 export class Problems {
-  private readonly found: Problem[] = [];
+  private readonly found: PlanProblem[] = [];
   private more = 0;
 
-  add(problem: Problem): void {
-    if (this.found.length < SHOWN) this.found.push(problem);
+  add(problem: PlanProblem): void {
+    if (this.found.length < planLimits.problems) this.found.push(problem);
     else this.more += 1;
   }
 
@@ -62,7 +60,7 @@ export class Problems {
   }
 
   /** In the order of the file. */
-  list(): Problem[] {
+  list(): PlanProblem[] {
     const sorted = [...this.found].sort((a, b) => a.line - b.line || a.column - b.column);
     const last = sorted.at(-1);
     if (this.more === 0 || last === undefined) return sorted;
@@ -75,7 +73,7 @@ export function pointerOf(path: Path): string {
 }
 
 /** For callers who want one answer: refuses with the first problem and says how many there are. */
-export function refuseProblems(problems: readonly Problem[]): never {
+export function refuseProblems(problems: readonly PlanProblem[]): never {
   const { code, message, pointer, line, column } = problems[0]!;
   const text = message === '' ? explain(code).meaning : message;
   return refuse(code, `Line ${line}, column ${column}: ${text}`, {

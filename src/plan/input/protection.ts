@@ -147,7 +147,7 @@ const TEMPORARY = '.kt-*';
 const DEFAULT_REGISTRIES: readonly string[] = ['tools.yaml'];
 
 /**
- * What is protected. More can be added, nothing taken away: a configuration that travels with a plan comes from whoever wrote
+ * What is protected. More can be added, nothing taken away: a configuration that comes with a plan comes from the author of
  * the plan. `registries` are the paths of the tool registries of the project.
  */
 export function protectionWith(

@@ -43,10 +43,10 @@ export function requireReadable(path: string, rules: PlanRules): void {
 }
 
 /** May this path be changed? `elevated` needs a second approver; `own` and `forbidden` are opened by no approval. */
-export type Standing = 'free' | 'elevated' | 'own' | 'forbidden';
+export type PathAccess = 'free' | 'elevated' | 'own' | 'forbidden';
 
 /** For `derivePlan`: by whose approval may this path be changed? */
-export function standingOf(path: string, rules: PlanRules): Standing {
+export function pathAccessOf(path: string, rules: PlanRules): PathAccess {
   const protection = protectionOf(path, rules.protection);
   if (protection === 'own') return 'own';
   if (matchesAny(rules.forbidden_globs, path)) return 'forbidden';

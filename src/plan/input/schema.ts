@@ -1,13 +1,11 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
 import { guardPlain, type Json } from '../../canonical/json.ts';
 import { Refusal } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 import { actionTypes } from '../operation.ts';
 
-/** The plan file of 004 section 3.3 around its operations, with the fields that its neighbours add. */
-
-/** Plans are not for thousands of steps: a person reads each one. */
-const ACTIONS = 1000;
+/** The plan file of 004 section 3.3 around its operations, with the fields that its other sections add. */
 
 /** A name or a lower-case UUID. It becomes part of a folder name, so it holds nothing that a path could mean. */
 const name = z
@@ -38,7 +36,7 @@ export const riskLevels = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 export const actionShape = {
   action_id: name,
   target: path,
-  depends_on: z.array(name).max(ACTIONS).default([]),
+  depends_on: z.array(name).max(planLimits.actions).default([]),
   reversible: z.boolean().optional(),
   risk_level: z.enum(riskLevels).optional(),
   timeout_ms: timeout_ms.optional(),
@@ -76,7 +74,7 @@ const validationRule = z.discriminatedUnion('type', [
 export const planShape = {
   plan_id: planIdSchema,
   execution_instructions: instructions.prefault({}),
-  validation: z.array(validationRule).max(ACTIONS).default([]),
+  validation: z.array(validationRule).max(planLimits.actions).default([]),
   version: z.string().min(1).max(32).optional(),
   created_at: z.iso.datetime({ offset: true }).optional(),
   task_summary: plain.optional(),
@@ -85,7 +83,7 @@ export const planShape = {
   risk_assessment: plain.optional(),
 };
 
-export const actionList = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(ACTIONS);
+export const actionList = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(planLimits.actions);
 
 export const planSchema = z.strictObject({ ...planShape, action_plan: actionList(action) });
 

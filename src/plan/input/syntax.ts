@@ -26,7 +26,7 @@ export function syntaxProblem(
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { line: Number(error.details.line ?? 1), message: error.message.split('\n', 1)[0]! };
+    return { line: Number(error.facts.line ?? 1), message: error.message.split('\n', 1)[0]! };
   }
 }
 

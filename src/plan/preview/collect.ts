@@ -1,5 +1,6 @@
 import type { Visited } from '../derive.ts';
-import { contentFindings, type FileContent, type Finding } from '../input/content.ts';
+import { type ContentFinding, contentFindings, type FileContent } from '../input/content.ts';
+import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import { type Diff, diffOf } from '../report/diff.ts';
 import { isPin } from '../state/pin.ts';
@@ -11,17 +12,14 @@ export interface SeenChange {
   readonly lines_left_out: number;
 }
 
-/** All the diffs of one plan: far more than a person reads, little enough to hold in memory. */
-const KEPT_CHARS = 64 * 1024 * 1024;
-
 /**
  * Looks at each change while a plan is derived: `derivePlan({ ..., visit: collector.visit })`. Nothing here is part of what is approved;
  * the findings say whether it may be.
  */
 export class Collector {
-  readonly findings: Finding[] = [];
+  readonly findings: ContentFinding[] = [];
   private readonly seen = new Map<string, SeenChange>();
-  private room = KEPT_CHARS;
+  private room: number = planLimits.preview_chars;
 
   readonly visit = async ({ action, change, before, after }: Visited): Promise<void> => {
     if (isPin(change)) return;

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { listFolderOf, putOver, statAt, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { Refusal, refuse } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { nothingIfMissing } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
 import { ARCHIVE, CHANGE_LOG_NAME, REPORT_NAME, REPORTS } from './folder.ts';
 import { writeAll } from './write.ts';
-
-/** The most of one report. The manifest of a hundred files is far smaller. */
-const REPORT_BYTES = 16 * 1024 * 1024;
 
 /** The manifest as it stands at a time. Only an active one expires: what was executed stays executed. */
 export function manifestAt(manifest: RollbackManifest, now: Date): RollbackManifest {
@@ -59,7 +57,8 @@ export async function archiveRecords(root: string, folder: string): Promise<stri
     root,
     archive,
     names.map(
-      (name) => [name, readFileBeneath(root, `${folder}/${name}`, REPORT_BYTES).bytes, 0o600] as const,
+      (name) =>
+        [name, readFileBeneath(root, `${folder}/${name}`, planLimits.report_bytes).bytes, 0o600] as const,
     ),
   );
   return archive;
@@ -68,7 +67,7 @@ export async function archiveRecords(root: string, folder: string): Promise<stri
 /** The archived copy of a manifest says what the manifest itself says. A run that failed has none. */
 export async function renewArchivedManifest(root: string, folder: string): Promise<void> {
   const archive = `${archiveOf(folder)}/${MANIFEST_NAME}`;
-  const { bytes } = readFileBeneath(root, `${folder}/${MANIFEST_NAME}`, REPORT_BYTES);
+  const { bytes } = readFileBeneath(root, `${folder}/${MANIFEST_NAME}`, planLimits.report_bytes);
   await withPlace(root, archive, async (place) => {
     if (statAt(place) === null) return;
     const temporary = `.${randomBytes(16).toString('hex')}`;

@@ -1,6 +1,6 @@
 import { Refusal } from '../../refusal.ts';
 import type { Checkpoint } from '../rollback/manifest.ts';
-import { read } from '../state/see.ts';
+import { readContent } from '../state/see.ts';
 import { diffOf } from './diff.ts';
 import { type DiffSummary, summaryOf, unshown } from './diff-summary.ts';
 import type { RecordedChanges } from './schema.ts';
@@ -40,9 +40,9 @@ async function compare(
   left: string | null,
 ): Promise<DiffSummary> {
   try {
-    const before = backup === null ? null : ((await read(root, backup))?.bytes ?? null);
+    const before = backup === null ? null : ((await readContent(root, backup))?.bytes ?? null);
     if (backup !== null && before === null) return unshown('The backup is gone.');
-    const now = left === null ? null : await read(root, path);
+    const now = left === null ? null : await readContent(root, path);
     if ((now?.state.sha256 ?? null) !== left) return unshown('The file was changed again.');
     return summaryOf(path, diffOf(before, now?.bytes ?? null));
   } catch (error) {

@@ -1,4 +1,5 @@
 import { findSecrets } from '../input/credential.ts';
+import { planLimits } from '../limits.ts';
 import type { Diff } from './diff.ts';
 import { hunkLines } from './hunk.ts';
 
@@ -9,19 +10,19 @@ export interface DiffSummary {
   readonly preview: string;
 }
 
-const PREVIEW_CHARS = 500;
-/** A little more is searched for secrets than is shown: the cut must not leave half of one. */
-const SEARCHED_CHARS = 4096;
-
 export function summaryOf(path: string, diff: Diff): DiffSummary {
   if (diff.kind === 'binary') return unshown('The file is binary.');
   const { lines_added, lines_removed, hunks } = diff;
   if (hunks === null)
-    return { lines_added, lines_removed, preview: 'The difference is too large to be shown.' };
+    return {
+      lines_added,
+      lines_removed,
+      preview: `Old and new text have more than ${planLimits.diff_chars} characters: the difference is not shown.`,
+    };
   return {
     lines_added,
     lines_removed,
-    preview: cut(hidden(hunkLines(hunks).join('\n'), path), PREVIEW_CHARS),
+    preview: cut(hidden(hunkLines(hunks).join('\n'), path), planLimits.diff_preview_chars),
   };
 }
 
@@ -30,9 +31,9 @@ export function unshown(why: string): DiffSummary {
   return { lines_added: 0, lines_removed: 0, preview: why };
 }
 
-/** A plan may remove a credential that somebody left in a file. The report must not keep it. */
+/** A plan may remove a credential from a file. The report must not keep it. */
 function hidden(diff: string, path: string): string {
-  const text = cut(diff, SEARCHED_CHARS);
+  const text = cut(diff, planLimits.diff_searched_chars);
   return findSecrets(text, path).reduce(
     (shown, { text: secret }) => shown.replaceAll(secret, '[hidden]'),
     text,

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { equalHead, equalTail, NEWLINE, newlinesIn } from '../input/equal-ends.ts';
+import { planLimits } from '../limits.ts';
 import type { Hunk } from './hunk.ts';
-import { type Edit, lineEdits } from './line-edits.ts';
+import { type LineEdit, lineEdits } from './line-edits.ts';
 
 /** The difference between two contents, as lines. Pure: it depends on the two contents alone. */
 export type Diff =
@@ -15,8 +16,6 @@ export type Diff =
     };
 
 const CONTEXT_LINES = 3;
-/** Old and new together: the lines of that much text fit in memory several times over. */
-const WINDOW_CHARS = 32 * 1024 * 1024;
 
 export function diffOf(before: Uint8Array | null, after: Uint8Array | null): Diff {
   const from = before ?? NOTHING;
@@ -34,7 +33,7 @@ function diffText(from: Uint8Array, to: Uint8Array): Diff {
   const { start, from_end, to_end } = windowOf(from, to);
   const old_part = from.subarray(start, from_end);
   const new_part = to.subarray(start, to_end);
-  if (old_part.length + new_part.length > WINDOW_CHARS)
+  if (old_part.length + new_part.length > planLimits.diff_chars)
     return { kind: 'text', lines_added: linesIn(new_part), lines_removed: linesIn(old_part), hunks: null };
   const hunks = hunksOf(lineEdits(linesOf(old_part), linesOf(new_part)), newlinesIn(from.subarray(0, start)));
   return { kind: 'text', lines_added: marked(hunks, '+'), lines_removed: marked(hunks, '-'), hunks };
@@ -47,7 +46,7 @@ function linesOf(bytes: Uint8Array): string[] {
 }
 
 /** Groups edits with a few lines around them. `skipped` lines come before what was compared. */
-function hunksOf(edits: readonly Edit[], skipped: number): Hunk[] {
+function hunksOf(edits: readonly LineEdit[], skipped: number): Hunk[] {
   const rows = edits.flatMap(({ mark, lines }) => lines.map((text) => ({ mark, text })));
   const shown = rowsNear(rows.map(({ mark }) => mark !== ' '));
   const hunks: Hunk[] = [];

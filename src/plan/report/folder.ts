@@ -1,4 +1,5 @@
 import { refuse } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 
 export const REPORTS = 'agent_outputs/reports';
 export const ARCHIVE = 'agent_outputs/archive';
@@ -8,15 +9,12 @@ export const REPORT_NAME = 'execution_report.json';
 export const CHANGE_LOG_NAME = 'change_log.json';
 export const SCRIPT_NAME = 'rollback.sh';
 
-/** How long a rollback is kept ready when nobody says otherwise. */
-const MANIFEST_TTL_MS = 30 * 24 * 3600 * 1000;
-
 /** `agent_outputs/reports/{timestamp}_{task_id}`, relative to the project root. */
 export function reportsFolder(started: Date, task_id: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(task_id)) refuse('NAME_MALFORMED', 'The task id is no name.');
   return `${REPORTS}/${started.toISOString().replace(/[-:.]/g, '')}_${task_id}`;
 }
 
-export function expiryOf(created: Date, ttl_ms: number = MANIFEST_TTL_MS): string {
+export function expiryOf(created: Date, ttl_ms: number = planLimits.manifest_ttl_ms_default): string {
   return new Date(created.getTime() + ttl_ms).toISOString();
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { manifestSchema } from '../rollback/manifest.ts';
 import { changeLogSchema, errorSchema, executionReportSchema } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 
 /** A run of lines that stay, go or come. In a run of changes what goes stands before what comes. */
-export interface Edit {
+export interface LineEdit {
   readonly mark: ' ' | '-' | '+';
   readonly lines: readonly string[];
 }
@@ -11,8 +11,8 @@ export interface Edit {
  * are anchors: first single lines, then blocks where those do not divide the place far enough. What lies between two anchors is
  * searched for its fewest edits if these can be few, and is otherwise walked through once. So the time grows with the number of lines.
  */
-export function lineEdits(before: readonly string[], after: readonly string[]): Edit[] {
-  const edits: Edit[] = [];
+export function lineEdits(before: readonly string[], after: readonly string[]): LineEdit[] {
+  const edits: LineEdit[] = [];
   divide({ before, after }, BLOCKS, edits);
   return edits;
 }
@@ -28,7 +28,7 @@ const BLOCKS: readonly number[] = [1, 4];
 /** The fewest edits of a gap are searched for up to this number; the search takes its square. */
 const GAP_EDITS = 128;
 
-function divide(gap: Gap, blocks: readonly number[], edits: Edit[]): void {
+function divide(gap: Gap, blocks: readonly number[], edits: LineEdit[]): void {
   const { before, after } = gap;
   const [lines, ...longer] = blocks;
   const anchors = lines === undefined ? [] : anchorsOf(before, after, lines);
@@ -49,7 +49,7 @@ function divide(gap: Gap, blocks: readonly number[], edits: Edit[]): void {
 }
 
 /** A gap in which few edits are enough is searched; one that needs more is divided further, or walked through. */
-function settle(gap: Gap, blocks: readonly number[], edits: Edit[]): void {
+function settle(gap: Gap, blocks: readonly number[], edits: LineEdit[]): void {
   const { before, after } = gap;
   if (before.length === 0 && after.length === 0) return;
   const fewest = before.length + after.length - 2 * sharedLines(before, after);
@@ -60,16 +60,16 @@ function settle(gap: Gap, blocks: readonly number[], edits: Edit[]): void {
   else walk(gap, edits);
 }
 
-function replace(edits: Edit[], before: readonly string[], after: readonly string[]): void {
+function replace(edits: LineEdit[], before: readonly string[], after: readonly string[]): void {
   if (before.length > 0) edits.push({ mark: '-', lines: before });
   if (after.length > 0) edits.push({ mark: '+', lines: after });
 }
 
-/** How far ahead a walk looks for the place where both lists agree again. Each step may take the square of it. */
+/** How many lines a walk looks forward for the line where both lists agree again. Each step may take the square of it. */
 const AHEAD_LINES = 16;
 
 /** Goes through both lists once: where they differ, on to the nearest place at which two lines in a row are equal. */
-function walk({ before, after }: Gap, edits: Edit[]): void {
+function walk({ before, after }: Gap, edits: LineEdit[]): void {
   const [old_ids, new_ids] = numbered(before, after) as [Uint32Array, Uint32Array];
   let [i, j] = [0, 0];
   let [from, to] = [0, 0];
@@ -112,7 +112,7 @@ function numbered(...lists: readonly (readonly string[])[]): Uint32Array[] {
   );
 }
 
-function searched({ before, after }: Gap): Edit[] | undefined {
+function searched({ before, after }: Gap): LineEdit[] | undefined {
   const found = diffArrays([...before], [...after], { maxEditLength: GAP_EDITS });
   return found?.map(({ added, removed, value }) => ({
     mark: added ? '+' : removed ? '-' : ' ',

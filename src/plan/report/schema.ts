@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
 import { type ReasonCode, reasonCodes } from '../../refusal.ts';
 
@@ -68,14 +68,14 @@ export const executionReportSchema = z.strictObject({
   rollback_performed: z.boolean(),
   /** null when the run ended before there was anything to roll back. */
   rollback_manifest_id: id.nullable(),
-  /** A human must look: a rollback is stuck, or something happened that nobody foresaw. */
+  /** A human must look: a rollback is stuck, or an unexpected error happened. */
   escalate: z.boolean(),
   /** What a human must do by hand. */
   instructions: z.array(z.string()),
   errors: z.array(errorSchema),
 });
 
-/** `hash`, `size_bytes` and `last_modified` are null where nothing is there, or nobody can tell. */
+/** `hash`, `size_bytes` and `last_modified` are null where nothing is there, or where it is not known. */
 const fileState = z.strictObject({
   exists: z.boolean(),
   hash: digest.nullable(),

@@ -40,14 +40,9 @@ export const reportBytes = (report: ExecutionReport) => jsonBytes(executionRepor
 export const changesBytes = (changes: RecordedChanges) => jsonBytes(recordedChangesSchema, changes);
 export const changeLogBytes = (log: ChangeLog) => jsonBytes(changeLogSchema, log);
 
-/** Written before the run, so that the manifest can name it. Returns its path beneath the root. */
-export async function writeRollbackScript(
-  root: string,
-  folder: string,
-  execution_id: string,
-): Promise<string> {
-  await writeAll(root, folder, [[SCRIPT_NAME, Buffer.from(rollbackScript(execution_id)), SCRIPT_MODE]]);
-  return `${folder}/${SCRIPT_NAME}`;
+/** Written before the first change: the manifest names it. */
+export function writeRollbackScript(root: string, folder: string, execution_id: string): Promise<void> {
+  return writeAll(root, folder, [[SCRIPT_NAME, Buffer.from(rollbackScript(execution_id)), SCRIPT_MODE]]);
 }
 
 function jsonBytes<T>(schema: z.ZodType<T>, value: T): Uint8Array {

@@ -10,7 +10,7 @@ import { type Checkpoint, hasItsTimes, originalOf, type RollbackManifest } from 
 
 /**
  * How far a run came, told by the paths themselves. `untouched`: as before the run. `done`: as the plan leaves it at the
- * end. `begun`: as an action in the middle leaves it. `changed`: somebody else's. `missing`: somebody else removed it.
+ * end. `begun`: as an action in the middle leaves it. `changed`: by another process. `missing`: removed by another process.
  * `foreign`: the run never came to this path, and what is there now is not ours to judge.
  */
 export type PathStanding = 'untouched' | 'done' | 'begun' | 'changed' | 'missing' | 'foreign';

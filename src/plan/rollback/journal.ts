@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fdatasyncSync, ftruncateSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Digest } from '../../canonical/digest.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
-import { attempt, closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
+import { closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
 import { appendDurably } from '../../durable/file.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { Refusal, refuse } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import { fileStateSchema } from './manifest.ts';
 
@@ -14,9 +16,6 @@ import { fileStateSchema } from './manifest.ts';
  */
 
 const JOURNAL_NAME = 'journal.jsonl';
-const JOURNAL_BYTES = 16 * 1024 * 1024;
-/** The longest line names each path of a plan once, and stays far below. So no write of ours leaves a longer torn line. */
-const LINE_BYTES = 1024 * 1024;
 
 const state = fileStateSchema.nullable();
 const at = z.string();
@@ -36,12 +35,12 @@ const lineSchema = z.discriminatedUnion('kind', [
 export type JournalLine = Readonly<z.infer<typeof lineSchema>>;
 
 /** What a rollback believes, and where it writes what it did. */
-export interface Told {
+export interface JournalRead {
   readonly lines: readonly JournalLine[];
   append(line: JournalLine): void | Promise<void>;
 }
 
-export interface Journal extends Told {
+export interface Journal extends JournalRead {
   /** What was appended through this, whatever the file holds now: an attacker may write to it during the run. */
   readonly lines: readonly JournalLine[];
   append(line: JournalLine): void;
@@ -81,7 +80,7 @@ function cutTornLine(fd: number, root: string, path: string): void {
   const bytes = readWhole(root, path);
   const { end } = wholeLines(bytes);
   if (end === bytes.length) return;
-  attempt(path, () => {
+  fileCall(path, () => {
     ftruncateSync(fd, end);
     fdatasyncSync(fd);
   });
@@ -98,7 +97,10 @@ export function readJournal(root: string, reports_folder: string): JournalLine[]
 function wholeLines(bytes: Buffer): { lines: JournalLine[]; end: number } {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   const texts = bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1);
-  if (bytes.length - end > LINE_BYTES || texts.some((text) => text.length > LINE_BYTES))
+  if (
+    bytes.length - end > planLimits.journal_line_bytes ||
+    texts.some((text) => text.length > planLimits.journal_line_bytes)
+  )
     refuse('JOURNAL_CORRUPT', 'It has a line that is longer than any that a run writes.');
   return { lines: texts.map(parseLine), end };
 }
@@ -112,7 +114,7 @@ function parseLine(text: string, index: number): JournalLine {
 
 function readWhole(root: string, path: string): Buffer {
   try {
-    return Buffer.from(readFileBeneath(root, path, JOURNAL_BYTES).bytes);
+    return Buffer.from(readFileBeneath(root, path, planLimits.journal_bytes).bytes);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND') return Buffer.alloc(0);
     throw error;
@@ -137,7 +139,7 @@ export function boundJournal(
   root: string,
   reports_folder: string,
   { digest, ended }: { readonly digest: Digest | null; readonly ended: boolean },
-): Told {
+): JournalRead {
   const bytes = readWhole(root, `${reports_folder}/${JOURNAL_NAME}`);
   const { lines } = wholeLines(bytes);
   const count = digest === null ? 0 : linesUpTo(bytes, digest);

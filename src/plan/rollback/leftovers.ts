@@ -1,14 +1,8 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
-import {
-  attempt,
-  listFolderOf,
-  pathThrough,
-  removeAt,
-  statAt,
-  withPlace,
-} from '../../durable/beneath-write.ts';
+import { listFolderOf, pathThrough, removeAt, statAt, withPlace } from '../../durable/beneath-write.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { Refusal } from '../../refusal.ts';
 import { fileId, type SecondNames } from '../state/see.ts';
 import type { RollbackManifest } from './manifest.ts';
@@ -39,7 +33,7 @@ async function eachLeftover(
           if (name.startsWith(manifest.temporary_prefix)) act(place, name);
       });
     } catch (error) {
-      // The folder is gone, or somebody put something else there: then nothing of ours is in it.
+      // The folder is gone, or something else is in its place: then nothing of ours is in it.
       if (!(error instanceof Refusal)) throw error;
     }
   }
@@ -50,7 +44,7 @@ export async function removeLeftovers(root: string, manifest: RollbackManifest):
   await eachLeftover(root, manifest, (place, name) => {
     try {
       if (statAt(place, name)?.isDirectory())
-        attempt(name, () => rmSync(pathThrough(place, name), { recursive: true, force: true }));
+        fileCall(name, () => rmSync(pathThrough(place, name), { recursive: true, force: true }));
       else removeAt(place, name);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

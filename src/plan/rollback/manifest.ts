@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
-import { canonicalBytes, canonicalText, parseJson } from '../../canonical/json.ts';
+import { canonicalBytes, parseJson } from '../../canonical/json.ts';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { closePlace, openPlace, putOver, syncFolderOf } from '../../durable/beneath-write.ts';
 import { describeIssue } from '../../event/event.ts';
 import { refuse } from '../../refusal.ts';
+import { planLimits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../model.ts';
 import { isPin, sameState } from '../state/pin.ts';
 import { stageBytes } from '../state/stage.ts';
@@ -17,8 +18,6 @@ import { stageBytes } from '../state/stage.ts';
  */
 
 export const MANIFEST_NAME = 'rollback_manifest.json';
-/** 100 checkpoints with a hundred states each stay far below. */
-const MANIFEST_BYTES = 16 * 1024 * 1024;
 
 const digest = z.string().refine(isDigest, 'is not a SHA-256 digest');
 const nanoseconds = z.string().regex(/^-?\d{1,30}$/);
@@ -67,7 +66,7 @@ export const manifestSchema = z.strictObject({
   reports_folder: z.string().min(1),
   plan_digest: digest,
   folders_created: z.array(z.string()),
-  /** Temporary files of this run begin with it. Nobody could guess it, so what has it is ours to remove. */
+  /** Temporary files of this run begin with it. It is random, so a file that has it was made by this run and may be removed. */
   temporary_prefix: z.string().regex(/^\.kt-[0-9a-f]{32}-$/),
   /** Actions that no rollback undoes. */
   irreversible: z.array(z.string()),
@@ -77,12 +76,12 @@ export type RollbackManifest = Readonly<z.infer<typeof manifestSchema>>;
 export type Checkpoint = Readonly<z.infer<typeof checkpointSchema>>;
 
 export function parseManifest(bytes: Uint8Array): RollbackManifest {
-  const parsed = manifestSchema.safeParse(parseJson(bytes, MANIFEST_BYTES));
+  const parsed = manifestSchema.safeParse(parseJson(bytes, planLimits.manifest_bytes));
   return parsed.success ? parsed.data : refuse('MANIFEST_CORRUPT', describeIssue(parsed.error));
 }
 
 export function loadManifest(root: string, reports_folder: string): RollbackManifest {
-  const { bytes } = readFileBeneath(root, `${reports_folder}/${MANIFEST_NAME}`, MANIFEST_BYTES);
+  const { bytes } = readFileBeneath(root, `${reports_folder}/${MANIFEST_NAME}`, planLimits.manifest_bytes);
   const manifest = parseManifest(bytes);
   // It is written again when it was executed, and must not be led elsewhere.
   if (manifest.reports_folder !== reports_folder)
@@ -95,9 +94,9 @@ export function manifestDigest(manifest: RollbackManifest): Digest {
   return sha256(canonicalBytes({ ...manifest, status: 'ACTIVE', rolled_back_at: null }));
 }
 
-/** Writes the manifest whole and durably, over the one that was there. */
-export async function saveManifest(root: string, manifest: RollbackManifest): Promise<void> {
-  canonicalText(manifest); // refuses what JSON cannot say exactly
+/** Writes the manifest whole and durably, over the one that was there. Returns its digest, which the ledger keeps. */
+export async function saveManifest(root: string, manifest: RollbackManifest): Promise<Digest> {
+  const digest = manifestDigest(manifest); // refuses what JSON cannot say exactly
   const place = openPlace(root, `${manifest.reports_folder}/${MANIFEST_NAME}`);
   try {
     // Another name each time: what a killed process left under an earlier one would refuse every later save.
@@ -107,6 +106,7 @@ export async function saveManifest(root: string, manifest: RollbackManifest): Pr
     });
     putOver(place, temporary);
     await syncFolderOf(place);
+    return digest;
   } finally {
     closePlace(place);
   }

@@ -15,7 +15,7 @@ import { type Attributes as Worn, wearAs } from '../state/attributes.ts';
 import { makeFolders } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
 import { identityOf, type SecondNames, type Seen, seeAgainAt } from '../state/see.ts';
-import { type Attributes, stageCopy } from '../state/stage.ts';
+import { type NewFileAttributes, stageCopy } from '../state/stage.ts';
 import type { InspectedPath } from './inspect.ts';
 import { type Checkpoint, hasItsTimes, originalOf, type RollbackManifest } from './manifest.ts';
 
@@ -95,7 +95,7 @@ function attributesOf({
   original_owner,
   original_atime_ns,
   original_mtime_ns,
-}: Checkpoint): Attributes {
+}: Checkpoint): NewFileAttributes {
   if (original_mode === null || original_atime_ns === null || original_mtime_ns === null)
     return refuse('MANIFEST_CORRUPT', 'A backup without the attributes of its file.');
   return {
@@ -149,7 +149,7 @@ export async function verifyRestored(
   return found === null || hasItsTimes(found, checkpoint);
 }
 
-/** Somebody may have changed the file since it was inspected. */
+/** Another process may have changed the file since it was inspected. */
 async function requireStill(
   place: Place,
   seen: Seen | null,

@@ -7,10 +7,10 @@ import { planLimits } from '../limits.ts';
 import { Attributes } from '../state/attributes.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';
-import { isOneOf } from '../state/see.ts';
+import { isOneOfOurs } from '../state/see.ts';
 import { whileLocked } from './database.ts';
 import { type InspectedPath, type InspectedRun, inspectRun } from './inspect.ts';
-import { type JournalLine, neverTouched, type Told } from './journal.ts';
+import { type JournalLine, type JournalRead, neverTouched } from './journal.ts';
 import { leftoverLines, removeLeftovers } from './leftovers.ts';
 import { type Checkpoint, originalOf, type RollbackManifest, saveManifest } from './manifest.ts';
 import {
@@ -34,24 +34,22 @@ import { exceptedFrom, requireRollBack, type ScopeOptions } from './scope.ts';
 
 export interface RollBackOptions extends ScopeOptions {
   /** Of the run: what it says is believed. */
-  readonly journal: Told;
+  readonly journal: JournalRead;
   /** Only says what would be done. */
   readonly preview?: boolean;
   readonly clock?: () => Date;
-  /** What the run itself learnt about the files. */
-  readonly attributes?: Attributes;
 }
 
 /**
  * Undoes a run: the same for an automatic, a manual, a partial rollback, and after a crash. Only what the plan itself
- * left is replaced; what somebody else changed is refused and said. Running it twice is harmless.
+ * left is replaced; what was changed since is refused and named. Running it twice is harmless.
  */
 export async function rollBack(
   manifest: RollbackManifest,
   options: RollBackOptions,
 ): Promise<RollBackOutcome> {
   const { root, journal, preview = false, attributes = new Attributes() } = options;
-  const scope = requireRollBack(manifest, options);
+  const scope = await requireRollBack(manifest, { ...options, attributes });
   const run = await inspectRun(manifest, root, journal.lines, attributes);
   const backups = new OpenFolders(root);
   const scene: Scene = { root, manifest, attributes, second_names: run.second_names, backups };
@@ -132,7 +130,7 @@ async function withMoves(scene: Scene, steps: readonly Step[]): Promise<Step[]> 
  */
 async function takeAll(scene: Scene, steps: readonly Step[]): Promise<RolledBackPath[]> {
   const results: RolledBackPath[][] = [];
-  const twice = ({ seen }: InspectedPath) => seen !== null && isOneOf(scene.second_names, seen);
+  const twice = ({ seen }: InspectedPath) => seen !== null && isOneOfOurs(scene.second_names, seen);
   const one_by_one = steps.filter(({ inspected, from }) => twice(inspected) || (from && twice(from)));
   for (const step of one_by_one) results[steps.indexOf(step)] = await take(scene, step);
   await eachAtMost(planLimits.concurrent_actions, steps, async (step, i) => {
@@ -167,7 +165,7 @@ async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
 }
 
 const EXCEPTED = 'It is left as it is, because the human who rolls back said so.';
-const FOREIGN = 'The run never came to this path. Somebody else changed it, and it stays.';
+const FOREIGN = 'The run never reached this path. Another program changed it, and the change stays.';
 
 async function act(scene: Scene, one: Step): Promise<void> {
   const { inspected, step, from } = one;
@@ -188,13 +186,13 @@ function databasesReplacedBy({ inspected, step, from }: Step): string[] {
 function refused({ checkpoint, inspected }: Step): RolledBackPath {
   const how = inspected.standing === 'missing' ? 'removed' : 'changed';
   const message =
-    inspected.problem?.message ?? `${checkpoint.file_path} was ${how} by somebody else after the run.`;
+    inspected.problem?.message ?? `${checkpoint.file_path} was ${how} by another program after the run.`;
   return said(checkpoint, 'refuse', false, message, 'CHANGED_SINCE_RUN');
 }
 
 /**
  * The lock of a database is taken and given back: where another process holds it now, the rollback would be refused. Backups are hashed
- * here, before the human signs. The rollback itself hashes each while it copies it, because another look at all would cost a tenth of its time.
+ * here, before the human signs. The rollback itself hashes each while it copies it, because to hash all of them first as well would make it slower.
  */
 async function previewOf(scene: Scene, step: Step): Promise<RolledBackPath> {
   const { checkpoint } = step;
@@ -209,7 +207,7 @@ async function previewOf(scene: Scene, step: Step): Promise<RolledBackPath> {
   }
 }
 
-/** Deepest first, and only those that this plan made and nobody uses. */
+/** Deepest first, and only folders that this plan made and that are empty. */
 async function removeFolders(
   root: string,
   manifest: RollbackManifest,
@@ -221,7 +219,7 @@ async function removeFolders(
     try {
       if ((await removeEmptyFolder(root, folder)) === 'removed') removed.push(folder);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error; // somebody put something else there: it stays
+      if (!(error instanceof Refusal)) throw error; // something else is there now: it stays
     }
   }
   return removed;

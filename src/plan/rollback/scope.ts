@@ -4,7 +4,6 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { PlanEffect } from '../model.ts';
 import { Attributes } from '../state/attributes.ts';
 import { sameState } from '../state/pin.ts';
-import { seeIn } from '../state/see.ts';
 import {
   type Checkpoint,
   changesByPath,
@@ -21,28 +20,36 @@ export interface ScopeOptions {
   readonly except?: readonly string[];
   /** The approved effect: the manifest must be its own. Left out only where the manifest was made a moment ago. */
   readonly effect?: PlanEffect;
+  /** What the run itself learnt about the files. */
+  readonly attributes?: Attributes;
 }
 
 /**
  * Everything that refuses a rollback before it touches anything: a manifest of another plan, a checkpoint that is none,
  * a backup that is gone. Returns what would be restored, the last change first.
  */
-export function requireRollBack(manifest: RollbackManifest, options: ScopeOptions): Checkpoint[] {
-  const { root, effect, checkpoints } = options;
+export async function requireRollBack(
+  manifest: RollbackManifest,
+  options: ScopeOptions,
+): Promise<Checkpoint[]> {
+  const { effect, checkpoints } = options;
   if (effect) requireManifestOf(manifest, effect);
   const left = exceptedFrom(manifest, options);
   const scope = scopeOf(manifest, checkpoints).filter((checkpoint) => !left.includes(checkpoint));
   requireWholeChains(manifest, scope);
-  requireBackups(root, scope);
+  await requireBackups(options, scope);
   return scope;
 }
 
 /** By size only: each backup is hashed when it is copied, before it replaces anything. */
-function requireBackups(root: string, scope: readonly Checkpoint[]): void {
+async function requireBackups(
+  { root, attributes = new Attributes() }: ScopeOptions,
+  scope: readonly Checkpoint[],
+): Promise<void> {
   const folders = new OpenFolders(root);
   try {
     for (const checkpoint of scope) {
-      if (hasBackup(folders, checkpoint) || isAsBefore(folders, checkpoint)) continue;
+      if (hasBackup(folders, checkpoint) || (await isAsBefore(root, checkpoint, attributes))) continue;
       const path = checkpoint.backup_location ?? checkpoint.file_path;
       refuse('BACKUP_CORRUPT', `${path} is gone, or is not the original.`, { path });
     }
@@ -63,9 +70,10 @@ function hasBackup(folders: OpenFolders, { backup_location, original_size }: Che
   }
 }
 
-function isAsBefore(folders: OpenFolders, checkpoint: Checkpoint): boolean {
+async function isAsBefore(root: string, checkpoint: Checkpoint, attributes: Attributes): Promise<boolean> {
   try {
-    return sameState(seeIn(folders, checkpoint.file_path)?.state ?? null, originalOf(checkpoint));
+    const seen = await attributes.see(root, checkpoint.file_path);
+    return sameState(seen?.state ?? null, originalOf(checkpoint));
   } catch (error) {
     if (error instanceof Refusal) return false;
     throw error;
@@ -73,7 +81,7 @@ function isAsBefore(folders: OpenFolders, checkpoint: Checkpoint): boolean {
 }
 
 /**
- * A run without a manifest has changed nothing, because the manifest is there before the first change. Or somebody removed it:
+ * A run without a manifest has changed nothing, because the manifest is there before the first change. Or it was removed:
  * the files themselves tell which, and only when all of them are as they were is there nothing to undo.
  */
 export async function requireUntouched(effect: PlanEffect, root: string): Promise<void> {

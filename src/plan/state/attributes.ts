@@ -20,9 +20,6 @@ interface Known {
   readonly settled: boolean;
 }
 
-/** Of all runs of a process. What is more than this is read again. */
-const KEPT = 20_000;
-
 /**
  * What files carry besides content, mode, owner and times: access control lists and extended attributes. A change of them
  * changes the identity of the file (its ctime), so what was read once holds as long as the identity does. Reading starts a
@@ -33,7 +30,7 @@ export class Attributes {
 
   /** Reads those of all files at once. A place where nothing is has none. */
   async learn(places: readonly Place[]): Promise<void> {
-    if (this.#known.size > KEPT) this.#known.clear();
+    if (this.#known.size > planLimits.kept_attributes) this.#known.clear();
     const at_ms = Date.now();
     const unknown = new Map<string, { readonly place: Place; readonly settled: boolean }>();
     for (const place of places) {
@@ -53,7 +50,9 @@ export class Attributes {
   async learnPaths(root: string, paths: readonly string[]): Promise<void> {
     const folders = new OpenFolders(root);
     try {
-      await this.learn(paths.flatMap((path) => placesOf(folders, path)));
+      const places = paths.flatMap((path) => placeOf(folders, path));
+      const above = new Map(places.map((place) => [place.folder_fd, { ...place, name: '.' }]));
+      await this.learn([...places, ...above.values()]);
     } finally {
       folders.close();
     }
@@ -92,7 +91,7 @@ export class Attributes {
     if (stats === null || uid === 0) return;
     const groups = [process.getgid?.(), ...(process.getgroups?.() ?? [])];
     if (Number(stats.uid) !== uid || !groups.includes(Number(stats.gid)))
-      refuse('PERMISSION_DENIED', `${path} belongs to another user or group and would change hands.`, {
+      refuse('PERMISSION_DENIED', `${path} belongs to another user or group and would change its owner.`, {
         path,
       });
     const forbidden = (await this.#names(place)).find((name) => /^(security|trusted)\./.test(name));
@@ -122,11 +121,10 @@ function isReadable(stats: BigIntStats): boolean {
   return stats.isDirectory() || (stats.isFile() && stats.size <= planLimits.file_bytes);
 }
 
-/** The file and its folder. A folder that is missing has nothing in it. */
-function placesOf(folders: OpenFolders, path: string): Place[] {
+/** A folder that is missing has nothing in it. */
+function placeOf(folders: OpenFolders, path: string): Place[] {
   try {
-    const place = folders.at(path);
-    return [place, { ...place, name: '.' }];
+    return [folders.at(path)];
   } catch (error) {
     if (error instanceof Refusal) return [];
     throw error;

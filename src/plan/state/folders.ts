@@ -1,6 +1,5 @@
 import { accessSync, constants } from 'node:fs';
 import {
-  attempt,
   closePlace,
   makeFolderAt,
   openPlace,
@@ -10,6 +9,7 @@ import {
   syncFolderOf,
   withPlace,
 } from '../../durable/beneath-write.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 
 /** The folders above a path, outermost first: `a/b/c.txt` is in `a` and `a/b`. */
@@ -42,7 +42,7 @@ export function folderExists(root: string, folder: string): boolean {
 export function requireWritableFolder(root: string, folder: string): void {
   const place = openPlace(root, folder === '' ? 'any' : `${folder}/any`);
   try {
-    attempt(folder, () => accessSync(pathThrough(place, '.'), constants.W_OK | constants.X_OK));
+    fileCall(folder, () => accessSync(pathThrough(place, '.'), constants.W_OK | constants.X_OK));
   } finally {
     closePlace(place);
   }
@@ -58,7 +58,7 @@ export function deviceOf(root: string, folder: string): bigint | undefined {
   }
 }
 
-/** Makes one folder; false when somebody made it first. */
+/** Makes one folder; false when it exists already. */
 export function makeFolder(root: string, folder: string, mode = 0o755): boolean {
   const place = openPlace(root, folder);
   try {

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Digest, sha256 } from '../../canonical/digest.ts';
-import { attempt, withPlace } from '../../durable/beneath-write.ts';
+import { withPlace } from '../../durable/beneath-write.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { logBeside, looksLikeDatabase, requireDatabase, requireNoLog } from '../../effect/sql/database.ts';
 import { readableFiles } from '../../effect/sql/readable.ts';
 import { refuse } from '../../refusal.ts';
@@ -10,14 +11,14 @@ import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import type { Attributes } from './attributes.ts';
 import { deviceOf, foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
-import { read } from './see.ts';
-import type { Sight } from './sight.ts';
+import { readContent } from './see.ts';
+import type { StatCache } from './stat-cache.ts';
 import type { World } from './world.ts';
 
-/** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or nobody's need. */
+/** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or not needed. */
 type Source = { readonly disk: string } | { readonly staged: string } | null;
 
-export interface Entry {
+interface Entry {
   readonly state: FileState | null | 'unknown';
   readonly source: Source;
 }
@@ -29,20 +30,20 @@ export interface OverlayOptions {
   /** Whether a later action will ask for the bytes at this path. The others are forgotten with the action that made them. */
   readonly keep: (path: string) => boolean;
   /** Remembers what the simulation saw. */
-  readonly sight?: Sight | undefined;
+  readonly stat_cache?: StatCache | undefined;
 }
 
 /**
  * The project with the changes of a plan laid over it, one after the other. Contents that a later action needs wait on disk, in a
  * private folder, so that memory holds those of one action at a time.
  */
-export class Overlay implements World {
+export class PathOverlay implements World {
   readonly preserve_permissions: boolean;
   readonly #options: OverlayOptions;
   readonly #entries = new Map<string, Entry>();
   /** What was there before the current action. */
   readonly #previous = new Map<string, Entry>();
-  /** The contents that the current action read or made, by their digest: whoever looks at it needs them once more. */
+  /** The contents that the current action read or made, by their digest: the preview of the action reads them again. */
   readonly #held = new Map<Digest, Uint8Array>();
   readonly #folders = new Set<string>();
   #scratch: string | null = null;
@@ -87,7 +88,7 @@ export class Overlay implements World {
     if (this.#known(path, await this.look(path)) !== null)
       refuse('FILE_EXISTS', `Something is at ${path}.`, { path });
     const missing = missingFolders(this.#options.root, path);
-    this.#options.sight?.sawMissing(path, missing);
+    this.#options.stat_cache?.sawMissing(path, missing);
     for (const folder of missing) this.#folders.add(folder);
     await this.#requireWritableFolder(path);
   }
@@ -139,7 +140,7 @@ export class Overlay implements World {
     const known = this.#entries.get(path);
     if (known) return known;
     const found = await this.#options.attributes.see(this.#options.root, path);
-    this.#options.sight?.saw(path, found);
+    this.#options.stat_cache?.saw(path, found);
     const entry: Entry = { state: found?.state ?? null, source: found ? { disk: path } : null };
     this.#entries.set(path, entry);
     return entry;
@@ -150,7 +151,7 @@ export class Overlay implements World {
     if (held) return held;
     if (source === null) return null;
     if ('staged' in source) return readFileSync(source.staged);
-    return (await read(this.#options.root, source.disk))?.bytes ?? null;
+    return (await readContent(this.#options.root, source.disk))?.bytes ?? null;
   }
 
   /** The next action begins. */
@@ -185,7 +186,7 @@ export class Overlay implements World {
   #stage(bytes: Uint8Array): Source {
     this.#scratch ??= mkdtempSync(join(tmpdir(), 'keyturn-plan-'));
     const staged = join(this.#scratch, String(this.#staged++));
-    attempt('the scratch folder', () => writeFileSync(staged, bytes, { flag: 'wx', mode: 0o600 }));
+    fileCall('the scratch folder', () => writeFileSync(staged, bytes, { flag: 'wx', mode: 0o600 }));
     return { staged };
   }
 
@@ -196,10 +197,10 @@ export class Overlay implements World {
 
   /** The nearest folder that exists must let us change names in it. */
   async #requireWritableFolder(path: string): Promise<void> {
-    const { root, attributes, sight } = this.#options;
+    const { root, attributes, stat_cache } = this.#options;
     const folder = this.#nearestFolder(path);
     requireWritableFolder(root, folder);
-    sight?.sawWritable(folder);
+    stat_cache?.sawWritable(folder);
     await withPlace(root, folder === '' ? 'any' : `${folder}/any`, (place) =>
       attributes.requireNoInheritance({ ...place, path }),
     );

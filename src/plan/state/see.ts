@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, closeSync, fstatSync, readSync } from 'node:fs';
 import { sha256 } from '../../canonical/digest.ts';
-import { attempt, openToRead, type Place, statAt, withPlace } from '../../durable/beneath-write.ts';
+import { openToRead, type Place, statAt, withPlace } from '../../durable/beneath-write.ts';
+import type { OpenFiles } from '../../durable/open-files.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { isDatabase } from '../../effect/sql/database.ts';
 import { refuse } from '../../refusal.ts';
 import { planLimits } from '../limits.ts';
@@ -32,7 +34,7 @@ export type SecondNames = ReadonlySet<string>;
 
 export const fileId = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}`;
 
-export const isOneOf = (ours: SecondNames, { identity }: Seen): boolean =>
+export const isOneOfOurs = (ours: SecondNames, { identity }: Seen): boolean =>
   ours.has(identity.split(':', 2).join(':'));
 
 /** Hashes what is at the place without holding it in memory; null when nothing is there. */
@@ -47,14 +49,18 @@ export function seeAt(place: Place, ours?: SecondNames): Seen | null {
 }
 
 /** Reads and hashes what is at the place; null when nothing is there. What was seen before and still is, is not hashed again. */
-export function readAt(place: Place, known?: Seen): Content | null {
-  return withOpen(place, (fd) => {
-    const look = beginLook(fd, place.path);
-    const bytes = readOpen(fd, place.path, look.size);
-    const same = known?.settled && known.identity === identityOf(look.stats);
-    const read = { sha256: same ? known.state.sha256 : sha256(bytes), database: isDatabase(bytes) };
-    return { ...endLook(look, read), bytes };
-  });
+export function readAt(place: Place, known?: Seen, kept?: OpenFiles): Content | null {
+  return withOpen(
+    place,
+    (fd) => {
+      const look = beginLook(fd, place.path);
+      const bytes = readOpen(fd, place.path, look.size);
+      const same = known?.settled && known.identity === identityOf(look.stats);
+      const read = { sha256: same ? known.state.sha256 : sha256(bytes), database: isDatabase(bytes) };
+      return { ...endLook(look, read), bytes };
+    },
+    kept,
+  );
 }
 
 /** What is at the place, with the hash of an earlier look where nothing has changed since. */
@@ -80,7 +86,7 @@ export function seeIn(folders: OpenFolders, path: string, ours?: SecondNames): S
   }
 }
 
-export async function read(root: string, path: string): Promise<Content | null> {
+export async function readContent(root: string, path: string): Promise<Content | null> {
   return withPlace(root, path, (place) => readAt(place)).catch(nothingIfMissing);
 }
 
@@ -89,13 +95,14 @@ export function nothingIfMissing(error: unknown): null {
   throw error;
 }
 
-function withOpen<T>(place: Place, use: (fd: number) => T): T | null {
+function withOpen<T>(place: Place, use: (fd: number) => T, kept?: OpenFiles): T | null {
   const fd = openToRead(place);
   if (fd === null) return null;
   try {
     return use(fd);
   } finally {
-    closeSync(fd);
+    if (kept) kept.keep(fd);
+    else closeSync(fd);
   }
 }
 
@@ -108,7 +115,7 @@ function requirePlain(stats: BigIntStats, shown: string, ours?: SecondNames): vo
 }
 
 /** An open file that is about to be read. */
-export interface Look {
+interface Look {
   readonly fd: number;
   readonly shown: string;
   readonly at_ms: number;
@@ -118,7 +125,7 @@ export interface Look {
 
 export function beginLook(fd: number, shown: string, ours?: SecondNames): Look {
   const at_ms = Date.now();
-  const stats = attempt(shown, () => fstatSync(fd, { bigint: true }));
+  const stats = fileCall(shown, () => fstatSync(fd, { bigint: true }));
   requirePlain(stats, shown, ours);
   return { fd, shown, at_ms, stats, size: Number(stats.size) };
 }
@@ -128,7 +135,7 @@ const SETTLED_MS = 20;
 
 /** Looks at the open file again: a file that changed while it was read has no one hash. */
 export function endLook({ fd, shown, at_ms, stats: before }: Look, { sha256, database }: Read): Seen {
-  const after = attempt(shown, () => fstatSync(fd, { bigint: true }));
+  const after = fileCall(shown, () => fstatSync(fd, { bigint: true }));
   const identity = identityOf(after);
   if (identityOf(before) !== identity)
     refuse('PLAN_DRIFT', `${shown} changed while it was read.`, { path: shown });
@@ -170,12 +177,12 @@ export interface Read {
  */
 const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** Hands each piece of an open file to `take`, which must not wait, and hashes it. */
+/** Calls `take` with each piece of an open file, and hashes it. `take` must be synchronous. */
 export function readThrough({ fd, shown }: Look, take: (piece: Uint8Array) => void): Read {
   const hash = createHash('sha256');
   let database = false;
   for (let total = 0; ; ) {
-    const n = attempt(shown, () => readSync(fd, PIECE, 0, PIECE.length, total));
+    const n = fileCall(shown, () => readSync(fd, PIECE, 0, PIECE.length, total));
     const piece = PIECE.subarray(0, n);
     if (total === 0) database = isDatabase(piece);
     if (n === 0) return { sha256: hash.digest('hex'), database };
@@ -191,7 +198,7 @@ export function readOpen(fd: number, shown: string, size: number): Uint8Array {
   const buffer = Buffer.allocUnsafeSlow(size);
   let length = 0;
   while (length < size) {
-    const n = attempt(shown, () => readSync(fd, buffer, length, size - length, length));
+    const n = fileCall(shown, () => readSync(fd, buffer, length, size - length, length));
     if (n === 0) break;
     length += n;
   }

@@ -1,20 +1,19 @@
 import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, futimesSync, writeSync } from 'node:fs';
 import {
-  attempt,
   createAt,
-  createLater,
   openToRead,
   type Place,
   pathForChild,
   removeAt,
   syncOpen,
 } from '../../durable/beneath-write.ts';
+import { fileCall } from '../../durable/walk.ts';
 import { setTimes, type Times } from '../../effect/attributes.ts';
 import { refuse } from '../../refusal.ts';
 import { beginLook, endLook, readThrough, type Seen } from './see.ts';
 
 /** What a new file gets besides its content. */
-export interface Attributes {
+export interface NewFileAttributes {
   readonly mode: number;
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
   readonly times?: Times | undefined;
@@ -23,7 +22,7 @@ export interface Attributes {
 export interface Company {
   /** Gives the file what only a child can give it, before it is on the disk. */
   readonly wear?: ((name: string) => Promise<void>) | undefined;
-  /** Nobody else works meanwhile, so a wait off the main thread would win nothing and cost a switch. */
+  /** No other action runs meanwhile, so a sync off the main thread would only cost a switch. */
   readonly alone?: boolean;
 }
 
@@ -35,7 +34,7 @@ export async function stageBytes(
   place: Place,
   temporary: string,
   bytes: Uint8Array,
-  { alone = false, wear, ...attributes }: Attributes & Company,
+  { alone = false, wear, ...attributes }: NewFileAttributes & Company,
 ): Promise<void> {
   const fill = (fd: number) => {
     writeAll(fd, bytes);
@@ -49,14 +48,14 @@ export async function stageCopy(
   place: Place,
   temporary: string,
   from: Place,
-  attributes: (source: Seen) => Attributes,
+  attributes: (source: Seen) => NewFileAttributes,
   wear?: (source: Seen, name: string) => Promise<void>,
 ): Promise<Seen | null> {
   const source_fd = openToRead(from);
   if (source_fd === null) return null;
   try {
     let source: Seen | undefined;
-    let dressed: Attributes | undefined;
+    let dressed: NewFileAttributes | undefined;
     const finish = async (name: string) => {
       await wear?.(source!, name);
       const { times } = dressed!;
@@ -82,11 +81,11 @@ async function stage(
   { alone = false, wear }: Company,
   fill: (fd: number) => void,
 ): Promise<void> {
-  const fd = alone ? createAt(place, temporary) : await createLater(place, temporary);
+  const fd = createAt(place, temporary);
   try {
-    attempt(place.path, () => fill(fd));
+    fileCall(place.path, () => fill(fd));
     await wear?.(temporary);
-    if (alone) attempt(place.path, () => fsyncSync(fd));
+    if (alone) fileCall(place.path, () => fsyncSync(fd));
     else await syncOpen(fd, place.path);
   } catch (error) {
     removeAt(place, temporary);
@@ -101,7 +100,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 /** The owner first: changing it clears bits of the mode. The times last: everything else changes them. */
-function dress(fd: number, shown: string, { mode, owner, times }: Attributes): void {
+function dress(fd: number, shown: string, { mode, owner, times }: NewFileAttributes): void {
   if (owner) {
     const own = fstatSync(fd);
     if (own.uid !== owner.uid || own.gid !== owner.gid) giveTo(fd, shown, owner);
@@ -114,11 +113,13 @@ function giveTo(fd: number, shown: string, { uid, gid }: { uid: number; gid: num
   try {
     fchownSync(fd, uid, gid);
   } catch {
-    refuse('PERMISSION_DENIED', `${shown} belongs to another user and would change hands.`, { path: shown });
+    refuse('PERMISSION_DENIED', `${shown} belongs to another user and would change its owner.`, {
+      path: shown,
+    });
   }
 }
 
-/** Node takes a time before 1970 for none, and a double cannot hold the microseconds of one that is far ahead. */
+/** Node takes a time before 1970 for none, and a double cannot hold the microseconds of one that is far in the future. */
 function isPlainTime(ns: bigint): boolean {
   return ns >= 0n && ns < 2n ** 32n * 1_000_000_000n;
 }

@@ -73,7 +73,7 @@ function hostOf({ hostname }: URL): string {
   return host;
 }
 
-/** What nobody asked for is the strictest, unless the bytes do not leave this machine. */
+/** The default is the strictest, unless the bytes do not leave this machine. */
 function tlsOf(host: string, parameters: URLSearchParams): Tls | null {
   const asked = parameters.get('sslmode');
   const mode = MODES.find((known) => known === (asked ?? (isLocal(host) ? 'disable' : 'verify-full')));
@@ -96,7 +96,7 @@ function isLocal(host: string): boolean {
   return host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback(host);
 }
 
-/** `127.example.org` is a name, and whoever owns it says where it leads. */
+/** `127.example.org` is a name, and its owner decides where it leads. */
 const isLoopback = (host: string) => /^127(\.(\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){3}$/.test(host);
 
 function certificateAt(path: string): string {

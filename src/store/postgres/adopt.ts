@@ -8,16 +8,16 @@ import { chainOf } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { groupCommit } from './group.ts';
 import { loadEnd } from './load.ts';
-import type { Work } from './roads.ts';
 import { requireKeysFit, type Tenant } from './rows.ts';
 import { sessionOf } from './session.ts';
 import { notErased } from './write.ts';
+import type { Work } from './write-paths.ts';
 
-/** Takes over what another store hands over, on a connection of its own, one handful after the other. */
+/** Takes over the contents of another store, on a connection of its own, in batches. */
 export interface Adopter {
   /** `origin` names the ledger that is here; null where it has not begun. */
   adopt(moved: Moved, origin: string | null): Promise<void>;
-  /** Whoever copies has seen that the ledger ends here. */
+  /** The copying process has seen that the ledger ends here. */
   saw(end: Place): void;
   end(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export function adopterOf(
   };
 }
 
-/** Whoever appends waits for the share of the lock, or this waits for them and then finds the ledger longer. */
+/** A writer waits for its share of the lock, or this waits for the writer and then finds the ledger longer. */
 const INSERT_OBJECTS = `
   WITH here AS MATERIALIZED (
     SELECT id FROM keyturn.tenant WHERE id = $1 AND size = $4 AND last = $5 FOR SHARE
@@ -94,7 +94,7 @@ async function insertObjects(
     values: [tenant.id, digests, bytes, size, last],
   });
   if (!rows[0])
-    return refuse('STORE_BUSY', 'Somebody else writes to the target of the copy. Begin it again.');
+    return refuse('STORE_BUSY', 'Another process writes to the target of the copy. Start the copy again.');
   requireReady(db.backend, rows[0]);
   if (db.warnings() > warnings)
     refuse('WRITE_FAILED', 'The server gave a warning beside objects. Begin again.');
@@ -114,7 +114,10 @@ function adoptionOf(
     wanted: { rows: new Map(refs.map((ref) => [ref.join(' '), ref])), claims, objects: [] },
     draft: (before, _at, base) => {
       const { tip, erase, ...planned } = planAdoption(foreign, before, base);
-      const commit: CheckedCommit = { claims, events, objects, erase, quota: null, as_of: null };
+      const commit: CheckedCommit = {
+        ...{ claims, events, objects, erase },
+        ...{ decisions: new Map(), quota: null, as_of: null },
+      };
       const outcomes = [{ answer: { entries: foreign.map(({ sealed }) => sealed) } }];
       onEnd(tip);
       return { ...planned, outcomes, before, after: tip, commits: [commit] };

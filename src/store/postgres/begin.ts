@@ -20,7 +20,7 @@ function settingsOf({ access, patient }: SessionOptions): Readonly<Record<string
   return {
     default_transaction_read_only: access === 'read' ? 'on' : 'off',
     default_transaction_isolation: 'read committed',
-    // Every name in our statements says its schema. Nobody slips a function or a table of their own in between.
+    // Every name in our statements says its schema. So no function or table of another schema is used in its place.
     search_path: 'pg_catalog',
     bytea_output: 'hex',
     array_nulls: 'on',
@@ -36,7 +36,7 @@ function settingsOf({ access, patient }: SessionOptions): Readonly<Record<string
 const WORK_ms = 30_000;
 /** The longest statement of a rebuild compares two tables. Whatever takes longer has no answer to wait for. */
 const PATIENT_ms = 5 * 60_000;
-/** Between two statements of a transaction there is only computing. Whoever takes longer has died. */
+/** Between two statements of a transaction there is only computing. A session that takes longer has died. */
 const IDLE_ms = 30_000;
 
 export function statementTimeout_ms({ busy_ms, patient }: SessionOptions): number {
@@ -50,7 +50,7 @@ export interface Start {
   readonly all: Readonly<Record<string, string>>;
 }
 
-/** Gone when somebody resets the session, and another one in another session of ours. */
+/** Gone when the session was reset, and another one in another session of ours. */
 const MARK = 'keyturn.session';
 
 export function startOf(options: SessionOptions): Start {
@@ -154,7 +154,7 @@ export const RAN = `pg_backend_pid() AS ran_in, current_setting('synchronous_com
 
 /**
  * Why what this session acknowledges may be lost; null when it may not. A pooler that changes sessions between
- * transactions runs a statement in one that was never made ready, and nobody would be told.
+ * transactions runs a statement in one that was never made ready, without an error.
  */
 export function doubtOf(backend: Backend, { ran_in, durable, ready }: Ran): string | null {
   if (ran_in !== backend.pid || ready !== backend.ready) return POOLER;

@@ -1,22 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal, refuse } from '../../refusal.ts';
+import type { BatchAnswer } from '../batch.ts';
 import type { CheckedCommit } from '../decide.ts';
 import type { Receipt } from '../store.ts';
 import type { Backend } from './begin.ts';
 import type { Connection } from './connection.ts';
-import { isConflict, isFull, isLost, refusalOf } from './failure.ts';
-import type { Outcome } from './group.ts';
-import { look } from './look.ts';
-import { type Known, lockedly, quickly, type Unknown, type Work, type Written, workOf } from './roads.ts';
+import { isConflict, isFull, isLost, storeRefusal } from './failure.ts';
+import { wasWritten } from './look.ts';
 import type { Tenant } from './rows.ts';
 import type { Session } from './session.ts';
+import { MissedRows } from './snapshot.ts';
+import {
+  type BatchWritten,
+  type KnownChain,
+  lockedly,
+  quickly,
+  type Unknown,
+  type Work,
+  workOf,
+} from './write-paths.ts';
 
 /** Writes batches, one after the other, to the end of one chain. */
 export interface Chain {
-  write(batch: readonly CheckedCommit[]): Promise<readonly Outcome<Receipt>[]>;
+  write(batch: readonly CheckedCommit[]): Promise<readonly BatchAnswer<Receipt>[]>;
   /** The same for work that is decided otherwise, always under the lock. */
-  writeWork(work: Work): Promise<readonly Outcome<Receipt>[]>;
-  /** Somebody else changed the state behind what this process knows. */
+  writeWork(work: Work): Promise<readonly BatchAnswer<Receipt>[]>;
+  /** Another process changed the stored state. */
   forget(): void;
 }
 
@@ -39,14 +48,15 @@ interface Journey {
 }
 
 export function chainOf(session: Session, tenant: Tenant, clock: () => Date, busy_ms: number): Chain {
-  let known: Known | null = null;
+  const missed = new MissedRows();
+  let known: KnownChain | null = null;
   let wary = 0;
-  // Nobody knows what became of an earlier write. Only a store that is opened anew reads what is there.
+  // It is unknown whether an earlier write happened. Only a store that is opened again reads what is there.
   let failed: Refusal | null = null;
 
-  type Attempt = (db: Connection) => Promise<Written | Unknown>;
+  type Attempt = (db: Connection) => Promise<BatchWritten | Unknown>;
 
-  async function through(attempt: Attempt): Promise<readonly Outcome<Receipt>[]> {
+  async function through(attempt: Attempt): Promise<readonly BatchAnswer<Receipt>[]> {
     if (failed) refuse('WRITE_FAILED', 'An earlier write is unresolved. Open the store again.');
     const journey = {
       tries: 0,
@@ -74,7 +84,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       requireTime(result, journey);
     } catch (error) {
       known = null;
-      if (db && (isLost(error) || isAhead(error) || isUnsafe(refusalOf(error)))) session.drop(db);
+      if (db && (isLost(error) || isAhead(error) || isUnsafe(storeRefusal(error)))) session.drop(db);
       await requireRetriable(error, journey);
     }
     return null;
@@ -87,14 +97,14 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
     journey.was_late = true;
   }
 
-  async function commits(db: Connection, batch: readonly CheckedCommit[]): Promise<Written | Unknown> {
+  async function commits(db: Connection, batch: readonly CheckedCommit[]): Promise<BatchWritten | Unknown> {
     if (known && wary === 0) {
       const written = await quickly(db, tenant, known, batch, clock);
       if (written) return written;
       wary = WARY;
     }
     const before = known;
-    const written = await lockedly(db, tenant, workOf(tenant, batch), clock);
+    const written = await lockedly(db, tenant, workOf(tenant, batch), clock, missed);
     if (wary > 0 && 'known' in written) wary = before && isWhereItWas(before, written) ? 0 : wary - 1;
     return written;
   }
@@ -106,7 +116,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       return;
     }
     const may_wait = (isLost(error) || isFull(error)) && performance.now() < journey.deadline_ms;
-    if (!may_wait && !(isConflict(error) && journey.tries < TRIES)) throw refusalOf(error);
+    if (!may_wait && !(isConflict(error) && journey.tries < TRIES)) throw storeRefusal(error);
     await pause(PAUSE_ms);
   }
 
@@ -117,7 +127,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       try {
         const db = await session.current();
         const wait_ms = Math.max(LOOK_ms, until_ms - performance.now());
-        return await look(db, tenant, unknown.unanswered, lost, wait_ms);
+        return await wasWritten(db, tenant, unknown.unanswered, lost, wait_ms);
       } catch (error) {
         if (isUnsafe(error) || performance.now() >= until_ms) {
           failed = new Refusal('WRITE_FAILED', `It is unknown whether this was written: ${messageOf(error)}`);
@@ -130,15 +140,15 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
 
   return {
     write: (batch) => through((db) => commits(db, batch)),
-    writeWork: (work) => through((db) => lockedly(db, tenant, work, clock)),
+    writeWork: (work) => through((db) => lockedly(db, tenant, work, clock, missed)),
     forget: () => {
       known = null;
     },
   };
 }
 
-/** Nobody else wrote between the last commit of this process and this one. */
-function isWhereItWas(before: Known, { draft }: Written): boolean {
+/** No other process wrote between the last commit of this process and this one. */
+function isWhereItWas(before: KnownChain, { draft }: BatchWritten): boolean {
   return before.tip.size === draft.before.size && before.tip.last === draft.before.last;
 }
 
@@ -153,6 +163,6 @@ function isUnsafe(error: unknown): boolean {
 }
 
 function messageOf(error: unknown): string {
-  const refusal = refusalOf(error);
+  const refusal = storeRefusal(error);
   return refusal instanceof Error ? refusal.message : String(error);
 }

@@ -1,5 +1,6 @@
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
 import { limits } from '../../limits.ts';
+import { refuseMissing } from '../../optional.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Address } from './address.ts';
 import {
@@ -17,7 +18,7 @@ import { isPoolers, POOLER } from './failure.ts';
 import { connectSafely } from './password.ts';
 
 /** A statement. One with a name is prepared once for each connection. */
-export interface Asked {
+export interface PreparedQuery {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -25,20 +26,20 @@ export interface Asked {
   readonly query_timeout?: number;
 }
 
-export interface Answer<R> {
+interface Answer<R> {
   readonly rows: R[];
   /** What the server says it did: `COMMIT` is answered with `ROLLBACK` when the transaction had failed. */
   readonly command: string;
 }
 
 /**
- * One connection: it never connects again by itself and never sends a statement twice, so that whoever uses it knows
+ * One connection: it never connects again by itself and never sends a statement twice, so that its user knows
  * what may have happened. Errors are the driver's own.
  */
 export interface Connection {
   readonly backend: Backend;
   /** Sends at once, without waiting for earlier answers. */
-  ask<R extends QueryResultRow>(asked: Asked): Promise<Answer<R>>;
+  ask<R extends QueryResultRow>(asked: PreparedQuery): Promise<Answer<R>>;
   isLost(): boolean;
   /** How long nothing was asked and nothing answered. */
   quiet_ms(): number;
@@ -97,7 +98,7 @@ async function connectOnce(
 
 /** The driver is loaded when a store is opened, and not before. */
 async function clientOf(address: Address, options: SessionOptions, start: Start | null): Promise<Client> {
-  const { Client, types } = await import('pg');
+  const { Client, types } = await import('pg').catch((error) => refuseMissing('pg', error));
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : types.getTypeParser(oid, format as 'text');
   const config = { ...configOf(address, options), ...(start && { options: startOptions(start) }) };
@@ -109,7 +110,7 @@ const SECOND_ms = 2_000;
 
 /**
  * Two sessions at the same time are two, or a pooler gives the same one to several of us in turn: then nothing that is set in it is
- * there to stay. Looked at before anything is set that somebody else would find there.
+ * there to stay. Looked at before anything is set that another session would find there.
  */
 async function requireOwnSession(first: Client, address: Address, options: SessionOptions): Promise<void> {
   const second = await clientOf(address, options, null);

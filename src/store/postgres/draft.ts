@@ -1,28 +1,28 @@
-import { overlay } from '../../fold/row.ts';
-import type { AgentTableRows } from '../agent-tables.ts';
+import { LedgerOverlay } from '../../fold/ledger.ts';
+import type { AgentRow } from '../agent-tables.ts';
+import type { BatchAnswer } from '../batch.ts';
 import {
   type CheckedCommit,
   type Claim,
-  type Ledger,
   type PlannedEntry,
   type PlannedRow,
   planCommit,
   refuseTaken,
+  type StoredLedger,
 } from '../decide.ts';
 import type { Receipt, Tip } from '../store.ts';
-import type { Outcome } from './group.ts';
 import { NotLoaded } from './snapshot.ts';
 
 /** All that one batch writes, decided and not yet written. */
-export interface Draft {
-  readonly outcomes: readonly Outcome<Receipt>[];
+export interface BatchDraft {
+  readonly outcomes: readonly BatchAnswer<Receipt>[];
   readonly before: Tip;
   readonly after: Tip;
   readonly entries: readonly DraftEntry[];
   readonly claims: readonly Claim[];
   /** Each row once, as it is after the batch. */
   readonly rows: readonly PlannedRow[];
-  readonly agent_rows: readonly AgentTableRows[];
+  readonly agent_rows: readonly AgentRow[];
   readonly commits: readonly CheckedCommit[];
 }
 
@@ -34,35 +34,29 @@ export interface DraftEntry extends PlannedEntry {
  * Decides the commits of a batch one after the other, each on what the ones before it leave behind. A refused one
  * leaves nothing. Pure: it may be done again on other grounds.
  */
-export function draftOf(
+export function draftBatch(
   tenant: string,
   batch: readonly CheckedCommit[],
   before: Tip,
   at: string,
-  base: Ledger,
-): Draft {
-  const rows = overlay(base);
-  const taken = new Map<string, number>();
-  const ledger: Ledger = {
-    ...rows,
-    isClaimed: (claim) => taken.has(claim) || base.isClaimed(claim),
-    holdsObject: base.holdsObject,
-  };
+  base: StoredLedger,
+): BatchDraft {
+  const ledger = Object.assign(new LedgerOverlay(base), { holdsObject: base.holdsObject });
   const planned = new Map<string, PlannedRow>();
   const entries: DraftEntry[] = [];
-  const agent_rows: AgentTableRows[] = [];
+  const agent_rows: AgentRow[] = [];
   const commits: CheckedCommit[] = [];
   let after = before;
-  const outcomes = batch.map((commit): Outcome<Receipt> => {
+  const outcomes = batch.map((commit): BatchAnswer<Receipt> => {
     const plan = attempt(() => {
       const decided = planCommit(tenant, commit, after, at, ledger);
       refuseTaken(commit, ledger);
       return decided;
     });
     if ('error' in plan) return plan;
-    for (const [claim, seq] of plan.claims) taken.set(claim, seq);
+    for (const [claim, seq] of plan.claims) ledger.taken.set(claim, seq);
     for (const row of plan.rows) {
-      rows.put(row.row);
+      ledger.put(row.row);
       planned.set(`${row.row.name} ${row.row.key}`, row);
     }
     for (const entry of plan.entries) entries.push({ ...entry, at: plan.at });
@@ -76,7 +70,7 @@ export function draftOf(
     before,
     after,
     entries,
-    claims: [...taken],
+    claims: [...ledger.taken],
     rows: [...planned.values()],
     agent_rows,
     commits,

@@ -1,7 +1,7 @@
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 
 /** The one place where an error of PostgreSQL, of its driver, or of the network becomes a reason code. */
-export function refusalOf(error: unknown): unknown {
+export function storeRefusal(error: unknown): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
   if (isAnswer(error) && SWITCHED.has(error.code)) return new Refusal('WRITE_FAILED', POOLER);
   const code = isAnswer(error) ? answerCode(error) : driverCode(error as NodeJS.ErrnoException);
@@ -22,7 +22,7 @@ export async function mapped<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw refusalOf(error);
+    throw storeRefusal(error);
   }
 }
 
@@ -40,7 +40,7 @@ function isAnswer(error: unknown): error is Answer {
 export function isLost(error: unknown): boolean {
   // The server became a standby. The one that takes writes is another, or will be.
   if (isAnswer(error) && error.code === '25006') return true;
-  const refusal = refusalOf(error);
+  const refusal = storeRefusal(error);
   return refusal instanceof Refusal && refusal.code === 'STORE_UNREACHABLE';
 }
 
@@ -65,7 +65,7 @@ export function isTaken(error: unknown): boolean {
 }
 
 /** There is no such table or schema. */
-export function isAbsent(error: unknown): boolean {
+export function isMissingTable(error: unknown): boolean {
   return isAnswer(error) && (error.code === '42P01' || error.code === '3F000');
 }
 

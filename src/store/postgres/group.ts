@@ -1,10 +1,7 @@
-/** What became of one request of a batch. */
-export type Outcome<A> = { readonly answer: A } | { readonly error: unknown };
+import { answerAll, type BatchAnswer, type CommitCaller } from '../batch.ts';
 
-interface Waiting<Q, A> {
+interface Waiting<Q, A> extends CommitCaller<A> {
   readonly request: Q;
-  readonly resolve: (answer: A) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 export interface Group<Q, A> {
@@ -19,7 +16,7 @@ export interface Group<Q, A> {
  * its own turn of the event loop and for nothing else. `cut` says how many of those that wait make one batch.
  */
 export function groupCommit<Q, A>(
-  write: (batch: readonly Q[]) => Promise<readonly Outcome<A>[]>,
+  write: (batch: readonly Q[]) => Promise<readonly BatchAnswer<A>[]>,
   cut: (waiting: readonly Q[]) => number,
 ): Group<Q, A> {
   const waiting: Waiting<Q, A>[] = [];
@@ -29,19 +26,14 @@ export function groupCommit<Q, A>(
     await new Promise((turn) => setImmediate(turn));
     while (waiting.length > 0) {
       const batch = waiting.splice(0, cut(waiting.map(({ request }) => request)));
-      const outcomes = await written(batch.map(({ request }) => request));
-      for (const [i, { resolve, reject }] of batch.entries()) {
-        const outcome = outcomes[i]!;
-        if ('answer' in outcome) resolve(outcome.answer);
-        else reject(outcome.error);
-      }
-      // Who waited for these answers asks again before the next batch is cut.
+      answerAll(batch, await written(batch.map(({ request }) => request)));
+      // Callers that waited for these answers can ask again before the next batch is cut.
       await new Promise((turn) => setImmediate(turn));
     }
     running = null;
   }
 
-  async function written(batch: readonly Q[]): Promise<readonly Outcome<A>[]> {
+  async function written(batch: readonly Q[]): Promise<readonly BatchAnswer<A>[]> {
     try {
       return await write(batch);
     } catch (error) {

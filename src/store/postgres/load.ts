@@ -4,9 +4,9 @@ import { GENESIS } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
 import type { Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
-import type { Asked, Connection } from './connection.ts';
+import type { Connection, PreparedQuery } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
-import { ALWAYS, type Found, type Wanted } from './snapshot.ts';
+import { ALWAYS, type FoundRows, type Wanted } from './snapshot.ts';
 
 /** Where the rows of a decision are: in the store, or in the fresh tables of a rebuild. */
 export type Tables = 'keyturn' | 'pg_temp';
@@ -34,7 +34,7 @@ const loadText = (tables: Tables) => `
 
 const TEXTS = { keyturn: loadText('keyturn'), pg_temp: loadText('pg_temp') };
 
-function loadAsked(tenant: Tenant, { rows, claims, objects }: Wanted, tables: Tables): Asked {
+function loadAsked(tenant: Tenant, { rows, claims, objects }: Wanted, tables: Tables): PreparedQuery {
   const refs = [...rows.values()].filter(([, key]) => isStorable(key));
   const names = refs.map(([name]) => name);
   const keys = refs.map(([, key]) => key);
@@ -50,7 +50,7 @@ export async function load(
   tenant: Tenant,
   wanted: Wanted,
   tables: Tables = 'keyturn',
-): Promise<Found> {
+): Promise<FoundRows> {
   const { rows } = await db.ask<LoadedRow>(loadAsked(tenant, wanted, tables));
   const found = { rows: [] as Row[], claims: new Set<string>(), objects: new Set<Digest>() };
   for (const { name, key, seq, state } of rows) {
@@ -69,7 +69,7 @@ export interface End {
 
 export const END = `SELECT size, last, generation, ${RAN} FROM keyturn.tenant WHERE id = $1`;
 
-/** The lock of the chain. Whoever has it sees in later statements what others committed before. */
+/** The lock of the chain. Its holder sees in later statements what others committed before. */
 export async function lockEnd(db: Connection, tenant: Tenant): Promise<EndRow> {
   const { rows } = await db.ask<EndRow>({
     name: 'lock',

@@ -2,7 +2,7 @@ import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
 import type { Backend } from './begin.ts';
 import type { Connection } from './connection.ts';
-import type { Draft } from './draft.ts';
+import type { BatchDraft } from './draft.ts';
 import { lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import { together } from './together.ts';
@@ -17,10 +17,10 @@ const END_SESSION = `
  * is still on its way finds the chain changed and writes nothing. And it is a commit itself, so when it is durable, here
  * and on every standby that counts, everything before it is too.
  */
-export async function look(
+export async function wasWritten(
   db: Connection,
   tenant: Tenant,
-  draft: Draft,
+  draft: BatchDraft,
   lost: Backend,
   query_timeout: number,
 ): Promise<boolean> {
@@ -41,7 +41,7 @@ export async function look(
     db.ask({ text: 'COMMIT', query_timeout }),
   ]);
   if (command !== 'COMMIT') refuse('STORE_UNREACHABLE', 'The look for a write did not commit.');
-  // It was written here, and perhaps nowhere else: then nobody knows yet whether what was before it stays.
+  // It was written here, and perhaps nowhere else: it is then not yet known whether the entries before it are durable.
   if (db.warnings() > warnings)
     refuse('STORE_UNREACHABLE', 'The server gave a warning beside the look for a write.');
   return entry.rows[0]?.hash === hash;

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 
 /**
  * After a commit others are told that the ledger grew, so that they need not wait for their next look. It is a hint:
- * whoever misses one looks a little later. It is no part of the transaction, because the server would then make the
+ * a listener that misses one looks a little later. It is no part of the transaction, because the server would then make the
  * commits of all tenants wait for each other.
  */
 export interface Notifier {

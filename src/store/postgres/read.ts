@@ -1,16 +1,21 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
-import type { Listed } from '../../fold/projection.ts';
+import type { ListedRow, Paged } from '../../fold/projection.ts';
 import type { RowName, States } from '../../fold/row.ts';
-import type { IntentState } from '../../gate/state.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { refuseAbsent } from '../objects.ts';
-import type { HeldObject, Page } from '../store.ts';
+import {
+  type EntryPage,
+  endOf,
+  type HeldObject,
+  type Page,
+  type PagedRow,
+  requireEntryPage,
+  requirePage,
+} from '../store.ts';
 import type { Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
-
-/** Entries per read. Each read is a transaction of its own, so that a slow reader never keeps the server from cleaning up. */
-export const BATCH = 1000;
 
 /** The hash of the second entry, which covers the first: no other ledger has it. Null while the ledger has no founder. */
 export const FOUNDING =
@@ -44,7 +49,7 @@ export async function readRow<N extends RowName>(
  * All rows of a kind that has few, oldest first. The kind is part of the text: a server that plans for any kind expects as
  * many rows as there are intents, and reads the whole table.
  */
-export async function readAll<N extends Listed>(
+export async function readAll<N extends ListedRow>(
   db: Connection,
   tenant: Tenant,
   name: N,
@@ -57,35 +62,48 @@ export async function readAll<N extends Listed>(
   return rows.map(({ state }) => stateOf<N>(state));
 }
 
-export async function readIntents(db: Connection, tenant: Tenant, page: Page): Promise<IntentState[]> {
-  const { status, limit, after } = page;
-  if (!Number.isSafeInteger(limit) || limit < 1) refuse('SHAPE_INVALID', 'The limit of a page is 1 or more.');
-  const from = after === undefined ? 0 : await seqAfter(db, tenant, after);
-  const by_status = status === undefined ? '' : 'AND status = $4';
-  const { rows } = await db.ask<{ state: string }>({
-    name: `intents ${by_status}`,
-    text: `SELECT state FROM keyturn.projection
-      WHERE tenant = $1 AND name = 'intent' AND seq >= $2 ${by_status} ORDER BY seq LIMIT $3`,
-    values: [tenant.id, from, limit, ...(status === undefined ? [] : [status])],
+export async function readKeys(
+  db: Connection,
+  tenant: Tenant,
+  { name, beginning, limit }: { readonly name: RowName; readonly beginning: string; readonly limit: number },
+): Promise<string[]> {
+  if (!isStorable(beginning)) return [];
+  const { rows } = await db.ask<{ key: string }>({
+    name: 'keys',
+    text: `SELECT key FROM keyturn.projection
+      WHERE tenant = $1 AND name = $2 AND key >= $3 AND key < $4 ORDER BY key LIMIT $5`,
+    values: [tenant.id, name, beginning, endOf(beginning), limit],
   });
-  return rows.map(({ state }) => stateOf<'intent'>(state));
+  return rows.map(({ key }) => key);
 }
 
-async function seqAfter(db: Connection, tenant: Tenant, intent_id: string): Promise<number> {
-  if (!isStorable(intent_id)) refuse('INTENT_NOT_FOUND');
-  const { rows } = await db.ask<{ seq: number }>({
-    name: 'place',
-    text: `SELECT seq FROM keyturn.projection WHERE tenant = $1 AND name = 'intent' AND key = $2`,
-    values: [tenant.id, intent_id],
+/** Of each value no more rows are read than one page has, in the order of the index. */
+export async function readPage<N extends Paged>(
+  db: Connection,
+  tenant: Tenant,
+  name: N,
+  page: Page,
+): Promise<PagedRow<N>[]> {
+  const { column, values, limit, newest_first = false } = requirePage(name, page);
+  const beyond = page.beyond ?? (newest_first ? Number.MAX_SAFE_INTEGER : -1);
+  const storable = values.filter(isStorable);
+  if (storable.length === 0) return [];
+  const order = `ORDER BY seq ${newest_first ? 'DESC' : ''} LIMIT $3`;
+  const one = (_: string, i: number) => `(SELECT seq, state FROM keyturn.projection
+      WHERE tenant = $1 AND name = '${name}' AND seq ${newest_first ? '<' : '>'} $2 AND ${column} = $${i + 4} ${order})`;
+  const { rows } = await db.ask<{ seq: number; state: string }>({
+    name: `page ${name} ${newest_first ? 'newest' : 'oldest'} ${column} ${storable.length}`,
+    text: `SELECT seq, state FROM (${storable.map(one).join(' UNION ALL ')}) AS found ${order}`,
+    values: [tenant.id, beyond, limit, ...storable],
   });
-  return (rows[0] ?? refuse('INTENT_NOT_FOUND')).seq + 1;
+  return rows.map(({ seq, state }) => ({ seq, state: stateOf<N>(state) }));
 }
 
 export async function readEntries(db: Connection, tenant: Tenant, from: number): Promise<SealedEntry[]> {
   const { rows } = await db.ask<{ seq: number; hash: Digest; bytes: Uint8Array }>({
     name: 'entries',
     text: 'SELECT seq, hash, bytes FROM keyturn.entry WHERE tenant = $1 AND seq >= $2 ORDER BY seq LIMIT $3',
-    values: [tenant.id, from, BATCH],
+    values: [tenant.id, from, limits.read_batch],
   });
   return rows;
 }
@@ -109,12 +127,30 @@ export async function readEntriesOf(db: Connection, tenant: Tenant, subject: str
   return rows;
 }
 
+const PAGE = 'tenant = $1 AND seq < $2 ORDER BY seq DESC';
+
+/** Written so that only the index of that column gives this order: for a rare value the server would read the whole ledger backwards. */
+const pageBy = (column: string) => `${column} IS NOT NULL
+  AND (tenant, ${column}, seq) < ($1, $4, $2) AND (tenant, ${column}, seq) >= ($1, $4, 0)
+  ORDER BY tenant DESC, ${column} DESC, seq DESC`;
+
+export async function readEntryPage(db: Connection, tenant: Tenant, page: EntryPage): Promise<SealedEntry[]> {
+  const { by, limit, beyond = Number.MAX_SAFE_INTEGER } = requireEntryPage(page);
+  if (by && !isStorable(by[1])) return [];
+  const { rows } = await db.ask<{ seq: number; hash: Digest; bytes: Uint8Array }>({
+    name: `entry page ${by?.[0] ?? ''}`,
+    text: `SELECT seq, hash, bytes FROM keyturn.entry WHERE ${by ? pageBy(by[0]) : PAGE} LIMIT $3`,
+    values: [tenant.id, beyond, limit, ...(by ? [by[1]] : [])],
+  });
+  return rows;
+}
+
 export async function readObjects(db: Connection, tenant: Tenant, after: Digest): Promise<HeldObject[]> {
   const { rows } = await db.ask<{ digest: Digest; bytes: number }>({
     name: 'held objects',
     text: `SELECT digest, octet_length(bytes) AS bytes FROM keyturn.object
       WHERE tenant = $1 AND digest > $2 ORDER BY digest LIMIT $3`,
-    values: [tenant.id, after, BATCH],
+    values: [tenant.id, after, limits.read_batch],
   });
   return rows.map(({ digest, bytes }) => ({ digest, bytes }));
 }

@@ -1,22 +1,20 @@
 import type { Digest } from '../../canonical/digest.ts';
-import { type Event, parseEvent } from '../../event/event.ts';
-import { foldEntry, verifierOf } from '../../fold/ledger.ts';
+import { type Event, parseEvent, signedBy } from '../../event/event.ts';
+import { foldEntry, LedgerOverlay, verifierOf } from '../../fold/ledger.ts';
 import { rowsNamedBy } from '../../fold/projection.ts';
-import { overlay } from '../../fold/row.ts';
 import type { Verified } from '../../identity/verified.ts';
 import { type Entry, GENESIS, leafHash, openEntry } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
+import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { agentTableRows } from '../agent-rows.ts';
-import type { AgentTableRows } from '../agent-tables.ts';
+import { type AgentRow, agentRows } from '../agent-tables.ts';
 import { type PlannedRow, plannedRow } from '../decide.ts';
 import type { Rebuild, Tip } from '../store.ts';
 import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
 import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
-import { BATCH } from './read.ts';
 import type { Tenant } from './rows.ts';
-import { NotLoaded, type Snapshot, snapshotOf, type Wanted } from './snapshot.ts';
+import { NotLoaded, type RowSnapshot, snapshotOf, type Wanted } from './snapshot.ts';
 
 /** How many differences are named. One is enough to act on; a page of them shows the pattern. */
 const NAMED = 20;
@@ -27,7 +25,7 @@ export const FRESH_TABLES = `
   CREATE TEMP TABLE claim (tenant integer, key text COLLATE "C", seq bigint, PRIMARY KEY (tenant, key)) ON COMMIT DROP;
   CREATE TEMP TABLE projection (
     tenant integer, name text COLLATE "C", key text COLLATE "C", seq bigint, status text COLLATE "C",
-    state text COLLATE "C", PRIMARY KEY (tenant, name, key)
+    tool text COLLATE "C", proposer text COLLATE "C", actor text COLLATE "C", state text COLLATE "C", PRIMARY KEY (tenant, name, key)
   ) ON COMMIT DROP;
   ${FRESH_AGENT_TABLES}`;
 const COMPARING =
@@ -35,7 +33,7 @@ const COMPARING =
 
 /**
  * Folds the ledger from its first entry into fresh tables, with the functions that commit uses, and compares. One
- * transaction on a connection of its own: to compare it reads one moment and holds nobody up; to replace it holds the
+ * transaction on a connection of its own: to compare it reads one moment and blocks no writer; to replace it holds the
  * lock of the chain. It takes as long as the ledger is long.
  */
 export async function rebuildProjections(
@@ -94,6 +92,8 @@ interface StoredEntry {
   readonly peak: Digest;
   readonly at: string;
   readonly subject: string;
+  readonly kind: string;
+  readonly signer: string | null;
   readonly bytes: Uint8Array;
 }
 
@@ -123,8 +123,8 @@ async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
 async function nextEntries(db: Connection, tenant: Tenant, from: number): Promise<StoredEntry[]> {
   const { rows } = await db.ask<StoredEntry & { [column: string]: unknown }>({
     name: 'stored',
-    text: `SELECT seq, hash, coalesce(peak, hash) AS peak, at, subject, bytes FROM keyturn.entry
-      WHERE tenant = $1 AND seq >= $2 ORDER BY seq LIMIT ${BATCH}`,
+    text: `SELECT seq, hash, coalesce(peak, hash) AS peak, at, subject, kind, signer, bytes FROM keyturn.entry
+      WHERE tenant = $1 AND seq >= $2 ORDER BY seq LIMIT ${limits.read_batch}`,
     values: [tenant.id, from],
   });
   return rows;
@@ -144,7 +144,9 @@ function openStored(
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
     if (leafHash(stored.bytes) !== stored.hash) refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
     const end = { ...append(tip, stored.hash), last: stored.hash, at };
-    if (end.frontier.at(-1) !== stored.peak || at !== stored.at || entry.subject !== stored.subject)
+    const is_listed =
+      entry.subject === stored.subject && entry.kind === stored.kind && signedBy(entry) === stored.signer;
+    if (end.frontier.at(-1) !== stored.peak || at !== stored.at || !is_listed)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
     return { opened: { entry, event: verified(parseEvent(entry)), before: tip.at }, end };
   });
@@ -163,7 +165,7 @@ function asEntry<T>(seq: number, act: () => T): T {
 async function foldBatch(
   db: Connection,
   tenant: Tenant,
-  snapshot: Snapshot,
+  snapshot: RowSnapshot,
   batch: readonly Opened[],
 ): Promise<void> {
   const refs = batch.flatMap(({ event }) => rowsNamedBy(event));
@@ -189,23 +191,20 @@ async function foldBatch(
 interface Folded {
   readonly rows: readonly PlannedRow[];
   readonly claims: ReadonlyMap<string, number>;
-  readonly agent_rows: readonly AgentTableRows[];
+  readonly agent_rows: readonly AgentRow[];
 }
 
-function foldEntries(tenant: Tenant, { ledger }: Snapshot, batch: readonly Opened[]): Folded {
-  const rows = overlay(ledger);
-  const taken = new Map<string, number>();
-  const agent_rows: AgentTableRows[] = [];
-  const so_far = { ...rows, isClaimed: (claim: string) => taken.has(claim) || ledger.isClaimed(claim) };
+function foldEntries(tenant: Tenant, { ledger }: RowSnapshot, batch: readonly Opened[]): Folded {
+  const so_far = new LedgerOverlay(ledger);
+  const agent_rows: AgentRow[] = [];
   for (const { entry, event, before } of batch)
     asEntry(entry.seq, () => {
       const { seq, at, claims } = entry;
-      for (const row of foldEntry(so_far, { entry, event }, before)) rows.put(row);
-      for (const claim of claims) taken.set(claim, seq);
-      const added = agentTableRows(event, { tenant: tenant.name, seq, at });
-      if (added) agent_rows.push(added);
+      for (const row of foldEntry(so_far, { entry, event }, before)) so_far.put(row);
+      for (const claim of claims) so_far.taken.set(claim, seq);
+      agent_rows.push(...agentRows(event, { tenant: tenant.name, seq, at }));
     });
-  return { rows: Array.from(rows.changed(), plannedRow), claims: taken, agent_rows };
+  return { rows: Array.from(so_far.changed(), plannedRow), claims: so_far.taken, agent_rows };
 }
 
 async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<void> {
@@ -217,14 +216,17 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
   });
   await db.ask({
     text: `INSERT INTO pg_temp.projection
-      SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[]) AS v
-      ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, state = excluded.state`,
+      SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) AS v
+      ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, tool = excluded.tool, state = excluded.state`,
     values: [
       tenant.id,
       rows.map(({ row }) => row.name),
       rows.map(({ row }) => row.key),
       rows.map(({ row }) => row.seq),
       rows.map(({ status }) => status),
+      rows.map(({ tool }) => tool),
+      rows.map(({ proposer }) => proposer),
+      rows.map(({ actor }) => actor),
       rows.map(({ text }) => text),
     ],
   });
@@ -233,7 +235,7 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
 /** Rows that are not the same on both sides, in every column. */
 async function differencesOf(db: Connection, tenant: Tenant): Promise<string[]> {
   const { rows } = await db.ask<{ what: string }>({
-    text: `${differing('projection', 'name, key, seq, status, state', `name || ' ' || key`)}
+    text: `${differing('projection', 'name, key, seq, status, tool, proposer, actor, state', `name || ' ' || key`)}
       UNION ${differing('claim', 'key, seq', `'claim ' || key`)}
       ORDER BY what LIMIT ${NAMED}`,
     values: [tenant.id],

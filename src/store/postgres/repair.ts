@@ -15,7 +15,7 @@ export interface CutOptions {
   /** Where the ledger ends after the cut. */
   readonly size: number;
   readonly last: Digest;
-  /** How many rows the caller saw past that end. More of them would be entries that nobody looked at. */
+  /** How many rows the caller saw past that end. More of them would be entries that the caller did not see. */
   readonly past: number;
   /** Without it everything is tried and taken back. */
   readonly write: boolean;

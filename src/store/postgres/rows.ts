@@ -1,5 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
 import type { RowName, States } from '../../fold/row.ts';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 
 /** A tenant of this database: its name in entries, and its number in keys. */
@@ -15,23 +16,20 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** What fits into an index of PostgreSQL with room to spare. Names are shorter by far. */
-const KEY_BYTES = 2_000;
-
 export function requireKeysFit(claims: readonly string[], events: readonly { subject: string }[]): void {
   for (const key of [...claims, ...events.map(({ subject }) => subject)])
-    if (Buffer.byteLength(key) > KEY_BYTES)
-      refuse('INPUT_TOO_LARGE', `A claim or subject has more than ${KEY_BYTES} bytes.`);
+    if (Buffer.byteLength(key) > limits.postgres_key_bytes)
+      refuse('INPUT_TOO_LARGE', `A claim or subject has more than ${limits.postgres_key_bytes} bytes.`);
 }
 
-/** Written by us as canonical JSON; if it no longer is, somebody else wrote it. */
+/** Written by us as canonical JSON; if it no longer is, another program wrote it. */
 export function stateOf<N extends RowName>(text: string): States[N] {
   try {
     return JSON.parse(text) as States[N];
   } catch {
     return refuse(
       'STORE_CORRUPT',
-      'A stored state is not JSON. `keyturn ledger rebuild --write` makes it anew.',
+      'A stored state is not JSON. `keyturn ledger rebuild --write` makes it again from the ledger.',
     );
   }
 }

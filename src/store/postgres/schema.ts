@@ -1,23 +1,34 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { PROJECTIONS, ROW_NAMES } from '../../fold/projection.ts';
 import { refuse } from '../../refusal.ts';
-import { AGENT_LEDGERS, AGENT_MIGRATION } from './agent-schema.ts';
+import { TABLES } from '../agent-tables.ts';
+import { AGENT_MIGRATION } from './agent-schema.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection } from './connection.ts';
-import { isAbsent } from './failure.ts';
+import { isMissingTable } from './failure.ts';
 import { FOUNDING } from './read.ts';
 import { isStorable, type Tenant } from './rows.ts';
 import { together } from './together.ts';
 
-/** Rows that are listed. */
-const LISTED = ROW_NAMES.filter((name) => PROJECTIONS[name].statuses)
+/** Rows that are listed at once. */
+const LISTED = ROW_NAMES.filter((name) => PROJECTIONS[name].statuses && !PROJECTIONS[name].paged)
   .map((name) => `'${name}'`)
   .join();
+
+/** What rows that are listed in pages can be of. There is none on `seq` alone: the server would walk it for a value that no row has. */
+const PAGED_INDEXES = ROW_NAMES.filter((name) => PROJECTIONS[name].paged)
+  .flatMap((name) =>
+    ['status', 'tool', 'proposer', 'actor'].map(
+      (column) => `CREATE INDEX ${name}_${column} ON keyturn.projection (tenant, ${column}, seq)
+    WHERE name = '${name}' AND ${column} IS NOT NULL;`,
+    ),
+  )
+  .join('\n  ');
 
 /**
  * One step per version of the schema, never changed once released.
  *
- * `tenant` holds where each chain ends, and its row is the lock of that chain: whoever writes changes it, so ledgers of
+ * `tenant` holds where each chain ends, and its row is the lock of that chain: every writer changes it, so ledgers of
  * different tenants never wait for each other. `generation` counts what changes state without appending: a rebuild, and
  * the look after a lost answer. Keys are compared byte by byte ("C"): a collation that an update of the operating system
  * changes would break their indexes. The root of the largest complete subtree that ends with an entry is its `peak`,
@@ -44,10 +55,14 @@ export const MIGRATIONS: readonly string[] = [
     peak text COLLATE "C",
     at text COLLATE "C" NOT NULL,
     subject text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    signer text COLLATE "C",
     bytes bytea NOT NULL,
     PRIMARY KEY (tenant, seq)
   );
   CREATE INDEX entry_subject ON keyturn.entry (tenant, subject, seq);
+  CREATE INDEX entry_kind ON keyturn.entry (tenant, kind, seq);
+  CREATE INDEX entry_signer ON keyturn.entry (tenant, signer, seq) WHERE signer IS NOT NULL;
 
   CREATE TABLE keyturn.set_aside (
     LIKE keyturn.entry,
@@ -67,13 +82,15 @@ export const MIGRATIONS: readonly string[] = [
     key text COLLATE "C" NOT NULL,
     seq bigint NOT NULL,
     status text COLLATE "C",
+    tool text COLLATE "C",
+    proposer text COLLATE "C",
+    actor text COLLATE "C",
     state text COLLATE "C" NOT NULL,
     PRIMARY KEY (tenant, name, key)
   ) WITH (fillfactor = 70);
   CREATE INDEX listed_rows ON keyturn.projection (tenant, name, seq)
     WHERE name IN (${LISTED});
-  CREATE INDEX intent_order ON keyturn.projection (tenant, seq) WHERE name = 'intent';
-  CREATE INDEX intent_status ON keyturn.projection (tenant, status, seq) WHERE name = 'intent';
+  ${PAGED_INDEXES}
 
   CREATE TABLE keyturn.object (
     tenant integer NOT NULL,
@@ -101,7 +118,7 @@ export async function readVersion(db: Connection, newest = MIGRATIONS.length): P
     const { rows } = await db.ask<{ version: number }>({ text: 'SELECT version FROM keyturn.version' });
     version = rows[0]?.version ?? refuse('STORE_CORRUPT', 'The store does not say its version.');
   } catch (error) {
-    if (isAbsent(error)) return null;
+    if (isMissingTable(error)) return null;
     throw error;
   }
   if (version > newest) refuse('STORE_NEWER', undefined, { version, newest });
@@ -112,7 +129,7 @@ const SAME = `SELECT (SELECT version FROM keyturn.version) AS version,
   tenant.name, tenant.founding, ${RAN}
   FROM (VALUES (1)) AS one LEFT JOIN (SELECT name, ${FOUNDING} FROM keyturn.tenant WHERE id = $1) AS tenant ON true`;
 
-/** A connection that is made anew leads to the store that was opened, in the form it had, and to no other. */
+/** A new connection leads to the store that was opened, in the form it had, and to no other. */
 export async function requireSameStore(db: Connection, tenant: Tenant): Promise<void> {
   const { rows } = await db.ask<{ version: number; name: string | null; founding: Digest | null } & Ran>({
     text: SAME,
@@ -128,7 +145,7 @@ export async function requireSameStore(db: Connection, tenant: Tenant): Promise<
   requireReady(db.backend, ran);
 }
 
-/** "KTRN": whoever holds this lock changes the schema. */
+/** "KTRN": only the holder of this lock changes the schema. */
 const LOCK = 0x4b54524e;
 
 /**
@@ -191,8 +208,7 @@ export async function grantTo(db: Connection, role: string): Promise<void> {
       GRANT UPDATE (size, last, generation) ON keyturn.tenant TO ${name};
       GRANT UPDATE, DELETE ON keyturn.projection TO ${name};
       GRANT DELETE ON keyturn.claim, keyturn.object TO ${name};
-      GRANT INSERT ON ${AGENT_LEDGERS.map((table) => `keyturn.${table}`).join()} TO ${name};
-      GRANT INSERT, UPDATE, DELETE ON keyturn.agent_execution_current TO ${name};
+      ${TABLES.map((table) => `GRANT INSERT${table.repeats ? ', UPDATE, DELETE' : ''} ON keyturn.${table.name} TO ${name};`).join('')}
     `,
   });
 }

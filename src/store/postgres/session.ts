@@ -2,7 +2,7 @@ import { refuse } from '../../refusal.ts';
 import type { Connection } from './connection.ts';
 import { isLost } from './failure.ts';
 
-/** A connection that is made when it is first needed, and anew when it was lost. */
+/** A connection that is made when it is first needed, and again after it was lost. */
 export interface Session {
   current(): Promise<Connection>;
   /** For what can be asked twice: once more on a new connection when the old one turns out to be dead. */
@@ -17,8 +17,8 @@ const QUIET_ms = 5_000;
 const WORD_ms = 3_000;
 
 /**
- * A firewall forgets a connection that is not used, and tells nobody. It is better to find out before a write is sent
- * than to wait for an answer until nobody knows what became of it.
+ * A firewall drops an idle connection silently. It must be found out before a write is sent:
+ * afterwards it would be unknown whether the write happened.
  */
 async function isDeaf(connection: Connection): Promise<boolean> {
   if (connection.quiet_ms() < QUIET_ms) return false;
@@ -55,7 +55,7 @@ export function sessionOf(connect: () => Promise<Connection>, first?: Connection
     if (closed) refuse('INTERNAL', 'The store is closed.');
     const held = open;
     if (held !== null && !(await isDead(held))) return held;
-    // Whoever else waited for the dead one has perhaps made a new one by now.
+    // Another caller that waited for the dead one may have made a new one by now.
     if (open === held) open = connect();
     return open!;
   }

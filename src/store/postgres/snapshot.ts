@@ -3,7 +3,8 @@ import { type Event, isSigned } from '../../event/event.ts';
 import { PROJECTIONS, ROW_NAMES, rowsNamedBy } from '../../fold/projection.ts';
 import type { Row, RowName } from '../../fold/row.ts';
 import { delegationOf } from '../../identity/authority.ts';
-import { allClaims, type CheckedCommit, type Ledger } from '../decide.ts';
+import { limits } from '../../limits.ts';
+import { allClaims, type CheckedCommit, type StoredLedger } from '../decide.ts';
 
 /** What a decision wants to look at, besides what is always loaded. */
 export interface Wanted {
@@ -57,30 +58,50 @@ function lookedAt(event: Event): RowRef[] {
   ];
 }
 
+/** How many rows that were missed are loaded with the next decisions. */
+const MISSED = 16;
+
+/**
+ * Rows that no event names by itself, and that decisions of late looked at all the same: the count of a proposer, for one. The next
+ * ones look at them too, and a round trip for each would be made while all others wait for the lock of the chain.
+ */
+export class MissedRows {
+  readonly #rows = new Map<string, RowRef>();
+
+  add({ rows }: Wanted): void {
+    for (const [ref, row] of rows) {
+      this.#rows.delete(ref);
+      this.#rows.set(ref, row);
+    }
+    for (const ref of this.#rows.keys()) if (this.#rows.size > MISSED) this.#rows.delete(ref);
+  }
+
+  with(wanted: Wanted): Wanted {
+    return { ...wanted, rows: new Map([...this.#rows, ...wanted.rows]) };
+  }
+}
+
 /** What was found of it. */
-export interface Found {
+export interface FoundRows {
   readonly rows: readonly Row[];
   readonly claims: ReadonlySet<string>;
   readonly objects: ReadonlySet<Digest>;
 }
 
 /** Rows of one moment, held in memory, so that a decision can look at them without waiting. */
-export interface Snapshot {
+export interface RowSnapshot {
   /** Throws NotLoaded where nothing is known. */
-  readonly ledger: Ledger;
+  readonly ledger: StoredLedger;
   /** Presumes that what is unknown is absent, and remembers where. */
-  presuming(): { readonly ledger: Ledger; readonly presumed: ReadonlySet<string> };
-  learn(wanted: Wanted, found: Found): void;
+  presuming(): { readonly ledger: StoredLedger; readonly presumed: ReadonlySet<string> };
+  learn(wanted: Wanted, found: FoundRows): void;
   /** The rows after a write. */
   absorb(rows: Iterable<Row>): void;
   /** Forgets what can be read again: claims, objects, and more rows than fit. */
   trim(): void;
 }
 
-/** How many rows are kept from one commit to the next. A few KiB each. */
-const KEPT = 2_000;
-
-export function snapshotOf(tenant: string): Snapshot {
+export function snapshotOf(tenant: string): RowSnapshot {
   const rows = new Map<string, Row | null>();
   const claims = new Map<string, boolean>();
   const objects = new Map<Digest, boolean>();
@@ -91,7 +112,7 @@ export function snapshotOf(tenant: string): Snapshot {
     return row === undefined && has_always && ALWAYS.has(name) ? null : row;
   }
 
-  const ledger: Ledger = {
+  const ledger: StoredLedger = {
     tenant,
     is_whole: true,
     row: <N extends RowName>(name: N, key: string) => {
@@ -114,7 +135,7 @@ export function snapshotOf(tenant: string): Snapshot {
     return { ledger: { ...ledger, row, isClaimed: () => false }, presumed };
   }
 
-  function learn(wanted: Wanted, found: Found): void {
+  function learn(wanted: Wanted, found: FoundRows): void {
     has_always = true;
     for (const ref of wanted.rows.keys()) rows.set(ref, null);
     for (const row of found.rows) rows.set(refOf(row.name, row.key), row);
@@ -125,7 +146,7 @@ export function snapshotOf(tenant: string): Snapshot {
   function trim(): void {
     claims.clear();
     objects.clear();
-    if (rows.size <= KEPT) return;
+    if (rows.size <= limits.kept_rows) return;
     for (const [ref, row] of rows) if (row === null || !ALWAYS.has(row.name)) rows.delete(ref);
   }
 

@@ -1,4 +1,5 @@
 import { originFrom } from '../../fold/ledger.ts';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
 import { type Receipt, type Store, walkObjects } from '../store.ts';
@@ -18,9 +19,11 @@ import {
   readEntries,
   readEntriesOf,
   readEntry,
-  readIntents,
+  readEntryPage,
+  readKeys,
   readObject,
   readObjects,
+  readPage,
   readRow,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
@@ -128,19 +131,15 @@ async function addTenant(db: Connection, name: string): Promise<void> {
   if (rows.length === 0) refuse('PROJECT_EXISTS', `The store has a ledger of "${name}" already.`);
 }
 
-/** So that one batch never holds the lock of the chain for long. */
-const BATCH = 512;
-const BATCH_BYTES = 16 * 1024 * 1024;
-
 /** An erasure is a batch of its own: what one statement adds, the same statement cannot remove. */
 function cut(waiting: readonly CheckedCommit[]): number {
   let bytes = 0;
-  const end = waiting.slice(0, BATCH).findIndex(({ objects, erase }, i) => {
+  const end = waiting.slice(0, limits.commit_batch).findIndex(({ objects, erase }, i) => {
     for (const object of objects) bytes += object.bytes.length;
-    return i > 0 && (bytes > BATCH_BYTES || erase.length > 0);
+    return i > 0 && (bytes > limits.commit_batch_bytes || erase.length > 0);
   });
   if (waiting[0]!.erase.length > 0) return 1;
-  return end === -1 ? Math.min(waiting.length, BATCH) : end;
+  return end === -1 ? Math.min(waiting.length, limits.commit_batch) : end;
 }
 
 function storeOf(
@@ -189,6 +188,7 @@ function storeOf(
 
   return {
     tenant: tenant.name,
+    origin: () => known,
     commit: async (commit) => {
       requireOpen();
       requireWritable();
@@ -200,7 +200,8 @@ function storeOf(
     },
     find: (name, key) => read((db) => readRow(db, tenant, name, key)),
     all: (name) => read((db) => readAll(db, tenant, name)),
-    intents: (page) => read((db) => readIntents(db, tenant, page)),
+    keys: (name, beginning, limit) => read((db) => readKeys(db, tenant, { name, beginning, limit })),
+    page: (name, page) => read((db) => readPage(db, tenant, name, page)),
     agentLedger: (page) => read((db) => readAgentLedger(db, tenant, page)),
     agentCurrent: (of) => read((db) => readAgentCurrent(db, tenant, of)),
     system: async () =>
@@ -216,6 +217,7 @@ function storeOf(
     entry: (seq) => read((db) => readEntry(db, tenant, seq)),
     entries: (from) => entriesFrom((seq) => read((db) => readEntries(db, tenant, seq)), from ?? 0),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
+    entryPage: (page) => read((db) => readEntryPage(db, tenant, page)),
     adopt: async (moved) => {
       requireOpen();
       requireWritable();

@@ -1,10 +1,11 @@
 import { erasedClaim } from '../../gate/claims.ts';
-import type { AgentTable } from '../agent-tables.ts';
+import { insertFrom } from '../agent-sql.ts';
+import { type AgentTable, TABLES } from '../agent-tables.ts';
 import type { PlannedRow } from '../decide.ts';
-import { agentValues, insertText, TABLES, typesOf } from './agent.ts';
+import { agentValues, typesOf } from './agent.ts';
 import { RAN, type Ran, READY } from './begin.ts';
-import type { Asked, Connection } from './connection.ts';
-import type { Draft } from './draft.ts';
+import type { Connection, PreparedQuery } from './connection.ts';
+import type { BatchDraft } from './draft.ts';
 import type { Tenant } from './rows.ts';
 
 /**
@@ -38,21 +39,21 @@ export function notErased(tenant: string): string {
 const PARTS = {
   entries: {
     letters: 'e',
-    types: ['bigint', 'text', 'text', 'text', 'text', 'bytea'],
-    text: insert('entry', 'seq, hash, peak, at, subject, bytes'),
+    types: ['bigint', 'text', 'text', 'text', 'text', 'text', 'text', 'bytea'],
+    text: insert('entry', 'seq, hash, peak, at, subject, kind, signer, bytes'),
   },
   claims: { letters: 'c', types: ['text', 'bigint'], text: insert('claim', 'key, seq') },
   made: {
     letters: 'm',
-    types: ['text', 'text', 'bigint', 'text', 'text'],
-    text: insert('projection', 'name, key, seq, status, state'),
+    types: ['text', 'text', 'bigint', 'text', 'text', 'text', 'text', 'text'],
+    text: insert('projection', 'name, key, seq, status, tool, proposer, actor, state'),
   },
   changed: {
     letters: 'u',
-    types: ['text', 'text', 'text', 'text'],
+    types: ['text', 'text', 'text', 'text', 'text'],
     text: (values: string) => `
-      UPDATE keyturn.projection p SET status = v.status, state = v.state
-      FROM moved_end, ${values} AS v (name, key, status, state)
+      UPDATE keyturn.projection p SET status = v.status, tool = v.tool, state = v.state
+      FROM moved_end, ${values} AS v (name, key, status, tool, state)
       WHERE p.tenant = moved_end.id AND p.name = v.name AND p.key = v.key`,
   },
   objects: {
@@ -76,12 +77,15 @@ const PARTS = {
 type PartName = keyof typeof PARTS;
 
 function agentParts(): Record<AgentTable, Part> {
-  const part = (table: AgentTable, i: number): Part => ({
-    letters: `a${i}`,
-    types: typesOf(table),
-    text: (values) => insertText(table, 'keyturn', `moved_end, ${values} AS v`),
-  });
-  return Object.fromEntries(TABLES.map((table, i) => [table, part(table, i)])) as Record<AgentTable, Part>;
+  const parts = TABLES.map((table, i) => [
+    table.name,
+    {
+      letters: `a${i}`,
+      types: typesOf(table),
+      text: (values: string) => insertFrom(table, 'keyturn.', `SELECT v.* FROM moved_end, ${values} AS v`),
+    },
+  ]);
+  return Object.fromEntries(parts) as Record<AgentTable, Part>;
 }
 
 /** The rows that each part is given. */
@@ -92,10 +96,10 @@ export interface WriteAnswer extends Ran {
   readonly moved: boolean;
 }
 
-export async function write(
+export async function writeBatch(
   db: Connection,
   tenant: Tenant,
-  draft: Draft,
+  draft: BatchDraft,
   generation: number,
 ): Promise<WriteAnswer> {
   const { ready } = db.backend;
@@ -105,7 +109,7 @@ export async function write(
   return rows[0]!;
 }
 
-function writeAsked({ id }: Tenant, draft: Draft, generation: number, ready: string): Asked {
+function writeAsked({ id }: Tenant, draft: BatchDraft, generation: number, ready: string): PreparedQuery {
   const { before, after } = draft;
   const values: unknown[] = [id, before.size, before.last, generation, after.size, after.last, ready];
   const parts = [MOVE];
@@ -139,7 +143,7 @@ function manyOf(types: readonly string[], first: number): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join()})`;
 }
 
-function valuesOf(draft: Draft): Values {
+function valuesOf(draft: BatchDraft): Values {
   const { before, entries, claims, rows, commits } = draft;
   const erased = new Set(commits.flatMap(({ erase }) => erase));
   const objects = new Map(
@@ -147,19 +151,32 @@ function valuesOf(draft: Draft): Values {
   );
   const isNew = ({ row }: PlannedRow) => row.seq >= before.size;
   return {
-    entries: entries.map(({ seq, hash, peak, at, subject, bytes }) => [
+    entries: entries.map(({ seq, hash, peak, at, subject, kind, signer, bytes }) => [
       seq,
       hash,
       peak === hash ? null : peak,
       at,
       subject,
+      kind,
+      signer,
       bytes,
     ]),
     claims,
-    made: rows.filter(isNew).map(({ row, status, text }) => [row.name, row.key, row.seq, status, text]),
+    made: rows
+      .filter(isNew)
+      .map(({ row, status, tool, proposer, actor, text }) => [
+        row.name,
+        row.key,
+        row.seq,
+        status,
+        tool,
+        proposer,
+        actor,
+        text,
+      ]),
     changed: rows
       .filter((row) => !isNew(row))
-      .map(({ row, status, text }) => [row.name, row.key, status, text]),
+      .map(({ row, status, tool, text }) => [row.name, row.key, status, tool, text]),
     objects: [...objects].filter(([digest]) => !erased.has(digest)),
     erased: [...erased].map((digest) => [digest]),
     ...agentValues(draft.agent_rows),

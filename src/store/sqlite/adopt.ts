@@ -2,9 +2,9 @@ import { type Adoption, type ForeignEntry, foreignObjects, planAdoption } from '
 import type { StoredObject } from '../decide.ts';
 import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
+import type { KnownRows } from './known.ts';
 import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
-import { ledgerOf, type Tenant } from './rows.ts';
-import type { Tips } from './tip.ts';
+import type { Tenant } from './rows.ts';
 import {
   eraseObject,
   forgetErased,
@@ -20,17 +20,17 @@ import {
 export function adoptEntries(
   db: Database,
   tenant: Tenant,
-  tips: Tips,
+  known: KnownRows,
   foreign: readonly ForeignEntry[],
   objects: readonly Uint8Array[],
 ): void {
   const stored = foreignObjects(objects);
-  const { tip, erase } = db.transaction('write', () => {
-    const adoption = planAdoption(foreign, tips.read(), ledgerOf(db, tenant));
+  const { erase } = db.transaction('write', () => {
+    const adoption = planAdoption(foreign, known.tip(), known.ledger);
+    known.forget();
     writeAdoption(db, tenant, adoption, stored);
     return adoption;
   });
-  tips.remember(tip);
   if (erase.length > 0) forgetErased(db);
 }
 
@@ -47,7 +47,7 @@ function writeAdoption(
     insertLookups(db, tenant, lookups.slice(i, i + TOGETHER));
   for (const entry of entries) insertEntry(db, tenant, entry, entry.at);
   for (const planned of rows) (planned.row.seq < first_seq ? updateRow : insertRow)(db, tenant, planned);
-  for (const added of agent_rows) insertAgentRows(db, added);
+  insertAgentRows(db, agent_rows);
   for (const { digest, bytes } of objects) insertObject(db, tenant, digest, bytes);
   for (const digest of erase) eraseObject(db, tenant, digest);
 }

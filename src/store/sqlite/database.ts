@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { isBusy, isSqliteError, refusalOf } from './failure.ts';
+import { isBusy, isSqliteError, storeRefusal } from './failure.ts';
 
 /** One connection. `run` and `transaction` turn an error of SQLite into a refusal; what they wrap throws it bare. */
 export interface Database {
@@ -16,6 +16,8 @@ export interface Database {
   write<T>(act: () => T): T;
   /** Runs what needs no transaction of its own. */
   run<T>(act: () => T): T;
+  /** STORE_MISSING where the file was removed or replaced: it answers as ever, and will never have anything new. */
+  requireThere(): void;
   close(): void;
   /** How long a caller waits for another connection that holds the store. */
   readonly busy_ms: number;
@@ -25,9 +27,9 @@ export interface Database {
  * How long SQLite itself waits. It sleeps in this thread, so that nothing else of the process goes on: what takes longer is tried
  * again.
  */
-export const MOMENT_ms = 10;
+export const MOMENT_ms = 1;
 
-export type Access = 'read' | 'write' | 'immutable';
+type Access = 'read' | 'write' | 'immutable';
 
 /** The driver is a native module: loaded when a store is opened, and not before. */
 export async function connect(
@@ -54,7 +56,7 @@ export async function connect(
 // Holds the upper levels of the trees of a million intents.
 const CACHE_KiB = 16 * 1024;
 
-/** The file may have been made by somebody else: nothing in its schema may call functions, no page is taken on trust. */
+/** The file may come from an attacker: nothing in its schema may call functions, no page is taken on trust. */
 const CAREFUL = `
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
@@ -92,7 +94,7 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
     statements.set(text, statement);
     return statement;
   };
-  // After a failed write nobody knows what the disk holds: pages that could not be synced may be marked clean. Only a
+  // After a failed write it is unknown what the disk holds: pages that could not be synced may be marked clean. Only a
   // fresh connection, which reads the disk again, may write.
   let failed: Refusal | null = null;
 
@@ -121,18 +123,23 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
       if (kind === 'write') requireInPlace();
       return result;
     } catch (error) {
-      const refusal = refusalOf(error);
+      const refusal = storeRefusal(error);
       if (kind === 'write' && isSqliteError(error)) failed = refusal as Refusal;
       rollback();
       throw refusal;
     }
   }
 
-  /** A file that was removed or replaced takes every commit and keeps none: nobody who opens the store will see it. */
+  /** A file that was removed or replaced takes every commit and keeps none: a process that opens the store will not see it. */
   function requireInPlace(): void {
     if (identityOf(path) === file && (wal === null || identityOf(`${path}-wal`) === wal)) return;
     failed = new Refusal('WRITE_FAILED', 'The store was removed or replaced while it was open.');
     throw failed;
+  }
+
+  function requireThere(): void {
+    if (identityOf(path) !== file)
+      refuse('STORE_MISSING', 'The store was removed or replaced while it was open.');
   }
 
   function rollback(): void {
@@ -169,6 +176,7 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
       if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
       return patiently(busy_ms, () => mapped(act));
     },
+    requireThere,
     close,
     busy_ms,
   };
@@ -178,7 +186,7 @@ function mapped<T>(act: () => T): T {
   try {
     return act();
   } catch (error) {
-    throw refusalOf(error);
+    throw storeRefusal(error);
   }
 }
 

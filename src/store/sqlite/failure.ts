@@ -1,7 +1,7 @@
 import { type ReasonCode, Refusal } from '../../refusal.ts';
 
 /** The one place where an error of SQLite, or of the file system under it, becomes a reason code. */
-export function refusalOf(error: unknown): unknown {
+export function storeRefusal(error: unknown): unknown {
   if (isSqliteError(error)) return new Refusal(sqliteCode(error), `The store says: ${error.message}.`);
   const code = SYSTEM[(error as NodeJS.ErrnoException)?.code ?? ''];
   return code ? new Refusal(code, (error as Error).message) : error;
@@ -19,7 +19,7 @@ export function isSqliteError(error: unknown): error is SqliteError {
 
 /** Another connection is in the way. Read from the error of SQLite, or from what it became. */
 export function isBusy(error: unknown): boolean {
-  const refusal = refusalOf(error);
+  const refusal = storeRefusal(error);
   return refusal instanceof Refusal && refusal.code === 'STORE_BUSY';
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs';
-import { refusalOf } from './failure.ts';
+import { storeRefusal } from './failure.ts';
 
 /** An exclusive lock between processes. The kernel drops it when the process that holds it dies, however it dies. */
 export interface FileLock {
@@ -21,7 +21,7 @@ export async function openFileLock(path: string): Promise<FileLock> {
     try {
       return act();
     } catch (error) {
-      throw refusalOf(error);
+      throw storeRefusal(error);
     }
   };
   const db = mapped(() => {

@@ -1,8 +1,9 @@
 import { foldEntry, type Ledger, type ReadEntry, verifierOf } from '../../fold/ledger.ts';
 import type { Row, RowName } from '../../fold/row.ts';
+import { limits } from '../../limits.ts';
 import { plannedRow } from '../decide.ts';
 import type { Database } from './database.ts';
-import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
+import { claimLookup, type Lookup, rowLookup } from './lookup.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
 import { insertLookups, insertRow, TOGETHER, updateRow } from './write.ts';
 
@@ -13,9 +14,6 @@ export interface Folding {
   /** After the last entry: writes what is still in memory. */
   finish(): void;
 }
-
-/** Rows that are kept in memory: most intents and goals are over before so many others began, and are written once. */
-const KEPT = 10_000;
 
 export function foldingOf(db: Database, tenant: Tenant): Folding {
   const stored = ledgerOf(db, tenant);
@@ -40,20 +38,19 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
   };
 
   const add: Folding['add'] = ({ entry, event }, before) => {
-    const { seq, claims, subject } = entry;
+    const { seq, claims } = entry;
     const folded = foldEntry(ledger, { entry, event: verified(event) }, before);
     for (const claim of claims) {
       claimed.add(claim);
       look(claimLookup(claim, seq));
     }
-    look(entryLookup(subject, seq));
     for (const row of folded) {
       const ref = `${row.name} ${row.key}`;
       rows.set(ref, row);
       changed.set(ref, row);
       if (row.seq === seq) look(rowLookup(row));
     }
-    if (rows.size > KEPT) forget();
+    if (rows.size > limits.folded_rows) forget();
   };
 
   function look(lookup: Lookup): void {

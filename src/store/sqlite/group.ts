@@ -1,14 +1,11 @@
+import { limits } from '../../limits.ts';
+import { answerAll, type BatchAnswer, type CommitCaller } from '../batch.ts';
 import { isBusy } from './failure.ts';
 
-/** What became of one request of a batch. */
-export type Outcome<A> = { readonly answer: A } | { readonly error: unknown };
-
-interface Waiting<Q, A> {
+interface Waiting<Q, A> extends CommitCaller<A> {
   readonly request: Q;
   /** When it is no longer worth waiting for another writer. */
   readonly until_ms: number;
-  readonly resolve: (answer: A) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 export interface Group<Q, A> {
@@ -18,11 +15,11 @@ export interface Group<Q, A> {
   flush(): void;
 }
 
-/** So that one batch never holds the write lock for long. */
-const BATCH = 512;
-
-/** Between two attempts while another process writes. Random, so that two that lost together do not meet again. */
-const PAUSE_ms = 10;
+/**
+ * Between two attempts while another process writes: about as long as a commit takes. Random, so that two that lost together do not
+ * meet again.
+ */
+const PAUSE_ms = 2;
 
 /**
  * Group commit: whatever is asked in one turn of the event loop is written in one transaction with one sync. A lone
@@ -30,20 +27,20 @@ const PAUSE_ms = 10;
  * meanwhile joins the batch.
  */
 export function groupCommit<Q, A>(
-  write: (batch: readonly Q[], patient: boolean) => readonly Outcome<A>[],
+  write: (batch: readonly Q[], patient: boolean) => readonly BatchAnswer<A>[],
   busy_ms: number,
 ): Group<Q, A> {
   const waiting: Waiting<Q, A>[] = [];
   let due = false;
 
   function flush(): void {
-    while (waiting.length > 0) settle(waiting.splice(0, BATCH), true);
+    while (waiting.length > 0) settle(waiting.splice(0, limits.commit_batch), true);
   }
 
   function turn(): void {
     due = false;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, BATCH);
+      const batch = waiting.splice(0, limits.commit_batch);
       try {
         settle(batch, false);
       } catch (error) {
@@ -53,17 +50,12 @@ export function groupCommit<Q, A>(
     }
   }
 
-  /** Answers the batch. Only that another writer is at work is thrown, and only to a caller that is not `patient`. */
+  /** Answers the batch. Throws only when another process holds the write lock, and only where `patient` is false. */
   function settle(batch: readonly Waiting<Q, A>[], patient: boolean): void {
-    const outcomes = written(batch, patient);
-    for (const [i, { resolve, reject }] of batch.entries()) {
-      const outcome = outcomes[i]!;
-      if ('answer' in outcome) resolve(outcome.answer);
-      else reject(outcome.error);
-    }
+    answerAll(batch, written(batch, patient));
   }
 
-  function written(batch: readonly Waiting<Q, A>[], patient: boolean): readonly Outcome<A>[] {
+  function written(batch: readonly Waiting<Q, A>[], patient: boolean): readonly BatchAnswer<A>[] {
     const requests = batch.map(({ request }) => request);
     try {
       return write(requests, patient);

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path';
 import { Refusal, refuse } from '../../refusal.ts';
 import { connect, type Database, makeDurable } from './database.ts';
-import { refusalOf } from './failure.ts';
+import { storeRefusal } from './failure.ts';
 import { CREATION, MIGRATIONS, migrate, requireVersion } from './schema.ts';
 
 export function exists(path: string): boolean {
@@ -27,7 +27,7 @@ export function exists(path: string): boolean {
 export async function createFile(path: string): Promise<void> {
   const draft = `${path}.${randomUUID()}.new`;
   try {
-    // SQLite gives its WAL and index files the mode of the database: nobody else reads any of them.
+    // SQLite gives its WAL and index files the mode of the database: no other user reads any of them.
     closeSync(openSync(draft, 'wx', 0o600));
     await build(draft);
     sync(draft);
@@ -35,7 +35,7 @@ export async function createFile(path: string): Promise<void> {
     sync(dirname(path));
   } catch (error) {
     // Another process was first. Whether it made the same ledger is for the caller to see.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw refusalOf(error);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw storeRefusal(error);
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
   }
@@ -70,7 +70,7 @@ export async function openToWrite(path: string, busy_ms?: number): Promise<Datab
     accessSync(path, constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
   } catch (error) {
-    throw refusalOf(error);
+    throw storeRefusal(error);
   }
   const db = await connect(path, 'write', busy_ms);
   return closedOnFailure(db, () => {
@@ -82,7 +82,7 @@ export async function openToWrite(path: string, busy_ms?: number): Promise<Datab
   });
 }
 
-export async function openToRead(path: string, busy_ms?: number): Promise<Database> {
+export async function openReadOnly(path: string, busy_ms?: number): Promise<Database> {
   requireFile(path);
   try {
     return requireCurrent(await connect(path, 'read', busy_ms));
@@ -110,7 +110,7 @@ function requireFile(path: string): void {
   try {
     requireRealFile(path);
   } catch (error) {
-    throw refusalOf(error);
+    throw storeRefusal(error);
   }
 }
 

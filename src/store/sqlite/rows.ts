@@ -1,7 +1,8 @@
-import { type Listed, PROJECTIONS } from '../../fold/projection.ts';
+import { type ListedRow, PROJECTIONS } from '../../fold/projection.ts';
 import type { Row, RowName, States } from '../../fold/row.ts';
 import { refuse } from '../../refusal.ts';
-import type { Ledger } from '../decide.ts';
+import type { StoredLedger } from '../decide.ts';
+import { endOf } from '../store.ts';
 import type { Database } from './database.ts';
 import { claimKey, rowKey } from './lookup.ts';
 import { rowIdOf } from './schema.ts';
@@ -17,8 +18,8 @@ export function findTenant(db: Database, name: string): Tenant | null {
   return found ? { id: found.id, name } : null;
 }
 
-/** What is stored now, read row by row. Inside a write transaction nobody else can change it. */
-export function ledgerOf(db: Database, tenant: Tenant): Ledger {
+/** What is stored now, read row by row. Inside a write transaction no other process can change it. */
+export function ledgerOf(db: Database, tenant: Tenant): StoredLedger {
   return {
     tenant: tenant.name,
     is_whole: true,
@@ -49,8 +50,17 @@ export function readRow<N extends RowName>(
   return found ? { name, key, seq: found.seq, state: stateOf<N>(found.state) } : null;
 }
 
+export function readKeys(db: Database, tenant: Tenant, name: RowName, beginning: string, limit: number) {
+  const found = db
+    .sql(
+      `SELECT near FROM lookup WHERE tenant = ? AND near >= ? AND near < ? AND kind = ? ORDER BY near LIMIT ?`,
+    )
+    .all(tenant.id, beginning, endOf(beginning), name, limit) as { near: string }[];
+  return found.map(({ near }) => near);
+}
+
 /** All rows of a kind that has few, oldest first: with all statuses named, the index of statuses finds them. */
-export function readAll<N extends Listed>(db: Database, tenant: Tenant, name: N): States[N][] {
+export function readAll<N extends ListedRow>(db: Database, tenant: Tenant, name: N): States[N][] {
   const statuses = PROJECTIONS[name].statuses!.join("', '");
   const found = db
     .sql(
@@ -61,14 +71,14 @@ export function readAll<N extends Listed>(db: Database, tenant: Tenant, name: N)
   return found.map(({ state }) => stateOf<N>(state));
 }
 
-/** Written by us as canonical JSON; if it no longer is, somebody else wrote it. */
+/** Written by us as canonical JSON; if it no longer is, another program wrote it. */
 export function stateOf<N extends RowName>(text: string): States[N] {
   try {
     return JSON.parse(text) as States[N];
   } catch {
     return refuse(
       'STORE_CORRUPT',
-      'A stored state is not JSON. `keyturn ledger rebuild --write` makes it anew.',
+      'A stored state is not JSON. `keyturn ledger rebuild --write` makes it again from the ledger.',
     );
   }
 }

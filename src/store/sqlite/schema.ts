@@ -4,7 +4,7 @@ import { refuse } from '../../refusal.ts';
 import { AGENT_MIGRATION } from './agent-schema.ts';
 import type { Database } from './database.ts';
 
-/** "KTRN": says that a SQLite file is a Keyturn store and not somebody's browser history. */
+/** "KTRN": says that a SQLite file is a Keyturn store and not the file of another program. */
 const APPLICATION_ID = 0x4b54524e;
 
 /**
@@ -29,8 +29,12 @@ export const MIGRATIONS: readonly string[] = [
     hash TEXT NOT NULL,
     peak TEXT,
     at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    signer TEXT,
     bytes BLOB NOT NULL
   ) STRICT;
+  CREATE INDEX entry_kind ON entry (kind);
+  CREATE INDEX entry_signer ON entry (signer) WHERE signer IS NOT NULL;
   CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry
     BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
   CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry
@@ -51,9 +55,15 @@ export const MIGRATIONS: readonly string[] = [
     name TEXT NOT NULL,
     key TEXT NOT NULL,
     status TEXT,
+    tool TEXT,
+    proposer TEXT,
+    actor TEXT,
     state TEXT NOT NULL
   ) STRICT;
   CREATE INDEX projection_status ON projection (tenant, name, status) WHERE status IS NOT NULL;
+  CREATE INDEX projection_tool ON projection (tenant, name, tool) WHERE tool IS NOT NULL;
+  CREATE INDEX projection_proposer ON projection (tenant, name, proposer) WHERE proposer IS NOT NULL;
+  CREATE INDEX projection_actor ON projection (tenant, name, actor) WHERE actor IS NOT NULL;
 
   CREATE TABLE object (
     id INTEGER PRIMARY KEY,
@@ -76,13 +86,19 @@ export const CREATION = [
 /** Room for the entries of one tenant, and as much for each further row of an entry: 2^12 tenants stay exact in a JavaScript number. */
 const SPAN = 2 ** 40;
 
+/** No entry of a tenant has this number, nor a higher one. */
+export const SEQ_END = SPAN;
+
 export function idOf(tenant_id: number, seq: number): number {
   return tenant_id * SPAN + seq;
 }
 
-/** Where a row of a projection is. Rows that an entry brings into being beside its first one lie in rooms of their own. */
+/**
+ * Where a row of a projection is. Rows that an entry brings into being beside its first one lie in rooms of their own. The first ones
+ * are by far the most, and come last: they are appended to the last page, and fill it.
+ */
 export function rowIdOf(tenant_id: number, name: RowName, seq: number): number {
-  return idOf(tenant_id, seq + (SPAN / 4) * (PROJECTIONS[name].place ?? 0));
+  return idOf(tenant_id, seq + (SPAN / 4) * (2 - (PROJECTIONS[name].slot ?? 0)));
 }
 
 export function seqOf(id: number): number {

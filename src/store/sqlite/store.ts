@@ -8,11 +8,19 @@ import { adoptEntries } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
-import { createFile, exists, openToRead, openToWrite } from './open.ts';
-import { readEntries, readEntriesOf, readEntry, readIntents, readObject, readObjects } from './read.ts';
+import { knownOf } from './known.ts';
+import { createFile, exists, openReadOnly, openToWrite } from './open.ts';
+import {
+  readEntries,
+  readEntriesOf,
+  readEntry,
+  readEntryPage,
+  readObject,
+  readObjects,
+  readPage,
+} from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { findTenant, readAll, readRow, type Tenant } from './rows.ts';
-import { tipsOf } from './tip.ts';
+import { findTenant, readAll, readKeys, type Tenant } from './rows.ts';
 import { forgetErased, writeBatch } from './write.ts';
 
 export interface SqliteOptions {
@@ -31,7 +39,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   // Absolute, because SQLite reads a path that begins with "file:" as an address with options of its own.
   const path = resolve(options.path);
   if (mode === 'create' && !exists(path)) await createFile(path);
-  const db = mode === 'read' ? await openToRead(path, busy_ms) : await openToWrite(path, busy_ms);
+  const db = mode === 'read' ? await openReadOnly(path, busy_ms) : await openToWrite(path, busy_ms);
   try {
     if (mode === 'create') addTenant(db, tenant);
     const found = db.run(() => findTenant(db, tenant));
@@ -51,51 +59,58 @@ function addTenant(db: Database, name: string): void {
 }
 
 function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
-  const tips = tipsOf(db, tenant);
+  const known = knownOf(db, tenant);
   const group = groupCommit((batch: readonly CheckedCommit[], patient) => {
-    const outcomes = writeBatch(db, tenant, clock, tips, batch, patient);
+    const outcomes = writeBatch(db, tenant, clock, known, batch, patient);
     if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
     return outcomes;
   }, db.busy_ms);
   const requireWritable = () => {
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };
-  let known: string | null = null;
+  let begun: string | null = null;
   const origin = () => {
-    known ??= db.run(() => readRow(db, tenant, 'system', 'system'))?.state.origin ?? null;
-    return known;
+    begun ??= db.run(() => known.state('system', 'system'))?.origin ?? null;
+    return begun;
   };
   return {
     tenant: tenant.name,
+    origin: () => begun,
     commit: async (commit) => {
       requireWritable();
       const checked = checkCommit(commit, tenant.name, origin());
       const receipt = await group.ask(checked);
-      known ??= originFrom(checked.events[0]!, tenant.name);
+      begun ??= originFrom(checked.events[0]!, tenant.name);
       return receipt;
     },
-    find: async (name, key) => db.run(() => readRow(db, tenant, name, key)?.state ?? null),
+    find: async (name, key) => db.run(() => known.state(name, key)),
     all: async (name) => db.run(() => readAll(db, tenant, name)),
-    intents: async (page) => db.run(() => readIntents(db, tenant, page)),
+    keys: async (name, beginning, limit) => db.run(() => readKeys(db, tenant, name, beginning, limit)),
+    page: async (name, page) => db.run(() => readPage(db, tenant, name, page)),
     agentLedger: async (page) => db.run(() => readAgentLedger(db, tenant, page)),
     agentCurrent: async (of) => db.run(() => readAgentCurrent(db, tenant, of)),
     system: async () =>
-      db.run(() => readRow(db, tenant, 'system', 'system'))?.state ??
+      db.run(() => known.state('system', 'system')) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
     objects: () => walkObjects(async (after) => db.run(() => readObjects(db, tenant, after))),
-    tip: async () => db.run(tips.read),
+    tip: async () => {
+      db.requireThere();
+      return db.run(known.tip);
+    },
     entry: async (seq) => db.run(() => readEntry(db, tenant, seq)),
     entries: (from) => entriesFrom(db, tenant, from ?? 0),
     entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
+    entryPage: async (page) => db.run(() => readEntryPage(db, tenant, page)),
     adopt: async ({ entries = [], objects = [] }) => {
       requireWritable();
       group.flush();
-      adoptEntries(db, tenant, tips, openForeign(tenant.name, origin(), entries), objects);
+      adoptEntries(db, tenant, known, openForeign(tenant.name, origin(), entries), objects);
     },
     rebuild: async (options) => {
       if (options.write) requireWritable();
       group.flush();
+      known.forget();
       return rebuildProjections(db, tenant, options);
     },
     close: async () => {

@@ -1,54 +1,60 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { erasedClaim } from '../../gate/claims.ts';
+import type { BatchAnswer } from '../batch.ts';
 import {
   type CheckedCommit,
-  type Ledger,
-  type Plan,
+  type CommitDecision,
   type PlannedEntry,
   type PlannedRow,
   planCommit,
   refuseTaken,
+  type StoredLedger,
 } from '../decide.ts';
 import type { Receipt } from '../store.ts';
 import { insertAgentRows } from './agent.ts';
 import { type Database, MOMENT_ms } from './database.ts';
 import { isConstraint, isSqliteError } from './failure.ts';
-import type { Outcome } from './group.ts';
+import type { KnownRows } from './known.ts';
 import { claimKey, claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
-import { ledgerOf, type Tenant } from './rows.ts';
+import type { Tenant } from './rows.ts';
 import { idOf, rowIdOf } from './schema.ts';
-import type { Tips } from './tip.ts';
 
 /**
  * Commits a batch in one transaction with one sync. Each commit is decided before any of it is written, so a refused
- * one leaves no trace and its neighbours go on. When writing itself fails, this throws, and no commit of the batch is acknowledged. Where another writer
+ * one leaves no trace and the others of the batch go on. When writing itself fails, this throws, and no commit of the batch is acknowledged. Where another writer
  * is at work it waits when it is `patient`, and refuses otherwise.
  */
 export function writeBatch(
   db: Database,
   tenant: Tenant,
   clock: () => Date,
-  tips: Tips,
+  known: KnownRows,
   batch: readonly CheckedCommit[],
   patient: boolean,
-): Outcome<Receipt>[] {
+): BatchAnswer<Receipt>[] {
   const write = <T>(act: () => T) => (patient ? db.transaction('write', act) : db.write(act));
-  return write(() => {
-    const ledger = ledgerOf(db, tenant);
-    let tip = tips.read();
-    const outcomes = batch.map((commit): Outcome<Receipt> => {
-      const at = clock().toISOString();
-      const plan = attempt(() => planCommit(tenant.name, commit, tip, at, ledger));
-      if ('error' in plan) return plan;
-      const refusal = attempt(() => takeClaims(db, tenant, plan, ledger));
-      if (refusal) return refusal;
-      writeFacts(db, tenant, plan);
-      tip = plan.tip;
-      return { answer: { entries: plan.entries.map(({ seq, bytes, hash }) => ({ seq, bytes, hash })) } };
+  try {
+    return write(() => {
+      let tip = known.tip();
+      return batch.map((commit): BatchAnswer<Receipt> => {
+        const at = clock().toISOString();
+        const plan = attempt(() => planCommit(tenant.name, commit, tip, at, known.ledger));
+        if ('error' in plan) return plan;
+        const refusal = attempt(() => takeClaims(db, tenant, plan, known.ledger));
+        if (refusal) return refusal;
+        writeFacts(db, tenant, plan);
+        tip = plan.tip;
+        known.absorb(
+          tip,
+          plan.rows.map(({ row }) => row),
+        );
+        return { answer: { entries: plan.entries.map(({ seq, bytes, hash }) => ({ seq, bytes, hash })) } };
+      });
     });
-    tips.remember(tip);
-    return outcomes;
-  });
+  } catch (error) {
+    known.forget();
+    throw error;
+  }
 }
 
 /** A failure of the database is everybody's; anything else is a no to this one commit. */
@@ -65,7 +71,7 @@ function attempt<T>(act: () => T): T | { readonly error: unknown } {
  * First of all writes, and one statement: it takes the claims or changes nothing. At most once is the unique key of
  * this tree and nothing else.
  */
-function takeClaims(db: Database, tenant: Tenant, plan: Plan, ledger: Ledger): void {
+function takeClaims(db: Database, tenant: Tenant, plan: CommitDecision, ledger: StoredLedger): void {
   const lookups = lookupsOf(plan);
   if (lookups.length > TOGETHER) refuseTaken(plan.commit, ledger);
   try {
@@ -77,7 +83,7 @@ function takeClaims(db: Database, tenant: Tenant, plan: Plan, ledger: Ledger): v
   }
 }
 
-function lookupsOf({ claims, entries, rows, first_seq }: Plan): Lookup[] {
+function lookupsOf({ claims, entries, rows, first_seq }: CommitDecision): Lookup[] {
   const lookups = claims.map(([claim, seq]) => claimLookup(claim, seq));
   for (const { subject, seq } of entries) lookups.push(entryLookup(subject, seq));
   for (const { row } of rows) if (row.seq >= first_seq) lookups.push(rowLookup(row));
@@ -98,25 +104,27 @@ export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lo
   db.sql(INSERT_LOOKUPS[lookups.length]!).run(...values);
 }
 
-function writeFacts(db: Database, tenant: Tenant, plan: Plan): void {
+function writeFacts(db: Database, tenant: Tenant, plan: CommitDecision): void {
   const { commit, at, first_seq, entries, rows } = plan;
   for (const entry of entries) insertEntry(db, tenant, entry, at);
   for (const planned of rows) {
     if (planned.row.seq < first_seq) updateRow(db, tenant, planned);
     else insertRow(db, tenant, planned);
   }
-  for (const added of plan.agent_rows) insertAgentRows(db, added);
+  insertAgentRows(db, plan.agent_rows);
   for (const { digest, bytes } of commit.objects) insertObject(db, tenant, digest, bytes);
   for (const digest of commit.erase) eraseObject(db, tenant, digest);
 }
 
 export function insertEntry(db: Database, tenant: Tenant, entry: PlannedEntry, at: string): void {
-  const { seq, hash, peak, bytes } = entry;
-  db.sql('INSERT INTO entry (id, hash, peak, at, bytes) VALUES (?, ?, ?, ?, ?)').run(
+  const { seq, hash, peak, kind, signer, bytes } = entry;
+  db.sql('INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
     idOf(tenant.id, seq),
     hash,
     peak === hash ? null : peak,
     at,
+    kind,
+    signer,
     bytes,
   );
 }
@@ -125,23 +133,30 @@ export function eraseObject(db: Database, tenant: Tenant, digest: Digest): void 
   db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);
 }
 
-export function insertRow(db: Database, tenant: Tenant, { row, status, text }: PlannedRow): void {
-  db.sql('INSERT INTO projection (id, tenant, name, key, status, state) VALUES (?, ?, ?, ?, ?, ?)').run(
+export function insertRow(db: Database, tenant: Tenant, planned: PlannedRow): void {
+  const { row, status, tool, proposer, actor, text } = planned;
+  db.sql(INSERT_ROW).run(
     rowIdOf(tenant.id, row.name, row.seq),
     tenant.id,
     row.name,
     row.key,
     status,
+    tool,
+    proposer,
+    actor,
     text,
   );
 }
 
-export function updateRow(db: Database, tenant: Tenant, { row, status, text }: PlannedRow): void {
-  db.sql('UPDATE projection SET status = ?, state = ? WHERE id = ?').run(
-    status,
-    text,
-    rowIdOf(tenant.id, row.name, row.seq),
-  );
+const INSERT_ROW =
+  'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+
+export function updateRow(db: Database, tenant: Tenant, { row, status, tool, text }: PlannedRow): void {
+  const id = rowIdOf(tenant.id, row.name, row.seq);
+  db.sql('UPDATE projection SET status = ?, state = ? WHERE id = ?').run(status, text, id);
+  // Only a retry with another tool changes it. Apart, because naming a column rewrites its index, also where the value stays.
+  if (row.name === 'intent')
+    db.sql('UPDATE projection SET tool = ? WHERE id = ? AND tool <> ?').run(tool, id, tool);
 }
 
 /** What was erased stays erased, also when the same bytes come again. */

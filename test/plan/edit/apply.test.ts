@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bounds } from '../../../src/plan/edit/bounds.ts';
 import { inBytes, openText } from '../../../src/plan/edit/splice.ts';
+import { editLimits } from '../../../src/plan/limits.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 
@@ -24,7 +24,7 @@ describe.each(EDITS)('$type', (operation) => {
   });
 
   it('refuses a file that is too large', async () => {
-    const bytes = Buffer.alloc(bounds.file_bytes + 1, 'a');
+    const bytes = Buffer.alloc(editLimits.file_bytes + 1, 'a');
     await expectRefusal('INPUT_TOO_LARGE', () => editBytes(bytes, operation));
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bounds } from '../../../src/plan/edit/bounds.ts';
 import { editJson } from '../../../src/plan/edit/json-edit.ts';
 import { editOperationSchema } from '../../../src/plan/edit/operation.ts';
+import { editLimits } from '../../../src/plan/limits.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 
@@ -220,7 +220,10 @@ describe('the document', () => {
     ['{"a": 1, "b": "\\ud800"}', 'JSON_BAD_STRING'],
     ['{"a": 1, "\\udc00x": 1}', 'JSON_BAD_STRING'],
     ['{"a": 1, "b": "\\ud800\\u0041"}', 'JSON_BAD_STRING'],
-    [`{"a": 1, "b": ${'['.repeat(bounds.json_depth)}${']'.repeat(bounds.json_depth)}}`, 'JSON_TOO_DEEP'],
+    [
+      `{"a": 1, "b": ${'['.repeat(editLimits.json_depth)}${']'.repeat(editLimits.json_depth)}}`,
+      'JSON_TOO_DEEP',
+    ],
   ] as const)('%s is refused', async (text, code) => {
     await expectRefusal(code, () => edit(text, update('$.a', 5)));
   });
@@ -236,7 +239,7 @@ describe('the document', () => {
     const refusal = await expectRefusal('JSON_MALFORMED', () =>
       edit('{\n  "a": 1\n  "b": 2\n}', update('$.a', 5)),
     );
-    expect(refusal.details).toEqual({ line: 3, column: 3 });
+    expect(refusal.facts).toEqual({ line: 3, column: 3 });
   });
 
   it('a result that says something else is not accepted', async () => {

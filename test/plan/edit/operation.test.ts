@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bounds } from '../../../src/plan/edit/bounds.ts';
 import { editOperationSchema, schemaOperationSchema } from '../../../src/plan/edit/operation.ts';
+import { editLimits } from '../../../src/plan/limits.ts';
 
 describe('an edit operation', () => {
   it('the operation of 004 section 12.1 is read as it is printed', () => {
@@ -20,7 +20,7 @@ describe('an edit operation', () => {
       pattern: 'a',
       replacement: 'b',
       regex: false,
-      max_matches: bounds.matches_default,
+      max_matches: editLimits.matches_default,
     });
   });
 
@@ -40,7 +40,7 @@ describe('an edit operation', () => {
     ['a flag twice', { ...replace, regex: true, flags: 'ii' }],
     ['an expression that is too long', { ...replace, regex: true, pattern: 'a'.repeat(1025) }],
     ['no match expected', { ...replace, expected_matches: 0 }],
-    ['too many matches', { ...replace, max_matches: bounds.matches + 1 }],
+    ['too many matches', { ...replace, max_matches: editLimits.matches + 1 }],
     ['line 0', { type: 'line_insert', line_number: 0, content: '' }],
     ['half a line', { type: 'line_insert', line_number: 1.5, content: '' }],
     ['lines in the wrong order', { type: 'line_delete', start_line: 3, end_line: 2 }],

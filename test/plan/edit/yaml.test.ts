@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { bounds } from '../../../src/plan/edit/bounds.ts';
 import { refuseCostly } from '../../../src/plan/edit/yaml-cost.ts';
 import { openYamlStream } from '../../../src/plan/edit/yaml-document.ts';
 import { checkYaml } from '../../../src/plan/edit/yaml-edit.ts';
+import { editLimits } from '../../../src/plan/limits.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 
@@ -231,7 +231,7 @@ describe('a file with several documents', () => {
 
   it('a broken document beside it is refused, and so are more documents than are read', async () => {
     await expectRefusal('YAML_MALFORMED', () => edit('a: 1\n---\nb: [\n', inDocument(0, 'a', 2)));
-    const many = '---\n'.repeat(bounds.yaml_documents + 1);
+    const many = '---\n'.repeat(editLimits.yaml_documents + 1);
     await expectRefusal('INPUT_TOO_LARGE', () => edit(many, inDocument(0, 'a', 2)));
   });
 
@@ -308,7 +308,7 @@ describe('YAML that is not edited', () => {
     ['brackets', `a: ${'['.repeat(50_000)}`],
     ['dashes', `a:\n${'- '.repeat(50_000)}`],
     ['dashes after a stray bracket', `a: 1\n]\n${'- '.repeat(50_000)}`],
-    ['aliases', `a: 1\nl:\n${numbered(bounds.yaml_anchors, (i) => `- &a${i} x\n- *a${i}\n`)}`],
+    ['aliases', `a: 1\nl:\n${numbered(editLimits.yaml_anchors, (i) => `- &a${i} x\n- *a${i}\n`)}`],
   ])('too many %s are refused before the parser sees them', async (_, text) => {
     await expectRefusal('YAML_MALFORMED', () => refuseCostly(text));
     await expectRefusal('YAML_MALFORMED', () => edit(text, update('a', 2)));
@@ -324,10 +324,10 @@ describe('YAML that is not edited', () => {
 
   it('too many parts are refused', async () => {
     await expectRefusal('INPUT_TOO_LARGE', () =>
-      edit(`a: 1\n${'\n'.repeat(bounds.yaml_tokens)}`, update('a', 2)),
+      edit(`a: 1\n${'\n'.repeat(editLimits.yaml_tokens)}`, update('a', 2)),
     );
     await expectRefusal('INPUT_TOO_LARGE', () =>
-      edit(`a: 1\n#${'x'.repeat(bounds.yaml_bytes)}`, update('a', 2)),
+      edit(`a: 1\n#${'x'.repeat(editLimits.yaml_bytes)}`, update('a', 2)),
     );
   });
 

@@ -152,7 +152,8 @@ const endedWell = (args: readonly string[], output: string) =>
 
 /**
  * Lets the `when`th call of any of these fail for want of space, with `+` all after it too, and says whether there was one. It may be
- * a call on one of node's own pipes, which no disk can fill and after which node can wait for ever: then it is killed.
+ * a call on one of node's own pipes, which no disk can fill and after which node can wait for ever: then it is killed. A child that did
+ * not come to the call and did not end well either is an error: a sweep would take it for the end of the calls.
  */
 export function fullAtCall(
   child: string,
@@ -163,13 +164,14 @@ export function fullAtCall(
   const trace = join(mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-trace-')), 'calls');
   const strace = ['-f', '-qq', '-o', trace, '-e', `trace=${calls}`];
   const inject = ['-e', `inject=${calls}:error=ENOSPC:when=${when}`];
-  const bounded = ['timeout', '--signal=KILL', '10', process.execPath, child, ...args];
-  spawnSync('strace', [...strace, ...inject, ...bounded], {
+  const bounded = ['timeout', '--signal=KILL', '30', process.execPath, child, ...args];
+  const { status } = spawnSync('strace', [...strace, ...inject, ...bounded], {
     stdio: 'ignore',
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
   });
   const reached = readFileSync(trace, 'utf8').includes('(INJECTED)');
   rmSync(dirname(trace), { recursive: true });
+  if (!reached && status !== 0) throw new Error(`It ended with ${status} before call ${when} of ${calls}.`);
   return reached;
 }
 

@@ -50,3 +50,22 @@ it('a disk that is too small for the backups is found before anything is touched
   expect(outcome.status).toBe('FAILED');
   expect(picture(root)).toEqual(before);
 });
+
+it.each([
+  ['an edit', 9, ['a', 'b', 'c'], []],
+  [
+    'a new file',
+    7,
+    ['a', 'b'],
+    Array.from({ length: 10 }, (_, i) => create(`n${i}`, `n${i}`, '+'.repeat(120_000))),
+  ],
+])('%s gets the room of the files that were replaced before it', async (_what, megabytes, edited, more) => {
+  const root = smallDisk(megabytes);
+  if (root === null) return console.warn('SKIPPED: this needs the right to mount a tmpfs (run as root)');
+  const content = `x${'.'.repeat(MB - 100)}`;
+  // Each of them is there three times before the first is replaced: itself, its backup and its new content.
+  lay(root, Object.fromEntries(edited.map((path) => [path, content])));
+  const edits = edited.map((path) => modify(path, path, 'x', 'y'));
+  const outcome = await deriveAndExecute(root, plan([...edits, ...more]));
+  expect(outcome).toMatchObject({ status: 'SUCCESS', errors: [] });
+});

@@ -9,8 +9,8 @@ import { expect } from 'vitest';
 import { withPlace } from '../../../src/durable/beneath-write.ts';
 import { logBeside } from '../../../src/effect/sql/database.ts';
 import type { Plan } from '../../../src/plan/model.ts';
-import { processesThatName } from '../../effect/sql-scene.ts';
 import { hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
+import { processesThatName } from '../../support/processes.ts';
 import { expectRecoverable, killAtCall } from './crash.ts';
 import { action, derive, everything, lay, picture, plan } from './story.ts';
 

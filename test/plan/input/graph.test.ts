@@ -21,7 +21,7 @@ describe('the order of actions', () => {
     const refusal = await expectRefusal('PLAN_DEPENDENCIES_CYCLIC', () =>
       executionOrder([node('x'), node('a', 'b'), node('b', 'c'), node('c', 'a')]),
     );
-    expect(refusal.details.cycle).toBe('a → b → c → a');
+    expect(refusal.facts.cycle).toBe('a → b → c → a');
   });
 
   it('an unknown dependency is refused', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type ParseOptions, parsePlan } from '../../../src/plan/input/parse.ts';
-import type { Problem } from '../../../src/plan/input/problem.ts';
+import type { PlanProblem } from '../../../src/plan/input/problem.ts';
 import type { ReasonCode } from '../../../src/refusal.ts';
 
 /** 004 section 12.1, as printed. */
@@ -31,7 +31,7 @@ export const action = (more: object = {}) => ({
 });
 export const planOf = (...actions: object[]) => ({ plan_id: 'plan-001', action_plan: actions });
 
-export function problemsOf(plan: unknown, options: ParseOptions = {}): readonly Problem[] {
+export function problemsOf(plan: unknown, options: ParseOptions = {}): readonly PlanProblem[] {
   const parsed = parsePlan(typeof plan === 'string' ? plan : JSON.stringify(plan, null, 2), options);
   return 'problems' in parsed ? parsed.problems : [];
 }
@@ -42,7 +42,7 @@ export function expectOnly(
   pointer: string,
   plan: unknown,
   options: ParseOptions = {},
-): Problem {
+): PlanProblem {
   const problems = problemsOf(plan, options);
   expect(problems.map((problem) => [problem.code, problem.pointer])).toEqual([[code, pointer]]);
   return problems[0]!;

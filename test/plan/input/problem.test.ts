@@ -30,7 +30,7 @@ describe('a plan with problems', () => {
     const refusal = await expectRefusal('PATH_ESCAPES', () =>
       requirePlan(JSON.stringify(planOf(action({ target: '/x' })))),
     );
-    expect(refusal.details).toMatchObject({ pointer: '/action_plan/0/target', problems: 1 });
+    expect(refusal.facts).toMatchObject({ pointer: '/action_plan/0/target', problems: 1 });
   });
 
   it.each<[string, object, ReasonCode, string]>([

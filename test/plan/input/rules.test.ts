@@ -3,10 +3,10 @@ import { readSystemConfig, type SystemConfig } from '../../../src/plan/input/con
 import { requirePlan } from '../../../src/plan/input/parse.ts';
 import {
   listedPaths,
+  pathAccessOf,
   requireListed,
   requireOperation,
   rulesOf,
-  standingOf,
 } from '../../../src/plan/input/rules.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { action, expectOnly, planOf, problemsOf } from './plan.ts';
@@ -49,10 +49,10 @@ describe('a plan under a system config', () => {
   it('a protected path is elevated, not refused', () => {
     const { config: db } = constraints('  protected_files: { critical: ["db/**"] }\n');
     const rules = rulesOf(db);
-    expect(standingOf('db/x.sql', rules)).toBe('elevated');
-    expect(standingOf('setup.py', rules)).toBe('elevated');
-    expect(standingOf('.keyturn/x', rules)).toBe('own');
-    expect(standingOf('src/x', rules)).toBe('free');
+    expect(pathAccessOf('db/x.sql', rules)).toBe('elevated');
+    expect(pathAccessOf('setup.py', rules)).toBe('elevated');
+    expect(pathAccessOf('.keyturn/x', rules)).toBe('own');
+    expect(pathAccessOf('src/x', rules)).toBe('free');
     expect(problemsOf(planOf(action({ target: 'setup.py' })))).toEqual([]);
   });
 

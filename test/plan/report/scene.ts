@@ -5,13 +5,13 @@ import { derivePlan } from '../../../src/plan/derive.ts';
 import { executePlan } from '../../../src/plan/engine/execute.ts';
 import type { PlanOutcome } from '../../../src/plan/engine/outcome.ts';
 import { requirePlan } from '../../../src/plan/input/parse.ts';
-import type { Standing } from '../../../src/plan/input/rules.ts';
+import type { PathAccess } from '../../../src/plan/input/rules.ts';
 import type { PlanEffect } from '../../../src/plan/model.ts';
 import { Collector } from '../../../src/plan/preview/collect.ts';
 import { recordChanges, withDiffs } from '../../../src/plan/report/change-log.ts';
 import { compareChanges } from '../../../src/plan/report/compare.ts';
 import { buildExecutionReport } from '../../../src/plan/report/execution-report.ts';
-import { expiryOf, reportsFolder } from '../../../src/plan/report/folder.ts';
+import { expiryOf, reportsFolder, SCRIPT_NAME } from '../../../src/plan/report/folder.ts';
 import type { ChangeLog, ExecutionReport } from '../../../src/plan/report/schema.ts';
 import {
   changeLogBytes,
@@ -37,7 +37,7 @@ export async function derived(
   root: string,
   action_plan: readonly object[],
   more: object = {},
-  protection?: (path: string) => Standing,
+  protection?: (path: string) => PathAccess,
 ): Promise<{ effect: PlanEffect; collector: Collector }> {
   const plan = requirePlan(JSON.stringify({ plan_id: 'plan-001', action_plan, ...more }), {
     task_id: 'task-7',
@@ -71,11 +71,11 @@ export async function ran(
   const { effect } = await derived(root, action_plan, more);
   const started = new Date('2026-02-03T10:15:30.123Z');
   const folder = reportsFolder(started, effect.task_id);
-  const auto_rollback_script = await writeRollbackScript(root, folder, EXECUTION_ID);
+  await writeRollbackScript(root, folder, EXECUTION_ID);
   const outcome = await executePlan(effect, {
     root,
     reports_folder: folder,
-    auto_rollback_script,
+    auto_rollback_script: `${folder}/${SCRIPT_NAME}`,
     expires_at: expiryOf(started),
     onProgress: ({ phase }) => {
       if (phase === 'action') meddle();

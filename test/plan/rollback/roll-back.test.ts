@@ -18,6 +18,7 @@ import { readJournal } from '../../../src/plan/rollback/journal.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest } from '../../../src/plan/rollback/manifest.ts';
 import { type RollBackOptions, rollBack } from '../../../src/plan/rollback/roll-back.ts';
 import { requireUntouched } from '../../../src/plan/rollback/scope.ts';
+import { setAttribute, withTools } from '../../support/attributes.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
@@ -207,6 +208,23 @@ describe('a rollback', () => {
     expect(text(root, 'a')).toBe('three');
     expect(readdirSync(root).filter((name) => name.startsWith('.kt-'))).toEqual([]);
   });
+
+  it(
+    'needs no backup of a file that is as before, attributes included',
+    withTools(async () => {
+      const root = scratch();
+      lay(root, { a: 'one' });
+      setAttribute(join(root, 'a'), 'user.k', 'v');
+      const effect = await derive(root, plan([modify('1', 'a', 'one', 'two')]));
+      await execute(root, effect);
+      const back = () => rollBack(loadManifest(root, REPORTS), { root, journal: journalOf(root), effect });
+      expect((await back()).status).toBe('rolled_back');
+      rmSync(join(root, REPORTS, 'backups'), { recursive: true });
+      expect((await back()).status).toBe('rolled_back');
+      setAttribute(join(root, 'a'), 'user.k', 'w');
+      await expectRefusal('BACKUP_CORRUPT', back);
+    }),
+  );
 
   it('brings back a file whose folder was removed meanwhile', async () => {
     const root = scratch();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { moveNew, putNew, putOver, removeAt, withPlace } from '../../../src/durable/beneath-write.ts';
 import { makeFolder } from '../../../src/plan/state/folders.ts';
-import { read } from '../../../src/plan/state/see.ts';
+import { readContent } from '../../../src/plan/state/see.ts';
 import { stageBytes } from '../../../src/plan/state/stage.ts';
 import { Refusal } from '../../../src/refusal.ts';
 
@@ -50,7 +50,8 @@ export async function raceSwaps(root: string, outside: string, duration_ms: numb
 }
 
 const STEPS: readonly ((root: string, i: number) => Promise<unknown>)[] = [
-  async (root) => expect(Buffer.from((await read(root, 'in/f'))?.bytes ?? []).toString()).not.toBe('secret'),
+  async (root) =>
+    expect(Buffer.from((await readContent(root, 'in/f'))?.bytes ?? []).toString()).not.toBe('secret'),
   (root, i) =>
     withPlace(root, 'in/f', async (place) => {
       await stageBytes(place, `t${i}`, Buffer.from('inside'), { mode: 0o600 });

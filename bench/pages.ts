@@ -1,0 +1,115 @@
+import type { Request } from '../src/keyturn.ts';
+import { commitTogether, openStore } from './facts.ts';
+import { createProject, type Project } from './project.ts';
+import { addRunRows } from './run-rows.ts';
+import { timed, usual } from './timing.ts';
+
+const TOGETHER = 1_000;
+const WARM_UP = 5;
+
+type Page = (keyturn: Project['keyturn']) => Promise<unknown>;
+
+const SINCE = '2020-01-01T00:00:00.000Z';
+
+/** What a person asks a list for. Each fits every row, or none. */
+const PAGES: Readonly<Record<string, Page>> = {
+  ...named<Request<'intents.list'>>('intents', (keyturn, filter) => keyturn.intents.list(filter), {
+    'no filter': {},
+    'that wait': { standing: 'waiting' },
+    'that are stuck, of which there are none': { standing: 'STUCK' },
+    'of a tool': { tool: 'deploy' },
+    'of a proposer': { proposer: 'planner' },
+    'of a proposer that is not there': { proposer: 'nobody' },
+    'with a text': { text: 'measure' },
+    'with a text that none has': { text: 'a text that none has' },
+    'since a time': { since: SINCE },
+  }),
+  ...named<Request<'runs.list'>>('runs', (keyturn, filter) => keyturn.runs.list(filter), {
+    'no filter': {},
+    'that succeeded': { standing: 'succeeded' },
+    'that failed, of which there are none': { standing: 'failed' },
+    'of a tool': { tool: 'nothing' },
+    'of a proposer that is not there': { proposer: 'nobody' },
+    'of an executor that is not there': { executor: 'nowhere' },
+    'of a tool that failed, of which there are none': { tool: 'nothing', standing: 'failed' },
+    'since a time': { since: SINCE },
+  }),
+  ...named<Request<'runs.capabilities'>>(
+    'capabilities',
+    (keyturn, filter) => keyturn.runs.capabilities(filter),
+    {
+      'no filter': {},
+      'that are spent': { standing: 'spent' },
+      'that are open, of which there are none': { standing: 'ordered' },
+      'by a human': { by: 'ada' },
+      'by one that is not there': { by: 'nobody' },
+      'since a time': { since: SINCE },
+    },
+  ),
+  ...named<Request<'ledger.entries'>>('entries', (keyturn, filter) => keyturn.ledger.entries(filter), {
+    'no filter': {},
+    'of a kind': { kind: 'intent.proposed' },
+    'of a kind that is rare': { kind: 'key.enrolled' },
+    'of a kind that there is none of': { kind: 'glass.broken' },
+    'that one human signed': { signer: 'ada' },
+    'about one subject': { subject: 'system' },
+    'until a time': { until: '2999-01-01T00:00:00.000Z' },
+  }),
+};
+
+/** The same list under each filter. */
+function named<F extends object>(
+  list: string,
+  ask: (keyturn: Project['keyturn'], filter: F) => Promise<unknown>,
+  filters: Readonly<Record<string, F>>,
+): Record<string, Page> {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, filter]) => [
+      `${list}, ${name}`,
+      (keyturn: Project['keyturn']) => ask(keyturn, filter),
+    ]),
+  );
+}
+
+interface PageTimes {
+  readonly list: string;
+  readonly few_ms: number;
+  readonly many_ms: number;
+}
+
+interface Asked {
+  readonly root: string;
+  readonly rounds: number;
+  readonly few: number;
+  readonly many: number;
+}
+
+/** The first page of each list, in two projects in turn. */
+export async function measurePages({ root, rounds, few, many }: Asked): Promise<PageTimes[]> {
+  const [small, big] = [await filled(`${root}-few`, few), await filled(`${root}-many`, many)];
+  const found: PageTimes[] = [];
+  for (const [list, ask] of Object.entries(PAGES)) {
+    const times: { few: number; many: number }[] = [];
+    const page = ({ keyturn }: Project) => timed(() => ask(keyturn));
+    for (let i = 0; i < rounds + WARM_UP; i++) {
+      const time = { few: await page(small), many: await page(big) };
+      if (i >= WARM_UP) times.push(time);
+    }
+    found.push({
+      list,
+      few_ms: usual(times.map((time) => time.few)),
+      many_ms: usual(times.map((time) => time.many)),
+    });
+  }
+  for (const { keyturn } of [small, big]) await keyturn.close();
+  return found;
+}
+
+async function filled(root: string, intents: number): Promise<Project> {
+  const project = await createProject(root);
+  const store = await openStore(project.keyturn.layout.store, 'write');
+  for (let i = 0; i < intents; i += TOGETHER) await commitTogether(store, Math.min(TOGETHER, intents - i));
+  await store.close();
+  await addRunRows(project, intents);
+  return project;
+}

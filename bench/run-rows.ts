@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { rowIdOf } from '../src/store/sqlite/schema.ts';
+import { type Project, turnedIntent } from './project.ts';
+
+const TENANT = 1;
+
+/**
+ * The rows of many intents that ran, as that of one which really did: lists read rows and no entries, and a million signed journeys
+ * would take an hour.
+ */
+export async function addRunRows(project: Project, count: number): Promise<void> {
+  const { keyturn } = project;
+  const { intent_id, hash, seen } = await turnedIntent(project);
+  await keyturn.runs.run({ intent_id, hash, seen });
+  const { standing: _, ...intent } = await keyturn.intents.get({ intent_id });
+  const { execution_id, capability_id } = intent.runs[0]!;
+  const db = new DatabaseSync(keyturn.layout.store);
+  const made = new Map<string, Model>();
+  for (const [name, key] of [
+    ['intent', intent_id],
+    ['execution', execution_id],
+    ['capability', capability_id],
+  ] as const)
+    made.set(name, db.prepare(MODEL).get(name, key) as unknown as Model);
+  const [insert, find] = [db.prepare(INSERT), db.prepare(LOOKUP)];
+  const size = (await keyturn.ledger.head()).size;
+  db.exec('BEGIN IMMEDIATE');
+  for (let i = 0; i < count; i++) {
+    const ids = new Map([intent_id, execution_id, capability_id].map((id) => [id, randomUUID() as string]));
+    for (const [j, name] of (['intent', 'execution', 'capability'] as const).entries()) {
+      const { key, status, tool, proposer, actor, state } = made.get(name)!;
+      const text = [...ids].reduce((so_far, [id, other]) => so_far.replaceAll(id, other), state);
+      const seq = size + 3 * i + j;
+      insert.run(
+        rowIdOf(TENANT, name, seq),
+        TENANT,
+        name,
+        ids.get(key)!,
+        status,
+        tool,
+        proposer,
+        actor,
+        text,
+      );
+      find.run(TENANT, ids.get(key)!, name, '', seq);
+    }
+  }
+  db.exec('COMMIT');
+  db.close();
+}
+
+interface Model {
+  readonly key: string;
+  readonly status: string;
+  readonly tool: string;
+  readonly proposer: string;
+  readonly actor: string | null;
+  readonly state: string;
+}
+
+const MODEL = 'SELECT key, status, tool, proposer, actor, state FROM projection WHERE name = ? AND key = ?';
+const INSERT =
+  'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+const LOOKUP = 'INSERT INTO lookup (tenant, near, kind, key, seq) VALUES (?, ?, ?, ?, ?)';

@@ -1,0 +1,23 @@
+/** Any tool of tools.yaml as a tool for LangGraph: a call waits until a human has turned the key. */
+import { tool } from '@langchain/core/tools';
+import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { ToolNode } from '@langchain/langgraph/prebuilt';
+
+export function gated(keyturn, name, description, schema) {
+  const call = async (given, { signal, toolCall }) => {
+    const effect = { kind: 'tool', tool: name, arguments: given };
+    const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCall.id };
+    const { intent_id, receipt } = await keyturn.intents.propose(asked);
+    try {
+      const { standing, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });
+      return run?.output.stdout || (reason ?? standing);
+    } catch (error) {
+      await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The graph was stopped.' });
+      throw error;
+    }
+  };
+  return tool(call, { name, description, schema });
+}
+
+export const graphOf = (tools) =>
+  new StateGraph(MessagesAnnotation).addNode('tools', new ToolNode(tools)).addEdge(START, 'tools').compile();

@@ -1,0 +1,112 @@
+import { type AgentPlan, type AgentState, type ConversationStatus, livePlan } from '../gate/agent-state.ts';
+import { asksNow, changedAt, simulationOf } from '../gate/conversation.ts';
+import { type ListedPage, newestBefore, type PageRequest, pageOf } from '../journey/page.ts';
+import type { AgentLedgerRow } from '../store/agent-tables.ts';
+import { answerNow } from './advance.ts';
+import type { AgentAnswer } from './answer-shape.ts';
+import { type AgentContext, requireCorrelation } from './context.ts';
+import { goalText, type SaidLine, talkOf } from './talk.ts';
+
+/** A conversation as the ledger tells it. */
+export interface Conversation extends AgentState {
+  /** What the newest turn is about, in the words of the user; null when it was erased. */
+  readonly goal: string | null;
+  readonly changed_at: string;
+  readonly plans: readonly NamedPlan[];
+}
+
+export interface NamedPlan extends AgentPlan {
+  /** What the finder named; of an undo, what is undone. */
+  readonly simulation: string;
+}
+
+async function conversationOf(context: AgentContext, state: AgentState): Promise<Conversation> {
+  const plans = state.plans.map((plan) => ({ ...plan, simulation: simulationOf(state, plan) }));
+  const goal = await goalText(context, state.turn.goal);
+  return { ...state, plans, goal, changed_at: changedAt(state) };
+}
+
+export interface ConversationsRequest extends PageRequest {
+  readonly status?: ConversationStatus | undefined;
+  readonly user?: string | undefined;
+}
+
+/** Newest first, by when they began. */
+export function listConversations(
+  context: AgentContext,
+  request: ConversationsRequest,
+): Promise<ListedPage<Conversation>> {
+  const { journey } = context;
+  const { status, user } = request;
+  // Of a user there are fewer than of a status.
+  const by = user !== undefined ? (['actor', [user]] as const) : status && (['status', [status]] as const);
+  return pageOf<AgentState, Conversation>(journey, request, {
+    list: 'conversations',
+    batch: (size, beyond) => journey.store.page('agent', newestBefore(size, beyond, by)),
+    at: ({ begun_at }) => begun_at,
+    shown: async (state) =>
+      (status ?? state.status) === state.status ? conversationOf(context, state) : null,
+  });
+}
+
+/** What goes on with a conversation. */
+export type Next =
+  /** An answer names its question: one that comes twice must not answer the next. */
+  | { readonly act: 'answer'; readonly turn_id: string }
+  /** A yes names its prompt: the plan and the step. */
+  | { readonly act: 'confirm'; readonly plan_id: string; readonly step_id: string }
+  /** A human approves this intent; then the conversation is resumed. */
+  | { readonly act: 'approve'; readonly intent_id: string }
+  | { readonly act: 'resume' };
+
+/** Null when the conversation waits for nobody. */
+async function nextOf({ journey }: AgentContext, state: AgentState): Promise<Next | null> {
+  const live = livePlan(state);
+  if (live === null) return asksNow(state) ? { act: 'answer', turn_id: state.turn.turn_id } : null;
+  const prompt = live.steps.find((step) => step.state === 'WAITING_CONFIRM');
+  if (prompt) return { act: 'confirm', plan_id: live.plan_id, step_id: prompt.step_id };
+  const access = live.steps.find((step) => step.state === 'READY')?.access ?? null;
+  if (access?.outcome !== 'AP_REQUIRED' || access.intent_id === null) return { act: 'resume' };
+  const intent = await journey.store.find('intent', access.intent_id);
+  return intent?.status === 'approved' ? { act: 'resume' } : { act: 'approve', intent_id: access.intent_id };
+}
+
+export interface ConversationStory extends Conversation {
+  readonly next: Next | null;
+  readonly talk: readonly SaidLine[];
+  /** Every move, oldest first, as `agent_execution_ledger` has it; no more than `MOVES`. */
+  readonly moves: readonly AgentLedgerRow[];
+}
+
+const MOVES = 1000;
+
+/** One conversation with everything that was said and done. */
+export async function conversationStoryOf(
+  context: AgentContext,
+  correlation_id: string,
+): Promise<ConversationStory> {
+  const state = await requireCorrelation(context, correlation_id, undefined);
+  return {
+    ...(await conversationOf(context, state)),
+    next: await nextOf(context, state),
+    talk: await talkOf(context, correlation_id),
+    // SQLite gives rows without a prototype.
+    moves: (await context.journey.store.agentLedger({ correlation_id, limit: MOVES })).map((row) => ({
+      ...row,
+    })),
+  };
+}
+
+export interface OneRequest {
+  readonly correlation_id: string;
+  /** Whoever it is, it goes on for the user who asked. */
+  readonly user_id?: string | undefined;
+}
+
+/** What the user was last told. Nothing is done, and nothing is written. */
+export async function answerOf(
+  context: AgentContext,
+  { correlation_id, user_id }: OneRequest,
+): Promise<AgentAnswer> {
+  return answerNow(context, await requireCorrelation(context, correlation_id, user_id));
+}

@@ -1,0 +1,96 @@
+import type { Digest } from '../canonical/digest.ts';
+import { parseEvent } from '../event/event.ts';
+import { disclosedBy } from '../gate/objects.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { VerifiedBundle } from '../ledger/prove.ts';
+import { requireContents } from '../story/contents.ts';
+import type { Expired, ReadObject } from '../story/tell.ts';
+import { type AuditedExport, type AuditOptions, auditContents } from './ledger.ts';
+import { type Keeps, readAgain, type Source } from './source.ts';
+
+/** Entries of a verified file, and the objects that they name. */
+export interface Excerpt {
+  readonly entries: readonly Entry[];
+  readonly read: ReadObject;
+}
+
+export function excerptOfProof({ subject, entries, objects }: VerifiedBundle): Excerpt {
+  return {
+    entries: entries.filter((entry) => entry.subject === subject),
+    read: readerOf(objects, expiriesIn(entries)),
+  };
+}
+
+export interface ExcerptRequest extends AuditOptions {
+  /** What the entries must be about: the first of these that has any. Without it the newest. */
+  readonly subjects: readonly string[];
+  readonly limit: number;
+}
+
+/** Verifies an export, with every signature unless told, and keeps what it says about one subject. */
+export function excerptOfExport(
+  source: Source<Uint8Array>,
+  request: ExcerptRequest,
+): Promise<Excerpt & { readonly verified: AuditedExport }> {
+  return readAgain(source, (chunks, keeps) => readExcerpt(chunks, request, keeps));
+}
+
+async function readExcerpt(
+  chunks: AsyncIterable<Uint8Array>,
+  { subjects, limit, ...options }: ExcerptRequest,
+  keeps: Keeps,
+): Promise<Excerpt & { readonly verified: AuditedExport }> {
+  const found = new Map<string, Entry[]>(subjects.map((subject) => [subject, []]));
+  const newest: Entry[] = [];
+  const objects = new Map<Digest, Uint8Array | null>();
+  const expiries = new Map<Digest, Expired>();
+  const all = requireContents();
+  let wanted: ReadonlySet<Digest> | null = null;
+  const entriesNow = () =>
+    subjects.length === 0 ? newest : ([...found.values()].find((entries) => entries.length > 0) ?? []);
+  const verified = await auditContents(
+    chunks,
+    options,
+    {
+      ...all,
+      entry: (entry) => {
+        all.entry(entry);
+        noteExpiry(expiries, entry);
+        found.get(entry.subject)?.push(entry);
+        newest.push(entry);
+        if (newest.length > limit) newest.shift();
+      },
+      object: (object) => {
+        all.object(object);
+        wanted ??= new Set(entriesNow().flatMap((entry) => disclosedBy(parseEvent(entry))));
+        if (wanted.has(object.digest)) objects.set(object.digest, object.bytes);
+      },
+    },
+    keeps,
+  );
+  return { verified, entries: entriesNow(), read: readerOf(verified.objects && objects, expiries) };
+}
+
+function readerOf(
+  objects: ReadonlyMap<Digest, Uint8Array | null> | null,
+  expiries: ReadonlyMap<Digest, Expired>,
+): ReadObject {
+  return async (digest) => {
+    if (objects === null) return 'left out';
+    const found = objects.get(digest);
+    return found === undefined ? 'left out' : (found ?? expiries.get(digest) ?? 'erased');
+  };
+}
+
+/** By digest: who removed it with gc, and when. */
+function expiriesIn(entries: readonly Entry[]): Map<Digest, Expired> {
+  const found = new Map<Digest, Expired>();
+  for (const entry of entries) noteExpiry(found, entry);
+  return found;
+}
+
+function noteExpiry(found: Map<Digest, Expired>, { at, ...entry }: Entry): void {
+  const { kind, subject, body } = parseEvent(entry);
+  if (kind === 'object.expired') found.set(subject, { expired: { at, by: body.by } });
+  if (kind === 'object.erased') found.delete(subject);
+}

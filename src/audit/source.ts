@@ -1,0 +1,34 @@
+import { Forgotten } from '../fold/ledger.ts';
+
+/**
+ * What is verified, from its beginning. A function can be called again: then the verification forgets what is over, and its memory grows
+ * with what is not. A bare iterable can be read only once, so nothing of it is forgotten.
+ */
+export type Source<T> = AsyncIterable<T> | (() => AsyncIterable<T>);
+
+/** Claims, and rows that are over, which are kept; null for all of them. */
+export type Keeps = ReadonlySet<string> | null;
+
+/** Readings that forget. A ledger that looks at forgotten rows after that is read once more, and all of it is kept. */
+const FORGETFUL = 2;
+
+/**
+ * No later entry of a good ledger looks at what is over. If one does, the ledger is read again from its beginning with that kept: so
+ * the answer, with the reason of a refusal, is always that of a verification that forgets nothing.
+ */
+export async function readAgain<T, R>(
+  source: Source<T>,
+  pass: (items: AsyncIterable<T>, keeps: Keeps) => Promise<R>,
+): Promise<R> {
+  if (typeof source !== 'function') return pass(source, null);
+  const keeps = new Set<string>();
+  for (let reading = 0; reading < FORGETFUL; reading++) {
+    try {
+      return await pass(source(), keeps);
+    } catch (error) {
+      if (!(error instanceof Forgotten)) throw error;
+      keeps.add(error.what);
+    }
+  }
+  return pass(source(), null);
+}

@@ -1,0 +1,110 @@
+import { codeOf } from '../../canonical/code.ts';
+import type { JsonObject } from '../../canonical/json.ts';
+import { activeCredentials, type Keyturn, parseDuration, type Request, type Result } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import type { Answer, Call, Options } from '../answer.ts';
+import { edited } from '../editor.ts';
+import { actAs, whoActs } from '../human.ts';
+import { meantBy, requireId } from '../operand.ts';
+import { writing } from '../project.ts';
+import { fields } from '../table.ts';
+import { planFrom } from './plan.ts';
+import { pairsOf } from './propose.ts';
+
+/** A human proposes something else in the place of a proposal, in their own name. */
+export function edit(call: Call): Promise<Answer> {
+  const typed = requireId(call);
+  const { arg, plan, config, ttl, as } = call.options;
+  if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
+  if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
+  const ttl_s = ttl === undefined ? null : parseDuration(ttl);
+  return writing(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const name = await whoActs(keyturn, as);
+    const seen = await keyturn.intents.review({ intent_id });
+    const request: Edit = {
+      intent_id,
+      ...(await changesIn(keyturn, seen, call.options)),
+      ...(ttl_s !== null && { expiry: new Date(Date.now() + ttl_s * 1000).toISOString() }),
+    };
+    await requirePossible(keyturn, request, name);
+    const { tool, proposer } = seen.intent;
+    const result = await actAs(
+      keyturn,
+      name,
+      (signer) => keyturn.intents.edit({ ...request, signer }),
+      () => [
+        `Edit: ${intent_id}, ${tool}, proposed by ${proposer}. It ends, and what ${name} signs replaces it`,
+      ],
+    );
+    return { result, lines: await editedLines(keyturn, intent_id, result) };
+  });
+}
+
+type Review = Result<'intents.review'>;
+type Edit = Omit<Request<'intents.edit'>, 'signer'>;
+type Changes = Pick<Edit, 'arguments' | 'plan' | 'declared_goal'>;
+
+async function changesIn(keyturn: Keyturn, seen: Review, options: Options): Promise<Changes> {
+  const { arg, plan, goal } = options;
+  if ([arg, plan, goal].every((one) => one === undefined)) return inEditor(seen);
+  return {
+    ...(arg !== undefined && { arguments: await argumentsWith(keyturn, seen, arg) }),
+    ...(plan !== undefined && { plan: await planFrom(keyturn, plan, options) }),
+    ...(goal !== undefined && { declared_goal: goal }),
+  };
+}
+
+async function argumentsWith(keyturn: Keyturn, { envelope: { effect } }: Review, words: readonly string[]) {
+  if (effect.kind !== 'tool')
+    refuse('USAGE', 'It is a plan, which has no arguments: name another with --plan.');
+  const texts = Object.fromEntries(pairsOf(words));
+  const { arguments: changed } = await keyturn.tools.arguments({ tool: effect.tool, texts });
+  return { ...effect.arguments, ...changed } as NonNullable<Edit['arguments']>;
+}
+
+/** Whatever else is in it was written there by hand, and is refused rather than left out. */
+async function inEditor({ envelope: { declared_goal, effect } }: Review): Promise<Changes> {
+  const given: JsonObject =
+    effect.kind === 'tool'
+      ? { declared_goal, arguments: effect.arguments }
+      : { declared_goal, plan: effect.plan, config: effect.config };
+  const made = await edited(given);
+  const other = [...Object.keys(made), ...Object.keys(given)].find((key) => !(key in given && key in made));
+  if (other !== undefined)
+    refuse('SHAPE_INVALID', `What was saved has to have just: ${Object.keys(given).join(', ')}.`);
+  if (effect.kind === 'tool') return made as Changes;
+  const { task_id } = effect;
+  return {
+    declared_goal: made.declared_goal,
+    plan: { plan: made.plan, config: made.config, task_id },
+  } as Changes;
+}
+
+/** Refuses before a passphrase is typed what would be refused after it. */
+async function requirePossible(keyturn: Keyturn, request: Edit, name: string): Promise<void> {
+  const person = (await keyturn.people.list()).principals.find((one) => one.name === name);
+  const [credential] = person ? activeCredentials(person) : [];
+  const { public_key } = credential ?? refuse('PRINCIPAL_UNKNOWN');
+  await keyturn.draft({ name, public_key }, (signer) => keyturn.intents.edit({ ...request, signer }));
+}
+
+async function editedLines(
+  keyturn: Keyturn,
+  before: string,
+  { intent_id, hash, proposer, expires_at }: Result<'intents.edit'>,
+): Promise<string[]> {
+  const humans = (await keyturn.people.list()).principals.filter(
+    ({ kind, status }) => kind === 'human' && status === 'active',
+  );
+  return [
+    `[OK] ${proposer} replaced ${before}. Nobody can approve that one any more`,
+    ...fields([
+      ['ID', intent_id],
+      ['Hash', hash],
+      ['Code', codeOf(hash)],
+      ['Expires', expires_at],
+      ['Next', humans.length > 1 ? 'another human approves it' : `keyturn turn ${intent_id}`],
+    ]),
+  ];
+}

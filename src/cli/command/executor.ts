@@ -1,0 +1,80 @@
+import { visible } from '../../canonical/visible.ts';
+import { type Executor, Keyturn } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { actAs, whoActs } from '../human.ts';
+import { isKeyBeginning } from '../operand.ts';
+import { reading, writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { fields, table } from '../table.ts';
+
+/** This host, or the one whose key is named, may run what is ordered. */
+export function add(call: Call): Promise<Answer> {
+  const [public_key] = call.operands;
+  const { name: named, reason = '' } = call.options;
+  if (named !== undefined) Keyturn.requireName(named);
+  return writing(call, async (keyturn) => {
+    const human = await whoActs(keyturn, call.options.as);
+    const key = public_key === undefined ? {} : { public_key: requireKey(public_key) };
+    const name = named === undefined ? {} : { name: named };
+    const result = await actAs(keyturn, human, (signer) =>
+      keyturn.system.addExecutor({ ...key, ...name, reason, signer }),
+    );
+    const lines = [`[OK] An executor "${result.name}" may run what is ordered for that name`];
+    return { result, lines: [...lines, ...fields([['Public key', result.public_key]])] };
+  });
+}
+
+/** Before a passphrase is typed. The store looks again. */
+function requireKey(text: string): string {
+  if (Buffer.from(text, 'base64').length === 32 && Buffer.from(text, 'base64').toString('base64') === text)
+    return text;
+  return refuse(
+    'USAGE',
+    `"${visible(text.slice(0, 60))}" is not the public key of a host: 44 characters of base64.`,
+  );
+}
+
+export function list(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const { executors } = await keyturn.system.get();
+    const result: Result<'executor list'> = { executors };
+    const headings = ['NAME', 'HOST', 'STATUS', 'ADDED', 'BY', 'PUBLIC KEY'];
+    return { result, lines: table(headings, result.executors.map(row)) };
+  });
+}
+
+function row(one: Result<'executor list'>['executors'][number]): string[] {
+  const { name, is_this_host, revoked_at, added_at, added_by, public_key } = one;
+  const status = revoked_at === null ? 'active' : 'revoked';
+  return [name, is_this_host ? 'this one' : '', status, added_at, added_by, public_key];
+}
+
+/** What it runs is stopped, and what it says of that decides nothing. */
+export function revoke(call: Call): Promise<Answer> {
+  const [which = ''] = call.operands;
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const by = await whoActs(keyturn, call.options.as);
+    const { name, public_key } = await executorOf(keyturn, which);
+    const result = await actAs(
+      keyturn,
+      by,
+      (signer) => keyturn.system.revokeExecutor({ public_key, reason, signer }),
+      () => [`Revoke: the executor "${name}" with the key ${public_key}; what it runs is stopped`],
+    );
+    return { result, lines: [`[OK] The executor "${name}" is revoked`] };
+  });
+}
+
+async function executorOf(keyturn: Keyturn, which: string): Promise<Executor> {
+  const { executors } = await keyturn.system.get();
+  const [only, ...others] = executors.filter((one) => isKeyBeginning(one.public_key, which));
+  if (!only) refuse('EXECUTOR_UNKNOWN', `No executor has the key "${visible(which.slice(0, 60))}".`);
+  if (others.length > 0)
+    refuse(
+      'ID_AMBIGUOUS',
+      `Several keys begin like this: ${[only, ...others].map((one) => `${one.public_key} (${one.name})`).join(', ')}.`,
+    );
+  return only;
+}

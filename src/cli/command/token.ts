@@ -1,0 +1,56 @@
+import { Keyturn, type Result as Verb } from '../../keyturn.ts';
+import type { Answer, Call } from '../answer.ts';
+import { actAs, whoActs } from '../human.ts';
+import { reading, writing } from '../project.ts';
+import type { Result } from '../schema.ts';
+import { fields, table } from '../table.ts';
+
+export function add(call: Call): Promise<Answer> {
+  const [name = ''] = call.operands;
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const by = await whoActs(keyturn, call.options.as);
+    const { token, digest } = Keyturn.makeToken(name);
+    const added = await actAs(keyturn, by, (signer) =>
+      keyturn.agents.addToken({ name, digest, reason, signer }),
+    );
+    const result: Result<'token add'> = { ...added, token };
+    return { result, lines: [`[OK] ${name} has a new token`, ...tokenLines(result)] };
+  });
+}
+
+/** The only time that it is shown. */
+export function tokenLines({ token, token_id }: { token: string; token_id: string }): string[] {
+  return [
+    ...fields([
+      ['Token', token],
+      ['Id', token_id],
+    ]),
+    'It is shown only now. Whoever has it can propose in this name.',
+  ];
+}
+
+export function list(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const result = await keyturn.agents.tokens();
+    const headings = ['AGENT', 'TOKEN', 'STATUS', 'ADDED', 'BY', 'LAST USED'];
+    return { result, lines: table(headings, result.tokens.map(row)) };
+  });
+}
+
+function row(token: Verb<'agents.tokens'>['tokens'][number]): string[] {
+  const { name, token_id, status, added_at, added_by, last_used_at } = token;
+  return [name, token_id, status, added_at, added_by, last_used_at ?? 'never here'];
+}
+
+export function revoke(call: Call): Promise<Answer> {
+  const [name = '', token_id = ''] = call.operands;
+  const reason = call.options.reason!;
+  return writing(call, async (keyturn) => {
+    const by = await whoActs(keyturn, call.options.as);
+    const result = await actAs(keyturn, by, (signer) =>
+      keyturn.agents.revokeToken({ name, token_id, reason, signer }),
+    );
+    return { result, lines: [`[OK] The token ${token_id} of ${name} is revoked`] };
+  });
+}

@@ -1,0 +1,51 @@
+import { as, ID, reason, type Spec } from '../spec.ts';
+
+const parallel = { flags: '--parallel <runs>', about: 'runs at once; without it as many as there are cores' };
+
+/** The service, the executor, and what an agent shows at the door. */
+export const SERVICE: readonly Spec[] = [
+  {
+    name: 'serve',
+    about: 'answer agents and people over HTTP, on this machine, and run what is ordered',
+    options: [
+      { flags: '--port <number>', about: 'another port than 7717; a passkey belongs to an exact address' },
+      { flags: '--host <address>', about: 'another address than localhost; nothing here is encrypted' },
+      { flags: '--no-execute', about: 'run nothing here' },
+      parallel,
+    ],
+    examples: ['keyturn serve', 'keyturn serve --port 8080 --no-execute'],
+    load: async () => (await import('../command/serve.ts')).serve,
+  },
+  {
+    name: 'execute',
+    about: 'run what is ordered for this host, as the orders come, without a service',
+    options: [parallel],
+    examples: ['keyturn execute'],
+    load: async () => (await import('../command/serve.ts')).execute,
+  },
+  {
+    name: 'token add',
+    about: 'a new token by which an agent shows a service who it is; printed once',
+    operands: [{ name: '<agent>', about: 'an agent that is enrolled' }],
+    options: [reason, as],
+    examples: ['keyturn token add bot --reason "the build server"'],
+    load: async () => (await import('../command/token.ts')).add,
+  },
+  {
+    name: 'token list',
+    about: 'list tokens, by whom they were added, and when each was used last',
+    examples: ['keyturn token list'],
+    load: async () => (await import('../command/token.ts')).list,
+  },
+  {
+    name: 'token revoke',
+    about: 'end a token',
+    operands: [
+      { name: '<agent>', about: 'whose it is' },
+      { name: '<token>', about: 'its id; `keyturn token list` shows it' },
+    ],
+    options: [reason, as],
+    examples: [`keyturn token revoke bot ${ID} --reason "it was in a log"`],
+    load: async () => (await import('../command/token.ts')).revoke,
+  },
+];

@@ -1,0 +1,144 @@
+import { visible } from '../canonical/visible.ts';
+import type { CapabilityWord, Result, StatusWord } from '../keyturn.ts';
+import { folded, widthOf } from './fold.ts';
+import type { Paint } from './paint.ts';
+import { ageOf, painted } from './status-word.ts';
+
+export interface TableLook {
+  readonly now: Date;
+  readonly paint: Paint;
+  /** Undefined where nothing has to fit: there is no terminal. */
+  readonly columns: number | undefined;
+}
+
+/** Where fewer characters fit in a line, each takes several lines. */
+const TABLE_COLUMNS = 60;
+/** The most of the room that is left which the tool and the name take, where the goal needs it. */
+const SHARES = [0.3, 0.2] as const;
+
+/** What a line of a list tells. */
+interface Line {
+  /** Under a heading of its own each; short where others are told from it. */
+  readonly ids: readonly string[];
+  readonly standing: StatusWord | CapabilityWord;
+  readonly at: string;
+  readonly tool: string;
+  /** Whose it is, under the last heading but one. */
+  readonly name: string;
+  readonly goal: string | null;
+}
+
+interface Headings {
+  readonly ids: readonly string[];
+  /** `by` a person or an agent, or `on` a host. */
+  readonly name: 'by' | 'on';
+}
+
+/** One line for each intent, in columns. */
+export function intentLines(intents: readonly Intent[], look: TableLook): string[] {
+  const lines = intents.map(({ intent_id, proposed_at: at, proposer: name, ...rest }) => ({
+    ...rest,
+    ids: [intent_id],
+    at,
+    name,
+  }));
+  return listLines({ ids: ['ID'], name: 'by' }, lines, look);
+}
+
+type Intent = Pick<
+  Result<'intents.list'>['intents'][number],
+  'intent_id' | 'standing' | 'proposed_at' | 'tool' | 'proposer' | 'goal'
+>;
+
+/** One line for each, in columns. Tool, name and goal give way, so that each line fits the terminal. */
+export function listLines(headings: Headings, lines: readonly Line[], look: TableLook): string[] {
+  const { now, paint, columns } = look;
+  const short = headings.ids.map((_, i) => shortIds(lines.map(({ ids }) => ids[i]!)));
+  const rows = lines.map(({ ids, standing, at, tool, name, goal }) => [
+    ...ids.map((id, i) => short[i]!(id)),
+    standing,
+    ageOf(at, now),
+    visible(tool),
+    visible(name),
+    goal === null ? '(not readable)' : visible(goal),
+  ]);
+  if (columns !== undefined && columns < TABLE_COLUMNS)
+    return rows.flatMap((row, i) => narrow(headings, row, lines[i]!, look));
+  const head = [...headings.ids, 'STATUS', 'AGE', 'TOOL', headings.name.toUpperCase(), 'GOAL'];
+  const widths = fitting([head, ...rows], columns);
+  const line = (row: readonly string[], style: (text: string, i: number) => string) =>
+    row
+      .map((text, i) => style(cut(text, widths[i]!), i))
+      .join('  ')
+      .trimEnd();
+  const styled =
+    ({ standing }: Line) =>
+    (text: string, i: number) => {
+      if (i === headings.ids.length) return text.replace(standing, () => painted(standing, paint));
+      return i === head.length - 1 ? paint('bold', text.trimEnd()) : text;
+    };
+  return [
+    paint(
+      'dim',
+      line(head, (text) => text),
+    ),
+    ...rows.map((row, i) => line(row, styled(lines[i]!))),
+  ];
+}
+
+function fitting(rows: readonly (readonly string[])[], columns: number | undefined): number[] {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => textWidth(row[i]!))));
+  const gaps = 2 * (widths.length - 1);
+  if (columns === undefined || sum(widths) + gaps < columns) return widths;
+  const fixed = widths.slice(0, -3);
+  const room = columns - 1 - gaps - sum(fixed);
+  const kept = widths
+    .slice(-3, -1)
+    .map((one, i) => Math.min(one, Math.max(5, Math.floor(room * SHARES[i]!))));
+  return [...fixed, ...kept, room - sum(kept)];
+}
+
+const sum = (widths: readonly number[]) => widths.reduce((total, one) => total + one, 0);
+
+function textWidth(text: string): number {
+  return [...text].reduce((sum, one) => sum + widthOf(one), 0);
+}
+
+/** As wide as the column: padded, or cut with a mark. */
+function cut(text: string, width: number): string {
+  const taken = textWidth(text);
+  if (taken <= width) return text + ' '.repeat(width - taken);
+  let used = 0;
+  const kept = [...text].filter((one) => {
+    used += widthOf(one);
+    return used < width;
+  });
+  return `${kept.join('')}…`.padEnd(width);
+}
+
+function narrow(
+  headings: Headings,
+  row: readonly string[],
+  { standing }: Line,
+  { paint, columns = TABLE_COLUMNS }: TableLook,
+): string[] {
+  const ids = row.slice(0, headings.ids.length);
+  const [, age = '', tool = '', name = '', goal = ''] = row.slice(headings.ids.length);
+  return [
+    `${ids[0]} ${painted(standing, paint)} ${age}`,
+    ...ids.slice(1).map((id, i) => `  ${headings.ids[i + 1]!.toLowerCase()} ${id}`),
+    `  ${tool} ${headings.name} ${name}`,
+    `  ${paint('bold', goal)}`,
+  ].flatMap((line) => folded(line, columns, 4));
+}
+
+const SHORT = 8;
+
+/** The first 8 characters of an id, or as many as tell it from the others that are shown. */
+function shortIds(ids: readonly string[]): (id: string) => string {
+  return (id) => {
+    let length = SHORT;
+    while (ids.some((other) => other !== id && other.startsWith(id.slice(0, length)))) length += 1;
+    return id.slice(0, length);
+  };
+}

@@ -1,0 +1,106 @@
+import type { ReasonCode } from '../refusal.ts';
+import type { Problem } from '../serve/status.ts';
+
+export interface CallOptions {
+  /** Ends the call. A proposal that was sent may have arrived: send it again with the same idempotency key to know. */
+  readonly signal?: AbortSignal;
+  /** How long one request of a wait may take; 25 seconds unless told, and 60 at most. */
+  readonly poll_s?: number;
+}
+
+/** A no of the service, with the same code, message, advice and facts that the library would give. */
+export class ServiceRefusal extends Error {
+  /** A service that is newer may know more of them. */
+  readonly code: ReasonCode | (string & Record<never, never>);
+  readonly number: number;
+  /** What a human can do about it. */
+  readonly advice: string;
+  readonly facts: Problem['facts'];
+  /** The status of the answer. */
+  readonly status: number;
+
+  constructor({ detail, code, number, advice, facts, status }: Problem) {
+    super(detail);
+    this.name = 'ServiceRefusal';
+    this.code = code;
+    this.number = number;
+    this.advice = advice;
+    this.facts = facts;
+    this.status = status;
+  }
+}
+
+export interface Asking {
+  ask(path: string, request: object, options: CallOptions): Promise<unknown>;
+  /** Spends a link. Returns the cookie of the session; an empty text where the browser keeps it. */
+  open(link: string, options: CallOptions): Promise<string>;
+}
+
+export function asker(address: string, shown: Readonly<Record<string, string>>): Asking {
+  const base = address.replace(/\/+$/, '');
+  const send = (path: string, request: object, { signal, poll_s }: CallOptions) =>
+    fetch(base + path, {
+      method: 'POST',
+      headers: {
+        ...shown,
+        'content-type': 'application/json',
+        ...(poll_s !== undefined && { prefer: `wait=${poll_s}` }),
+      },
+      body: JSON.stringify(request),
+      // A token is for this service, and not for whomever it names.
+      redirect: 'error',
+      ...(signal && { signal }),
+    });
+  return {
+    ask: (path, request, options) =>
+      askedAgain(async () => answerIn(await send(path, request, options)), options.signal),
+    open: async (link, options) => {
+      const response = await send('/v1/session', { link }, options);
+      await answerIn(response);
+      return response.headers
+        .getSetCookie()
+        .map((one) => one.split(';', 1)[0])
+        .join('; ');
+    },
+  };
+}
+
+async function answerIn(response: Response): Promise<unknown> {
+  const type = response.headers.get('content-type') ?? '';
+  if (response.ok && /^application\/json\b/.test(type)) return response.json();
+  if (!response.ok && /^application\/problem\+json\b/.test(type))
+    throw new ServiceRefusal((await response.json()) as Problem);
+  await response.body?.cancel();
+  throw new Error(`What answered at ${response.url} is no Keyturn service: ${response.status} ${type}`);
+}
+
+/** A service that stops answers at once, again and again until it is gone. */
+const POLL_LEAST_MS = 1_000;
+
+/** Only a wait is answered with WAIT_OVER, and its answer is to ask again. */
+async function askedAgain<T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  for (;;) {
+    const least = Date.now() + POLL_LEAST_MS;
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ServiceRefusal && error.code === 'WAIT_OVER')) throw error;
+    }
+    await pause(least - Date.now(), signal);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done, failed) => {
+    if (signal?.aborted) return failed(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      failed(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      done();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

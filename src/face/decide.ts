@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import type { IntentState } from '../gate/state.ts';
+import { statusWordOf } from '../gate/status-word.ts';
+import type { Signer } from '../identity/act.ts';
+import { check } from '../journey/check.ts';
+import type { Context } from '../journey/context.ts';
+import { grant, turn } from '../journey/grant.ts';
+import { offer } from '../journey/offer.ts';
+import { review } from '../journey/review.ts';
+import { submit } from '../journey/submit.ts';
+import { explain } from '../refusal.ts';
+import { effect, envelope } from './effect.ts';
+import { capabilityScope, grantAsked, offerAsked, order, orderAsked, orderOf } from './order.ts';
+import { askedHash, askedId, digest, id, intent, name, reasonCode, time } from './parts.ts';
+import { shown } from './shown.ts';
+import { act, here, read, write } from './verb.ts';
+
+/** An intent with the word for where it stands now. */
+export function standingIntent({ clock }: Context, state: IntentState): z.output<typeof intent> {
+  return { ...state, standing: statusWordOf(state, clock()) };
+}
+
+/** From the first look at a proposal to the order of its run. */
+export const deciding = {
+  review: read({
+    open_to: 'people',
+    about: 'Everything a human sees before the key is turned, read from the bytes that the hash covers.',
+    input: () => z.strictObject({ intent_id: askedId }),
+    output: () =>
+      z.strictObject({
+        intent,
+        envelope: envelope(),
+        effect: effect(),
+        /** For a plan that has not run, with every change as a diff. */
+        shown,
+        /** What a human may turn to when a run fails: a yes covers it, too. */
+        alternates: z.array(shown).readonly(),
+      }),
+    run: async ({ context }, { intent_id }) => {
+      const { state, ...seen } = await review(context, intent_id);
+      return { intent: standingIntent(context, state), ...seen };
+    },
+  }),
+
+  check: read({
+    open_to: 'people',
+    about: 'Whether it may run now: approved, ordered, and nothing in the way. It asks no policies.',
+    input: () => z.strictObject({ intent_id: askedId, hash: askedHash }),
+    output: () =>
+      z.discriminatedUnion('eligible', [
+        z.strictObject({ intent_id: id, hash: digest, eligible: z.literal(true) }),
+        z.strictObject({
+          intent_id: id,
+          hash: digest,
+          eligible: z.literal(false),
+          code: reasonCode,
+          words: z.string(),
+          advice: z.string(),
+          /** When it ran, where that is the reason. */
+          executed_at: time.nullable(),
+        }),
+      ]),
+    run: async ({ context }, { intent_id, hash }) => {
+      const verdict = await check(context, intent_id, hash);
+      if (verdict.eligible) return { intent_id, hash, eligible: true as const };
+      const { code, executed_at } = verdict;
+      const { meaning, advice } = explain(code);
+      const words = verdict.words ?? meaning;
+      return { intent_id, hash, eligible: false as const, code, words, advice, executed_at };
+    },
+  }),
+
+  submit: write({
+    open_to: 'people',
+    about: 'Submit an intent under a delegation, signed by the delegate. It may stand for the approval.',
+    input: () => z.strictObject({ intent_id: askedId, hash: askedHash, delegation: z.string() }),
+    output: () =>
+      z.strictObject({
+        intent_id: id,
+        hash: digest,
+        by: name,
+        delegation: id,
+        /** The human as whose approval it counts; `null` when a human still has to approve. */
+        approver: name.nullable(),
+        expires_at: time,
+      }),
+    here: here<{ readonly signer: Signer }>('signer'),
+    run: async ({ context }, request) => {
+      const { subject: intent_id, body } = await submit(context, request);
+      const { hash, by, delegation, approver, expires_at } = body;
+      return { intent_id, hash, by, delegation, approver: approver?.by ?? null, expires_at };
+    },
+  }),
+
+  offer: write({
+    open_to: 'people',
+    about:
+      'What a grant would be about, before it is signed. What it refuses is recorded as the grant would be.',
+    input: offerAsked,
+    output: () =>
+      z.strictObject({
+        intent,
+        shown,
+        /** What the effect reaches: the scope unless less is asked for. */
+        needs: capabilityScope,
+        audience: z.string(),
+        ttl_s: z.int(),
+      }),
+    run: async ({ context }, request) => {
+      const { state, ...offered } = await offer(context, request);
+      return { intent: standingIntent(context, state), ...offered };
+    },
+  }),
+
+  grant: act({
+    open_to: 'people',
+    about: 'Order one run of what is approved; a delegate signs with its delegation.',
+    input: grantAsked,
+    output: () =>
+      order().extend({
+        /** Two humans went past the policies, or past a freeze. */
+        glass: z.boolean(),
+        /** False where it is issued when the run is claimed. */
+        issued: z.boolean(),
+        /** The capability itself, for who runs it elsewhere; `null` where it is not issued. It is told only here. */
+        token: z.string().nullable(),
+      }),
+    run: async ({ context }, request) => {
+      const { glass, token, ...given } = await grant(context, request);
+      return { ...orderOf(given), glass, issued: token !== null, token };
+    },
+  }),
+
+  turn: act({
+    open_to: 'people',
+    about: 'Approve and order one run with one signature. Who has approved it before only orders it.',
+    input: () => orderAsked().extend({ approval_ttl_s: z.number().positive().optional() }),
+    output: () =>
+      order().extend({
+        /** Until when the approval counts; `null` where it was approved before. */
+        approved_until: time.nullable(),
+      }),
+    run: async ({ context }, request) => {
+      const { approved_until, ...given } = await turn(context, request);
+      return { ...orderOf(given), approved_until };
+    },
+  }),
+};

@@ -1,0 +1,177 @@
+import * as z from 'zod';
+import type { Holder } from '../capability/proof.ts';
+import type { OnOutput, Progress } from '../journey/derived.ts';
+import type { LookRequest } from '../journey/ready.ts';
+import type { Report } from '../journey/record.ts';
+import { outputOf } from '../journey/result.ts';
+import { look, type Preview, preview, run } from '../journey/run.ts';
+import { printedText } from '../story/tell.ts';
+import { standingIntent } from './decide.ts';
+import { effect } from './effect.ts';
+import { capabilityScope, conditions } from './order.ts';
+import {
+  askedHash,
+  askedId,
+  digest,
+  id,
+  intent,
+  name,
+  output,
+  publicKey,
+  reasonCode,
+  time,
+} from './parts.ts';
+import { shown } from './shown.ts';
+import { here, type OpenProject, once, read, write } from './verb.ts';
+
+const meant = {
+  intent_id: askedId,
+  hash: askedHash,
+  /** The text of one from elsewhere, such as one that was made narrower; without it the one that was ordered here. */
+  capability: z.string().optional(),
+};
+
+/** The key of who a capability is bound to. */
+type Held = { readonly holder_key?: Holder | undefined };
+
+type Watched = Held & {
+  readonly abort?: AbortSignal | undefined;
+  readonly isWanted?: (() => boolean) | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onClaimed?: ((execution_id: string) => void) | undefined;
+  readonly onOutput?: OnOutput | undefined;
+  readonly onRecorded?: (() => void) | undefined;
+};
+
+const looked = once(() =>
+  z
+    .strictObject({
+      intent,
+      effect: effect(),
+      /** Confined as the capability confines it. */
+      shown,
+      /** What allows the run. */
+      capability: z.strictObject({
+        capability_id: id,
+        by: name,
+        scope: capabilityScope,
+        conditions,
+        holder: publicKey.nullable(),
+        expires_at: time,
+        /** How many times it was made narrower. */
+        depth: z.int(),
+        /** Two humans went past the policies, or past a freeze. */
+        glass: z.boolean(),
+      }),
+      /** For `run`: that this is what was shown. */
+      seen: digest,
+    })
+    .meta({ id: 'preview' }),
+);
+
+const report = once(() =>
+  z
+    .strictObject({
+      execution_id: id,
+      intent_id: id,
+      capability_id: id,
+      tool: name,
+      result: z.enum(['success', 'failure', 'partial', 'rolled_back']),
+      /** Why it is no success. */
+      reason_code: reasonCode.nullable(),
+      exit_code: z.int().nullable(),
+      signal: z.string().nullable(),
+      started_at: time,
+      finished_at: time,
+      /** As text: what is not UTF-8 is replaced. Of a plan, its report as JSON. */
+      stdout: z.string(),
+      stderr: z.string(),
+      /** How many bytes it printed beyond what is kept. */
+      left_out: z.strictObject({ stdout: z.int(), stderr: z.int() }),
+      /** Where the reports of a plan are; `null` for a tool. */
+      folder: z.string().nullable(),
+      /** Why not all of them are there; `plans.report` makes them again. */
+      reports_missing: reasonCode.nullable(),
+    })
+    .meta({ id: 'report' }),
+);
+
+/** A run: what it would do, doing it, and what it printed. */
+export const executing = {
+  look: write({
+    open_to: 'people',
+    about: 'What a run would do, looked at as a run would. What it refuses is recorded, as an attempt.',
+    input: () => z.strictObject(meant),
+    output: looked,
+    here: here<Held>('holder_key'),
+    run: async ({ context }, asked) => previewOf(context, await look(context, lookOf(asked))),
+  }),
+
+  preview: read({
+    open_to: 'people',
+    about: 'The same, and nothing is recorded.',
+    input: () => z.strictObject(meant),
+    output: looked,
+    here: here<Held>('holder_key'),
+    run: async ({ context }, asked) => previewOf(context, await preview(context, lookOf(asked))),
+  }),
+
+  run: write({
+    open_to: 'people',
+    about: 'Run it here, once, and record how it ended.',
+    input: () =>
+      z.strictObject({
+        ...meant,
+        /** What `look`, `intents.turn` or `intents.grant` answered. Asking with it is the yes: there is no default. */
+        seen: z.string(),
+      }),
+    output: report,
+    here: here<Watched>(
+      'holder_key',
+      'abort',
+      'isWanted',
+      'onProgress',
+      'onClaimed',
+      'onOutput',
+      'onRecorded',
+    ),
+    run: async ({ context }, { capability, holder_key, ...asked }) =>
+      reportOf(await run(context, { ...asked, ...lookOf({ ...asked, capability, holder_key }) })),
+  }),
+
+  output: read({
+    open_to: 'people',
+    about: 'What a run printed, as text; or why that is not there. Empty while it runs.',
+    input: () => z.strictObject({ execution_id: askedId }),
+    output: () => output,
+    run: ({ context }, { execution_id }) => outputOf(context, execution_id),
+  }),
+};
+
+type Asked = Pick<LookRequest, 'intent_id' | 'hash'> & Held & { readonly capability?: string | undefined };
+
+function lookOf({ intent_id, hash, capability: text, holder_key: holder }: Asked): LookRequest {
+  const capability = { ...(text !== undefined && { text }), ...(holder && { holder }) };
+  return { intent_id, hash, capability };
+}
+
+function previewOf(
+  context: OpenProject['context'],
+  { state, effect, shown, seen, capability }: Preview,
+): z.output<ReturnType<typeof looked>> {
+  const { recorded, held } = capability;
+  const { scope, conditions, holder, expires_at } = held.claims;
+  const { capability_id, by, issued } = recorded;
+  const allows = { scope, conditions, holder, expires_at, depth: held.depth, glass: issued.glass };
+  const intent = standingIntent(context, state);
+  return { intent, effect, shown, capability: { capability_id, by, ...allows }, seen };
+}
+
+function reportOf({ stdout, stderr, reports: _, ...ended }: Report): z.output<ReturnType<typeof report>> {
+  return {
+    ...ended,
+    stdout: printedText(stdout.bytes),
+    stderr: printedText(stderr.bytes),
+    left_out: { stdout: stdout.total - stdout.bytes.length, stderr: stderr.total - stderr.bytes.length },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Context } from '../journey/context.ts';
+import { refuse } from '../refusal.ts';
+import type { Telemetry } from '../telemetry.ts';
+import { callerOf, type NamedCaller } from './caller.ts';
+import { type Methods, methodsOf, type OpenProject, type Verbs } from './verb.ts';
+import { VERBS } from './verbs.ts';
+
+/** Every verb, by namespace. */
+export type Face = { readonly [N in keyof typeof VERBS]: Methods<(typeof VERBS)[N]> };
+
+/** The verbs as a door opens them for somebody. Who they are is looked up at every call. */
+export function faceFor(
+  { context: opened, ...project }: Omit<OpenProject, 'caller'>,
+  telemetry: Telemetry,
+  { name, account = null, mayWrite }: NamedCaller,
+): Face {
+  const context = { ...opened, account, ...(mayWrite && onceProven(opened, mayWrite)) };
+  const who = () => callerOf(opened, name);
+  const namespaces = Object.entries(VERBS).map(([namespace, verbs]) => [
+    namespace,
+    methodsOf(namespace, verbs as Verbs, { ...project, context }, telemetry, who),
+  ]);
+  return Object.fromEntries(namespaces) as Face;
+}
+
+function onceProven({ store }: Context, may_write: () => boolean): Pick<Context, 'store' | 'may_write'> {
+  const commit: Context['store']['commit'] = async (commit) =>
+    may_write() ? store.commit(commit) : refuse('SESSION_READS');
+  return { store: { ...store, commit }, may_write };
+}

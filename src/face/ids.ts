@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { findId } from '../journey/find.ts';
+import { read } from './verb.ts';
+
+/** What was meant by the first characters of an id. */
+export const ids = {
+  find: read({
+    open_to: 'people',
+    about: 'The whole id of what begins like this. Refused where none does, and where several do.',
+    input: () =>
+      z.strictObject({
+        of: z.enum(['intent', 'execution', 'capability', 'delegation', 'conversation']),
+        /** At least 4 characters. */
+        id: z.string().max(128),
+      }),
+    output: () => z.strictObject({ id: z.string() }),
+    run: async ({ context }, request) => ({ id: await findId(context, request) }),
+  }),
+};

@@ -1,0 +1,160 @@
+import * as z from 'zod';
+import type { PlanSpec } from '../plan/spec.ts';
+import { planEffect } from './effect.ts';
+import { code, id, reasonCode } from './parts.ts';
+import { shown } from './shown.ts';
+import { act, here, nothing, once, read, write } from './verb.ts';
+
+const bytes = here<{ readonly plan: Uint8Array; readonly config: Uint8Array | null }>('plan', 'config');
+const problem = once(() =>
+  z
+    .strictObject({
+      /** Which of the two texts it stands in. */
+      source: z.enum(['plan', 'config']),
+      line: z.int(),
+      column: z.int(),
+      pointer: z.string(),
+      code: reasonCode,
+      message: z.string(),
+    })
+    .readonly(),
+);
+/** A plan as `propose` takes it, from a file that an agent wrote. */
+export const planSpec = once(
+  () =>
+    z.strictObject({
+      plan: z.record(z.string(), z.json()),
+      config: z.record(z.string(), z.json()).nullable(),
+      task_id: z.string(),
+    }) as unknown as z.ZodType<PlanSpec>,
+);
+const chosen = {
+  /** Ids of checkpoints; all of them when empty. */
+  checkpoints: z.array(z.string()).readonly().optional(),
+  /** Paths that stay as they are. */
+  except: z.array(z.string()).readonly().optional(),
+  /** A human's word for a run whose host this machine cannot see. */
+  host_is_dead: z.boolean().optional(),
+};
+const undone = once(() =>
+  z
+    .strictObject({
+      execution_id: id,
+      status: z.enum(['rolled_back', 'stuck', 'preview']),
+      paths: z
+        .array(
+          z
+            .strictObject({
+              checkpoint_id: id,
+              path: z.string(),
+              step: z.enum(['nothing', 'restore', 'remove', 'move_back', 'refuse', 'except']),
+              done: z.boolean(),
+              code: code.optional(),
+              message: z.string().optional(),
+            })
+            .readonly(),
+        )
+        .readonly(),
+      folders_removed: z.array(z.string()).readonly(),
+      not_undone: z.array(z.string()).readonly(),
+      instructions: z.array(z.string()).readonly(),
+    })
+    .meta({ id: 'rollback' }),
+);
+
+// The executor of plans is large, so it is loaded by whoever needs it.
+const load = () => import('../journey/plan.ts');
+const reports = () => import('../journey/plan-report.ts');
+const rollbacks = () => import('../journey/rollback.ts');
+
+/** Plans of changes to files, and their undo. */
+export const plans = {
+  read: read({
+    open_to: 'anyone',
+    about: 'Read a plan as an agent wrote it: what `propose` takes, or everything that is wrong with it.',
+    input: nothing,
+    output: () =>
+      z.union([
+        z.strictObject({ spec: planSpec() }),
+        z.strictObject({ problems: z.array(problem()).readonly() }),
+      ]),
+    here: bytes,
+    run: async ({ context }, source) => {
+      const found = await (await load()).readPlan(context, source);
+      return 'spec' in found ? { spec: found.spec } : { problems: found.problems };
+    },
+  }),
+
+  validate: read({
+    open_to: 'anyone',
+    about: 'Everything that is wrong with a plan, each with its place.',
+    input: nothing,
+    output: () =>
+      z.strictObject({
+        plan_id: z.string().nullable(),
+        actions: z.int(),
+        problems: z.array(problem()).readonly(),
+      }),
+    here: bytes,
+    run: async ({ context }, source) => (await load()).validatePlan(context, source),
+  }),
+
+  preview: read({
+    open_to: 'people',
+    about: 'What a plan would do to the files as they are now. Touches nothing.',
+    input: () => z.strictObject({ spec: planSpec() }),
+    output: () =>
+      z.strictObject({
+        plan_id: z.string(),
+        effect: planEffect(),
+        shown,
+      }),
+    run: async ({ context }, { spec }) => {
+      const { effect, shown } = await (await load()).previewPlan(context, spec);
+      return { plan_id: effect.plan_id, effect, shown };
+    },
+  }),
+
+  report: write({
+    open_to: 'people',
+    about: 'Make the missing reports of a recorded run again. What is there stays as it is.',
+    input: () => z.strictObject({ execution_id: z.string() }),
+    output: () =>
+      z.strictObject({
+        execution_id: id,
+        folder: z.string(),
+        /** The reports that were missing and are there now. */
+        written: z.array(z.string()).readonly(),
+      }),
+    run: async ({ context }, { execution_id }) => ({
+      execution_id,
+      ...(await (await reports()).reportPlan(context, execution_id)),
+    }),
+  }),
+
+  missingReports: read({
+    open_to: 'people',
+    about: 'Which reports of a finished run, by the folder that its claim names, are not there.',
+    input: () => z.strictObject({ folder: z.string() }),
+    output: () => z.strictObject({ names: z.array(z.string()).readonly() }),
+    run: async ({ layout }, { folder }) => ({
+      names: await (await reports()).missingReports(layout.root, folder),
+    }),
+  }),
+
+  previewRollback: read({
+    open_to: 'people',
+    about: 'What the rollback of a run would do: by its id, a beginning of it, its intent, or `last`.',
+    input: () => z.strictObject({ run: z.string(), ...chosen }),
+    output: undone,
+    run: async ({ context }, { run, ...rest }) => (await rollbacks()).previewRollback(context, run, rest),
+  }),
+
+  rollback: act({
+    open_to: 'people',
+    about: 'Undo a run of a plan, whole, by checkpoint, or but for some paths.',
+    input: () => z.strictObject({ execution_id: z.string(), reason: z.string(), ...chosen }),
+    output: undone,
+    run: async ({ context }, request) => (await rollbacks()).rollback(context, request),
+  }),
+};

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import type { Signer } from '../identity/act.ts';
+import type { Envelope } from '../intent/envelope.ts';
+import type { Proposal } from '../journey/propose.ts';
+import { digest, id, name, time } from './parts.ts';
+import { once } from './verb.ts';
+
+/** What whoever proposed something is told. */
+export const proposal = once(() =>
+  z.strictObject({
+    intent_id: id,
+    hash: digest,
+    tool: name,
+    effect_digest: digest,
+    proposer: name,
+    /** Whether the proposer's key signed it. */
+    signed: z.boolean(),
+    replaces: id.nullable(),
+    expires_at: time,
+    /** Who has it can withdraw the intent. It is told only here. Null where the proposer signed. */
+    receipt: z.string().nullable(),
+    /** It was proposed before, under the same idempotency key. */
+    repeated: z.boolean(),
+  }),
+);
+
+export function proposalAnswer(
+  { intent_id, hash, receipt, repeated, envelope }: Proposal,
+  signer: Signer | undefined,
+) {
+  return {
+    intent_id,
+    hash,
+    tool: nameOf(envelope.effect),
+    effect_digest: envelope.effect.digest,
+    proposer: envelope.issuer,
+    signed: signer !== undefined,
+    replaces: envelope.replaces,
+    expires_at: envelope.expiry,
+    receipt,
+    repeated,
+  };
+}
+
+function nameOf(effect: Envelope['effect']): string {
+  return effect.kind === 'tool' ? effect.tool : String(effect.plan.plan_id);
+}

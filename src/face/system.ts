@@ -1,0 +1,185 @@
+import * as z from 'zod';
+import * as timing from '../journey/clock.ts';
+import { addControlKey } from '../journey/control.ts';
+import * as executing from '../journey/executor.ts';
+import * as freezing from '../journey/freeze.ts';
+import { createControlKey, executorKeyIn, ownExecutorKey } from '../project/keys.ts';
+import { gcOutcome, gcPreview } from './gc.ts';
+import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
+import { statusVerb } from './status.ts';
+import { act, nothing, once, read } from './verb.ts';
+
+const scope = z.enum(['system', 'tenant', 'agent', 'tool']);
+const askedFreeze = once(() =>
+  z.strictObject({
+    scope,
+    /** The agent or the tool; the tenant and the system are this one. */
+    name: z.string().optional(),
+    reason: z.string(),
+  }),
+);
+const frozen = once(() => z.strictObject({ scope, name: z.string(), ...why }).meta({ id: 'frozen' }));
+const executor = z
+  .strictObject({
+    name,
+    public_key: publicKey,
+    is_this_host: z.boolean(),
+    added_at: time,
+    added_by: name,
+    revoked_at: time.nullable(),
+  })
+  .meta({ id: 'known-executor' });
+
+/** What holds for the whole project: freezes, keys, executors, the clock, what takes room. */
+export const system = {
+  status: statusVerb,
+
+  get: read({
+    open_to: 'people',
+    about: 'Control keys, executors, active policies, and what is frozen.',
+    input: nothing,
+    output: () =>
+      z.strictObject({
+        origin: z.string(),
+        ledger_key: z.string(),
+        /** The newest last: it signs from now on. */
+        control_keys: z.array(publicKey).readonly(),
+        executors: z.array(executor),
+        policy: digest.nullable(),
+        freezes: z.array(freeze.readonly()).readonly(),
+      }),
+    run: async ({ context, layout }) => {
+      const { executors, ...found } = await context.store.system();
+      const own = executorKeyIn(layout);
+      return {
+        ...found,
+        executors: executors.map((one) => ({ ...one, is_this_host: one.public_key === own })),
+      };
+    },
+  }),
+
+  freeze: act({
+    open_to: 'people',
+    about: 'Stop everything, one tenant, one proposer or one tool: nothing starts, and what runs is stopped.',
+    input: askedFreeze,
+    output: frozen,
+    run: async ({ context }, request) => frozenOf(await freezing.freeze(context, request)),
+  }),
+
+  unfreeze: act({
+    open_to: 'people',
+    about: 'Let go of what was frozen.',
+    input: askedFreeze,
+    output: frozen,
+    run: async ({ context }, request) => frozenOf(await freezing.unfreeze(context, request)),
+  }),
+
+  rotateControlKey: act({
+    open_to: 'people',
+    about: 'A new key signs capabilities from now on. The older ones still verify what they signed.',
+    input: () => z.strictObject({ reason: z.string() }),
+    output: () => z.strictObject({ public_key: publicKey, keys: z.int(), ...why }),
+    run: async ({ context, layout }, { reason, signer }) => {
+      const { public_key } = createControlKey(layout);
+      const { body } = await addControlKey(context, { public_key, reason, signer });
+      const { control_keys } = await context.store.system();
+      return { public_key, keys: control_keys.length, by: body.by, reason };
+    },
+  }),
+
+  addExecutor: act({
+    open_to: 'people',
+    about: 'Another host, or this one, may run what is ordered for an executor of this name.',
+    input: () =>
+      z.strictObject({
+        /** Of this host, unless told. */
+        public_key: z.string().optional(),
+        /** What keyturn.yaml says, unless told. */
+        name: z.string().optional(),
+        reason: z.string(),
+      }),
+    output: () => z.strictObject({ name, public_key: publicKey, ...why }),
+    run: async ({ context, layout, config }, { public_key, name = config.executor, ...asked }) => {
+      const key = public_key ?? ownExecutorKey(layout).public_key;
+      const { body } = await executing.addExecutor(context, { ...asked, name, public_key: key });
+      return { name: body.name, public_key: body.public_key, by: body.by, reason: body.reason };
+    },
+  }),
+
+  revokeExecutor: act({
+    open_to: 'people',
+    about: 'What this host runs is stopped, and what it says of that decides nothing.',
+    input: () => z.strictObject({ public_key: z.string(), reason: z.string() }),
+    output: () => z.strictObject({ name, public_key: publicKey, ...why }),
+    run: async ({ context }, request) => {
+      const { body } = await executing.revokeExecutor(context, request);
+      const { public_key, by, reason } = body;
+      const { executors } = await context.store.system();
+      const { name } = executors.find((one) => one.public_key === public_key)!;
+      return { name, public_key, by, reason };
+    },
+  }),
+
+  checkClock: read({
+    open_to: 'people',
+    about: 'Refuse where the clock of this machine does not fit the ledger.',
+    input: nothing,
+    output: () => z.strictObject({ /** The time of the newest entry. */ newest: time.nullable() }),
+    run: async ({ context }) => ({ newest: await timing.checkClock(context) }),
+  }),
+
+  acceptClock: act({
+    open_to: 'people',
+    about: 'A human says that the clock of this machine is right.',
+    input: () => z.strictObject({ reason: z.string() }),
+    output: () => z.strictObject({ now: time, ...why }),
+    run: async ({ context }, request) => {
+      const { body } = await timing.acceptClock(context, request);
+      return { now: body.now, by: body.by, reason: body.reason };
+    },
+  }),
+
+  previewGc: read({
+    open_to: 'people',
+    about: 'Which backups and old objects are old enough to go, and why the others stay.',
+    input: () =>
+      z.strictObject({
+        older_than_s: z.number().optional(),
+        keep_bytes: z.number().optional(),
+        undoable_too: z.boolean().optional(),
+      }),
+    output: () => gcPreview,
+    run: async ({ context }, request) => (await import('../journey/gc.ts')).previewGc(context, request),
+  }),
+
+  gc: act({
+    open_to: 'people',
+    about: 'Remove exactly the backups and objects that a preview listed.',
+    input: () =>
+      z.strictObject({
+        runs: z.array(z.looseObject({ execution_id: id, undoable: z.boolean() })).readonly(),
+        objects: z
+          .array(z.looseObject({ digest, undo: z.array(z.string()).readonly() }))
+          .readonly()
+          .optional(),
+        reason: z.string(),
+      }),
+    output: () => gcOutcome,
+    run: async ({ context }, request) => (await import('../journey/gc.ts')).gc(context, request),
+  }),
+
+  leftovers: read({
+    open_to: 'people',
+    about: 'Temporary files that a killed run left behind.',
+    input: nothing,
+    output: () => z.strictObject({ files: z.array(z.string()) }),
+    run: async ({ context }) => ({
+      files: await (await import('../journey/leftovers.ts')).leftovers(context),
+    }),
+  }),
+};
+
+function frozenOf({ body }: Awaited<ReturnType<typeof freezing.freeze | typeof freezing.unfreeze>>) {
+  const { scope, name, by, reason } = body;
+  return { scope, name, by, reason };
+}

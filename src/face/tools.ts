@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import type { Json } from '../canonical/json.ts';
+import { readArguments } from '../journey/look.ts';
+import { lintRegistry, loadRegistry, lockRegistry } from '../tool/registry.ts';
+import { reasonCode, tool } from './parts.ts';
+import { nothing, read, write } from './verb.ts';
+
+/** What may be proposed. The registry is looked at here; only a locked one is ever run from. */
+export const tools = {
+  list: read({
+    open_to: 'anyone',
+    about: 'The tools of the registry, with their parameters.',
+    input: nothing,
+    output: () => z.strictObject({ tools: z.array(tool) }),
+    run: async ({ config, layout }) => {
+      const { tools } = loadRegistry(config.registry_path, { root: layout.root, requireReadOnly: false });
+      return { tools: [...tools.values()].map(summaryOf) };
+    },
+  }),
+
+  arguments: read({
+    open_to: 'anyone',
+    about:
+      'Give each text the type that its parameter has. What has no parameter stays text, and is refused by name later.',
+    input: () => z.strictObject({ tool: z.string(), texts: z.record(z.string(), z.string()) }),
+    output: () => z.strictObject({ arguments: z.record(z.string(), z.json() as unknown as z.ZodType<Json>) }),
+    run: async ({ context }, { tool, texts }) => ({
+      arguments: readArguments(context, tool, new Map(Object.entries(texts))),
+    }),
+  }),
+
+  lint: read({
+    open_to: 'people',
+    about: 'Everything that is wrong with the registry, and what is only worth a look.',
+    input: nothing,
+    output: () =>
+      z.strictObject({
+        registry: z.string(),
+        faults: z.array(
+          z
+            .strictObject({ code: reasonCode, message: z.string(), line: z.int(), column: z.int() })
+            .readonly(),
+        ),
+      }),
+    run: async ({ config }) => ({
+      registry: config.registry_path,
+      faults: lintRegistry(config.registry_path),
+    }),
+  }),
+
+  lock: write({
+    open_to: 'people',
+    about: 'Take from everybody the right to write to the registry. Only a locked one is run from.',
+    input: nothing,
+    output: () => z.strictObject({ registry: z.string(), changed: z.boolean() }),
+    run: async ({ config }) => ({
+      registry: config.registry_path,
+      changed: lockRegistry(config.registry_path),
+    }),
+  }),
+};
+
+type Tool = ReturnType<typeof loadRegistry>['tools'] extends ReadonlyMap<string, infer T> ? T : never;
+
+function summaryOf({ name, summary, executable, sandbox, undo, timeout_s, parameters }: Tool) {
+  return { name, summary, executable, sandbox, undo, timeout_s, parameters };
+}

@@ -1,0 +1,47 @@
+import type { Event } from '../event/event.ts';
+import { proofAssurance } from '../identity/assurance.ts';
+import { refuse } from '../refusal.ts';
+import { signersOf } from './signers.ts';
+import type { Approval, IntentState } from './state.ts';
+
+/** Approved once enough different humans have signed: one who signs twice counts once. */
+export function withApproval(state: IntentState, approval: Approval): IntentState {
+  const approvals = [...state.approvals, approval];
+  const enough = signersOf(approvals).length >= state.approvals_needed;
+  return { ...state, approvals, status: enough ? 'approved' : state.status };
+}
+
+/** A delegation that says so counts as an approval by the human at its root. The store knows whether it says so. */
+export function delegated(state: IntentState, { body }: Event<'intent.delegated'>): IntentState {
+  const { approver, signed_at, expires_at, delegation } = body;
+  const submitted = { ...state, delegates: [...new Set([...state.delegates, body.by])] };
+  if (approver === null) return submitted;
+  return withApproval(submitted, {
+    ...approver,
+    signed_at,
+    expires_at,
+    assurance: 'delegation',
+    account: null,
+    delegation,
+  });
+}
+
+export function approved(state: IntentState, { body }: Event<'approval.granted'>): IntentState {
+  const { by, key, signed_at, expires_at, account, signature } = body;
+  const approval = { by, key, signed_at, expires_at, account, delegation: null };
+  return withApproval(state, { ...approval, assurance: proofAssurance(signature) });
+}
+
+/** One signature can approve and order. With it, enough humans must have approved. */
+export function approvedBy(state: IntentState, { body }: Event<'order.given'>): IntentState {
+  const { by, key, signed_at, approves_until: expires_at, account, signature } = body;
+  if (expires_at === null) return state;
+  const approval = { by, key, signed_at, expires_at, account, delegation: null };
+  const after = withApproval(state, { ...approval, assurance: proofAssurance(signature) });
+  return after.status === 'approved' ? after : refuse('APPROVAL_MISSING');
+}
+
+/** How many more humans must sign. One who signs twice counts once. */
+export function missingOf({ approvals, approvals_needed }: IntentState): number {
+  return Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
+}

@@ -1,0 +1,90 @@
+import type { RunStatus } from './execution.ts';
+import type { IntentState, IntentStatus } from './state.ts';
+
+/** The stored states of an intent. */
+export const STATUSES = [
+  'proposed',
+  'rejected',
+  'withdrawn',
+  'replaced',
+  'approved',
+  'claimed',
+  'succeeded',
+  'failed',
+  'partial',
+  'happened',
+  'rolled_back',
+  'rolling_back',
+  'undone',
+  'stuck',
+] as const satisfies readonly IntentStatus[];
+
+/** Where an intent stands now, in the words that a person sees. The clock counts, which the stored status cannot know. */
+export const STATUS_WORDS = [
+  'waiting',
+  'expired',
+  'rejected',
+  'withdrawn',
+  'replaced',
+  'approved',
+  'approval expired',
+  'IN DOUBT',
+  'succeeded',
+  'failed',
+  'happened',
+  'rolled back',
+  'undone',
+  'STUCK',
+] as const;
+
+export type StatusWord = (typeof STATUS_WORDS)[number];
+
+export function statusWordOf(state: IntentState, now: Date): StatusWord {
+  switch (state.status) {
+    case 'proposed':
+      return isPast(state.expires_at, now) ? 'expired' : 'waiting';
+    case 'approved':
+      if (isPast(state.expires_at, now)) return 'expired';
+      return state.approvals.every(({ expires_at }) => isPast(expires_at, now))
+        ? 'approval expired'
+        : 'approved';
+    case 'rejected':
+    case 'withdrawn':
+    case 'replaced':
+      return state.status;
+    default:
+      return runWordOf(state.status);
+  }
+}
+
+/** The words for an intent that was run, and for each of its runs. */
+export const RUN_WORDS = [
+  'IN DOUBT',
+  'succeeded',
+  'failed',
+  'happened',
+  'rolled back',
+  'undone',
+  'STUCK',
+] as const satisfies readonly StatusWord[];
+
+export type RunWord = (typeof RUN_WORDS)[number];
+
+export function runWordOf(status: RunStatus): RunWord {
+  switch (status) {
+    case 'claimed':
+    case 'partial':
+    case 'rolling_back':
+      return 'IN DOUBT';
+    case 'rolled_back':
+      return 'rolled back';
+    case 'stuck':
+      return 'STUCK';
+    default:
+      return status;
+  }
+}
+
+function isPast(time: string, now: Date): boolean {
+  return Date.parse(time) <= now.getTime();
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { refuse } from '../refusal.ts';
+import { type Proof, type Signer, verifyProof } from './act.ts';
+
+/**
+ * An act up to its signature: what a human is to see and to sign. Nothing was written, and no process has to keep it: the process that
+ * finishes it draws the act up again and compares.
+ */
+export interface Draft {
+  readonly by: string;
+  readonly key: string;
+  /** When it was drawn up. Its deadline is counted from here. */
+  readonly at: string;
+  /** The id of what the act makes, if it makes something that has one. */
+  readonly id: string;
+  /** What is signed, as canonical JSON. */
+  readonly statements: readonly string[];
+}
+
+/** Anything that needs a signer. */
+type Acting<T> = (signer: Signer) => Promise<T>;
+
+/** Draws an act up: everything that the act itself looks at before it is signed is looked at, and refuses as it would. */
+export async function draftAct(
+  { name, public_key }: Pick<Signer, 'name' | 'public_key'>,
+  now: Date,
+  act: Acting<unknown>,
+): Promise<Draft> {
+  const id = randomUUID();
+  let statements: string[] | null = null;
+  // Ends the act where it would have been signed.
+  const halted = Symbol('drawn up');
+  const signer: Signer = {
+    name,
+    public_key,
+    drawn: { at: now, id },
+    sign: async (all) => {
+      statements = all.map((one) => Buffer.from(one).toString('utf8'));
+      return Promise.reject(halted);
+    },
+  };
+  try {
+    await act(signer);
+  } catch (error) {
+    if (error !== halted) throw error;
+  }
+  if (statements === null) refuse('ACT_CHANGED', 'There is nothing left to sign: it is done.');
+  return { by: name, key: public_key, at: now.toISOString(), id, statements };
+}
+
+/** Ends a draft: the act is drawn up again, and the proofs count only if what was signed is what would be signed now. */
+export async function finishDraft<T>(draft: Draft, proofs: readonly Proof[], act: Acting<T>): Promise<T> {
+  const { by, key, at, id, statements } = draft;
+  return act({
+    name: by,
+    public_key: key,
+    drawn: { at: new Date(at), id },
+    sign: async (all) => {
+      if (all.length !== statements.length || all.some((one, i) => !isText(one, statements[i]!)))
+        refuse('ACT_CHANGED');
+      // The commit looks again. Here it is asked before anything follows from the signature.
+      if (proofs.length !== all.length) refuse('SIGNATURE_INVALID', 'There is not one proof for each act.');
+      for (const [i, one] of all.entries()) verifyProof(one, key, proofs[i]!, 'A proof does not verify.');
+      return proofs;
+    },
+  });
+}
+
+function isText(bytes: Uint8Array, text: string): boolean {
+  return Buffer.from(bytes).equals(Buffer.from(text, 'utf8'));
+}

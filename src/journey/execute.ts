@@ -1,0 +1,154 @@
+import type { Event } from '../event/event.ts';
+import { needsDispatch } from '../gate/agent-core.ts';
+import { currentCapability } from '../gate/capability.ts';
+import type { Capability, IntentState } from '../gate/state.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { type ReasonCode, Refusal } from '../refusal.ts';
+import type { Context } from './context.ts';
+import { allIntents } from './list.ts';
+import { run } from './run.ts';
+import { seenOf } from './seen.ts';
+
+/** What became of an order, for whoever watches the executor. The ledger tells more. */
+export interface Executed {
+  readonly intent_id: string;
+  readonly tool: string;
+  /** `claimed` comes before the others. `refused`: it did not begin. `in doubt`: how it ended is not recorded. */
+  readonly outcome: 'claimed' | 'success' | 'failure' | 'partial' | 'rolled_back' | 'refused' | 'in doubt';
+  readonly code: ReasonCode | null;
+}
+
+export interface ExecuteRequest {
+  /** From then on nothing begins. What runs may end. */
+  readonly signal: AbortSignal;
+  /** How long it may take to end, before it is stopped and recorded as stopped. */
+  readonly grace_ms: number;
+  /** Runs at once. */
+  readonly most: number;
+  readonly tell?: (executed: Executed) => void;
+  /** What was ordered before has been looked for, and new orders are heard of. */
+  readonly onReady?: () => void;
+}
+
+/**
+ * Runs what is ordered for this host, as the orders come, until the signal ends it. Each order is tried once: what is refused is
+ * recorded, and a human orders again. Rejects where the ledger can no longer be followed; whoever calls it again goes on with what
+ * is still open.
+ */
+export async function executeOrders(context: Context, request: ExecuteRequest): Promise<void> {
+  const stop = new AbortController();
+  const waiting: string[] = [];
+  const running = new Set<Promise<void>>();
+  const begin = () => {
+    while (!request.signal.aborted && waiting.length > 0 && running.size < request.most) {
+      const done = executeOrdered(context, waiting.shift()!, stop.signal, request.tell ?? (() => {}));
+      running.add(done);
+      void done.finally(() => {
+        running.delete(done);
+        begin();
+      });
+    }
+  };
+  const add = (intent_id: string) => {
+    waiting.push(intent_id);
+    begin();
+  };
+  try {
+    await heardUntil(context, request, add);
+  } finally {
+    waiting.length = 0;
+    const late = setTimeout(() => stop.abort(), request.grace_ms);
+    await Promise.all(running);
+    clearTimeout(late);
+  }
+}
+
+/** Calls `add` for each order, those that are open already first, until the signal. */
+async function heardUntil(
+  context: Context,
+  { signal, onReady }: ExecuteRequest,
+  add: (intent_id: string) => void,
+): Promise<void> {
+  let over = () => {};
+  let fail = (_: unknown) => {};
+  const ended = new Promise<void>((resolve, reject) => {
+    over = resolve;
+    fail = reject;
+  });
+  ended.catch(() => {}); // it may fail while the open orders are looked for
+  signal.addEventListener('abort', over, { once: true });
+  if (signal.aborted) over();
+  // An order that comes while the open ones are looked for is added twice at most, and then found spent.
+  const end = await context.follower.listen({
+    tell: (entry) => isOrderFor(context, entry) && add(entry.subject),
+    fail,
+  });
+  try {
+    for await (const state of allIntents(context, 'approved'))
+      if (orderOf(context, state) !== null) add(state.intent_id);
+    onReady?.();
+    await ended;
+  } finally {
+    end();
+    signal.removeEventListener('abort', over);
+  }
+}
+
+function isOrderFor({ audience }: Context, { kind, body }: Entry): boolean {
+  if (kind !== 'order.given') return false;
+  const order = body as Event<'order.given'>['body'];
+  return order.audience === audience && order.holder === null;
+}
+
+/** The open order of an intent that an executor of this name may run by itself; null where there is none. */
+function orderOf({ audience, clock }: Context, state: IntentState): Capability | null {
+  // What the agent core dispatched, the agent core runs.
+  if (state.status !== 'approved' || needsDispatch(state)) return null;
+  const order = openOrder(state, clock());
+  const is_meant = order?.status === 'ordered' && order.audience === audience && order.holder === null;
+  return is_meant ? order : null;
+}
+
+function openOrder(state: IntentState, now: Date): Capability | null {
+  try {
+    return currentCapability(state, now);
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** Never rejects: one run that fails does not end the others. */
+async function executeOrdered(
+  context: Context,
+  intent_id: string,
+  abort: AbortSignal,
+  tell: (executed: Executed) => void,
+): Promise<void> {
+  let told: Pick<Executed, 'intent_id' | 'tool'> = { intent_id, tool: '' };
+  let has_begun = false;
+  try {
+    const state = await context.store.find('intent', intent_id);
+    const order = state && orderOf(context, state);
+    if (!state || !order) return;
+    told = { intent_id, tool: state.tool };
+    const act = () =>
+      run(context, {
+        intent_id,
+        hash: state.hash,
+        seen: seenOf({ ...order, hash: state.hash, order_id: order.capability_id }),
+        abort,
+        onClaimed: () => {
+          has_begun = true;
+          tell({ ...told, outcome: 'claimed', code: null });
+        },
+      });
+    // Two plans may share a path.
+    const { result, reason_code } =
+      state.effect === 'plan' ? await context.in_turn('executed plan', act) : await act();
+    tell({ ...told, outcome: result, code: reason_code });
+  } catch (error) {
+    const code = error instanceof Refusal ? error.code : 'INTERNAL';
+    tell({ ...told, outcome: has_begun ? 'in doubt' : 'refused', code });
+  }
+}

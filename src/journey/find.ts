@@ -1,0 +1,119 @@
+import { isIdBeginning } from '../canonical/uuid.ts';
+import type { Run } from '../gate/state.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import { allIntents, goalOf } from './list.ts';
+
+/** What can be named by the beginning of its id. */
+export type Findable = 'intent' | 'execution' | 'capability' | 'delegation' | 'conversation';
+
+export interface FindRequest {
+  readonly of: Findable;
+  /** The id, or its first characters. */
+  readonly id: string;
+}
+
+/** The whole id. Refused where no id begins like this, and where several do. */
+export async function findId(context: Context, { of, id }: FindRequest): Promise<string> {
+  if (of === 'conversation') {
+    // Callers choose these ids, so one can be the beginning of another.
+    if (await context.store.find('agent', id)) return id;
+    if (id.length < LEAST_CHARS) refuse(UNKNOWN[of]);
+  } else requireBeginning(id);
+  const found = await context.store.keys(of === 'conversation' ? 'agent' : of, id, MOST);
+  if (found.length > 1) {
+    const told = found.map(async (one) => [one, await aboutOf(context, of, one)] as const);
+    refuseAmbiguous(of === 'capability' ? 'capabilities' : `${of}s`, id, await Promise.all(told));
+  }
+  return found[0] ?? refuse(UNKNOWN[of], `No ${of} has an id that begins with "${id}".`);
+}
+
+/** Shorter ones are typed by mistake. */
+const LEAST_CHARS = 4;
+/** How many candidates are read. */
+const MOST = 6;
+
+const UNKNOWN: Readonly<Record<Findable, ReasonCode>> = {
+  intent: 'INTENT_NOT_FOUND',
+  execution: 'EXECUTION_NOT_FOUND',
+  capability: 'CAPABILITY_UNKNOWN',
+  delegation: 'DELEGATION_UNKNOWN',
+  conversation: 'AGENT_TRANSITION_ILLEGAL',
+};
+
+function requireBeginning(id: string): void {
+  if (!isIdBeginning(id))
+    refuse('ID_MALFORMED', 'An id is a lower-case UUID, or at least its first 4 characters.');
+}
+
+type Candidate = readonly [id: string, about: string];
+
+function refuseAmbiguous(what: string, id: string, candidates: readonly Candidate[]): never {
+  const shown = candidates.slice(0, MOST - 1).map(([one, about]) => `${one} (${about})`);
+  const more = candidates.length === MOST ? ', and more' : '';
+  return refuse(
+    'ID_AMBIGUOUS',
+    `${shown.length}${more === '' ? '' : ' or more'} ${what} fit "${id}": ${shown.join(', ')}${more}.`,
+  );
+}
+
+/** What tells the candidates apart: the goal, or who is meant. */
+async function aboutOf(context: Context, of: Findable, id: string): Promise<string> {
+  const { store } = context;
+  if (of === 'conversation') return `of ${(await store.find('agent', id))?.user_id}`;
+  if (of === 'delegation') return `to ${(await store.find('delegation', id))?.delegate}`;
+  const intent_id = of === 'intent' ? id : ((await store.find(of, id))?.intent_id ?? '');
+  const state = await store.find('intent', intent_id);
+  const goal = state && (await goalOf(context, state));
+  return (goal ?? 'its goal cannot be read').slice(0, GOAL_CHARS);
+}
+
+const GOAL_CHARS = 60;
+
+/** The run of a plan that was asked for last, instead of an id. */
+export const LAST = 'last';
+
+/** The execution that a person means, or the last run of a plan. */
+export async function findRun(context: Context, name: string): Promise<string> {
+  return name === LAST ? lastRun(context) : runNamed(context, name);
+}
+
+/**
+ * The execution that a person means: by its own id, by that of its intent (then its latest run), or by the beginning of one of
+ * them if it fits only one run.
+ */
+export async function runNamed(context: Context, name: string): Promise<string> {
+  requireBeginning(name);
+  const { store } = context;
+  if (await store.find('execution', name)) return name;
+  const found = new Map<string, string>();
+  for (const id of await store.keys('execution', name, MOST))
+    found.set(id, (await store.find('execution', id))!.intent_id);
+  const intents = await store.keys('intent', name, MOST);
+  // Those that were not read may have run as well. An agent can choose ids that begin like another one.
+  if (intents.length === MOST) {
+    const told = intents.map(async (id) => [id, await aboutOf(context, 'intent', id)] as const);
+    refuseAmbiguous('intents', name, await Promise.all(told));
+  }
+  for (const id of intents) {
+    const run = (await store.find('intent', id))!.runs.at(-1);
+    if (run) found.set(run.execution_id, id);
+  }
+  if (found.size > 1) {
+    const told = [...found].map(async ([id, of]) => [id, await aboutOf(context, 'intent', of)] as const);
+    refuseAmbiguous('runs', name, await Promise.all(told));
+  }
+  const [only] = found.keys();
+  return (
+    only ?? refuse('EXECUTION_NOT_FOUND', `No run has this id, or is of an intent that has it: ${name}.`)
+  );
+}
+
+async function lastRun(context: Context): Promise<string> {
+  let last: Run | undefined;
+  for await (const { runs } of allIntents(context)) {
+    const run = runs.at(-1);
+    if (run && run.reports !== null && (!last || run.claimed_at > last.claimed_at)) last = run;
+  }
+  return last?.execution_id ?? refuse('EXECUTION_NOT_FOUND', 'No plan has run yet.');
+}

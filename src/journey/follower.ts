@@ -1,0 +1,132 @@
+import { type Entry, openEntry } from '../ledger/entry.ts';
+import type { Store } from '../store/store.ts';
+
+export interface News {
+  /** Settles when an entry about it has come since; rejects when the ledger can no longer be followed. */
+  readonly came: Promise<void>;
+  end(): void;
+}
+
+/** What is told of new entries. Neither may throw. */
+export interface Listener {
+  tell(entry: Entry): void;
+  /** The ledger can no longer be followed, and nothing more is told. */
+  fail(error: unknown): void;
+}
+
+/** How often the ledger is looked at: where nobody says that it grew, and where somebody does. */
+const LOOK_MS = 25;
+const FLOOR_MS = 2_000;
+
+/** Looks for new entries once for all who wait in this process, and only while somebody does. */
+export class Follower {
+  readonly #store: Store;
+  readonly #listeners = new Set<Listener>();
+  #following: Promise<number> | null = null;
+  #ring = () => {};
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** This process wrote something: nobody has to wait for the next look. */
+  grew(): void {
+    this.#ring();
+  }
+
+  /** From now on: whatever is written after this resolves is news. */
+  async about(subject: string): Promise<News> {
+    let wake = () => {};
+    let fail = (_: unknown) => {};
+    const came = new Promise<void>((resolve, reject) => {
+      wake = resolve;
+      fail = reject;
+    });
+    came.catch(() => {}); // the caller may have found what it waits for
+    const end = await this.listen({ tell: (entry) => entry.subject === subject && wake(), fail });
+    return { came, end };
+  }
+
+  /** Tells every entry that is written after this resolves, until the returned function is called. */
+  async listen(listener: Listener): Promise<() => void> {
+    this.#listeners.add(listener);
+    try {
+      this.#following ??= this.#begin();
+      await this.#following;
+    } catch (error) {
+      this.#following = null;
+      this.#listeners.delete(listener);
+      throw error;
+    }
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #begin(): Promise<number> {
+    const { size } = await this.#store.tip();
+    void this.#follow(size);
+    return size;
+  }
+
+  async #follow(from: number): Promise<void> {
+    let size = from;
+    const bell = bellOf();
+    this.#ring = bell.ring;
+    let stop: (() => Promise<void>) | undefined;
+    try {
+      stop = await this.#store.changes?.(bell.ring);
+      while (this.#listeners.size > 0) {
+        const tip = await this.#store.tip();
+        if (tip.size > size) size = await this.#tell(size);
+        else await bell.wait(stop ? FLOOR_MS : LOOK_MS);
+      }
+    } catch (error) {
+      for (const listener of this.#listeners) listener.fail(error);
+      this.#listeners.clear();
+    } finally {
+      this.#following = null;
+      await stop?.().catch(() => {});
+    }
+  }
+
+  async #tell(from: number): Promise<number> {
+    let size = from;
+    for await (const batch of this.#store.entries(from)) {
+      for (const { bytes } of batch) {
+        const entry = openEntry(bytes);
+        for (const listener of this.#listeners) listener.tell(entry);
+      }
+      size = batch.at(-1)!.seq + 1;
+    }
+    return size;
+  }
+}
+
+interface Bell {
+  ring(): void;
+  /** Until it rings, the signal ends, or this much time has passed. A ring that nobody waited for counts. */
+  wait(most_ms: number): Promise<void>;
+}
+
+export function bellOf(signal?: AbortSignal): Bell {
+  let rung = false;
+  let wake = () => {};
+  const ring = () => {
+    rung = true;
+    wake();
+  };
+  signal?.addEventListener('abort', ring, { once: true });
+  return {
+    ring,
+    wait: async (most_ms) => {
+      if (!rung)
+        await new Promise<void>((done) => {
+          const timer = setTimeout(done, most_ms);
+          wake = () => {
+            clearTimeout(timer);
+            done();
+          };
+        });
+      rung = false;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { type CapabilityWord, capabilityWordOf, STORED_AS } from '../gate/capability-word.ts';
+import type { Execution } from '../gate/execution.ts';
+import type { Order } from '../gate/order.ts';
+import type { Capability, IntentState, Run } from '../gate/state.ts';
+import { type RunWord, runWordOf } from '../gate/status-word.ts';
+import { skimEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import type { Page, PagedRow } from '../store/store.ts';
+import { type Context, requireIntent } from './context.ts';
+import { goalOf, STORED } from './list.ts';
+import { type ListedPage, newestBefore, type PageRequest, pageOf } from './page.ts';
+
+/** What runs and orders have in common to be found by. */
+interface Filter extends PageRequest {
+  readonly intent_id?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly proposer?: string | undefined;
+}
+
+export interface RunsRequest extends Filter {
+  readonly standing?: RunWord | undefined;
+  /** The name or the key of the executor that claimed it. */
+  readonly executor?: string | undefined;
+}
+
+export interface CapabilitiesRequest extends Filter {
+  readonly standing?: CapabilityWord | undefined;
+  /** Who ordered it. */
+  readonly by?: string | undefined;
+}
+
+/** What is told of the intent beside its run or order. */
+interface OfIntent {
+  readonly intent_id: string;
+  readonly proposer: string;
+  /** Null where it was erased, or its stored bytes are damaged. */
+  readonly goal: string | null;
+}
+
+export interface RunSummary extends Run, OfIntent {
+  readonly standing: RunWord;
+  /** What the ledger calls the executor now; null where it no longer knows it. */
+  readonly executor_name: string | null;
+}
+
+export interface CapabilitySummary extends Capability, OfIntent {
+  readonly tool: string;
+  readonly standing: CapabilityWord;
+}
+
+/** Newest first. */
+export async function listRuns(context: Context, request: RunsRequest): Promise<ListedPage<RunSummary>> {
+  const { executors } = await context.store.system();
+  const { executor, standing } = request;
+  const meant = executors.filter(({ name, public_key }) => executor === name || executor === public_key);
+  const keys = executor === undefined ? null : meant.map(({ public_key }) => public_key);
+  const index: Page['by'] = keys ? ['actor', keys] : indexFor(request, standing && STORED[standing]);
+  return pageOf<Execution, RunSummary>(context, request, {
+    list: 'runs',
+    batch: rowsOf(context, 'execution', request, index),
+    at: ({ claimed_at }) => claimed_at,
+    shown: async (row) => {
+      const word = runWordOf(row.status);
+      const is_of = keys === null || keys.includes(row.executor_key);
+      if (!is_of || (standing ?? word) !== word || !isAskedFor(row, request)) return null;
+      const intent = await requireIntent(context, row.intent_id);
+      const run = intent.runs.find(({ execution_id }) => execution_id === row.execution_id);
+      const known = executors.find(({ public_key }) => public_key === row.executor_key);
+      return {
+        ...(run ?? refuseTorn()),
+        ...(await toldOf(context, intent)),
+        standing: word,
+        executor_name: known?.name ?? null,
+      };
+    },
+  });
+}
+
+/** Orders, and what was issued for them, newest first. */
+export function listCapabilities(
+  context: Context,
+  request: CapabilitiesRequest,
+): Promise<ListedPage<CapabilitySummary>> {
+  const { by, standing } = request;
+  const now = context.clock();
+  const statuses = standing && [STORED_AS[standing]];
+  const index: Page['by'] = by === undefined ? indexFor(request, statuses) : ['actor', [by]];
+  return pageOf<Order, CapabilitySummary>(context, request, {
+    list: 'capabilities',
+    batch: rowsOf(context, 'capability', request, index),
+    at: ({ ordered_at }) => ordered_at,
+    shown: async (row) => {
+      const word = capabilityWordOf(row, now);
+      if ((by ?? row.by) !== row.by || (standing ?? word) !== word || !isAskedFor(row, request)) return null;
+      const intent = await requireIntent(context, row.intent_id);
+      const order = intent.capabilities.find(({ capability_id }) => capability_id === row.capability_id);
+      return {
+        ...(order ?? refuseTorn()),
+        ...(await toldOf(context, intent)),
+        tool: row.tool,
+        standing: word,
+      };
+    },
+  });
+}
+
+/** The index that leaves the fewest. */
+function indexFor({ proposer, tool }: Filter, statuses: readonly string[] | undefined): Page['by'] {
+  if (proposer !== undefined) return ['proposer', [proposer]];
+  if (tool !== undefined) return ['tool', [tool]];
+  return statuses && ['status', statuses];
+}
+
+const isAskedFor = (row: Execution | Order, { tool = row.tool, proposer = row.proposer }: Filter) =>
+  row.tool === tool && row.proposer === proposer;
+
+async function toldOf(context: Context, intent: IntentState): Promise<OfIntent> {
+  const { intent_id, proposer } = intent;
+  return { intent_id, proposer, goal: await goalOf(context, intent) };
+}
+
+/** The rows follow from the ledger with their intents, in one transaction. */
+function refuseTorn(): never {
+  return refuse('STORE_CORRUPT', 'An intent does not have a run or an order that has a row.');
+}
+
+type Batch<N extends 'execution' | 'capability'> = (
+  size: number,
+  beyond: number | undefined,
+) => Promise<PagedRow<N>[]>;
+
+/** Those of one intent are few, and found by its entries: an index of ids, which are random, would cost each commit a page. */
+function rowsOf<N extends 'execution' | 'capability'>(
+  context: Context,
+  name: N,
+  { intent_id }: Filter,
+  index: Page['by'],
+): Batch<N> {
+  if (intent_id === undefined)
+    return (size, beyond) => context.store.page(name, newestBefore(size, beyond, index));
+  return async (size, beyond = Number.POSITIVE_INFINITY) => {
+    await requireIntent(context, intent_id);
+    const made = await madeBy(context, name, intent_id);
+    const meant = made.filter(({ seq }) => seq < beyond).slice(0, size);
+    return Promise.all(
+      meant.map(async ({ seq, id }) => ({
+        seq,
+        state: (await context.store.find(name, id)) ?? refuseTorn(),
+      })),
+    );
+  };
+}
+
+const MADE_BY = { execution: ['execution.claimed', 'execution_id'], capability: ['order.given', 'order_id'] };
+
+/** The entries of an intent that made such a row, newest first. */
+async function madeBy({ store }: Context, name: 'execution' | 'capability', intent_id: string) {
+  const [kind, member] = MADE_BY[name] as [string, string];
+  const entries = (await store.entriesOf(intent_id)).map(({ bytes }) => skimEntry(bytes));
+  return entries
+    .flatMap((entry) => (entry?.kind === kind ? [{ seq: entry.seq, id: String(entry.body[member]) }] : []))
+    .reverse();
+}

@@ -1,0 +1,181 @@
+import { isOwnRequest } from '../gate/signers.ts';
+import type { IntentState, IntentStatus } from '../gate/state.ts';
+import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { openEnvelope } from '../intent/envelope.ts';
+import { type ReasonCode, Refusal } from '../refusal.ts';
+import type { Page, PagedRow } from '../store/store.ts';
+import { type Context, humansNow } from './context.ts';
+import { newestBefore, type PageRequest, pageOf } from './page.ts';
+
+/** Which intents are meant: those that fit all of it. */
+interface IntentFilter {
+  readonly standing?: StatusWord | undefined;
+  readonly tool?: string | undefined;
+  readonly proposer?: string | undefined;
+  /** A part of its goal, its tool or its proposer, in any case. */
+  readonly text?: string | undefined;
+  /** What this human could approve: it waits, and they neither approved nor, unless they are the only human, proposed it. */
+  readonly needs?: string | undefined;
+}
+
+export interface ListRequest extends IntentFilter, PageRequest {}
+
+export interface IntentSummary extends IntentState {
+  /** The status as it is now: the clock counts. */
+  readonly standing: StatusWord;
+  /** Null where it was erased, or its stored bytes are damaged. */
+  readonly goal: string | null;
+}
+
+export interface IntentList {
+  readonly intents: readonly IntentSummary[];
+  /** Null where there are no more. */
+  readonly next: string | null;
+}
+
+/** Newest first. */
+export async function listIntents(context: Context, request: ListRequest): Promise<IntentList> {
+  const look: Look = { now: context.clock(), is_alone: await isAlone(context, request.needs) };
+  const by = indexFor(request);
+  const { found, next } = await pageOf<IntentState, IntentSummary>(context, request, {
+    list: 'intents',
+    batch: (limit, beyond) => context.store.page('intent', newestBefore(limit, beyond, by)),
+    at: ({ proposed_at }) => proposed_at,
+    shown: (state) => summaryIf(context, state, look, request),
+  });
+  return { intents: found, next };
+}
+
+interface Look {
+  readonly now: Date;
+  readonly is_alone: boolean;
+}
+
+/** The index that leaves the fewest. */
+function indexFor({ proposer, tool, standing, needs }: IntentFilter): Page['by'] {
+  if (proposer !== undefined) return ['proposer', [proposer]];
+  if (tool !== undefined) return ['tool', [tool]];
+  const wanted = needs === undefined ? standing : 'waiting';
+  return wanted === undefined ? undefined : ['status', STORED[wanted]];
+}
+
+/** The stored statuses that an intent can have which stands like this. */
+export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
+  waiting: ['proposed'],
+  expired: ['proposed', 'approved'],
+  rejected: ['rejected'],
+  withdrawn: ['withdrawn'],
+  replaced: ['replaced'],
+  approved: ['approved'],
+  'approval expired': ['approved'],
+  'IN DOUBT': ['claimed', 'partial', 'rolling_back'],
+  succeeded: ['succeeded'],
+  failed: ['failed'],
+  happened: ['happened'],
+  'rolled back': ['rolled_back'],
+  undone: ['undone'],
+  STUCK: ['stuck'],
+};
+
+async function summaryIf(
+  context: Context,
+  state: IntentState,
+  { now, is_alone }: Look,
+  filter: IntentFilter,
+): Promise<IntentSummary | null> {
+  const standing = statusWordOf(state, now);
+  if (!fits(state, standing, filter, is_alone)) return null;
+  const goal = await goalOf(context, state);
+  const { text } = filter;
+  if (text !== undefined && ![goal ?? '', state.tool, state.proposer].some((one) => holds(one, text)))
+    return null;
+  return { ...state, standing, goal };
+}
+
+/** Null where it was erased, or its stored bytes are damaged. */
+export async function goalOf(
+  { store, memory }: Context,
+  { hash, effect_digest }: Pick<IntentState, 'hash' | 'effect_digest'>,
+): Promise<string | null> {
+  try {
+    const bytes = await store.object(hash);
+    return (memory.asked.get(`${hash} ${effect_digest}`)?.envelope ?? openEnvelope(bytes)).declared_goal;
+  } catch (error) {
+    // One damaged object must not hide all others; `show` says what is wrong with it.
+    if (error instanceof Refusal && UNREADABLE.has(error.code)) return null;
+    throw error;
+  }
+}
+
+const UNREADABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['OBJECT_MISSING', 'OBJECT_CORRUPT']);
+
+function fits(
+  state: IntentState,
+  standing: StatusWord,
+  { standing: wanted, tool, proposer, needs }: IntentFilter,
+  is_alone: boolean,
+): boolean {
+  if (wanted !== undefined && standing !== wanted) return false;
+  if (tool !== undefined && state.tool !== tool) return false;
+  if (proposer !== undefined && state.proposer !== proposer) return false;
+  return needs === undefined || (standing === 'waiting' && couldApprove(state, needs, is_alone));
+}
+
+/** The only human of a project approves what they asked for themselves. */
+function couldApprove(state: IntentState, name: string, is_alone: boolean): boolean {
+  return (is_alone || !isOwnRequest(state, name)) && !state.approvals.some(({ by }) => by === name);
+}
+
+async function isAlone(context: Context, needs: string | undefined): Promise<boolean> {
+  return needs !== undefined && (await humansNow(context)) === 1;
+}
+
+export interface NextNeeded {
+  /** Null where nothing waits for this human. */
+  readonly intent_id: string | null;
+  /** How many wait after it, counted up to `MORE_COUNTED`. */
+  readonly more: number;
+}
+
+/** What has waited longest of what this human could approve. */
+export async function nextNeeded(context: Context, needs: string): Promise<NextNeeded> {
+  const now = context.clock();
+  const is_alone = await isAlone(context, needs);
+  let intent_id: string | null = null;
+  let more = 0;
+  for await (const state of allIntents(context, 'proposed')) {
+    if (!fits(state, statusWordOf(state, now), { needs }, is_alone)) continue;
+    if (intent_id === null) intent_id = state.intent_id;
+    else if (++more === MORE_COUNTED) break;
+  }
+  return { intent_id, more };
+}
+
+const MORE_COUNTED = 1_000;
+
+function holds(text: string, part: string): boolean {
+  return folded(text).includes(folded(part));
+}
+
+const folded = (text: string) => text.normalize('NFKC').toLowerCase();
+
+/** Every intent, oldest first unless told, or those of one status. */
+export async function* allIntents(
+  { store }: Context,
+  status?: IntentStatus,
+  newest_first = false,
+): AsyncGenerator<IntentState> {
+  for (let beyond: number | undefined; ; ) {
+    const page: PagedRow<'intent'>[] = await store.page('intent', {
+      limit: ALL,
+      newest_first,
+      ...(status && { by: ['status', [status]] }),
+      ...(beyond !== undefined && { beyond }),
+    });
+    for (const { state } of page) yield state;
+    if (page.length < ALL) return;
+    beyond = page.at(-1)!.seq;
+  }
+}
+
+const ALL = 500;

@@ -1,0 +1,106 @@
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalText, type JsonObject } from '../canonical/json.ts';
+import { skimEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import type { Page } from '../store/store.ts';
+import type { Context } from './context.ts';
+
+/** What is asked of a list: those of its rows that fit the filter, newest first. */
+export interface PageRequest {
+  readonly limit: number;
+  /** Where an earlier page of the same list ended. */
+  readonly cursor?: string | undefined;
+  /** At this time or later; before this time. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Where the rows of a list come from, and which of them are meant. */
+export interface Listing<S, T> {
+  /** Part of each cursor: one of another list is refused. */
+  readonly list: string;
+  /** The rows before this entry, newest first, as many as asked for unless there are fewer. */
+  batch(size: number, beyond: number | undefined): Promise<readonly { seq: number; state: S }[]>;
+  /** The time of the entry that brought the row into being. */
+  at(state: S): string;
+  /** What is shown of it; null where it does not fit. */
+  shown(state: S): Promise<T | null>;
+}
+
+export interface ListedPage<T> {
+  readonly found: readonly T[];
+  /** Null where there are no more. A page can be shorter than asked for, and yet go on: only so much is looked at for one page. */
+  readonly next: string | null;
+}
+
+/** How many rows one page looks at, for a filter that fits few of them. */
+const LOOKED_AT = 1_000;
+/** How many are read at once, where the first ones did not fill the page. */
+const BATCH = 200;
+
+/** What a page costs does not depend on how many rows there are. */
+export async function pageOf<S, T>(
+  context: Context,
+  request: PageRequest,
+  { list, batch, at, shown }: Listing<S, T>,
+): Promise<ListedPage<T>> {
+  // Times are no part of what a cursor is bound to: an age such as 2h is another time for each page.
+  const { limit, cursor, since, until, ...filter } = request;
+  const found: T[] = [];
+  const end = await placeBefore(context, until);
+  const place = cursor === undefined ? undefined : await placeOf(context, cursor, list, filter);
+  let beyond = end === undefined || place === undefined ? (end ?? place) : Math.min(end, place);
+  for (let looked = 0, size = limit + 1; looked < LOOKED_AT; looked += size, size = Math.max(size, BATCH)) {
+    const rows = await batch(size, beyond);
+    for (const { seq, state } of rows) {
+      if (since !== undefined && at(state) < since) return { found, next: null };
+      if (found.length === limit) return { found, next: cursorOf(context, list, filter, beyond!) };
+      const one = await shown(state);
+      if (one !== null) found.push(one);
+      beyond = seq;
+    }
+    if (rows.length < size) return { found, next: null };
+  }
+  return { found, next: cursorOf(context, list, filter, beyond!) };
+}
+
+/** What a store is asked for: the newest rows before this entry. */
+export function newestBefore(limit: number, beyond: number | undefined, by: Page['by']): Page {
+  return { limit, newest_first: true, ...(by && { by }), ...(beyond !== undefined && { beyond }) };
+}
+
+/** The entry before which everything is earlier than this; undefined for the end of the ledger. */
+async function placeBefore({ store }: Context, until: string | undefined): Promise<number | undefined> {
+  if (until === undefined) return undefined;
+  let [low, high] = [0, (await store.tip()).size];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await store.entry(middle);
+    const at = entry ? skimEntry(entry.bytes)?.at : undefined;
+    if (at !== undefined && at < until) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const CURSOR = /^([0-9a-z]{1,11})-([0-9a-f]{16})$/;
+
+/** Where a page ended, bound to the list that it belongs to. It opens nothing: whoever makes one up finds a place in their own list. */
+function cursorOf(context: Context, list: string, filter: object, seq: number): string {
+  return `${seq.toString(36)}-${sealOf(context, list, filter, seq)}`;
+}
+
+function sealOf({ origin }: Context, list: string, filter: object, seq: number): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const sealed = { list, origin, seq, ...Object.fromEntries(given) } as JsonObject;
+  return sha256(canonicalText(sealed)).slice(0, 16);
+}
+
+async function placeOf(context: Context, cursor: string, list: string, filter: object): Promise<number> {
+  const [, place = '', seal] = CURSOR.exec(cursor) ?? [];
+  const seq = Number.parseInt(place, 36);
+  if (seal === undefined || seal !== sealOf(context, list, filter, seq))
+    refuse('CURSOR_INVALID', 'The cursor belongs to another list, or was changed.');
+  if (seq >= (await context.store.tip()).size) refuse('CURSOR_INVALID', 'The cursor is ahead of the ledger.');
+  return seq;
+}

@@ -1,0 +1,112 @@
+import type { Digest } from '../canonical/digest.ts';
+import { freezeWords } from '../gate/freeze.ts';
+import {
+  approvedNow,
+  type Denial,
+  lostBy,
+  lostOrder,
+  type Moment,
+  type Standing,
+  standingOf,
+} from '../gate/standing.ts';
+import type { IntentState } from '../gate/state.ts';
+import { requireExecutor } from '../gate/system.ts';
+import type { Authorities } from '../identity/delegation.ts';
+import { refuse } from '../refusal.ts';
+import { provenState } from './audit.ts';
+import { momentOf, refuseDenied } from './check.ts';
+import type { Context } from './context.ts';
+import type { Derived, Effect, Prepared } from './derived.ts';
+import { openAsked, requireSameEffect } from './effect.ts';
+import { requireBounds } from './extent.ts';
+import { glassHolds } from './glass.ts';
+import { capabilityFor, type Issue, type Looking } from './issue.ts';
+import type { Presented, UsableCapability } from './present.ts';
+import { requireDispatchedNow } from './prove-agent.ts';
+import { secretsIn, toolsOf } from './reach.ts';
+import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
+import { seenOf } from './seen.ts';
+
+/** Which run is meant. */
+export interface LookRequest {
+  readonly intent_id: string;
+  readonly hash: string;
+  /** A capability from elsewhere, such as one that was made narrower; without it the one that a human granted. */
+  readonly capability?: Presented;
+}
+
+/** A run that only has to be claimed. */
+export interface Ready {
+  readonly state: IntentState;
+  readonly seen: Digest;
+  readonly capability: UsableCapability;
+  /** The capability itself, where it was only ordered: it is issued with the claim. */
+  readonly issue: Issue | null;
+  readonly ruling: Ruling;
+  readonly matter: Omit<Matter, 'action' | 'system' | 'now'>;
+  readonly derived: Derived;
+  readonly prepared: Prepared;
+}
+
+/** Every question that can be asked before the claim, in the order of 000, 001 and 002, from the signed entries. */
+export async function makeReady(
+  context: Context,
+  { intent_id, hash, capability: presented }: LookRequest,
+  looking: Looking,
+  earlier?: Pick<Ready, 'state' | 'derived'>,
+): Promise<Ready> {
+  // A row can be forged; a signature cannot.
+  const proven = await provenState(context, intent_id);
+  const moment = await momentOf(
+    context,
+    proven?.system ?? (await context.store.system()),
+    proven?.authorities ?? NOBODY,
+  );
+  const { now } = moment;
+  const standing = approvedNow(proven?.state ?? null, hash, moment);
+  if (proven === null || 'eligible' in standing) return refuseDenied(standing as Denial);
+  const { system, authorities, state } = proven;
+  requireExecutor(system, context.executor_key().public_key);
+  await requireDispatchedNow(context, state);
+  const asked = await openAsked(context, state);
+  const about = { standing, system, authorities, asked, now };
+  const { issue, capability } = await capabilityFor(context, about, presented ?? {}, looking);
+  requireStillCounted(standing, capability, moment);
+  requireToolsFree(state, asked.effect, moment);
+
+  const { recorded } = capability;
+  const principal = authorities.principal(recorded.by) ?? refuse('PRINCIPAL_UNKNOWN');
+  const matter = { principal, delegated: recorded.delegation !== null, state, ...asked, authorities };
+  const ruling = await rule(context, { ...matter, action: 'execute', system, now });
+  looking.keep(ruling);
+  const glass = recorded.issued.glass && (await glassHolds(context, { ...matter, system, now }, authorities));
+  if (!glass) requireAllowed(ruling);
+
+  const derived = await requireSameEffect(context, state, asked, earlier);
+  requireBounds(context, asked.envelope, derived.effect);
+  const secrets = await context.secrets(secretsIn(derived.effect));
+  const prepared = derived.prepare(capability.held.claims.scope, secrets);
+  const shown = { ...state, order_id: recorded.capability_id, bounds: recorded.bounds };
+  const seen = seenOf(shown, presented?.text === undefined ? null : capability.held.digest);
+  return { state, seen, capability, issue, ruling, matter, derived, prepared };
+}
+
+const NOBODY: Authorities = { principal: () => null, delegation: () => null };
+
+/** What the capability rests on: whoever ordered it, and everybody whom the decision to issue it counted. */
+function requireStillCounted(
+  standing: Standing,
+  { recorded }: UsableCapability,
+  { authorities, now }: Moment,
+): void {
+  const lost =
+    lostOrder(recorded, authorities, now.toISOString()) ??
+    lostBy(recorded.issued.approvers, standing, authorities);
+  if (lost) throw lost;
+}
+
+/** A plan can use more tools than the one that it is named after. */
+export function requireToolsFree(state: IntentState, effect: Effect, moment: Moment): void {
+  const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
+  if (freeze) refuse('FROZEN', freezeWords(freeze));
+}

@@ -1,0 +1,95 @@
+import { parseEvent } from '../event/event.ts';
+import type { IntentStatus, Run } from '../gate/state.ts';
+import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { openEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import type { Output, Printed } from '../story/tell.ts';
+import type { UndoCall } from '../tool/undo.ts';
+import { type Context, requireIntent } from './context.ts';
+import { printed } from './tell.ts';
+import { undoIfAny } from './undo.ts';
+
+/** What became of an intent, for whoever proposed it. */
+export interface IntentResult {
+  readonly intent_id: string;
+  readonly status: IntentStatus;
+  readonly standing: StatusWord;
+  /** Nothing follows unless a human begins again. */
+  readonly is_over: boolean;
+  /** Why a human rejected it, or its proposer withdrew it. */
+  readonly reason: string | null;
+  /** The intent that a human proposed in its place: what becomes of that one is the answer. */
+  readonly replaced_by: string | null;
+  /** The call that undoes it, once it succeeded; null where its tool declared none. */
+  readonly undo: UndoCall | null;
+  /** The newest run; null where there was none. */
+  readonly run: RunResult | null;
+}
+
+export interface RunResult extends Pick<Run, 'execution_id' | 'result' | 'exit_code'> {
+  /** Empty while it runs. */
+  readonly output: Printed;
+}
+
+const OVER: ReadonlySet<StatusWord> = new Set<StatusWord>([
+  'expired',
+  'rejected',
+  'withdrawn',
+  'replaced',
+  'succeeded',
+  'failed',
+  'happened',
+  'rolled back',
+  'undone',
+]);
+
+export async function resultOf(context: Context, intent_id: string): Promise<IntentResult> {
+  const state = await requireIntent(context, intent_id);
+  const standing = statusWordOf(state, context.clock());
+  const run = state.runs.at(-1);
+  const { reason, printed: digests } = await toldAbout(context, intent_id, run?.execution_id);
+  return {
+    intent_id,
+    status: state.status,
+    standing,
+    is_over: OVER.has(standing),
+    reason,
+    replaced_by: state.replaced_by,
+    undo: await undoIfAny(context, state),
+    run: run ? await runResult(context, run, digests) : null,
+  };
+}
+
+/** What one run printed, whichever attempt it was. */
+export async function outputOf(context: Context, execution_id: string): Promise<Printed> {
+  const { intent_id } =
+    (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  return printed(context, (await toldAbout(context, intent_id, execution_id)).printed);
+}
+
+type Digests = Pick<Output, 'stdout' | 'stderr'>;
+
+async function runResult(
+  context: Context,
+  { execution_id, result, exit_code }: Run,
+  digests: Digests,
+): Promise<RunResult> {
+  return { execution_id, result, exit_code, output: await printed(context, digests) };
+}
+
+/** What only the entries say: why it was given up, and where the output of a run is. */
+async function toldAbout(
+  { store }: Context,
+  intent_id: string,
+  execution_id: string | undefined,
+): Promise<{ readonly reason: string | null; readonly printed: Digests }> {
+  let reason: string | null = null;
+  let found: Digests = { stdout: null, stderr: null };
+  for (const { bytes } of await store.entriesOf(intent_id)) {
+    const { kind, body } = parseEvent(openEntry(bytes));
+    if (kind === 'approval.denied' || kind === 'intent.withdrawn') reason = body.reason;
+    if (kind === 'execution.finished' && body.execution_id === execution_id)
+      found = { stdout: body.stdout?.digest ?? null, stderr: body.stderr?.digest ?? null };
+  }
+  return { reason, printed: found };
+}

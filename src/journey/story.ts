@@ -1,0 +1,143 @@
+import type { JsonObject } from '../canonical/json.ts';
+import { showEffect } from '../display/effect.ts';
+import type { Shown } from '../display/shown.ts';
+import type { IntentState } from '../gate/state.ts';
+import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import type { Envelope } from '../intent/envelope.ts';
+import { type Entry, openEntry } from '../ledger/entry.ts';
+import { refuse } from '../refusal.ts';
+import {
+  type Absence,
+  isAbsent,
+  type Output,
+  type Printed,
+  type ReadObject,
+  readOutput,
+  type Story,
+  type Told,
+  tellIntent,
+} from '../story/tell.ts';
+import { readerOf } from './contents.ts';
+import type { Context } from './context.ts';
+import { review } from './review.ts';
+
+/** Everything that can be told of one intent. */
+export interface IntentStory {
+  readonly intent: IntentState & { readonly standing: StatusWord };
+  /** What was asked for; null where it is not there. */
+  readonly envelope: Envelope | null;
+  readonly effect: JsonObject | null;
+  /** Why it is not there; null where it is. */
+  readonly absent: Absence | null;
+  /** What a person sees of the effect, for a plan that has not run with every change as a diff. */
+  readonly shown: Shown | null;
+  /** And of each effect that a human may turn to when a run fails. */
+  readonly alternates: readonly Shown[];
+  readonly story: readonly Told[];
+  /** What it asks for differently than the intent that it replaces; null when that one is not at hand. */
+  readonly changes: readonly string[] | null;
+  readonly outputs: readonly Output[];
+  /** Reports of finished runs that are not in the project. */
+  readonly reports_missing: readonly MissingReports[];
+  /** What the newest run printed; null where that was not asked for, or there was none. */
+  readonly output: Printed | null;
+}
+
+export interface MissingReports {
+  readonly execution_id: string;
+  readonly names: readonly string[];
+}
+
+export interface StoryRequest {
+  readonly intent_id: string;
+  /** Also what the newest run printed. */
+  readonly with_output?: boolean;
+}
+
+/** The story of an intent, as the store of this project has it. */
+export async function storyOf(
+  context: Context,
+  { intent_id, with_output = false }: StoryRequest,
+): Promise<IntentStory> {
+  const { store, clock } = context;
+  const entries = await entriesOf(context, intent_id);
+  const replaces = entries[0]?.body.replaces;
+  const before = typeof replaces === 'string' ? await entriesOf(context, replaces) : [];
+  const read = readerOf(store, [...entries, ...before]);
+  const story = await tellIntent(entries, read, before);
+  const asked = isAbsent(story.asked) ? null : await review(context, intent_id);
+  return {
+    ...told(story, clock()),
+    shown: asked?.shown ?? null,
+    alternates: asked?.alternates ?? [],
+    reports_missing: await missingReports(context, story.intent),
+    output: with_output ? await printedLast(story, read) : null,
+  };
+}
+
+async function entriesOf({ store }: Context, subject: string): Promise<Entry[]> {
+  return (await store.entriesOf(subject)).map(({ bytes }) => openEntry(bytes));
+}
+
+export interface FileStory {
+  /** All that the file says about the intent, and about the one that it replaces. */
+  readonly entries: readonly Entry[];
+  readonly before?: readonly Entry[];
+  readonly read: ReadObject;
+  readonly now: Date;
+  readonly with_output?: boolean;
+}
+
+/** The same from a verified file, for an auditor with no project. */
+export async function storyInFile({
+  entries,
+  before = [],
+  read,
+  now,
+  with_output = false,
+}: FileStory): Promise<IntentStory> {
+  const story = await tellIntent(entries, read, before);
+  return {
+    ...told(story, now),
+    shown: shownFromFile(story),
+    alternates: [],
+    reports_missing: [],
+    output: with_output ? await printedLast(story, read) : null,
+  };
+}
+
+type ToldStory = Omit<IntentStory, 'shown' | 'alternates' | 'reports_missing' | 'output'>;
+
+function told({ intent, asked, told: story, outputs, changes }: Story, now: Date): ToldStory {
+  const found = isAbsent(asked)
+    ? { envelope: null, effect: null, absent: asked }
+    : { ...asked, absent: null };
+  return { intent: { ...intent, standing: statusWordOf(intent, now) }, ...found, story, changes, outputs };
+}
+
+/** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */
+function shownFromFile({ asked }: Story): Shown | null {
+  if (isAbsent(asked)) return null;
+  try {
+    return showEffect(asked.effect as never);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refuse('SHAPE_INVALID', 'The effect is none that this version of Keyturn can show.');
+  }
+}
+
+/** A run is recorded before its reports are written: where it was killed in between, they are not there. */
+async function missingReports({ root }: Context, { runs }: IntentState): Promise<MissingReports[]> {
+  const missing: MissingReports[] = [];
+  for (const { execution_id, reports, result } of runs) {
+    if (reports === null || result === null) continue;
+    const names = await (await import('./plan-report.ts')).missingReports(root, reports);
+    if (names.length > 0) missing.push({ execution_id, names });
+  }
+  return missing;
+}
+
+async function printedLast({ outputs }: Story, read: ReadObject): Promise<Printed | null> {
+  const last = outputs.at(-1);
+  return last ? readOutput(last, read) : null;
+}

@@ -1,0 +1,67 @@
+import type { IntentStatus, Run } from '../gate/state.ts';
+import { limits } from '../limits.ts';
+import { type Context, requireIntent } from './context.ts';
+import { lifeOf } from './life.ts';
+import { type IntentResult, resultOf } from './result.ts';
+
+export interface WaitRequest {
+  /**
+   * `decided`: it no longer waits for a human to approve it. `ended`, unless told: it is over, or a human must settle what became of
+   * it.
+   */
+  readonly until?: 'decided' | 'ended';
+  readonly signal?: AbortSignal;
+}
+
+const UNSETTLED: ReadonlySet<IntentStatus> = new Set<IntentStatus>(['partial', 'stuck']);
+
+function isReached({ standing, status, is_over }: IntentResult, until: 'decided' | 'ended'): boolean {
+  return until === 'decided' ? standing !== 'waiting' : is_over || UNSETTLED.has(status);
+}
+
+/** Until the intent has come that far, whoever moves it. Rejects with the reason of the signal, or where the store is gone. */
+export async function waitFor(
+  context: Context,
+  intent_id: string,
+  { until = 'ended', signal }: WaitRequest = {},
+): Promise<IntentResult> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const news = await context.follower.about(intent_id);
+    try {
+      const found = await resultOf(context, intent_id);
+      const { expires_at, runs } = await requireIntent(context, intent_id);
+      const runs_now = found.status === 'claimed';
+      if (isReached(found, until) || (runs_now && isLost(context, runs.at(-1)!))) return found;
+      // No entry says that something expired, or that the process of a run died.
+      const expires_ms = Date.parse(expires_at) - context.clock().getTime();
+      await soonest(news.came, runs_now ? LIFE_MS : expires_ms, signal);
+    } finally {
+      news.end();
+    }
+  }
+}
+
+/** How often it is looked whether the process of a run still lives. */
+const LIFE_MS = 2_000;
+
+/** Nothing works on it any more: a human must settle what became of it. */
+function isLost(context: Context, { execution_id, executor }: Run): boolean {
+  return lifeOf(context, execution_id, executor) === 'dead';
+}
+
+/** Until one of them comes. */
+async function soonest(came: Promise<void>, expires_ms: number, signal?: AbortSignal): Promise<void> {
+  let stop = () => {};
+  const other = new Promise<void>((resolve, reject) => {
+    const timer = expires_ms > 0 ? setTimeout(resolve, Math.min(expires_ms + 1, limits.timer_ms)) : null;
+    const aborted = () => reject(signal!.reason);
+    if (signal?.aborted) aborted();
+    signal?.addEventListener('abort', aborted, { once: true });
+    stop = () => {
+      if (timer) clearTimeout(timer);
+      signal?.removeEventListener('abort', aborted);
+    };
+  });
+  await Promise.race([came, other]).finally(stop);
+}

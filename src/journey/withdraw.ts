@@ -1,0 +1,40 @@
+import type { Event } from '../event/event.ts';
+import { type Signer, signWithdrawal } from '../identity/act.ts';
+import { refuse } from '../refusal.ts';
+import { type Context, requireIntent } from './context.ts';
+
+export interface WithdrawRequest {
+  readonly intent_id: string;
+  readonly reason: string;
+  /** What `propose` returned, unless the proposal was signed. */
+  readonly receipt?: string | null;
+  /** The key of the proposer, in place of the receipt. */
+  readonly signer?: Signer;
+}
+
+/** Its proposer takes an intent back, for good: nobody can approve, order or run it any more. A run that began goes on. */
+export async function withdraw(
+  context: Context,
+  { intent_id, reason, receipt, signer }: WithdrawRequest,
+): Promise<Event<'intent.withdrawn'>> {
+  const has_receipt = receipt !== undefined && receipt !== null;
+  if (has_receipt === (signer !== undefined))
+    refuse('RECEIPT_INVALID', 'Show the receipt of the proposal, or sign with the key of its proposer.');
+  const { origin, store } = context;
+  const { hash, proposer } = await requireIntent(context, intent_id);
+  if (signer && signer.name !== proposer)
+    refuse('RECEIPT_INVALID', `It is "${proposer}" who proposed it, not "${signer.name}".`);
+  const proof = signer
+    ? {
+        proposer_signature: await signWithdrawal({ origin, intent_id, hash, reason }, signer),
+        proposer_key: signer.public_key,
+      }
+    : { proposer_signature: null, proposer_key: null };
+  const event: Event<'intent.withdrawn'> = {
+    kind: 'intent.withdrawn',
+    subject: intent_id,
+    body: { hash, by: proposer, reason, receipt: receipt ?? null, ...proof },
+  };
+  await store.commit({ events: [event] });
+  return event;
+}

@@ -1,0 +1,58 @@
+import type * as z from 'zod';
+import { sha256 } from '../canonical/digest.ts';
+import { refuse } from '../refusal.ts';
+import { problemOf } from './status.ts';
+
+/** On every answer. No page of another origin frames it, reads it or runs a script in it. */
+const SECURITY: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'permissions-policy': 'publickey-credentials-get=(self), publickey-credentials-create=(self)',
+};
+
+const KEPT_NOWHERE = { 'cache-control': 'no-store' };
+/** Kept by the caller, and asked about again each time. */
+const ASKED_AGAIN = { 'cache-control': 'private, no-cache', vary: 'Authorization, Cookie' };
+
+type Headers = Readonly<Record<string, string>>;
+
+export function respond(body: string | ReadableStream | null, status: number, headers: Headers): Response {
+  return new Response(body, { status, headers: { ...SECURITY, ...KEPT_NOWHERE, ...headers } });
+}
+
+/** The one way an answer leaves: what its schema does not describe is not told. */
+export function answerWith(schema: z.ZodType, value: unknown, status = 200, headers: Headers = {}): Response {
+  return respond(told(schema, value), status, { 'content-type': 'application/json', ...headers });
+}
+
+/** The same for a read, with a tag by which a caller who has it already is spared it. */
+export function answerTagged(schema: z.ZodType, value: unknown, known: string | null): Response {
+  const text = told(schema, value);
+  const etag = `"${sha256(text).slice(0, 32)}"`;
+  if (known !== null && tagsIn(known).includes(etag)) return respond(null, 304, { ...ASKED_AGAIN, etag });
+  return respond(text, 200, { 'content-type': 'application/json', ...ASKED_AGAIN, etag });
+}
+
+function told(schema: z.ZodType, value: unknown): string {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) refuse('INTERNAL', 'The answer is not what its schema says.');
+  return JSON.stringify(parsed.data);
+}
+
+function tagsIn(text: string): string[] {
+  return text.split(',').map((one) => one.trim().replace(/^W\//, ''));
+}
+
+export function answerProblem(error: unknown, headers: Headers = {}): Response {
+  const problem = problemOf(error);
+  const challenge: Headers = problem.status === 401 ? { 'www-authenticate': 'Bearer realm="keyturn"' } : {};
+  return respond(JSON.stringify(problem), problem.status, {
+    'content-type': 'application/problem+json',
+    ...challenge,
+    ...headers,
+  });
+}

@@ -1,0 +1,26 @@
+import { refuse } from '../refusal.ts';
+import type { Schema } from './route.ts';
+
+const NUMBER = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
+
+/** The request that a query is. A member that is there twice, or is not of its type, is refused. */
+export function requestIn(
+  query: URLSearchParams,
+  members: Readonly<Record<string, Schema>>,
+): Record<string, string | number | boolean> {
+  const found: Record<string, string | number | boolean> = Object.create(null);
+  for (const [name, text] of query) {
+    if (Object.hasOwn(found, name)) refuse('JSON_DUPLICATE_KEY', `"${name}" is in the query twice.`);
+    const schema = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (schema === undefined) refuse('SHAPE_INVALID', `The request has no member "${name}".`);
+    found[name] = readAs(name, text, schema);
+  }
+  return found;
+}
+
+function readAs(name: string, text: string, { type }: Schema): string | number | boolean {
+  if (type === 'boolean')
+    return text === 'true' || (text !== 'false' && refuse('SHAPE_INVALID', `"${name}" is true or false.`));
+  if (type !== 'number' && type !== 'integer') return text;
+  return NUMBER.test(text) ? Number(text) : refuse('SHAPE_INVALID', `"${name}" is a number.`);
+}

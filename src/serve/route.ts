@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import type { Verb } from '../face/verb.ts';
+import { VERBS } from '../face/verbs.ts';
+
+/** As much of a JSON Schema as the rules of the door look at. */
+export interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly [more: string]: unknown;
+}
+
+/** One verb at its path. */
+export interface Route {
+  readonly path: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly verb: Verb;
+  /** A human signs it: without a proof it answers a draft. */
+  readonly is_act: boolean;
+  /** The members of the request, where all are plain enough for a query; null where only a body can hold them. */
+  readonly query: () => Readonly<Record<string, Schema>> | null;
+  readonly members: () => Readonly<Record<string, Schema>>;
+}
+
+/** What the door can give of what is no JSON. A verb that takes something else is only for a caller in the process. */
+const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal']);
+
+/** What changes files of this host before, or without, a signature. A draft changes nothing, so these are for a terminal. */
+const OF_THIS_HOST: ReadonlySet<string> = new Set(['ledger.archive', 'system.gc', 'system.rotateControlKey']);
+
+/** Every verb that can be asked for over HTTP, from the table. */
+export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route[] {
+  return Object.entries(table).flatMap(([namespace, verbs]) =>
+    Object.entries(verbs as Record<string, Verb>)
+      .filter(([name]) => !OF_THIS_HOST.has(`${namespace}.${name}`))
+      .filter(([, { here }]) => here.every((member) => GIVEN.has(member)))
+      .map(([name, verb]) => routeOf(namespace, name, verb)),
+  );
+}
+
+function routeOf(namespace: string, name: string, verb: Verb): Route {
+  let known: Readonly<Record<string, Schema>> | undefined;
+  const members = () => {
+    known ??= membersOf(z.toJSONSchema(verb.input(), { unrepresentable: 'any', io: 'input' }) as Schema);
+    return known;
+  };
+  return {
+    path: `/v1/${namespace}/${name}`,
+    namespace,
+    name,
+    verb,
+    is_act:
+      verb.kind === 'act' || (verb.kind === 'write' && (verb.here as readonly string[]).includes('signer')),
+    members,
+    query: () => (verb.kind === 'read' && Object.values(members()).every(isPlain) ? members() : null),
+  };
+}
+
+/** A member that refers to a schema with a name of its own is what that says. */
+function membersOf({ properties = {}, $defs = {} }: Schema): Record<string, Schema> {
+  const named = $defs as Readonly<Record<string, Schema>>;
+  const found = Object.entries(properties).map(([name, { $ref, ...schema }]) => [
+    name,
+    typeof $ref === 'string' ? named[$ref.replace('#/$defs/', '')] : schema,
+  ]);
+  return Object.fromEntries(found);
+}
+
+const PLAIN: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
+
+function isPlain({ type, enum: some }: Schema): boolean {
+  return PLAIN.has(type ?? (some?.every((one) => typeof one === 'string') ? 'string' : ''));
+}

@@ -1,0 +1,146 @@
+import { createServer, type Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import type { Executed, Keyturn } from '../keyturn.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { appOf } from './app.ts';
+import { hostsOf } from './guard.ts';
+import { sessionsOf } from './session.ts';
+
+/** Fixed, because a passkey belongs to an exact origin. */
+export const PORT = 7717;
+
+export interface ServeRequest {
+  /** `localhost`: both loopback addresses, so that no other program of this machine takes the one that we leave. */
+  readonly host?: string;
+  readonly port?: number;
+  /** How many tools run here at once; 0 for a service that runs none. */
+  readonly most: number;
+  /** How long runs and requests may take to end, once the signal came. */
+  readonly grace_ms: number;
+  readonly signal: AbortSignal;
+  readonly onListening: (at: { readonly address: string; readonly link: string }) => void;
+  readonly tell?: (executed: Executed) => void;
+}
+
+/** Serves until the signal. Refused where a service of this project runs already, or the address is taken. */
+export function serve(keyturn: Keyturn, request: ServeRequest): Promise<void> {
+  return keyturn.asService(() => serveAlone(keyturn, request));
+}
+
+async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void> {
+  const { host = 'localhost', most, signal, grace_ms } = request;
+  const stopping = new AbortController();
+  const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
+  const { servers, port } = await listen(host, request.port ?? PORT);
+  const sessions = sessionsOf();
+  const reasons = () => reasonsOf(keyturn, trouble.code);
+  const app = appOf({
+    keyturn,
+    sessions,
+    hosts: hostsOf(host, port),
+    reasons,
+    stopping: stopping.signal,
+  });
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  for (const server of servers) server.on('request', listener);
+  const executing = most === 0 ? Promise.resolve() : keepExecuting(keyturn, request, trouble);
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
+  if (!signal.aborted)
+    await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
+  stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
+  await Promise.all([executing, ...servers.map((server) => closed(server, grace_ms))]);
+}
+
+/** The ledger can be out of reach for a while. What is ordered and has not lapsed is found again. */
+async function keepExecuting(
+  keyturn: Keyturn,
+  { most, signal, grace_ms, tell }: ServeRequest,
+  trouble: { code: ReasonCode | null },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const onReady = () => {
+        trouble.code = null;
+      };
+      await keyturn.execute({ most, signal, grace_ms, onReady, ...(tell && { tell }) });
+    } catch (error) {
+      trouble.code = error instanceof Refusal ? error.code : 'INTERNAL';
+      await pause(AGAIN_MS, null, { signal }).catch(() => {});
+    }
+  }
+}
+
+const AGAIN_MS = 1_000;
+
+/** Why nothing should be asked of this service now. */
+async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise<ReasonCode[]> {
+  const found: ReasonCode[] = executor === null || executor === 'SERVICE_RUNNING' ? [] : [executor];
+  try {
+    await keyturn.system.checkClock();
+  } catch (error) {
+    found.push(error instanceof Refusal ? error.code : 'INTERNAL');
+  }
+  return found;
+}
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+async function listen(host: string, wanted: number): Promise<{ servers: Server[]; port: number }> {
+  const servers: Server[] = [];
+  let port = wanted;
+  try {
+    for (const at of host === 'localhost' ? LOOPBACK : [host]) {
+      const server = await listening(at, port);
+      if (server === null) continue;
+      servers.push(server);
+      port = (server.address() as { port: number }).port;
+    }
+  } catch (error) {
+    for (const server of servers) server.close();
+    throw error;
+  }
+  return { servers, port };
+}
+
+/** Null where this machine has no such loopback address. */
+function listening(host: string, port: number): Promise<Server | null> {
+  const server = createServer(SLOW);
+  server.maxConnections = 2_048;
+  return new Promise((done, failed) => {
+    server.once('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
+      if (host === '::1' && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) return done(null);
+      const words = `${host} port ${port} cannot be listened at (${code}).`;
+      failed(new Refusal('ADDRESS_TAKEN', words, { host, port, errno: code }));
+    });
+    server.listen({ host, port, exclusive: true }, () => done(server));
+  });
+}
+
+/** Who sends slowly is let go: a few connections must not keep all others out. */
+const SLOW = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+async function closed(server: Server, grace_ms: number): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), grace_ms);
+  // A caller who is told that the wait is over asks again over the same connection, which would keep the service up for all of the grace.
+  server.keepAliveTimeout = 1;
+  server.prependListener('request', (_, response) => response.setHeader('connection', 'close'));
+  await new Promise<void>((done) => {
+    server.close(() => done());
+    server.closeIdleConnections();
+  });
+  clearTimeout(late);
+}
+
+/** A port as it is typed. */
+export function portOf(text: string): number {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65_535 ? port : refuse('USAGE', '--port takes a number from 0 to 65535.');
+}

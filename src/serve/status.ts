@@ -1,0 +1,88 @@
+import { type Category, explain, type ReasonCode, Refusal } from '../refusal.ts';
+
+/** What a category of reasons is in HTTP. */
+const BY_CATEGORY: Readonly<Record<Category, number>> = {
+  VALIDATION_ERROR: 400,
+  FILE_SYSTEM_ERROR: 409,
+  PERMISSION_ERROR: 403,
+  DEPENDENCY_ERROR: 409,
+  INTERNAL_ERROR: 500,
+};
+
+/** The reasons that HTTP has a better word for. */
+const BY_CODE: { readonly [C in ReasonCode]?: number } = {
+  CALLER_UNPROVEN: 401,
+  TOKEN_INVALID: 401,
+  LINK_SPENT: 401,
+  ROUTE_UNKNOWN: 404,
+  INTENT_NOT_FOUND: 404,
+  PRINCIPAL_UNKNOWN: 404,
+  CREDENTIAL_UNKNOWN: 404,
+  CAPABILITY_UNKNOWN: 404,
+  DELEGATION_UNKNOWN: 404,
+  METHOD_WRONG: 405,
+  ACT_CHANGED: 409,
+  ACT_LATE: 409,
+  DECISION_STALE: 409,
+  IDEMPOTENCY_KEY_REUSED: 409,
+  REPLAY_DIFFERS: 409,
+  AGENT_REPLAY_DIFFERS: 409,
+  INPUT_TOO_LARGE: 413,
+  MEDIA_TYPE_WRONG: 415,
+  HOST_UNKNOWN: 421,
+  PROPOSALS_LIMITED: 429,
+  DISK_FULL: 503,
+  WRITE_FAILED: 503,
+  STORE_MISSING: 503,
+  STORE_CORRUPT: 503,
+  STORE_READ_ONLY: 503,
+  STORE_UNREACHABLE: 503,
+  STORE_BUSY: 503,
+  STORE_DENIED: 503,
+  STORE_TLS: 503,
+  LEDGER_BROKEN: 503,
+  LEDGER_TRUNCATED: 503,
+  LEDGER_FORKED: 503,
+  LEDGER_FOREIGN: 503,
+  KEPT_HEAD_INVALID: 503,
+  CLOCK_BEHIND: 503,
+  CLOCK_AHEAD: 503,
+};
+
+export function httpStatusOf(code: ReasonCode): number {
+  return BY_CODE[code] ?? BY_CATEGORY[explain(code).category];
+}
+
+/** Every status of a refusal, for the description of the service. */
+export const REFUSED: readonly number[] = [
+  ...new Set([...Object.values(BY_CATEGORY), ...Object.values(BY_CODE)]),
+].sort((a, b) => a - b);
+
+/** A refusal as RFC 9457 has it. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ReasonCode;
+  readonly number: number;
+  readonly advice: string;
+  readonly facts: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** What is no refusal is told to nobody outside: it could hold anything. */
+export function problemOf(error: unknown): Problem {
+  const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL');
+  const { code, message: detail, advice, facts } = refusal;
+  const { number, meaning: title } = explain(code);
+  return {
+    type: `urn:keyturn:reason:${code}`,
+    title,
+    status: httpStatusOf(code),
+    detail,
+    code,
+    number,
+    advice,
+    facts,
+  };
+}

@@ -1,0 +1,25 @@
+import { refuse } from '../refusal.ts';
+
+const WAIT_S = 25;
+const WAIT_MOST_S = 60;
+
+export interface Wait {
+  readonly signal: AbortSignal;
+}
+
+/** How long an answer may be waited for: `Prefer: wait=10` of RFC 7240, or 25 seconds; less where the caller goes or the service stops. */
+export function waitOf({ headers, signal }: Request, stopping: AbortSignal): Wait {
+  const [, text] = /(?:^|,)\s*wait\s*=\s*([0-9]{1,6})\s*(?:,|;|$)/i.exec(headers.get('prefer') ?? '') ?? [];
+  const seconds = Math.min(text === undefined ? WAIT_S : Number(text), WAIT_MOST_S);
+  return { signal: AbortSignal.any([signal, stopping, AbortSignal.timeout(seconds * 1000)]) };
+}
+
+/** Time that is over is told as such: whoever asked asks again. */
+export async function waited<T>(wait: Wait | null, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (wait?.signal.aborted && error === wait.signal.reason) refuse('WAIT_OVER');
+    throw error;
+  }
+}

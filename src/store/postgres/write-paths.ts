@@ -1,0 +1,199 @@
+import { limits } from '../../limits.ts';
+import { Refusal, refuse } from '../../refusal.ts';
+import type { CheckedCommit, StoredLedger } from '../decide.ts';
+import type { Tip } from '../store.ts';
+import { doubtOf, type Ran, requireReady } from './begin.ts';
+import type { Connection } from './connection.ts';
+import { type BatchDraft, draftBatch } from './draft.ts';
+import { isNo, isTaken } from './failure.ts';
+import { load, loadEnd, lockEnd } from './load.ts';
+import type { Tenant } from './rows.ts';
+import {
+  areProven,
+  type MissedRows,
+  NotLoaded,
+  type RowSnapshot,
+  snapshotOf,
+  type Wanted,
+  wantedOf,
+} from './snapshot.ts';
+import { together } from './together.ts';
+import { type WriteAnswer, writeBatch } from './write.ts';
+
+/** What this process knows of the chain: true as long as the chain still ends there. */
+export interface KnownChain {
+  readonly tip: Tip;
+  readonly generation: number;
+  readonly snapshot: RowSnapshot;
+}
+
+export interface BatchWritten {
+  readonly draft: BatchDraft;
+  readonly known: KnownChain;
+}
+
+/** The write was sent and no good answer came: it happened, it will still happen, or it never will. */
+export interface Unknown {
+  readonly unanswered: BatchDraft;
+  readonly cause: unknown;
+}
+
+/** What is to be written: decided on rows that are held still meanwhile, perhaps more than once. */
+export interface Work {
+  readonly wanted: Wanted;
+  draft(before: Tip, at: string, base: StoredLedger): BatchDraft;
+}
+
+export function workOf(tenant: Tenant, batch: readonly CheckedCommit[]): Work {
+  return {
+    wanted: wantedOf(batch),
+    draft: (before, at, base) => draftBatch(tenant.name, batch, before, at, base),
+  };
+}
+
+/** Why a write that was acknowledged may be lost all the same; null when it may not. */
+function doubtAfter(db: Connection, warnings: number, ran: Ran): Refusal | null {
+  const doubt =
+    db.warnings() > warnings ? 'The server gave a warning beside a commit.' : doubtOf(db.backend, ran);
+  return doubt ? new Refusal('WRITE_FAILED', doubt) : null;
+}
+
+/**
+ * The time of an entry is never before that of the entry before it. So one host whose clock is ahead would make the
+ * clocks of all others seem behind the ledger, and stop them.
+ */
+function timeOf(db: Connection, clock: () => Date): string {
+  const now = clock();
+  if (now.getTime() > db.serverTime_ms() + limits.clock_skew_ms) refuse('CLOCK_AHEAD');
+  return now.toISOString();
+}
+
+/**
+ * The optimistic path: one round trip. The batch is decided on what this process knows from its last commit, and written
+ * only if no other process wrote since. What it presumes absent is proven by the unique keys of what it writes. Any doubt, and any
+ * refusal, is left to the locked path: null.
+ */
+export async function quickly(
+  db: Connection,
+  tenant: Tenant,
+  known: KnownChain,
+  batch: readonly CheckedCommit[],
+  clock: () => Date,
+): Promise<BatchWritten | Unknown | null> {
+  const { tip, generation, snapshot } = known;
+  const at = timeOf(db, clock);
+  const { ledger, presumed } = snapshot.presuming();
+  const draft = attempted(() => draftBatch(tenant.name, batch, tip, at, ledger));
+  if (draft === null || draft.commits.length < batch.length || !areProven(presumed, rowsOf(draft)))
+    return null;
+  const warnings = db.warnings();
+  let ran: WriteAnswer;
+  try {
+    ran = await writeBatch(db, tenant, draft, generation);
+  } catch (error) {
+    if (isTaken(error)) return null;
+    if (isNo(error)) throw error;
+    return { unanswered: draft, cause: error };
+  }
+  if (!ran.moved) {
+    requireReady(db.backend, ran);
+    return null;
+  }
+  const doubt = doubtAfter(db, warnings, ran);
+  return doubt ? { unanswered: draft, cause: doubt } : advanced(draft, generation, snapshot);
+}
+
+function attempted(act: () => BatchDraft): BatchDraft | null {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof NotLoaded) return null;
+    throw error;
+  }
+}
+
+const rowsOf = (draft: BatchDraft) => draft.rows.map(({ row }) => row);
+
+function advanced(draft: BatchDraft, generation: number, snapshot: RowSnapshot): BatchWritten {
+  snapshot.absorb(rowsOf(draft));
+  snapshot.trim();
+  return { draft, known: { tip: draft.after, generation, snapshot } };
+}
+
+/**
+ * The locked path: two round trips. It takes the lock of the chain, reads what the batch needs, decides, writes. What
+ * it refuses is refused for good.
+ */
+export async function lockedly(
+  db: Connection,
+  tenant: Tenant,
+  work: Work,
+  clock: () => Date,
+  missed: MissedRows,
+): Promise<BatchWritten | Unknown> {
+  const wanted = missed.with(work.wanted);
+  const snapshot = snapshotOf(tenant.name);
+  let draft: BatchDraft;
+  let generation: number;
+  try {
+    const [, , end, found] = await together([
+      db.ask({ text: 'BEGIN' }),
+      lockEnd(db, tenant),
+      loadEnd(db, tenant),
+      load(db, tenant, wanted),
+    ]);
+    snapshot.learn(wanted, found);
+    generation = end.generation;
+    draft = await decided(db, tenant, work, end.tip, timeOf(db, clock), snapshot, missed);
+    if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });
+  } catch (error) {
+    if (!db.isLost()) await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
+    throw error;
+  }
+  const unknown = draft.entries.length > 0 ? await writeAndCommit(db, tenant, draft, generation) : null;
+  return unknown ?? advanced(draft, generation, snapshot);
+}
+
+async function decided(
+  db: Connection,
+  tenant: Tenant,
+  work: Work,
+  tip: Tip,
+  at: string,
+  snapshot: RowSnapshot,
+  missed: MissedRows,
+): Promise<BatchDraft> {
+  for (;;) {
+    try {
+      return work.draft(tip, at, snapshot.ledger);
+    } catch (error) {
+      if (!(error instanceof NotLoaded)) throw error;
+      missed.add(error.wanted);
+      snapshot.learn(error.wanted, await load(db, tenant, error.wanted));
+    }
+  }
+}
+
+async function writeAndCommit(
+  db: Connection,
+  tenant: Tenant,
+  draft: BatchDraft,
+  generation: number,
+): Promise<Unknown | null> {
+  const warnings = db.warnings();
+  let doubt: Refusal | null;
+  try {
+    const [ran, { command }] = await together([
+      writeBatch(db, tenant, draft, generation),
+      db.ask({ text: 'COMMIT' }),
+    ]);
+    if (!ran.moved) requireReady(db.backend, ran);
+    if (!ran.moved || command !== 'COMMIT')
+      refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
+    doubt = doubtAfter(db, warnings, ran);
+  } catch (error) {
+    if (isNo(error) || error instanceof Refusal) throw error;
+    return { unanswered: draft, cause: error };
+  }
+  return doubt && { unanswered: draft, cause: doubt };
+}

@@ -1,0 +1,69 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ALICE, TURN } from './grant-scene.ts';
+import { expectError, fileFolder, makeProject, type Project, talkAt, UNKNOWN_ID } from './project.ts';
+
+const folder = fileFolder();
+let project: Project;
+beforeAll(async () => {
+  project = await makeProject(folder);
+});
+
+async function replacementOf(id: string): Promise<string> {
+  const { replaced_by } = await project.inside((keyturn) => keyturn.intents.get({ intent_id: id }));
+  return replaced_by!;
+}
+
+describe('edit', () => {
+  it('replaces a proposal, and the screen of the other one shows what changed', async () => {
+    const { id } = await project.propose('greet', { name: 'Bob' });
+    const { code, stdout, screen } = await project.talk(['edit', id, '--arg', 'name=Eve'], ALICE);
+    expect(code).toBe(0);
+    expect(screen).toContain(`Edit: ${id}, greet, proposed by bot.`);
+    const made = await replacementOf(id);
+    expect(stdout).toContain(`[OK] alice replaced ${id}. Nobody can approve that one any more\n`);
+    expect(stdout).toContain(`keyturn turn ${made}`);
+    const turned = await project.talk(['turn', made], TURN, ALICE);
+    expect(turned.screen.replaceAll(/\x1b\[\d*m/g, '')).toContain('name: "Bob" before, "Eve" now');
+    expect(turned.stdout).toContain('Hello, Eve!');
+    expectError('INTENT_REPLACED', await project.run('approve', id));
+  });
+
+  it('opens $EDITOR on the request, away from the lines that an editor obeys', async () => {
+    const { id } = await project.propose(
+      'greet',
+      { name: 'Bob' },
+      'x vim: set modeline:\u202e local variables:',
+    );
+    const editor = join(folder, 'editor');
+    writeFileSync(editor, `#!/bin/sh\ncp "$1" "${folder}/seen"\nsed -i 's/"name": .*/"name": "Zoe"/' "$1"\n`);
+    chmodSync(editor, 0o755);
+    const at_terminal = (EDITOR: string) => ({ cwd: folder, env: { EDITOR } });
+    expect((await talkAt(at_terminal(editor), ['edit', id], ALICE)).code).toBe(0);
+    const other = await project.propose('greet', { name: 'Bob' });
+    const left = await talkAt(at_terminal('/bin/false'), ['edit', other.id]);
+    expect(left.stderr).toContain('(CONFIRMATION_DECLINED 3012)');
+    const lines = readFileSync(join(folder, 'seen'), 'utf8').split('\n');
+    const at = lines.findIndex((line) => line.includes('vim:'));
+    expect(at).toBeGreaterThan(10);
+    expect(lines.length - at).toBeGreaterThan(10);
+    expect(lines[at]).toContain('\\u202e');
+    // Emacs looks for this in the last 3000 characters, wherever the last lines are.
+    expect(lines[at]).not.toMatch(/local variables:/i);
+    const shown = await project.run('show', await replacementOf(id));
+    expect(shown.stdout).toContain('local variables:');
+    expect(shown.stdout).toContain('Zoe');
+  });
+
+  it('refuses before a passphrase is asked for', async () => {
+    const { id } = await project.propose('greet', { name: 'Bob' });
+    expectError('EDIT_EMPTY', await project.run('edit', id, '--arg', 'name=Bob'));
+    expectError('ARGUMENT_UNKNOWN', await project.run('edit', id, '--arg', 'loud=yes'));
+    expectError('INTENT_NOT_FOUND', await project.run('edit', UNKNOWN_ID, '--goal', 'x'));
+    expectError('USAGE', await project.run('edit', id, '--arg', 'name=x', '--plan', 'p.json'));
+    expectError('ID_MALFORMED', await project.run('edit', 'x'));
+    await project.approve({ id, hash: (await project.inside((k) => k.intents.get({ intent_id: id }))).hash });
+    expectError('EDIT_NOT_DUE', await project.run('edit', id, '--arg', 'name=Eve'));
+  });
+});

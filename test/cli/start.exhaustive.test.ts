@@ -1,0 +1,44 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scratch } from '../support/scratch.ts';
+import { PASSPHRASE, sayYes, start, startNew, stopped, turn } from './playground.ts';
+
+describe('npm start, with somebody who decides', () => {
+  it('runs what they turn, tells the agent, denies what the policies deny, and goes on with the same project', async () => {
+    const at = scratch();
+    const first = await startNew(at);
+    const greeted = turn(first, at, 'Say hello$');
+    await sayYes(greeted);
+    await greeted.expect('Hello, Grace!');
+    await first.expect('bot hears: Say hello: succeeded');
+    await sayYes(turn(first, at, 'Add a line'));
+    await first.expect('takes it back: succeeded');
+    expect(readFileSync(join(at, 'project/notes.md'), 'utf8')).toMatch(/^bot was here\.\n# Notes\n/);
+    const denied = turn(first, at, 'Say hello to Mallory');
+    await denied.expect('POLICY_DENIED');
+    await denied.exited;
+    expect(denied.text).toContain('mallory-is-not-greeted');
+    expect(await stopped(first)).toBe(0);
+
+    const again = start(at);
+    await again.expect('Ctrl-C stops the service.');
+    expect(again.text).not.toContain('assphrase');
+    const mallory = / [0-9a-f]{8} {2}Say hello to Mallory/;
+    expect(mallory.exec(again.text)![0]).toBe(mallory.exec(first.text)![0]);
+    expect(again.text.match(/^ {2}waits /gm)).toHaveLength(3);
+    expect(await stopped(again)).toBe(0);
+  });
+
+  it('goes on where it broke off before the agent had a token', async () => {
+    const at = scratch();
+    expect(await stopped(await startNew(at))).toBe(0);
+    rmSync(join(at, 'bot.token'));
+    const again = start(at);
+    await again.expect('Passphrase of you: ');
+    again.type(PASSPHRASE);
+    await again.expect('Ctrl-C stops the service.');
+    expect(again.text).not.toContain('New passphrase');
+    expect(await stopped(again)).toBe(0);
+  });
+});

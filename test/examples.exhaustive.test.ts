@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDist } from './support/dist.ts';
+import { newcomer, nextOf, started, turnNext } from './support/example.ts';
+import { installDist } from './support/installed.ts';
+import { freshFolder } from './support/scratch.ts';
+
+const EXAMPLES = resolve(import.meta.dirname, '../examples');
+
+/** Each with the client of its own SDK, installed from the registry as examples/package.json pins it. */
+describe('the examples', () => {
+  const dist = freshDist();
+  const place = freshFolder('keyturn-examples-');
+
+  beforeAll(() => {
+    copyFileSync(join(EXAMPLES, 'package.json'), join(place, 'package.json'));
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], {
+      cwd: place,
+      stdio: 'pipe',
+    });
+    installDist(place, dist);
+  }, 600_000);
+
+  afterAll(() => rmSync(place, { recursive: true, force: true }));
+
+  async function projectWith(example: string, client: string) {
+    const p = await newcomer();
+    symlinkSync(join(place, 'node_modules'), join(p.root, 'node_modules'));
+    copyFileSync(join(EXAMPLES, example), join(p.root, example));
+    writeFileSync(join(p.root, 'client.mjs'), client);
+    return p;
+  }
+
+  const MCP_CLIENT = `
+    import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+    import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: ['mcp.mjs'], stderr: 'inherit' }));
+    const { tools } = await client.listTools();
+    const stop = new AbortController();
+    process.on('SIGUSR2', () => stop.abort());
+    const call = { name: tools[0].name, arguments: { file: 'data/numbers.txt', why: 'Keep the numbers' } };
+    const options = { signal: stop.signal, timeout: 600_000 };
+    const { content, isError } = await client.callTool(call, undefined, options).catch(() => ({ content: [{ text: 'given up' }] }));
+    console.log(content[0].text, isError);
+    if (stop.signal.aborted) await new Promise((done) => setTimeout(done, 1e9));
+    await client.close();
+  `;
+
+  it('an MCP client calls a tool, a human turns its key, and the client has the result', async () => {
+    const p = await projectWith('mcp.mjs', MCP_CLIENT);
+    const { ended } = started(p, ['client.mjs']);
+    await turnNext(p);
+    expect(await ended).toEqual({ code: 0, said: 'succeeded false\n' });
+    expect(readFileSync(join(p.root, 'backups/numbers.txt'), 'utf8')).toBe('42\n');
+  });
+
+  it('an MCP client is told why a human said no', async () => {
+    const p = await projectWith('mcp.mjs', MCP_CLIENT);
+    const { ended } = started(p, ['client.mjs']);
+    await p.keyturn.intents.reject({ ...(await nextOf(p)), reason: 'Not today.', signer: p.ada });
+    expect(await ended).toEqual({ code: 0, said: 'Not today. true\n' });
+  });
+
+  it('what an MCP client no longer waits for is withdrawn', async () => {
+    const p = await projectWith('mcp.mjs', MCP_CLIENT);
+    const { child } = started(p, ['client.mjs']);
+    const { intent_id } = await nextOf(p);
+    child.kill('SIGUSR2');
+    expect((await p.keyturn.intents.waitFor({ intent_id })).standing).toBe('withdrawn');
+  });
+
+  const GRAPH = `
+    import { AIMessage } from '@langchain/core/messages';
+    import { Keyturn } from 'keyturn';
+    import * as z from 'zod';
+    import { gated, graphOf } from './langgraph.mjs';
+    const keyturn = await Keyturn.open({ at: process.cwd() });
+    const greet = gated(keyturn, 'greet', 'Greets somebody.', z.object({ name: z.string() }));
+    const tool_calls = [{ id: 'call_0123456789abcdef', name: 'greet', args: { name: 'Grace' }, type: 'tool_call' }];
+    const graph = graphOf([greet]);
+    const { messages } = await graph.invoke({ messages: [new AIMessage({ content: '', tool_calls })] });
+    console.log(messages.at(-1).content.trim());
+    await keyturn.close();
+  `;
+
+  it('a call in LangGraph waits for the human and has what the tool printed', async () => {
+    const p = await projectWith('langgraph.mjs', GRAPH);
+    const { ended } = started(p, ['client.mjs']);
+    await turnNext(p);
+    expect(await ended).toEqual({ code: 0, said: 'Hello, Grace!\n' });
+  });
+});

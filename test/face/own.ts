@@ -1,0 +1,97 @@
+import { expect } from 'vitest';
+import { VERBS } from '../../src/face/verbs.ts';
+import type { Face } from '../../src/keyturn.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { agent, authority, human } from '../journey/authority.ts';
+import type { Project } from '../support/project.ts';
+
+export const PROPOSERS = ['scout', 'probe', 'ben'] as const;
+export type Proposer = (typeof PROPOSERS)[number];
+
+interface Proposed {
+  readonly proposer: Proposer;
+  readonly intent_id: string;
+  /** What tells of it: its id, its goal, its argument. */
+  readonly marks: readonly string[];
+}
+
+/** What is asked of each verb that an agent may call, about an intent. A verb that is not here fails the test. */
+const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> = {
+  'intents.propose': (id) =>
+    ['replaces', 'undoes', 'intent_id'].map((by) => ({
+      declared_goal: 'again',
+      effect: { kind: 'tool', tool: 'say', arguments: { word: 'again' } },
+      [by]: id,
+    })),
+  'intents.undo': (intent_id) => [{ intent_id }],
+  'intents.withdraw': (intent_id) => [{ intent_id, reason: 'x', receipt: 'r'.repeat(43) }],
+  'intents.get': (intent_id) => [{ intent_id }],
+  'intents.result': (intent_id) => [{ intent_id }],
+  'intents.twin': (intent_id) => [{ intent_id }],
+  'intents.waitFor': (intent_id) => [{ intent_id, signal: AbortSignal.timeout(20) }],
+  'intents.list': () => [
+    {},
+    { limit: 1 },
+    { text: 'goal' },
+    { tool: 'say' },
+    { standing: 'waiting' },
+    { standing: 'expired', tool: 'say' },
+    { until: '2999-01-01T00:00:00.000Z' },
+    ...['scout', 'probe', 'ben', 'ada'].flatMap((proposer) => [{ proposer }, { needs: proposer }]),
+  ],
+  'plans.read': () => [{ plan: new Uint8Array(), config: null }],
+  'plans.validate': () => [{ plan: new Uint8Array(), config: null }],
+  'tools.list': () => [{}],
+  'tools.arguments': () => [{ tool: 'say', texts: { word: 'x' } }],
+};
+
+/** The answer as a text, or the refusal with all that it says. */
+async function answerOf(face: Face, verb: string, request: object): Promise<string> {
+  const [namespace, name] = verb.split('.') as [keyof Face, string];
+  const methods = face[namespace] as unknown as Record<string, (request: object) => Promise<unknown>>;
+  try {
+    return JSON.stringify(await methods[name]!(request));
+  } catch (error) {
+    // An own intent is waited for until the time is over.
+    if (error instanceof DOMException && error.name === 'TimeoutError') return '';
+    if (!(error instanceof Refusal)) throw error;
+    return JSON.stringify([error.code, error.message, error.facts]);
+  }
+}
+
+export async function proposeAll(p: Project, proposers: readonly Proposer[]): Promise<Proposed[]> {
+  const all: Proposed[] = [];
+  for (const [i, proposer] of proposers.entries()) {
+    const marks = [`goal-${i}-of-${proposer}`, `word-${i}-of-${proposer}`] as const;
+    const effect = { kind: 'tool', tool: 'say', arguments: { word: marks[1] } } as const;
+    const draft = { declared_goal: marks[0], effect, issuer: proposer };
+    const { intent_id } = await p.keyturn.intents.propose(draft);
+    all.push({ proposer, intent_id, marks: [intent_id, ...marks] });
+  }
+  return all;
+}
+
+const open = Object.entries(VERBS).flatMap(([namespace, verbs]) =>
+  Object.entries(verbs).flatMap(([name, { open_to }]) =>
+    open_to === 'people' ? [] : [`${namespace}.${name}`],
+  ),
+);
+
+/** Asks everything that an agent may ask, about everything that anybody proposed. */
+export async function requireNothingOfOthers(proposers: readonly Proposer[]): Promise<void> {
+  expect(Object.keys(ASKED).sort()).toEqual([...open].sort());
+  const p = await authority();
+  await Promise.all(['scout', 'probe'].map((name) => agent(p, name)));
+  await human(p, 'ben');
+  const all = await proposeAll(p, proposers);
+  for (const name of ['scout', 'probe'] as const) {
+    const face = p.keyturn.as({ name });
+    const theirs = all.filter(({ proposer }) => proposer !== name).flatMap(({ marks }) => marks);
+    for (const verb of open)
+      for (const { intent_id } of all)
+        for (const request of ASKED[verb]!(intent_id)) {
+          const answer = await answerOf(face, verb, request);
+          for (const mark of theirs) expect(answer, verb).not.toContain(mark);
+        }
+  }
+}

@@ -1,0 +1,309 @@
+import { sign } from '../../src/canonical/ed25519.ts';
+import type { Body, Event, EventKind } from '../../src/event/event.ts';
+import { signerOf, withdrawalOf } from '../../src/identity/act.ts';
+import { accessed, confirmed, moved, planned, received, STEP, step } from '../gate/agent-story.ts';
+import { asked, changed, dispatchOf, endOf, goal, of, told, waived } from '../store/agent-facts.ts';
+import { added, heldKey, heldPasskey, lost, signedWith } from '../store/credential-facts.ts';
+import { decisionFor } from '../store/decisions.ts';
+import {
+  act,
+  activated,
+  assigned,
+  broken,
+  capabilityOf,
+  claimed,
+  controlled,
+  DIGEST,
+  delegation,
+  denied,
+  enrolled,
+  enrolledAgent,
+  finished,
+  frozen,
+  granted,
+  hosted,
+  issued,
+  keyOf,
+  ORIGIN,
+  ordered,
+  POLICY,
+  proposed,
+  refused,
+  replacedBy,
+  resolved,
+  retried,
+  revoked,
+  seedOf,
+  signedBy,
+  stated,
+  submitted,
+  takenBack,
+  tokenAdded,
+  tokenRevoked,
+  unfrozen,
+  withdrawn,
+  withdrew,
+} from '../store/facts.ts';
+import { governance, NOON } from '../store/place.ts';
+import { softPasskey } from '../support/passkey.ts';
+
+/** A ledger that could have been written, one entry a second, with every kind that a fold can judge without a store. */
+
+export const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+export const timeOf = (seq: number) => new Date(Date.parse(NOON) + seq * 1000).toISOString();
+const NEWER = 'cd'.repeat(32);
+/** What ada signs with besides her first key. */
+export const PHONE = softPasskey({ label: 'Phone' });
+export const [SECOND, TOUCHED] = [heldKey('ada-second'), heldPasskey(PHONE)];
+const by = (name: string, roles: string[] = []) => ({ approvers: [{ name, roles }] });
+
+/** Every kind there is: the type asks for each. */
+const EACH: Readonly<Record<EventKind, true>> = {
+  'system.initialised': true,
+  'key.enrolled': true,
+  'key.revoked': true,
+  'credential.added': true,
+  'credential.revoked': true,
+  'token.added': true,
+  'token.revoked': true,
+  'role.assigned': true,
+  'control_key.added': true,
+  'executor.added': true,
+  'executor.revoked': true,
+  'policy.activated': true,
+  'system.frozen': true,
+  'system.unfrozen': true,
+  'head.accepted': true,
+  'clock.accepted': true,
+  'delegation.granted': true,
+  'delegation.revoked': true,
+  'intent.proposed': true,
+  'intent.refused': true,
+  'intent.submitted': true,
+  'intent.withdrawn': true,
+  'intent.replaced': true,
+  'intent.delegated': true,
+  'approval.granted': true,
+  'approval.denied': true,
+  'order.given': true,
+  'capability.issued': true,
+  'capability.denied': true,
+  'order.denied': true,
+  'capability.revoked': true,
+  'glass.broken': true,
+  'backups.expired': true,
+  'ledger.archived': true,
+  'object.erased': true,
+  'object.expired': true,
+  'execution.claimed': true,
+  'execution.checkpointed': true,
+  'execution.announced': true,
+  'execution.refused': true,
+  'execution.stopped': true,
+  'violation.detected': true,
+  'execution.finished': true,
+  'execution.resolved': true,
+  'retry.authorised': true,
+  'rollback.claimed': true,
+  'rollback.finished': true,
+  'simulation.changed': true,
+  'agent.received': true,
+  'agent.planned': true,
+  'agent.confirmed': true,
+  'agent.access': true,
+  'agent.moved': true,
+  'intake.recorded': true,
+  'intake.told': true,
+  'slo.waived': true,
+};
+export const KINDS = Object.keys(EACH) as EventKind[];
+
+/** Whether they erase what a store has, only that store can say. */
+export const LEFT_OUT = ['object.erased', 'object.expired'] as const satisfies readonly EventKind[];
+
+/** Every state machine moves in it. */
+export function lived(): Event[] {
+  const [a, b, c, d, e] = [id(1), id(2), id(3), id(4), id(5)] as const;
+  const [first, second, third] = [id(11), id(12), id(13)] as const;
+  const one = { ...goal('goal-1'), intent_id: id(6), execution_id: id(16) };
+  const core = { proposer: 'agent-core', ...signedBy('agent-core') };
+  const events = [
+    ...governance('ada', 'bo', 'cy'),
+    enrolledAgent('agent-core', 'ada', keyOf('agent-core')),
+    assigned('bo', ['ops'], 'ada'),
+    enrolled('di', 'bo'),
+    assigned('di', ['auditor'], 'bo'),
+    added('ada', SECOND),
+    added('ada', TOUCHED),
+    lost('ada', keyOf('ada-second'), 'bo'),
+    tokenAdded('agent-core', id(41), 'ada'),
+    tokenAdded('agent-core', id(42), 'bo'),
+    tokenRevoked('agent-core', id(41), 'bo'),
+    delegation(id(21), 'ada', 'planner'),
+    proposed(a),
+    granted(a, 'bo'),
+    ...issued(a, 'ada', by('bo', ['ops'])),
+    claimed(a, first),
+    finished(a, first, 'failure'),
+    retried(a, first, 2, 'ada'),
+    ...issued(a, 'ada', { attempt: 2, ordinal: 2, ...by('bo', ['ops']) }),
+    claimed(a, second, 2),
+    finished(a, second, 'partial', 2),
+    resolved(a, second, 'happened', 'bo'),
+    proposed(b),
+    submitted(b, 'planner', id(21)),
+    ...issued(b, 'planner', {
+      delegation: id(21),
+      ordinal: 3,
+      expires_at: '2026-02-15T12:00:00.000Z',
+      ...by('ada'),
+    }),
+    takenBack(id(21), 'ada'),
+    proposed(c),
+    signedWith(denied(c, 'ada'), TOUCHED),
+    proposed(d),
+    granted(d, 'cy'),
+    broken(d, 'ada'),
+    broken(d, 'bo'),
+    frozen('ada', { scope: 'tool', name: 'other' }),
+    unfrozen('bo', { scope: 'tool', name: 'other' }),
+    ...issued(d, 'ada', { ordinal: 4, ...by('cy') }),
+    withdrawn(d, 'ada'),
+    revoked('cy', 'ada'),
+    proposed(e),
+    ...refusals(e),
+    changed('Draft'),
+    changed('Active'),
+    ...[
+      received(),
+      planned({ steps: [step(one.step_id)] }),
+      moved(STEP, 'PENDING', 'WAITING_CONFIRM'),
+      moved(null, 'CREATED', 'WAITING_CONFIRM'),
+      confirmed('YES'),
+      moved(STEP, 'WAITING_CONFIRM', 'READY'),
+      accessed('ALLOW'),
+      moved(null, 'WAITING_CONFIRM', 'READY'),
+      moved(null, 'READY', 'IN_PROGRESS'),
+    ].map((event) => of(one, event)),
+    proposed(one.intent_id, core),
+    granted(one.intent_id, 'bo'),
+    ...issued(one.intent_id, 'ada', { ordinal: 1, ...by('bo', ['ops']) }),
+    dispatchOf(one),
+    claimed(one.intent_id, one.execution_id),
+    finished(one.intent_id, one.execution_id, 'success'),
+    endOf(one, 'SUCCEEDED'),
+    proposed(id(7)),
+    granted(id(7), 'bo'),
+    signedWith(granted(id(7), 'ada'), TOUCHED),
+    ...issued(id(7), 'ada', { ordinal: 5, ...by('bo', ['ops']) }),
+    claimed(id(7), third),
+    proposed(id(31)),
+    withdrew(id(31)),
+    proposed(id(32), core),
+    withdrew(id(32), signedBack(id(32), 'agent-core')),
+    proposed(id(33)),
+    proposed(id(34), { replaces: id(33), proposer: 'ada', proposer_kind: 'human', ...signedBy('ada') }),
+    replacedBy(id(33), id(34), 'ada'),
+    ...planRun(id(8), id(18)),
+    ...denials(id(9)),
+    ...others(),
+  ];
+  return [...events, ...inTheirPlace(events.length), controlled('newer', 'bo'), activated('ada', NEWER)];
+}
+
+/** A plan that is stopped, taken back, and whose backups go. */
+function planRun(subject: string, execution_id: string): Event[] {
+  const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
+  const undo = { execution_id, round: 1, checkpoints: [], except: [], executor, reason: 'not wanted' };
+  const undoing = act('rollback.claimed', subject, undo, 'ada');
+  return [
+    proposed(subject, { effect: 'plan' }),
+    granted(subject, 'bo'),
+    ...issued(subject, 'ada', { ordinal: 6, ...by('bo', ['ops']) }),
+    claimed(subject, execution_id, 1, { reports: 'agent_outputs/reports/one' }),
+    stated({ kind: 'execution.checkpointed', subject, body: { execution_id, manifest: DIGEST } }),
+    stated({ kind: 'execution.announced', subject, body: { execution_id, journal: DIGEST } }),
+    act('execution.stopped', subject, { execution_id, reason: 'the wrong one' }, 'bo'),
+    stated({
+      kind: 'violation.detected',
+      subject,
+      body: { execution_id, reason_code: 'FROZEN', decision: null, revoked: [] },
+    }),
+    finished(subject, execution_id, 'partial'),
+    stated(undoing),
+    stated({
+      kind: 'rollback.finished',
+      subject,
+      body: { execution_id, round: 1, result: 'complete', report: DIGEST },
+    }),
+    act('backups.expired', subject, { execution_id, bytes: 1, gives_up_undo: false, reason: 'full' }, 'ada'),
+  ];
+}
+
+const no = (kind: EventKind, subject: string) => ({
+  reason_code: 'POLICY_DENIED' as const,
+  decision: decisionFor({ kind, subject, by: 'ada', policy: POLICY, allowed: false }),
+});
+
+/** By the gate and by the policies, of an intent that is known and of one that is not. */
+function refusals(subject: string): Event[] {
+  const run = refused(subject);
+  return [
+    run,
+    { ...run, body: { ...run.body, ...no(run.kind, subject) } },
+    { kind: 'intent.refused', subject, body: no('intent.refused', subject) },
+    { kind: 'intent.refused', subject: id(10), body: { reason_code: 'SHAPE_INVALID', decision: null } },
+  ];
+}
+
+/** An order that the policies deny. */
+function denials(subject: string): Event[] {
+  const decision = decisionFor({ kind: 'intent.submitted', subject, by: 'bo', policy: POLICY });
+  return [
+    proposed(subject),
+    { kind: 'intent.submitted', subject, body: { hash: DIGEST, by: 'bo', decision } },
+    granted(subject, 'bo'),
+    ordered(subject, 'ada', by('bo', ['ops'])),
+    {
+      kind: 'order.denied',
+      subject,
+      body: { order_id: capabilityOf(subject), hash: DIGEST, ...no('order.denied', subject) },
+    },
+    {
+      kind: 'capability.denied',
+      subject,
+      body: { hash: DIGEST, by: 'ada', ...no('capability.denied', subject) },
+    },
+  ];
+}
+
+function others(): Event[] {
+  const gone = { public_key: keyOf('host-2'), reason: 'stolen' };
+  return [
+    hosted('host-2', 'ada'),
+    act('executor.revoked', 'system', gone, 'bo'),
+    asked('ada'),
+    told('ada'),
+    waived(timeOf(3600)),
+  ];
+}
+
+function archivedUpTo(to: number) {
+  return { from: 0, to, file: 'old.jsonl', sha256: DIGEST, bytes: 1, reason: 'full' };
+}
+
+/** Acts that are signed for one place and one time. */
+function inTheirPlace(seq: number): Event[] {
+  return [
+    act('head.accepted', 'system', { seq, kept_size: 3, reason: 'restored' }, 'ada'),
+    act('ledger.archived', 'system', archivedUpTo(seq), 'ada'),
+    act('clock.accepted', 'system', { seq: seq + 2, now: timeOf(seq + 2), reason: 'looked' }, 'ada'),
+  ];
+}
+
+/** With the key of the proposer, in place of the receipt. */
+function signedBack(intent_id: string, by: string): Partial<Body<'intent.withdrawn'>> {
+  const statement = { origin: ORIGIN, intent_id, hash: DIGEST, reason: 'too late' };
+  const proposer_signature = sign(withdrawalOf(statement), signerOf(by, keyOf(by), seedOf(by)).key);
+  return { by, receipt: null, proposer_signature, proposer_key: keyOf(by) };
+}

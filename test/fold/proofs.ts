@@ -1,0 +1,44 @@
+import { auditProof } from '../../src/audit/proof.ts';
+import type { Event } from '../../src/event/event.ts';
+import type { SealedEntry } from '../../src/ledger/entry.ts';
+import { keyFingerprint, signHead } from '../../src/ledger/head.ts';
+import { append, EMPTY_TREE, rootOf } from '../../src/ledger/merkle.ts';
+import { verifierKey } from '../../src/ledger/note.ts';
+import { makeBundle } from '../../src/ledger/prove.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { keyOf, ORIGIN, seedOf } from '../store/facts.ts';
+import { sealed } from './judges.ts';
+
+/** What every story rests on: people, their credentials and roles, delegations, and the system. */
+const OF_ALL = /^(system|key|credential|role|control_key|executor|policy|head|clock|delegation)\./;
+
+export const isAboutIntent = ({ kind }: Event) =>
+  /^(intent|approval|order|capability|glass|execution|violation|retry|rollback)\./.test(kind);
+
+/** The intents that these events are about. */
+export function intentsIn(events: readonly Event[]): string[] {
+  return [...new Set(events.filter(isAboutIntent).map(({ subject }) => subject))];
+}
+
+export const isInProof = ({ kind, subject }: Event, intent_id: string) =>
+  subject === intent_id || OF_ALL.test(kind);
+
+/** What the verifier of a proof of this intent says, made by one who has the ledger key: a reason code, or null. */
+export async function proofOf(events: readonly Event[], intent_id: string): Promise<string | null> {
+  const key = verifierKey(ORIGIN, keyOf('ledger'));
+  const ledger = sealed(events);
+  const tree = ledger.reduce((grown, { hash }) => append(grown, hash), EMPTY_TREE);
+  const head = signHead({ origin: ORIGIN, size: tree.size, root: rootOf(tree) }, seedOf('ledger'));
+  const entries = ledger.filter((_, i) => isInProof(events[i]!, intent_id));
+  const batches = async function* (): AsyncGenerator<readonly SealedEntry[]> {
+    yield ledger;
+  };
+  const request = { subject: intent_id, key, head, entries, seed: seedOf('ledger'), ledger: batches() };
+  try {
+    auditProof(await makeBundle(request), { key: keyFingerprint(keyOf('ledger')) });
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return error.code;
+  }
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { STATUS_WORDS } from '../src/gate/status-word.ts';
+import { sourcesIn } from './support/source.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const lines = [...read('docs/glossary.md').matchAll(/^\| (?!word|---)(.+?) \| (.+) \|$/gm)];
+const words = lines.flatMap(([, names]) => names!.split(', '));
+const text = lines.map(([line]) => line.toLowerCase()).join('\n');
+
+describe('docs/glossary.md', () => {
+  it('has one short line for each word, in the order of the alphabet', () => {
+    expect(words.length).toBeGreaterThan(50);
+    expect([...new Set(words)]).toEqual(words);
+    const firsts = lines.map(([, names]) => names!.toLowerCase());
+    expect(firsts).toEqual([...firsts].sort());
+    for (const [line] of lines) expect(line.length).toBeLessThan(160);
+  });
+
+  it('has every word that an intent can stand at', () => {
+    for (const standing of STATUS_WORDS)
+      expect(text).toContain(standing === 'approval expired' ? 'expired' : standing.toLowerCase());
+  });
+
+  it('has what every kind of fact is about', () => {
+    const kinds = sourcesIn(['src/event']).flatMap(
+      ({ text: code }) => code.match(/(?<=')[a-z_]+(?=\.[a-z_]+')/g) ?? [],
+    );
+    const about: Record<string, string> = {
+      glass: 'break-glass',
+      key: 'credential',
+      system: 'project',
+      slo: 'SLO',
+    };
+    for (const kind of new Set(kinds)) expect(words).toContain(about[kind] ?? kind.replace('_', ' '));
+  });
+
+  it('has the terms that README and ARCHITECTURE mark, and what each folder of the map is called', () => {
+    const marked = [
+      ...`${read('README.md')}${read('ARCHITECTURE.md')}`.matchAll(/(?<![\w*])_([a-z][a-z -]+)_(?!\w)/g),
+    ];
+    for (const [, term] of marked) expect(words).toContain(term);
+    for (const folder of [
+      'ledger',
+      'identity',
+      'intent',
+      'policy',
+      'approval',
+      'capability',
+      'gate',
+      'fold',
+      'store',
+      'effect',
+      'tool',
+      'plan',
+      'agent',
+      'project',
+      'lane',
+    ])
+      expect(words).toContain(folder);
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { type Draft, Keyturn, type Proof } from '../../src/keyturn.ts';
+import { freshSigner } from '../support/keys.ts';
+import { sizeOf } from '../support/ledger.ts';
+import { type Project, project, TOOLS } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { authority, human, proposeSay } from './authority.ts';
+
+type Acting = Parameters<Keyturn['draft']>[1];
+
+/** The proofs of a draft, made where the key is. */
+async function proved({ ada }: Project, { statements }: Draft): Promise<readonly Proof[]> {
+  return ada.sign(statements.map((one) => Buffer.from(one)));
+}
+
+/** Draws an act up, signs it elsewhere and ends it in another instance, which has only what the draft says. */
+async function elsewhereSigned<T>(p: Project, act: (keyturn: Keyturn) => Acting): Promise<T> {
+  const before = await sizeOf(p.keyturn);
+  const draft: Draft = JSON.parse(JSON.stringify(await p.keyturn.draft(p.ada, act(p.keyturn))));
+  expect(await sizeOf(p.keyturn)).toBe(before);
+  const other = await Keyturn.open({ at: p.root });
+  try {
+    return (await other.finish(draft, await proved(p, draft), act(other))) as T;
+  } finally {
+    await other.close();
+  }
+}
+
+describe('an act whose proof comes from elsewhere', () => {
+  it('is drawn up without a trace, signed, and ended by another process', async () => {
+    const p = await authority();
+    const intent = await proposeSay(p);
+    const acts: Record<string, (keyturn: Keyturn) => Acting> = {
+      approve: (keyturn) => (signer) => keyturn.intents.approve({ ...intent, signer }),
+      enrol: (keyturn) => (signer) =>
+        keyturn.people.enrol({ name: 'bo', principal: 'human', public_key: bo.public_key, signer }),
+      assign: (keyturn) => (signer) =>
+        keyturn.people.assign({ name: 'bo', roles: ['ops'], reason: 'joined', signer }),
+      freeze: (keyturn) => (signer) => keyturn.system.freeze({ scope: 'system', reason: 'a look', signer }),
+      unfreeze: (keyturn) => (signer) =>
+        keyturn.system.unfreeze({ scope: 'system', reason: 'looked', signer }),
+      delegate: (keyturn) => (signer) =>
+        keyturn.agents.delegate({ delegate: 'bo', actions: ['tool:say'], ttl_s: 60, reason: 'away', signer }),
+      activate: (keyturn) => (signer) => keyturn.policies.activate({ reason: 'again', signer }),
+      revoke: (keyturn) => (signer) => keyturn.people.revoke({ name: 'bo', reason: 'left', signer }),
+      reject: (keyturn) => (signer) => keyturn.intents.reject({ ...intent, reason: 'no longer', signer }),
+    };
+    const bo = freshSigner('bo');
+    for (const [name, act] of Object.entries(acts)) {
+      const size = await sizeOf(p.keyturn);
+      await elsewhereSigned(p, act);
+      expect(await sizeOf(p.keyturn), name).toBeGreaterThan(size);
+    }
+  });
+
+  it('refuses while it is drawn up what the act itself would refuse', async () => {
+    const p = await authority();
+    const { intent_id } = await proposeSay(p);
+    await expectRefusal('HASH_MISMATCH', () =>
+      p.keyturn.draft(p.ada, (signer) =>
+        p.keyturn.intents.approve({ intent_id, hash: 'ab'.repeat(32), signer }),
+      ),
+    );
+  });
+
+  it('says what its human saw, and nothing that is decided later', async () => {
+    const p = await authority();
+    const intent = await proposeSay(p);
+    const { statements } = await p.keyturn.draft(p.ada, (signer) =>
+      p.keyturn.intents.approve({ ...intent, signer }),
+    );
+    const { body, ...statement } = JSON.parse(statements[0]!);
+    const { origin } = await p.keyturn.ledger.head();
+    expect(statement).toEqual({
+      format: 'keyturn-act/1',
+      origin,
+      kind: 'approval.granted',
+      subject: intent.intent_id,
+    });
+    expect(Object.keys(body).sort()).toEqual(
+      ['by', 'deadline', 'effect_digest', 'expires_at', 'hash', 'key', 'signed_at'].sort(),
+    );
+    expect(Date.parse(body.deadline) - Date.parse(body.signed_at)).toBe(120_000);
+  });
+
+  it('is ended by one of two processes that finish it', async () => {
+    const p = await authority();
+    const act = (keyturn: Keyturn) => (signer: Parameters<Acting>[0]) =>
+      keyturn.system.freeze({ scope: 'tool', name: 'say', reason: 'a look', signer });
+    const draft = await p.keyturn.draft(p.ada, act(p.keyturn));
+    const proofs = await proved(p, draft);
+    const others = await Promise.all([Keyturn.open({ at: p.root }), Keyturn.open({ at: p.root })]);
+    const ends = await Promise.allSettled(others.map((one) => one.finish(draft, proofs, act(one))));
+    await Promise.all(others.map((one) => one.close()));
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('a draft that waits', () => {
+  const approval = async (p: Project) => {
+    const intent = await proposeSay(p);
+    const act = (signer: Parameters<Acting>[0]) => p.keyturn.intents.approve({ ...intent, signer });
+    const draft = await p.keyturn.draft(p.ada, act);
+    const finish = async () => p.keyturn.finish(draft, await proved(p, draft), act);
+    return { intent, act, draft, finish };
+  };
+
+  it('past its deadline is refused', async () => {
+    let now = Date.now();
+    const p = await project(TOOLS, () => new Date(now));
+    const { intent, finish } = await approval(p);
+    now += 121_000;
+    await expectRefusal('ACT_LATE', finish);
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals).toEqual([]);
+  });
+
+  it('over a change of its request is refused', async () => {
+    const p = await authority();
+    const { intent, draft } = await approval(p);
+    const proofs = await proved(p, draft);
+    await expectRefusal('ACT_CHANGED', () =>
+      p.keyturn.finish(draft, proofs, (signer) =>
+        p.keyturn.intents.approve({ ...intent, signer, ttl_s: 60 }),
+      ),
+    );
+    const other = await proposeSay(p);
+    await expectRefusal('ACT_CHANGED', () =>
+      p.keyturn.finish(draft, proofs, (signer) => p.keyturn.intents.approve({ ...other, signer })),
+    );
+  });
+
+  it('with a proof of something else, of another key, or with too few of them is refused', async () => {
+    const p = await authority();
+    const { act, draft } = await approval(p);
+    const other = await approval(p);
+    const eve = freshSigner('ada');
+    const wrong = [
+      await proved(p, other.draft),
+      await eve.sign(draft.statements.map((one) => Buffer.from(one))),
+      [],
+    ];
+    for (const proofs of wrong)
+      await expectRefusal('SIGNATURE_INVALID', () => p.keyturn.finish(draft, proofs, act));
+  });
+
+  it('over the revocation of its human is refused', async () => {
+    const p = await authority();
+    const bo = await human(p, 'bo');
+    const intent = await proposeSay(p, {}, bo);
+    const act = (signer: Parameters<Acting>[0]) => p.keyturn.intents.approve({ ...intent, signer });
+    const draft = await p.keyturn.draft(p.ada, act);
+    const proofs = await proved(p, draft);
+    await p.keyturn.people.revoke({ name: 'ada', reason: 'lost', signer: bo });
+    await expectRefusal('KEY_REVOKED', () => p.keyturn.finish(draft, proofs, act));
+  });
+
+  it('over a second approval and foreign entries counts without another look', async () => {
+    const p = await authority();
+    const { intent, finish } = await approval(p);
+    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+    await proposeSay(p);
+    await finish();
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals).toHaveLength(2);
+  });
+
+  it('over a rejection is refused', async () => {
+    const p = await authority();
+    const { intent, finish } = await approval(p);
+    await p.keyturn.intents.reject({ ...intent, reason: 'no', signer: p.ada });
+    await expectRefusal('INTENT_REJECTED', finish);
+  });
+});

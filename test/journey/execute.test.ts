@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Executed, Keyturn } from '../../src/keyturn.ts';
+import { entriesAbout } from '../support/ledger.ts';
+import { type Project, project, TOOLS, writeMark } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { authority, type Intent, proposeSay } from './authority.ts';
+
+/** An executor in an instance of its own, as another process would be one. */
+async function executorOf({ root }: Project, most = 2, told: Executed[] = []) {
+  const keyturn = await Keyturn.open({ at: root });
+  const stop = new AbortController();
+  let ready = () => {};
+  const is_ready = new Promise<void>((done) => {
+    ready = done;
+  });
+  const done = keyturn.execute({
+    signal: stop.signal,
+    grace_ms: 100,
+    most,
+    tell: (one) => told.push(one),
+    onReady: ready,
+  });
+  const end = async () => {
+    stop.abort();
+    await done.catch(() => {});
+    await keyturn.close();
+  };
+  onTestFinished(end);
+  await Promise.race([is_ready, done]);
+  return { told, end };
+}
+
+const turned = async (p: Project, over: object = {}): Promise<Intent> => {
+  const intent = await proposeSay(p, over as never);
+  await p.keyturn.intents.turn({ ...intent, signer: p.ada });
+  return intent;
+};
+const ended = ({ keyturn }: Project, { intent_id }: Intent) => keyturn.intents.waitFor({ intent_id });
+const waits = (seconds: number) => ({
+  effect: { kind: 'tool' as const, tool: 'wait', arguments: { seconds } },
+});
+
+describe('an executor', () => {
+  it('runs what is ordered while it waits, and what was ordered before it came', async () => {
+    const p = await authority();
+    const before = await turned(p);
+    const { told } = await executorOf(p);
+    const after = await turned(p);
+    for (const intent of [before, after])
+      expect(await ended(p, intent)).toMatchObject({
+        status: 'succeeded',
+        run: { output: { stdout: 'hello\n' } },
+      });
+    expect(told.map(({ outcome }) => outcome).sort()).toEqual(['claimed', 'claimed', 'success', 'success']);
+  });
+
+  it('begins soon after the key was turned', async () => {
+    const p = await authority();
+    await executorOf(p);
+    await ended(p, await turned(p));
+    const intent = await turned(p);
+    await ended(p, intent);
+    const story = await entriesAbout(p.keyturn, intent.intent_id);
+    const at = (wanted: string) => Date.parse(story.find(({ kind }) => kind === wanted)!.at);
+    expect(at('execution.claimed') - at('order.given')).toBeLessThan(1_000);
+  });
+
+  it('runs each order once, however many executors and programs try', async () => {
+    const p = await project(TOOLS);
+    writeMark(p.root);
+    const file = 'marks';
+    await executorOf(p);
+    const effect = { kind: 'tool' as const, tool: 'mark', arguments: { file } };
+    const { intent_id, hash } = await p.keyturn.intents.propose({
+      declared_goal: 'Mark.',
+      effect,
+      signer: p.ada,
+    });
+    const { seen } = await p.keyturn.intents.turn({ intent_id, hash, signer: p.ada });
+    await p.keyturn.runs.run({ intent_id, hash, seen }).catch(() => {});
+    expect((await ended(p, { intent_id, hash })).status).toBe('succeeded');
+    expect(readFileSync(join(p.root, file), 'utf8')).toBe('ran\n');
+  });
+
+  it('leaves what is for another executor, for a holder, or issued already', async () => {
+    const p = await authority();
+    const orders = [{ audience: 'keyturn/elsewhere' }, { is_issued: true }];
+    const left: Intent[] = [];
+    for (const order of orders) {
+      const intent = await proposeSay(p);
+      await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+      await p.keyturn.intents.grant({ ...intent, signer: p.ada, ...order });
+      left.push(intent);
+    }
+    await executorOf(p);
+    await ended(p, await turned(p));
+    for (const { intent_id } of left)
+      expect((await p.keyturn.intents.get({ intent_id })).status).toBe('approved');
+  });
+
+  it('goes on with others when one order is refused, and the refusal is recorded', async () => {
+    const p = await authority();
+    const { told } = await executorOf(p);
+    const intent = await proposeSay(p);
+    await p.keyturn.system.freeze({ scope: 'tool', name: 'say', reason: 'a look', signer: p.ada });
+    await expectRefusal('FROZEN', () => p.keyturn.intents.turn({ ...intent, signer: p.ada }));
+    await p.keyturn.system.unfreeze({ scope: 'tool', name: 'say', reason: 'looked', signer: p.ada });
+    const [slow, quick] = [await turned(p, waits(1)), await turned(p)];
+    await ended(p, quick);
+    expect((await p.keyturn.intents.get({ intent_id: slow.intent_id })).status).toBe('claimed');
+    await ended(p, slow);
+    expect(told.every(({ code }) => code === null)).toBe(true);
+  });
+
+  it('that is told to stop begins nothing more, stops what runs, and records that', async () => {
+    const p = await authority();
+    const { told, end } = await executorOf(p);
+    const intent = await turned(p, waits(60));
+    while (told.length === 0) await new Promise(setImmediate);
+    await end();
+    const late = await turned(p);
+    expect((await p.keyturn.intents.get({ intent_id: late.intent_id })).status).toBe('approved');
+    const { status, run } = await ended(p, intent);
+    // It may not have begun when it is stopped.
+    expect(['partial', 'failed']).toContain(status);
+    expect(told.map(({ outcome }) => outcome)).toEqual(['claimed', run?.result]);
+  });
+
+  it('is alone on its host', async () => {
+    const p = await authority();
+    expect(await p.keyturn.isExecuting()).toBe(false);
+    const { end } = await executorOf(p);
+    expect(await p.keyturn.isExecuting()).toBe(true);
+    await expectRefusal('SERVICE_RUNNING', () => executorOf(p));
+    await end();
+    await executorOf(p);
+  });
+});

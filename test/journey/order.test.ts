@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/canonical/digest.ts';
+import { canonicalBytes } from '../../src/canonical/json.ts';
+import { signAct } from '../../src/identity/act.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { entriesAbout } from '../support/ledger.ts';
+import { type Project, project, TOOLS } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
+import {
+  authority,
+  human,
+  type Intent,
+  named,
+  PERMITS,
+  policy,
+  proposeSay,
+  rules,
+  yes,
+} from './authority.ts';
+
+const kindsOf = async ({ keyturn }: Project, { intent_id }: Intent) =>
+  (await entriesAbout(keyturn, intent_id)).map(({ kind }) => kind);
+
+const ordersOf = async ({ keyturn }: Project, { intent_id }: Intent) =>
+  (await keyturn.intents.get({ intent_id })).capabilities.map(({ status }) => status);
+
+/** Approved and ordered by ada, with one signature. */
+async function turned(p: Project): Promise<Intent & { order_id: string }> {
+  const intent = await proposeSay(p);
+  const { capability_id: order_id } = await p.keyturn.intents.turn({ ...intent, signer: p.ada });
+  return { ...intent, order_id };
+}
+
+/** Written by a program that has ada's key and the store, and asks no library what may be ordered. */
+async function orderedPastTheLibrary(
+  p: Project,
+  { intent_id, hash }: Intent,
+  { scope, ...others }: { readonly scope?: object; readonly tool_category?: string },
+  lives_ms: number,
+): Promise<void> {
+  const { effect_digest, attempt } = await p.keyturn.intents.get({ intent_id });
+  const { audience, needs } = await p.keyturn.intents.offer({ intent_id, hash, by: 'ada' });
+  const order_id = randomUUID();
+  const bounds = { tool_category: null, conditions: {}, ...others, scope: { ...needs, ...scope } };
+  const bytes = canonicalBytes({ format: 'keyturn-bounds/1', order_id, ...bounds });
+  // A token knows whole seconds.
+  const expires_at = new Date(1000 * Math.floor((Date.now() + lives_ms) / 1000)).toISOString();
+  const facts = {
+    order_id,
+    attempt,
+    hash,
+    effect_digest,
+    action: 'tool:say',
+    bounds: sha256(bytes),
+    audience,
+    holder: null,
+    expires_at,
+    lapses_at: expires_at,
+    approves_until: null,
+    delegation: null,
+    account: null,
+    approvers: [{ name: 'ada', roles: [] }],
+    decision: null,
+  };
+  const { origin } = await p.keyturn.system.get();
+  const ordered = await signAct(origin, 'order.given', intent_id, facts, p.ada, new Date());
+  const path = p.keyturn.layout.store;
+  const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
+  await store.commit({ events: [ordered], objects: [bytes] });
+  await store.close();
+}
+
+describe('the key is turned', () => {
+  it('by one signature that approves and orders; issue and claim are one commit', async () => {
+    const p = await authority();
+    const intent = await proposeSay(p);
+    let signatures = 0;
+    const signer = {
+      ...p.ada,
+      sign: (statements: readonly Uint8Array[]) => {
+        signatures += statements.length;
+        return p.ada.sign(statements);
+      },
+    };
+    const { capability_id } = await p.keyturn.intents.turn({ ...intent, signer });
+    const report = await runSeen(p.keyturn, { ...intent, confirm: yes });
+    expect(signatures).toBe(1);
+    expect(report).toMatchObject({ result: 'success', capability_id });
+    const story = await entriesAbout(p.keyturn, intent.intent_id);
+    expect(story.map(({ kind }) => kind)).toEqual([
+      'intent.proposed',
+      'intent.submitted',
+      'order.given',
+      'capability.issued',
+      'execution.claimed',
+      'execution.finished',
+    ]);
+    const [issued, claimed] = [story[3]!, story[4]!];
+    expect([claimed.seq - issued.seq, claimed.at]).toEqual([1, issued.at]);
+    expect(await ordersOf(p, intent)).toEqual(['spent']);
+    await p.keyturn.runs.replay({ execution_id: report.execution_id });
+    await p.keyturn.ledger.verify({ deep: true });
+    expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+  });
+
+  it('and what the human signed says what they saw: effect, attempt, bounds, end, and the id of the order', async () => {
+    const p = await authority();
+    const intent = await proposeSay(p);
+    const act = (signer: Parameters<Parameters<Keyturn['draft']>[1]>[0]) =>
+      p.keyturn.intents.turn({ ...intent, signer });
+    const { statements, id } = await p.keyturn.draft(p.ada, act);
+    const { body } = JSON.parse(statements[0]!);
+    expect(body).toMatchObject({ order_id: id, attempt: 1, hash: intent.hash, bounds: null });
+    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['decision']));
+    expect(Date.parse(body.lapses_at) - Date.parse(body.signed_at)).toBe(120_000);
+  });
+
+  it('not by the human who proposed it, where there is another one', async () => {
+    const p = await authority();
+    const bo = await human(p, 'bo', ['ops']);
+    const intent = await proposeSay(p);
+    await expectRefusal('SELF_APPROVAL', () => p.keyturn.intents.turn({ ...intent, signer: p.ada }));
+    await p.keyturn.intents.turn({ ...intent, signer: bo });
+    expect(await ordersOf(p, intent)).toEqual(['ordered']);
+  });
+});
+
+describe('an order', () => {
+  it('lapses when it is not claimed in time, also across a restart', async () => {
+    let now = Date.now();
+    const p = await project(TOOLS, () => new Date(now));
+    const draft = {
+      declared_goal: 'Say x.',
+      effect: { kind: 'tool' as const, tool: 'say', arguments: { word: 'x' } },
+    };
+    const { intent_id, hash } = await p.keyturn.intents.propose({ ...draft, signer: p.ada });
+    await p.keyturn.intents.turn({ intent_id, hash, signer: p.ada });
+    expect((await p.keyturn.intents.check({ intent_id, hash })).eligible).toBe(true);
+    now += 121_000;
+    expect(await p.keyturn.intents.check({ intent_id, hash })).toMatchObject({
+      eligible: false,
+      code: 'ORDER_LAPSED',
+    });
+    await p.keyturn.close();
+    const again = await Keyturn.open({ at: p.root, clock: () => new Date(now), uptime: () => now });
+    await expectRefusal('ORDER_LAPSED', () => runSeen(again, { intent_id, hash, confirm: yes }));
+    // The approval stands: whoever still wants it orders it again.
+    await again.intents.grant({ intent_id, hash, signer: p.ada });
+    expect((await runSeen(again, { intent_id, hash, confirm: yes })).result).toBe('success');
+    await again.close();
+  });
+
+  it('can be taken back before anything is issued', async () => {
+    const p = await authority();
+    const intent = await turned(p);
+    await p.keyturn.runs.revokeCapability({
+      capability_id: intent.order_id,
+      reason: 'a second look',
+      signer: p.ada,
+    });
+    await expectRefusal('CAPABILITY_REVOKED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    expect(await ordersOf(p, intent)).toEqual(['revoked']);
+  });
+
+  it('ends when the policies deny what was ordered', async () => {
+    const p = await authority();
+    const intent = await turned(p);
+    await rules(p, DENY_GRANT);
+    await expectRefusal('POLICY_DENIED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    expect((await kindsOf(p, intent)).at(-1)).toBe('order.denied');
+    expect(await ordersOf(p, intent)).toEqual(['denied']);
+    await expectRefusal('ORDER_MISSING', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    expect(await p.keyturn.intents.check({ intent_id: intent.intent_id, hash: intent.hash })).toMatchObject({
+      code: 'ORDER_MISSING',
+    });
+    await expectRefusal('POLICY_DENIED', () => p.keyturn.intents.grant({ ...named(intent), signer: p.ada }));
+  });
+
+  it('dies with the key that gave it', async () => {
+    const p = await authority();
+    const bo = await human(p, 'bo');
+    const intent = await proposeSay(p);
+    await p.keyturn.intents.turn({ ...intent, signer: bo });
+    await p.keyturn.people.revoke({ name: 'bo', reason: 'left', signer: p.ada });
+    await expectRefusal('APPROVER_REVOKED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    expect(await kindsOf(p, intent)).not.toContain('capability.issued');
+  });
+
+  it('over a freeze waits, and is issued after it, while it has not lapsed', async () => {
+    const p = await authority();
+    const intent = await turned(p);
+    await p.keyturn.system.freeze({ scope: 'system', reason: 'a look', signer: p.ada });
+    await expectRefusal('FROZEN', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    await p.keyturn.system.unfreeze({ scope: 'system', reason: 'looked', signer: p.ada });
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+  });
+
+  it('for more than the effect reaches is refused', async () => {
+    const p = await authority();
+    const intent = await proposeSay(p);
+    const scope = { unconfined: false, read: ['/etc'], write: [], network: true, pipelines: ['p'] };
+    await expectRefusal('CAPABILITY_WIDENED', () =>
+      p.keyturn.intents.turn({ ...intent, signer: p.ada, scope }),
+    );
+  });
+
+  it('for more than the effect reaches, or for longer than a capability lives, is not issued, whoever wrote it', async () => {
+    const hour = 3_600_000;
+    const wrong = [
+      ['CAPABILITY_WIDENED', { scope: { network: true } }, hour / 12],
+      ['CAPABILITY_WIDENED', { scope: { write: ['/'] } }, hour / 12],
+      ['CAPABILITY_WRONG_ACTION', { tool_category: 'files' }, hour / 12],
+      ['CAPABILITY_TOO_LONG', {}, 2 * hour],
+    ] as const;
+    for (const [code, bounds, lives_ms] of wrong) {
+      const p = await authority();
+      const intent = await proposeSay(p);
+      await p.keyturn.intents.approve({ ...intent, signer: p.ada });
+      await orderedPastTheLibrary(p, intent, bounds, lives_ms);
+      await expectRefusal(code, () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+      expect(await kindsOf(p, intent)).not.toContain('capability.issued');
+    }
+  });
+
+  it('is claimed by one of two', async () => {
+    const p = await authority();
+    const intent = await turned(p);
+    const other = await Keyturn.open({ at: p.root });
+    const ends = await Promise.allSettled(
+      [p.keyturn, other].map((one) => runSeen(one, { ...intent, confirm: yes })),
+    );
+    await other.close();
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await kindsOf(p, intent)).filter((kind) => kind === 'capability.issued')).toHaveLength(1);
+  });
+
+  it('with conditions binds what is issued under it', async () => {
+    const p = await authority();
+    const intent = await proposeSay(p);
+    const not_before = new Date(Date.now() + 60_000).toISOString();
+    await p.keyturn.intents.turn({ ...intent, signer: p.ada, conditions: { not_before } });
+    await expectRefusal('CAPABILITY_NOT_YET', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+  });
+});
+
+const DENY_GRANT = `${PERMITS}\n${policy('no-grant', 'capability', 'forbid (principal, action, resource);')}`;

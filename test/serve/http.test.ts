@@ -1,0 +1,205 @@
+import { connect } from 'node:net';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { VERBS } from '../../src/face/verbs.ts';
+import { routesOf } from '../../src/serve/route.ts';
+import { sizeOf } from '../support/ledger.ts';
+import { call, refusalIn, SAY, type Service, service, session } from './service.ts';
+
+describe('a request', () => {
+  it('is refused by its form before anything looks at what it says', async () => {
+    const s = await service();
+    const { token } = s;
+    const post = (body: string, headers = {}) => call(s, '/v1/intents/list', body, { token, headers });
+    const rows: readonly (readonly [string, number, string, object?])[] = [
+      ['', 400, 'JSON_MALFORMED'],
+      ['{', 400, 'JSON_MALFORMED'],
+      ['[]', 400, 'SHAPE_INVALID'],
+      ['{"tool":"a","tool":"b"}', 400, 'JSON_DUPLICATE_KEY'],
+      ['{"__proto__":{}}', 400, 'JSON_NOT_PLAIN'],
+      [`{"tool":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 400, 'JSON_TOO_DEEP'],
+      ['{"unknown":1}', 400, 'SHAPE_INVALID'],
+      [`{"text":"${'x'.repeat(2_000_000)}"}`, 413, 'INPUT_TOO_LARGE'],
+      ['{}', 415, 'MEDIA_TYPE_WRONG', { 'content-type': 'text/plain' }],
+      ['{}', 415, 'MEDIA_TYPE_WRONG', { 'content-encoding': 'gzip' }],
+      ['{}', 400, 'SHAPE_INVALID', { 'idempotency-key': 'a' }],
+    ];
+    for (const [body, status, code, headers] of rows)
+      expect(refusalIn(await post(body, headers)), body.slice(0, 40)).toEqual([status, code]);
+    expect(refusalIn(await post('{}', { 'content-type': 'text/html' }))).toEqual([415, 'MEDIA_TYPE_WRONG']);
+    const invalid = Buffer.from('{"tool":"\xff"}', 'latin1');
+    const answer = await fetch(`${s.address}/v1/intents/list`, {
+      method: 'POST',
+      body: invalid,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    });
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+      400,
+      'INPUT_NOT_UTF8',
+    ]);
+  });
+
+  it('is told what a path takes, and that it is none', async () => {
+    const s = await service();
+    const { token } = s;
+    for (const path of [
+      '/v1/intents',
+      '//v1/intents/list',
+      '/v1%2Fintents/list',
+      '/v1/intents/list/',
+      '/v1/plans/read',
+    ])
+      expect(refusalIn(await call(s, path, undefined, { token })), path).toEqual([404, 'ROUTE_UNKNOWN']);
+    const wrong = await call(s, '/v1/intents/propose', undefined, { token });
+    expect(refusalIn(wrong)).toEqual([405, 'METHOD_WRONG']);
+    expect(wrong.headers.get('allow')).toBe('POST');
+  });
+
+  it('of a read may be a query, and whoever has the answer is spared it', async () => {
+    const s = await service();
+    const { token } = s;
+    const { body } = await call(s, '/v1/intents/propose', SAY, { token });
+    const get = (query: string, headers = {}) =>
+      call(s, `/v1/intents/list?${query}`, undefined, { token, headers });
+    const first = await get('limit=5&tool=say');
+    expect(first.body.intents).toMatchObject([{ intent_id: body.intent_id }]);
+    const etag = first.headers.get('etag')!;
+    expect((await get('limit=5&tool=say', { 'if-none-match': `"x", ${etag}` })).status).toBe(304);
+    for (const query of ['limit=a', 'limit=5&limit=6', 'none=1'])
+      expect((await get(query)).status, query).toBe(400);
+    await call(
+      s,
+      '/v1/intents/withdraw',
+      { intent_id: body.intent_id, reason: 'no', receipt: body.receipt },
+      { token },
+    );
+    expect((await get('limit=5&tool=say', { 'if-none-match': etag })).status).toBe(200);
+  });
+
+  it('with an Idempotency-Key that came before is the same proposal', async () => {
+    const s = await service();
+    const sent = { token: s.token, headers: { 'idempotency-key': 'the-build-of-tuesday-evening' } };
+    const [one, two] = [
+      await call(s, '/v1/intents/propose', SAY, sent),
+      await call(s, '/v1/intents/propose', SAY, sent),
+    ];
+    expect(two.body).toMatchObject({ intent_id: one.body.intent_id, repeated: true });
+    const other = await call(s, '/v1/intents/propose', { ...SAY, declared_goal: 'Other.' }, sent);
+    expect(refusalIn(other)).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('for what has not come yet is answered when its time is over', async () => {
+    const s = await service();
+    const { token } = s;
+    const { body } = await call(s, '/v1/intents/propose', SAY, { token });
+    const headers = { prefer: 'wait=0' };
+    const told = await call(s, '/v1/intents/waitFor', { intent_id: body.intent_id }, { token, headers });
+    expect(refusalIn(told)).toEqual([409, 'WAIT_OVER']);
+  });
+
+  it('that never ends does not keep the service from others', async () => {
+    const s = await service();
+    const { port } = new URL(s.address);
+    const slow = await Promise.all(
+      Array.from({ length: 200 }, () => {
+        const socket = connect(Number(port), '127.0.0.1');
+        socket.on('error', () => {});
+        return new Promise<typeof socket>((done) => socket.once('connect', () => done(socket)));
+      }),
+    );
+    for (const socket of slow) socket.write('POST /v1/intents/list HTTP/1.1\r\n');
+    expect((await call(s, '/livez')).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+});
+
+describe('an answer', () => {
+  it('has headers that keep other pages out of it', async () => {
+    const { headers } = await call(await service(), '/');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('the description', () => {
+  it('has every verb that can be asked for, each with schemas that compile', async () => {
+    const s = await service();
+    const { status, body } = await call(s, '/openapi.json', undefined, { token: s.token });
+    expect([status, body.openapi]).toEqual([200, '3.1.0']);
+    const verbs = Object.entries(VERBS).flatMap(([namespace, all]) =>
+      Object.keys(all).map((name) => `/v1/${namespace}/${name}`),
+    );
+    const offered = routesOf().map(({ path }) => path);
+    expect(verbs.filter((path) => !offered.includes(path)).sort()).toEqual(
+      [
+        '/v1/ledger/archive',
+        '/v1/ledger/export',
+        '/v1/plans/read',
+        '/v1/plans/validate',
+        '/v1/runs/look',
+        '/v1/runs/preview',
+        '/v1/runs/run',
+        '/v1/system/gc',
+        '/v1/system/rotateControlKey',
+      ].sort(),
+    );
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'doc', components: body.components });
+    const inDocument = (schema: object) =>
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"doc#/components'));
+    for (const path of offered) {
+      const { post } = body.paths[path];
+      expect(post.operationId).toBe(path.slice('/v1/'.length).replace('/', '.'));
+      for (const part of [post.requestBody, post.responses['200']])
+        ajv.compile(inDocument(part.content['application/json'].schema));
+    }
+  });
+});
+
+describe('events', () => {
+  async function firstOf(s: Service, headers: Record<string, string>, count = 1): Promise<string> {
+    const stop = new AbortController();
+    const answer = await fetch(`${s.address}/v1/events`, { headers, signal: stop.signal });
+    if (answer.status !== 200) return `${answer.status} ${((await answer.json()) as { code: string }).code}`;
+    let text = '';
+    const reader = answer.body!.getReader();
+    while (text.split('\nevent: entry').length <= count)
+      text += Buffer.from((await reader.read()).value!).toString();
+    stop.abort();
+    return text;
+  }
+  const idsIn = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id!);
+
+  it('are told as they come, and go on after the last one that was heard', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    const first = firstOf(s, { cookie });
+    const size = await sizeOf(s.keyturn);
+    await new Promise((done) => setTimeout(done, 100));
+    await call(s, '/v1/intents/propose', SAY, { token: s.token });
+    const [id] = idsIn(await first);
+    expect(id).toMatch(new RegExp(`^${size}\\.[0-9a-f]{16}$`));
+    await call(s, '/v1/intents/propose', SAY, { token: s.token });
+    expect(idsIn(await firstOf(s, { cookie, 'last-event-id': id! }))[0]).toMatch(
+      new RegExp(`^${size + 1}\\.`),
+    );
+  });
+
+  it('of another ledger, or of the future, are no place to go on from', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    for (const id of ['99999.0123456789abcdef', '1.0123456789abcdef', '1', 'x', '-1.0123456789abcdef'])
+      expect(await firstOf(s, { cookie, 'last-event-id': id }), id).toBe('400 EVENT_ID_UNKNOWN');
+  });
+
+  it('that an agent hears are about its own intents', async () => {
+    const s = await service();
+    const heard = firstOf(s, { authorization: `Bearer ${s.token}` });
+    await new Promise((done) => setTimeout(done, 100));
+    await s.keyturn.intents.propose({ ...SAY, signer: s.ada });
+    const { body } = await call(s, '/v1/intents/propose', SAY, { token: s.token });
+    const subjects = [...(await heard).matchAll(/"subject":"([^"]+)"/g)].map(([, subject]) => subject);
+    expect(subjects).toEqual([body.intent_id]);
+  });
+});

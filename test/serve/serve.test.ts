@@ -1,0 +1,173 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { authority } from '../journey/authority.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { acted, call, callRaw, refusalIn, SAY, service, serving, session } from './service.ts';
+
+describe('a service', () => {
+  it('takes a proposal with a token, a turn with a proof, runs it, and gives the output to who waits', async () => {
+    const s = await service({ most: 2 });
+    const { token } = s;
+    const proposed = await call(s, '/v1/intents/propose', SAY, { token });
+    expect(proposed).toMatchObject({ status: 200, body: { proposer: 'bot', tool: 'say', signed: false } });
+    const { intent_id, hash } = proposed.body;
+    const waits = call(s, '/v1/intents/waitFor', { intent_id }, { token });
+    const cookie = await session(s);
+    const turned = await acted(s, '/v1/intents/turn', { intent_id, hash }, s.ada, cookie);
+    expect(turned).toMatchObject({ status: 200, body: { intent_id, by: 'ada' } });
+    expect(await waits).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded', run: { output: { stdout: 'hello\n' } } },
+    });
+    const { account } = await s.keyturn.intents.get({ intent_id });
+    expect(account).toEqual({ host: 'token:bot', machine: null, uid: -1, user: 'bot' });
+    await s.keyturn.ledger.verify({ deep: true });
+  });
+
+  it('is the only one of a project, and another one can follow it', async () => {
+    const s = await service();
+    await expectRefusal('SERVICE_RUNNING', () => serving(s));
+    await s.stop();
+    await serving(s);
+  });
+
+  it('refuses an address that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((done) => other.once('listening', done));
+    onTestFinished(() => void other.close());
+    const p = await authority();
+    const { port } = other.address() as { port: number };
+    await expectRefusal('ADDRESS_TAKEN', () => serving(p, { port }));
+  });
+
+  it('says that it lives, and whether it is ready and why not', async () => {
+    const s = await service({ most: 1 });
+    expect((await call(s, '/livez')).status).toBe(200);
+    let ready = await call(s, '/readyz');
+    while (ready.status !== 200) ready = await call(s, '/readyz');
+    expect(ready.body).toEqual({ ready: true, reasons: [] });
+  });
+
+  it('lets go of who waits when it stops', async () => {
+    const s = await service();
+    const { token } = s;
+    const { body } = await call(s, '/v1/intents/propose', SAY, { token });
+    const waits = call(s, '/v1/intents/waitFor', { intent_id: body.intent_id }, { token });
+    const events = await fetch(`${s.address}/v1/events`, { headers: { authorization: `Bearer ${token}` } });
+    await new Promise((done) => setTimeout(done, 50));
+    await s.stop();
+    expect(refusalIn(await waits)).toEqual([409, 'WAIT_OVER']);
+    await events.text();
+  });
+});
+
+describe('a service that stops', () => {
+  it('is not kept up by callers who ask again when their wait is over', async () => {
+    const grace_ms = 8_000;
+    const s = await service({ grace_ms });
+    const { intents } = createClient(s);
+    const { intent_id } = await intents.propose(SAY);
+    const waits = [1, 2, 3].map(() => intents.waitFor({ intent_id }).catch((error: Error) => error.name));
+    await intents.get({ intent_id });
+    const from = performance.now();
+    await s.stop();
+    expect(performance.now() - from).toBeLessThan(grace_ms / 2);
+    expect(await Promise.all(waits)).toEqual(['TypeError', 'TypeError', 'TypeError']);
+  });
+});
+
+describe('who is not shown to be somebody', () => {
+  it('is answered nothing but health', async () => {
+    const s = await service();
+    for (const path of ['/v1/intents/list', '/openapi.json', '/v1/events', '/v1/nothing', '/metrics']) {
+      const told = await call(s, path);
+      expect(refusalIn(told), path).toEqual([401, 'CALLER_UNPROVEN']);
+      expect(told.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    }
+    for (const token of ['x', `${s.token}x`, s.token.replace('.bot', '.ada'), 'ktk1..bot'])
+      expect(refusalIn(await call(s, '/v1/intents/list', undefined, { token }))).toEqual([
+        401,
+        'TOKEN_INVALID',
+      ]);
+  });
+
+  it('is whose token was revoked, or who was revoked', async () => {
+    const s = await service();
+    const { token, token_id, ada: signer } = s;
+    const asks = () => call(s, '/v1/intents/list', undefined, { token });
+    expect((await asks()).status).toBe(200);
+    expect((await s.keyturn.agents.tokens()).tokens).toMatchObject([
+      { name: 'bot', token_id, status: 'active', last_used_at: expect.any(String) },
+    ]);
+    await s.keyturn.agents.revokeToken({ name: 'bot', token_id, reason: 'lost', signer });
+    expect(refusalIn(await asks())).toEqual([401, 'TOKEN_INVALID']);
+  });
+
+  it('is who comes with a link a second time', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    expect((await call(s, '/v1/people/list', undefined, { cookie })).status).toBe(200);
+    const link = s.link.split('#link=')[1];
+    expect(refusalIn(await call(s, '/v1/session', { link }))).toEqual([401, 'LINK_SPENT']);
+    expect(refusalIn(await call(s, '/v1/people/list', undefined, { cookie: `${cookie}x` }))).toEqual([
+      401,
+      'TOKEN_INVALID',
+    ]);
+  });
+});
+
+describe('a session', () => {
+  it('reads, and writes nothing without a proof', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    expect(refusalIn(await call(s, '/v1/tools/lock', {}, { cookie }))).toEqual([403, 'SESSION_READS']);
+    expect(refusalIn(await call(s, '/v1/intents/propose', SAY, { cookie }))).toEqual([400, 'SHAPE_INVALID']);
+  });
+
+  it('is of no use to a page of another origin', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    const other = { headers: { cookie, origin: 'http://localhost:1' } };
+    expect(refusalIn(await call(s, '/v1/people/list', {}, other))).toEqual([403, 'ORIGIN_FOREIGN']);
+    const silent = { headers: { cookie } };
+    expect(refusalIn(await call(s, '/v1/people/list', {}, silent))).toEqual([403, 'ORIGIN_FOREIGN']);
+    const { port } = new URL(s.address);
+    const asked = { host: `localhost:${port}`, cookie, 'sec-fetch-site': 'cross-site' };
+    expect((await callRaw(s, '/v1/people/list', asked)).status).toBe(403);
+  });
+
+  it('is not made under another name of this machine', async () => {
+    const s = await service();
+    const { port } = new URL(s.address);
+    for (const host of ['evil.example', `evil.example:${port}`, 'localhost', '127.0.0.1:1'])
+      expect(await callRaw(s, '/livez', { host })).toMatchObject({
+        status: 421,
+        body: expect.stringContaining('HOST_UNKNOWN'),
+      });
+  });
+});
+
+describe('an agent', () => {
+  it('proposes in its own name, reads what is its own, and acts for no human', async () => {
+    const s = await service();
+    const { token } = s;
+    const { intent_id, hash } = await s.keyturn.intents.propose({ ...SAY, signer: s.ada });
+    for (const verb of ['get', 'result'])
+      expect(refusalIn(await call(s, `/v1/intents/${verb}`, { intent_id }, { token }))).toEqual([
+        404,
+        'INTENT_NOT_FOUND',
+      ]);
+    expect((await call(s, '/v1/intents/list', undefined, { token })).body.intents).toEqual([]);
+    expect(refusalIn(await call(s, '/v1/intents/propose', { ...SAY, issuer: 'ada' }, { token }))).toEqual([
+      403,
+      'CALLER_OTHER',
+    ]);
+    const act = { request: { intent_id, hash }, by: 'ada' };
+    for (const body of [act, { intent_id, hash }])
+      expect((await call(s, '/v1/intents/approve', body, { token })).body.code).toMatch(
+        /^(NOT_FOR_AGENTS|SHAPE_INVALID)$/,
+      );
+    expect(refusalIn(await call(s, '/v1/people/list', {}, { token }))).toEqual([403, 'NOT_FOR_AGENTS']);
+  });
+});

@@ -1,0 +1,140 @@
+import { request as ask } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { Keyturn, type Proof, type Signer } from '../../src/keyturn.ts';
+import { type ServeRequest, serve } from '../../src/serve/serve.ts';
+import type { Problem } from '../../src/serve/status.ts';
+import { authority } from '../journey/authority.ts';
+import type { Project } from '../support/project.ts';
+
+/** A service in this process, on a free port, over a project of its own, with an agent `bot` that has a token. */
+export interface Service extends Project {
+  readonly address: string;
+  readonly link: string;
+  readonly token: string;
+  readonly token_id: string;
+  stop(): Promise<void>;
+}
+
+export async function service(over: Partial<ServeRequest> = {}): Promise<Service> {
+  const p = await authority();
+  const { token, digest } = Keyturn.makeToken('bot');
+  await p.keyturn.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: p.ada });
+  const added = { name: 'bot', digest, reason: 'a test', signer: p.ada };
+  const { token_id } = await p.keyturn.agents.addToken(added);
+  return { ...p, token, token_id, ...(await serving(p, over)) };
+}
+
+/** The service alone, in an instance of its own. */
+export async function serving({ root }: Pick<Project, 'root'>, over: Partial<ServeRequest> = {}) {
+  const keyturn = await Keyturn.open({ at: root });
+  const stopped = new AbortController();
+  let listening: (at: { address: string; link: string }) => void = () => {};
+  const at = new Promise<{ address: string; link: string }>((done) => {
+    listening = done;
+  });
+  const done = serve(keyturn, {
+    port: 0,
+    most: 0,
+    grace_ms: 100,
+    signal: stopped.signal,
+    onListening: listening,
+    ...over,
+  });
+  const stop = async () => {
+    stopped.abort();
+    await done.catch(() => {});
+    await keyturn.close();
+  };
+  onTestFinished(stop);
+  const { address, link } = (await Promise.race([at, done]))!;
+  return { address, link, stop };
+}
+
+export interface Told {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads out of it
+  readonly body: any;
+  readonly text: string;
+}
+
+type Sent = { readonly token?: string; readonly cookie?: string; readonly headers?: Record<string, string> };
+
+/** A POST with this request, or a GET where there is none. */
+export async function call(
+  { address }: Pick<Service, 'address'>,
+  path: string,
+  request?: unknown,
+  { token, cookie, headers = {} }: Sent = {},
+): Promise<Told> {
+  const answer = await fetch(`${address}${path}`, {
+    ...(request !== undefined && {
+      method: 'POST',
+      body: typeof request === 'string' ? request : JSON.stringify(request),
+    }),
+    headers: {
+      ...(request !== undefined && { 'content-type': 'application/json' }),
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(cookie && { cookie, origin: address }),
+      ...headers,
+    },
+  });
+  const text = await answer.text();
+  const is_json = /json/.test(answer.headers.get('content-type') ?? '');
+  return { status: answer.status, headers: answer.headers, text, body: is_json ? JSON.parse(text) : null };
+}
+
+/** With headers that fetch does not let a program set. */
+export function callRaw(
+  { address }: Pick<Service, 'address'>,
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; body: string }> {
+  const { port } = new URL(address);
+  return new Promise((done, failed) => {
+    const sent = ask({ host: '127.0.0.1', port, path, headers }, (answer) => {
+      let body = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (part) => {
+        body += part;
+      });
+      answer.on('end', () => done({ status: answer.statusCode!, body }));
+    });
+    sent.on('error', failed);
+    sent.end();
+  });
+}
+
+/** The cookie that the link of a service makes. */
+export async function session(s: Pick<Service, 'address' | 'link'>): Promise<string> {
+  const link = s.link.slice(s.link.indexOf('#link=') + '#link='.length);
+  const { headers } = await call(s, '/v1/session', { link });
+  return headers.get('set-cookie')!.split(';')[0]!;
+}
+
+/** An act over HTTP: drawn up, signed where the key is, finished. */
+export async function acted(
+  s: Pick<Service, 'address'>,
+  path: string,
+  request: object,
+  signer: Signer,
+  cookie: string,
+): Promise<Told> {
+  const drawn = await call(s, path, { request, by: signer.name, key: signer.public_key }, { cookie });
+  if (drawn.status !== 202) return drawn;
+  const proofs = await proved(drawn, signer);
+  return call(s, path, { request, draft: drawn.body.draft, proofs }, { cookie });
+}
+
+export async function proved({ body }: Told, signer: Signer): Promise<readonly Proof[]> {
+  const { statements } = body.draft as { statements: string[] };
+  return signer.sign(statements.map((one) => Buffer.from(one)));
+}
+
+/** The code of a refusal with its status. */
+export const refusalIn = ({ status, body }: Told) => [status, (body as Problem).code];
+
+export const SAY = {
+  declared_goal: 'Say hello.',
+  effect: { kind: 'tool', tool: 'say', arguments: { word: 'hello' } },
+} as const;

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
+import { denied, proposed } from './facts.ts';
+import { made, opened, sqlite } from './sqlite-file.ts';
+
+async function pending() {
+  const path = await made();
+  const store = await opened(path);
+  const id = randomUUID();
+  await store.commit({ events: [proposed(id)] });
+  return { path, store, id };
+}
+
+const SET_STATUS = `UPDATE projection SET status = ?1, state = json_set(state, '$.status', ?1) WHERE key = ?2`;
+
+describe('what a process knows from its own commits', () => {
+  it('is read again when another one has written', async () => {
+    const { path, store, id } = await pending();
+    const other = await opened(path);
+    await other.commit({ events: [denied(id, 'ada')] });
+    await expectRefusal('INTENT_REJECTED', () => store.commit({ events: [denied(id, 'ada')] }));
+    await other.commit({ events: [proposed()] });
+    expect((await store.commit({ events: [proposed()] })).entries[0]!.seq).toBe((await store.tip()).size - 1);
+    for (const one of [store, other]) await one.close();
+  });
+
+  it('is read again by whoever asks, and nobody who was told can change it', async () => {
+    const { path, store, id } = await pending();
+    const told = (await store.find('intent', id))!;
+    expect(() => Object.assign(told.approvals, [{}])).toThrow(TypeError);
+    sqlite(path, (db) => db.prepare(SET_STATUS).run('approved', id));
+    expect((await store.find('intent', id))!.status).toBe('approved');
+    expect(told.status).toBe('proposed');
+    await store.close();
+  });
+
+  it('is read again after a rebuild put it right', async () => {
+    const { path, store, id } = await pending();
+    sqlite(path, (db) => db.prepare(SET_STATUS).run('rejected', id));
+    const denial = { events: [denied(id, 'ada')] };
+    await expectRefusal('INTENT_REJECTED', () => store.commit(denial));
+    expect((await store.rebuild({ write: true })).differences).toEqual([`intent ${id}`]);
+    expect((await store.commit(denial)).entries).toHaveLength(1);
+    await store.close();
+  });
+
+  it('is not what a refused commit would have made of it', async () => {
+    const { store, id } = await pending();
+    const taken = { claims: ['one'], events: [denied(id, 'ada')] };
+    await expectRefusal('CLAIM_TAKEN', () => store.commit(taken));
+    await Promise.all([
+      expectRefusal('CLAIM_TAKEN', () => store.commit(taken)),
+      store.commit({ events: [denied(id, 'ada')] }),
+    ]);
+    expect((await store.find('intent', id))?.status).toBe('rejected');
+    await store.close();
+  });
+
+  it('is not what a batch wrote that was rolled back', async () => {
+    const { path, store, id } = await pending();
+    await store.find('intent', id);
+    sqlite(path, (db) =>
+      db.exec(`CREATE TRIGGER full BEFORE INSERT ON object BEGIN SELECT RAISE(ABORT, 'full'); END`),
+    );
+    const batch = [{ events: [denied(id, 'ada')] }, { events: [proposed()], objects: [Buffer.from('{}')] }];
+    const ends = await Promise.allSettled(batch.map((commit) => store.commit(commit)));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await store.find('intent', id))?.status).toBe('proposed');
+    await store.close();
+  });
+});
