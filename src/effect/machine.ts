@@ -10,6 +10,7 @@ export interface Machine {
   readonly flock: string | null;
   readonly mkfifo: string | null;
   readonly setpriv?: string | null;
+  readonly setsid?: string | null;
   /** Whether open files can be named through /proc/self/fd. Missing means no. */
   readonly proc?: boolean;
   /** What `sandboxFault` says, remembered. Missing means that it must be asked. */
@@ -69,6 +70,7 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
     flock: findProgram('flock', folders),
     mkfifo: findProgram('mkfifo', folders),
     setpriv: findProgram('setpriv', folders),
+    setsid: findProgram('setsid', folders),
     proc: hasProc(),
     system: SYSTEM.flatMap(describeFolder),
     network: NETWORK.flatMap(describeFile),

@@ -106,7 +106,16 @@ export function sandboxCommand(confinement: Confinement, machine: Machine): Comm
   // bubblewrap itself holds it until the sandbox has ended, and the tool gets nothing of it.
   if (confinement.has_lock) told.push('--sync-fd', String(next + 2));
   const filter = callFilter(process.arch);
-  return { argv: [machine.bwrap!, ...options, ...told, '--', ...limited], sources, filter };
+  return {
+    argv: [machine.bwrap!, ...options, ...told, '--', ...apart(machine), ...limited],
+    sources,
+    filter,
+  };
+}
+
+/** A tool that signals its own process group must not reach bubblewrap, which is in the group that a stop kills. */
+function apart({ setsid }: Machine): string[] {
+  return setsid ? [setsid] : [];
 }
 
 /**
@@ -152,7 +161,8 @@ function bwrapOptions(
     '--unshare-all',
     ...(profile.network ? ['--share-net'] : []),
     '--die-with-parent',
-    '--new-session', // no terminal of ours to type into
+    // Not --new-session: `runChild` starts a session without a terminal, and kills its group. bubblewrap would leave that group
+    // before it asks to die with its parent; a kill in between would leave the sandbox running.
     ...['--cap-drop', 'ALL'], // as root a tool would keep them all, and could unmount what hides our files
     ...shown.flatMap(systemOption),
     ...ownMounts(c.limits?.tmp_mb ?? limits.sandbox_tmp_mb_default, machine.key_lists),

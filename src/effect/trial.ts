@@ -25,7 +25,7 @@ export function sandboxFault(
     const { status, stderr, error } = spawnSync(
       bwrap!,
       [
-        ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+        ...['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL'],
         // One that binds only names could be made to bind something else.
         ...['--ro-bind-fd', '3', '/', ...ownMounts(1, key_lists)],
         ...['--seccomp', '0', '--', prlimit!, '--version'],

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { notStarted, runChild } from '../../src/effect/child.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../src/effect/sandbox.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { sh } from './sh.ts';
 
 const machine: Machine = {
   bwrap: '/usr/bin/bwrap',
@@ -40,9 +41,7 @@ const joined = (more: Partial<Confinement> = {}) =>
 describe('sandboxCommand', () => {
   it('unshares everything, drops every capability, and puts the limits inside', () => {
     const command = joined();
-    expect(command).toMatch(
-      /^\/usr\/bin\/bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL /,
-    );
+    expect(command).toMatch(/^\/usr\/bin\/bwrap --unshare-all --die-with-parent --cap-drop ALL /);
     expect(command).toMatch(
       / -- \/usr\/bin\/prlimit --core=0 --fsize=1048576 --nofile=64 --cpu=5 --nproc=8 -- \/opt\/tool --flag$/,
     );
@@ -135,6 +134,38 @@ describe('the command it makes', () => {
     closeSync(fd);
     expect(Buffer.from(outcome.stdout.bytes).toString()).toBe('hashed\n');
     expect(outcome.status).toContain('"exit-code": 0');
+  });
+
+  /** In a sandbox that shows nothing but the system. */
+  const confined = (script: string, before: string[] = []) => {
+    const nothing = { network: false, read: [], write: [] };
+    const { argv, filter } = sandboxCommand(
+      { ...confinement, profile: nothing, argv: ['/bin/sh', '-c', script], programs: [] },
+      inspectMachine(),
+    );
+    return runChild(sh('', { argv: [...before, ...argv], filter, with_status: true }));
+  };
+
+  it('stays in the process group that a stop kills until the tool begins', async () => {
+    const trace = join(scratch(), 'trace');
+    const outcome = await confined('exit 3', [
+      ...['/usr/bin/strace', '-f', '-e', 'trace=setsid,setpgid,execve', '-o', trace],
+    ]);
+    expect(outcome.status).toContain('"exit-code": 3');
+    const calls = readFileSync(trace, 'utf8').split('\n');
+    const began = calls.findIndex((call) => /execve\("\/usr\/bin\/setsid".* = 0/.test(call));
+    expect(began).toBeGreaterThan(0);
+    expect(calls.slice(0, began).filter((call) => /setsid\(|setpgid\(/.test(call))).toEqual([]);
+  });
+
+  it('has no terminal that the tool could type into', async () => {
+    const { stderr } = await confined(': < /dev/tty');
+    expect(Buffer.from(stderr.bytes).toString()).toContain('No such device or address');
+  });
+
+  it('survives a tool that signals its own process group', async () => {
+    const { status } = await confined('trap "" TERM; kill 0; exit 4');
+    expect(status).toContain('"exit-code": 4');
   });
 });
 
