@@ -17,7 +17,7 @@ export default defineConfig({
     // As the command line does. To optimise the code of Cedar costs each file a second of a core, and none of them earns it back.
     execArgv: ['--liftoff-only'],
     maxWorkers: 2,
-    testTimeout: tier === 'exhaustive' ? 20 * 60_000 : 60_000,
+    testTimeout: tier === 'exhaustive' ? 8 * 60_000 : 60_000,
     hookTimeout: 60_000,
   },
 });
