@@ -12,25 +12,52 @@ export function foldPath(path: string): string {
   return bare.toUpperCase().toLowerCase().normalize('NFKC');
 }
 
-export function matchesGlob(pattern: string, path: string): boolean {
-  const wanted = foldPath(pattern).split('/');
-  const anywhere = wanted.length === 1 ? ['**', ...wanted] : wanted;
-  return matchNames(anywhere, foldPath(path).split('/'));
+/** Patterns, read once for all the paths that are held against them. */
+export interface PathGlobs {
+  readonly patterns: readonly string[];
+  matches(path: string): boolean;
 }
 
-export function matchesAny(patterns: readonly string[], path: string): boolean {
-  return patterns.some((pattern) => matchesGlob(pattern, path));
+export function pathGlobs(patterns: readonly string[]): PathGlobs {
+  const plain = new Set<string>();
+  const others: (readonly Part[])[] = [];
+  for (const pattern of patterns) {
+    const names = foldPath(pattern).split('/');
+    if (names.length > 1) others.push(names.map(partOf));
+    else if (/[*?]/.test(names[0]!)) others.push(['**', names[0]!].map(partOf));
+    else plain.add(names[0]!);
+  }
+  return {
+    patterns,
+    matches(path) {
+      const names = foldPath(path).split('/');
+      if (plain.has(names.at(-1)!)) return true;
+      return others.some((parts) => matchNames(parts, names));
+    },
+  };
+}
+
+/** One name of a pattern. */
+interface Part {
+  readonly is_deep: boolean;
+  /** Null where it has a star or a question mark. */
+  readonly literal: string | null;
+  readonly characters: readonly string[];
+}
+
+function partOf(name: string): Part {
+  return { is_deep: name === '**', literal: /[*?]/.test(name) ? null : name, characters: [...name] };
 }
 
 /**
  * Row by row over the names, so the time is the product of the two lengths: a pattern of many `**` cannot make it
  * explode. `reached[i]` says that the first i names of the pattern match what was read so far.
  */
-function matchNames(pattern: readonly string[], names: readonly string[]): boolean {
+function matchNames(pattern: readonly Part[], names: readonly string[]): boolean {
   let reached = withSkips(pattern, [true, ...pattern.map(() => false)]);
   for (const name of names) {
     const next = pattern.map((part, i) =>
-      part === '**' ? reached[i + 1]! || reached[i]! : reached[i]! && matchName(part, name),
+      part.is_deep ? reached[i + 1]! || reached[i]! : reached[i]! && matchName(part, name),
     );
     reached = withSkips(pattern, [false, ...next]);
   }
@@ -38,14 +65,14 @@ function matchNames(pattern: readonly string[], names: readonly string[]): boole
 }
 
 /** `**` may stand for no name at all. */
-function withSkips(pattern: readonly string[], reached: boolean[]): boolean[] {
-  for (const [i, part] of pattern.entries()) if (part === '**' && reached[i]) reached[i + 1] = true;
+function withSkips(pattern: readonly Part[], reached: boolean[]): boolean[] {
+  for (const [i, { is_deep }] of pattern.entries()) if (is_deep && reached[i]) reached[i + 1] = true;
   return reached;
 }
 
 /** One name against one part with `*` and `?`: the last star is widened, which never needs a second one. */
-function matchName(part: string, name: string): boolean {
-  const wanted = [...part];
+function matchName({ literal, characters: wanted }: Part, name: string): boolean {
+  if (literal !== null) return literal === name;
   const found = [...name];
   let p = 0;
   let star = -1;

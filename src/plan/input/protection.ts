@@ -1,5 +1,5 @@
 import { isWithin } from '../../intent/path.ts';
-import { matchesAny } from './glob.ts';
+import { type PathGlobs, pathGlobs } from './glob.ts';
 
 /** The three groups of 004 section 9.1. Touching one of them needs a second approver. */
 export const protectedGroups = ['critical', 'important', 'agent_system'] as const;
@@ -7,10 +7,8 @@ export type ProtectedGroup = (typeof protectedGroups)[number];
 
 export type ProtectedFiles = Readonly<Record<ProtectedGroup, readonly string[]>>;
 
-export interface Protection extends ProtectedFiles {
-  /** Keyturn's own files: open to no plan, under any approval. */
-  readonly own: readonly string[];
-}
+/** `own` are Keyturn's own files: open to no plan, under any approval. */
+export type Protection = Readonly<Record<'own' | ProtectedGroup, PathGlobs>>;
 
 /**
  * What 004 names, and what makes code run later, outside of Keyturn and without an approval: the next install, build, commit, editor
@@ -154,11 +152,12 @@ export function protectionWith(
   added: Partial<ProtectedFiles> = {},
   registries: readonly string[] = DEFAULT_REGISTRIES,
 ): Protection {
+  const group = (name: ProtectedGroup) => pathGlobs([...GROUPS[name], ...(added[name] ?? [])]);
   return {
-    own: [...OWN.map(anchored), ...registries.map(anchored), TEMPORARY],
-    critical: [...GROUPS.critical, ...(added.critical ?? [])],
-    important: [...GROUPS.important, ...(added.important ?? [])],
-    agent_system: [...GROUPS.agent_system, ...(added.agent_system ?? [])],
+    own: pathGlobs([...OWN.map(anchored), ...registries.map(anchored), TEMPORARY]),
+    critical: group('critical'),
+    important: group('important'),
+    agent_system: group('agent_system'),
   };
 }
 
@@ -169,17 +168,17 @@ function anchored(path: string): string {
 
 /** The strongest protection of a path; null when it has none. A twin of a protected path is protected like it. */
 export function protectionOf(path: string, protection: Protection): 'own' | ProtectedGroup | null {
-  if (matchesAny(protection.own, path)) return 'own';
-  return protectedGroups.find((group) => matchesAny(protection[group], path)) ?? null;
+  if (protection.own.matches(path)) return 'own';
+  return protectedGroups.find((group) => protection[group].matches(path)) ?? null;
 }
 
 /** What a tool may write is folders. Which protected paths such a folder is, lies in, or holds at the place where a project has them. */
 export function protectedWithin(path: string, protection: Protection): string[] {
   const name = path.replace(/^\//, '');
-  if (protectedGroups.some((group) => matchesAny(protection[group], name))) return [path];
+  if (protectedGroups.some((group) => protection[group].matches(name))) return [path];
   if (path.startsWith('/')) return [];
   return protectedGroups.flatMap((group) =>
-    protection[group].filter((pattern) => isWithin(placeOf(pattern), path)),
+    protection[group].patterns.filter((pattern) => isWithin(placeOf(pattern), path)),
   );
 }
 

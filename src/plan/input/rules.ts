@@ -3,7 +3,7 @@ import { planLimits } from '../limits.ts';
 import type { Action } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import type { SystemConfig } from './config.ts';
-import { matchesAny } from './glob.ts';
+import { type PathGlobs, pathGlobs } from './glob.ts';
 import { type Protection, protectionOf, protectionWith } from './protection.ts';
 
 /** What a plan must keep to: the built-in rules, made narrower by a system config. */
@@ -11,7 +11,7 @@ export interface PlanRules {
   readonly max_files: number;
   /** null: all of 004 section 2.2. */
   readonly allowed_operations: readonly ActionType[] | null;
-  readonly forbidden_globs: readonly string[];
+  readonly forbidden: PathGlobs;
   readonly protection: Protection;
   /** The longest that a plan may take. */
   readonly timeout_ms: number | null;
@@ -21,7 +21,7 @@ export function rulesOf(config: SystemConfig | null, registries?: readonly strin
   return {
     max_files: Math.min(config?.max_files ?? planLimits.files, planLimits.files),
     allowed_operations: config?.allowed_operations ?? null,
-    forbidden_globs: config?.forbidden_globs ?? [],
+    forbidden: pathGlobs(config?.forbidden_globs ?? []),
     protection: protectionWith(config?.protected_files ?? {}, registries),
     timeout_ms: config?.timeout_ms ?? null,
   };
@@ -31,7 +31,7 @@ export function rulesOf(config: SystemConfig | null, registries?: readonly strin
 export function requireWritable(path: string, rules: PlanRules): void {
   if (protectionOf(path, rules.protection) === 'own')
     refuse('PLAN_PATH_OWN', `No plan may change ${path}: it belongs to Keyturn.`, { path });
-  if (matchesAny(rules.forbidden_globs, path))
+  if (rules.forbidden.matches(path))
     refuse('PLAN_PATH_FORBIDDEN', `The configuration forbids ${path}.`, { path });
 }
 
@@ -49,7 +49,7 @@ export type PathAccess = 'free' | 'elevated' | 'own' | 'forbidden';
 export function pathAccessOf(path: string, rules: PlanRules): PathAccess {
   const protection = protectionOf(path, rules.protection);
   if (protection === 'own') return 'own';
-  if (matchesAny(rules.forbidden_globs, path)) return 'forbidden';
+  if (rules.forbidden.matches(path)) return 'forbidden';
   return protection === null ? 'free' : 'elevated';
 }
 
