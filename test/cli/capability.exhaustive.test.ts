@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { objectOf } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import { inTerminal, keyturn } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
 import { ALICE, makeScene, type Scene, UUID, YES } from './grant-scene.ts';
@@ -208,7 +208,7 @@ describe('revoke', () => {
     const session = inTerminal(['run', intent.id, intent.hash], { cwd: folder });
     await session.expect(YES[0]);
     session.type('y');
-    while ((await scene.stateOf(intent)).status !== 'claimed') await pause(20);
+    await until(async () => (await scene.stateOf(intent)).status === 'claimed');
     expect((await scene.talk(['revoke', intent.capability, '--reason', 'stop'], ALICE)).code).toBe(0);
     expect(await session.exited).toBe(1);
     expect(session.text).toContain('CAPABILITY_REVOKED: ');

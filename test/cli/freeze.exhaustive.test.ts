@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { approval, HASH, ID } from '../lane/lane.ts';
+import { until } from '../support/processes.ts';
 import { inTerminal, keyturn } from '../support/pty.ts';
 import { TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
@@ -97,7 +97,7 @@ describe('freeze', () => {
     const session = inTerminal(['run', intent.id, intent.hash], { cwd: folder });
     await session.expect(YES[0]);
     session.type('y');
-    while ((await scene.stateOf(intent)).status !== 'claimed') await pause(20);
+    await until(async () => (await scene.stateOf(intent)).status === 'claimed');
     expect((await freeze('--reason', 'stop now')).code).toBe(0);
     expect(await session.exited).toBe(1);
     expect(session.text).toContain('FROZEN: ');

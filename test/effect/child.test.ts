@@ -82,8 +82,10 @@ describe.each([
 
   it('kills the child when it is no longer wanted', async () => {
     const controller = new AbortController();
-    const running = sh('echo begun; sleep 1000', { abort: controller.signal });
-    setTimeout(() => controller.abort(), 200);
+    const begun = join(scratch(), 'begun');
+    const running = sh(`touch ${begun}; sleep 1000`, { abort: controller.signal });
+    await until(() => existsSync(begun));
+    controller.abort();
     expect(await running).toMatchObject({
       started: true,
       aborted: true,

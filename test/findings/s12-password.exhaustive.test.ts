@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { migratePostgresStore } from '../../src/store/postgres/store.ts';
 import { APPLICATION, OWNER, postgres, urlOf } from '../store/postgres-place.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const at = postgres();
@@ -21,7 +21,7 @@ async function use(method: string, encryption: 'md5' | 'scram-sha-256'): Promise
   const loaded = async () => (await sql('SELECT pg_conf_load_time()::text AS at'))[0]!.at;
   const before = await loaded();
   await sql('SELECT pg_reload_conf()');
-  while ((await loaded()) === before) await pause(20);
+  await until(async () => (await loaded()) !== before);
 }
 
 const url = (query: string) => urlOf(at().server, APPLICATION).replace('127.0.0.1', 'localhost') + query;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { until } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
@@ -84,8 +85,8 @@ describe('a capability', () => {
     await p.keyturn.intents.approve({ ...intent, signer: bob });
     await p.keyturn.intents.grant({ ...named(intent), signer: bob });
     const running = runSeen(p.keyturn, { ...intent, confirm: yes });
-    while ((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status !== 'claimed')
-      await new Promise((go) => setTimeout(go, 20));
+    const { intent_id } = intent;
+    await until(async () => (await p.keyturn.intents.get({ intent_id })).status === 'claimed');
     await p.keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: p.ada });
     expect(await running).toMatchObject({ result: 'partial', reason_code: 'CAPABILITY_REVOKED' });
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { processesOf } from '../support/processes.ts';
+import { processesOf, until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
 import { kinds, lastBody } from './authority.ts';
@@ -82,7 +82,7 @@ type Granted = Awaited<ReturnType<typeof granted>>;
 /** Runs the plan, and does something to it when its first change is made. */
 async function stoppedBy({ p, intent, notes }: Granted, act: () => Promise<unknown>) {
   const running = runSeen(p.keyturn, { ...intent, confirm: yes });
-  while (notes() !== 'new\n') await new Promise((go) => setTimeout(go, 20));
+  await until(() => notes() === 'new\n');
   await act();
   return running;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Keyturn, type Result, type Signer } from '../../src/keyturn.ts';
 import { picture, text } from '../plan/engine/story.ts';
+import { until } from '../support/processes.ts';
 import { type Project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
@@ -336,9 +337,10 @@ describe('a rollback is not due', () => {
   it('but it works after the intent and its approval expired', async () => {
     const p = await planProject(FILES);
     const before = picture(p.root);
-    const intent = await runnable(p, PLAN, { expiry: new Date(Date.now() + 3000).toISOString() });
+    const expiry = new Date(Date.now() + 8000);
+    const intent = await runnable(p, PLAN, { expiry: expiry.toISOString() });
     const report = await run(p, intent);
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await until(() => new Date() > expiry);
     await undo(p, report);
     expect(picture(p.root)).toEqual(before);
   });

@@ -7,6 +7,7 @@ import { genesisOf } from '../../src/journey/audit.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { opened, sqlite } from '../store/sqlite-file.ts';
 import { entriesAbout, objectOf } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
@@ -41,8 +42,7 @@ async function stopped(
 }
 
 async function started({ keyturn }: Project, intent_id: string): Promise<void> {
-  while ((await keyturn.intents.get({ intent_id })).runs.length === 0)
-    await new Promise((go) => setTimeout(go, 20));
+  await until(async () => (await keyturn.intents.get({ intent_id })).runs.length > 0);
 }
 
 async function expectViolation(p: Project, intent_id: string, code: ReasonCode): Promise<void> {

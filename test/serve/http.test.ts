@@ -158,27 +158,30 @@ describe('the description', () => {
 });
 
 describe('events', () => {
-  async function firstOf(s: Service, headers: Record<string, string>, count = 1): Promise<string> {
+  /** Begins to listen, and gives what reads the first entry. */
+  async function listen(s: Service, headers: Record<string, string>): Promise<() => Promise<string>> {
     const stop = new AbortController();
     const answer = await fetch(`${s.address}/v1/events`, { headers, signal: stop.signal });
-    if (answer.status !== 200) return `${answer.status} ${((await answer.json()) as { code: string }).code}`;
-    let text = '';
-    const reader = answer.body!.getReader();
-    while (text.split('\nevent: entry').length <= count)
-      text += Buffer.from((await reader.read()).value!).toString();
-    stop.abort();
-    return text;
+    return async () => {
+      if (answer.status !== 200)
+        return `${answer.status} ${((await answer.json()) as { code: string }).code}`;
+      let text = '';
+      const reader = answer.body!.getReader();
+      while (!text.includes('\nevent: entry')) text += Buffer.from((await reader.read()).value!).toString();
+      stop.abort();
+      return text;
+    };
   }
+  const firstOf = async (s: Service, headers: Record<string, string>) => (await listen(s, headers))();
   const idsIn = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id!);
 
   it('are told as they come, and go on after the last one that was heard', async () => {
     const s = await service();
     const cookie = await session(s);
-    const first = firstOf(s, { cookie });
+    const first = await listen(s, { cookie });
     const size = await sizeOf(s.keyturn);
-    await new Promise((done) => setTimeout(done, 100));
     await call(s, '/v1/intents/propose', SAY, { token: s.token });
-    const [id] = idsIn(await first);
+    const [id] = idsIn(await first());
     expect(id).toMatch(new RegExp(`^${size}\\.[0-9a-f]{16}$`));
     await call(s, '/v1/intents/propose', SAY, { token: s.token });
     expect(idsIn(await firstOf(s, { cookie, 'last-event-id': id! }))[0]).toMatch(
@@ -195,11 +198,10 @@ describe('events', () => {
 
   it('that an agent hears are about its own intents', async () => {
     const s = await service();
-    const heard = firstOf(s, { authorization: `Bearer ${s.token}` });
-    await new Promise((done) => setTimeout(done, 100));
+    const heard = await listen(s, { authorization: `Bearer ${s.token}` });
     await s.keyturn.intents.propose({ ...SAY, signer: s.ada });
     const { body } = await call(s, '/v1/intents/propose', SAY, { token: s.token });
-    const subjects = [...(await heard).matchAll(/"subject":"([^"]+)"/g)].map(([, subject]) => subject);
+    const subjects = [...(await heard()).matchAll(/"subject":"([^"]+)"/g)].map(([, subject]) => subject);
     expect(subjects).toEqual([body.intent_id]);
   });
 });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../src/store/postgres/address.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { migratePostgresStore } from '../../src/store/postgres/store.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { begun, enrolled, proposed } from './facts.ts';
 import { APPLICATION, OWNER, postgres, urlOf } from './postgres-place.ts';
@@ -27,7 +27,7 @@ async function reload(): Promise<void> {
     String((await at().sql('SELECT extract(epoch FROM pg_conf_load_time())::text AS at'))[0]!.at);
   const before = await loaded();
   await at().sql('SELECT pg_reload_conf()');
-  while ((await loaded()) === before) await pause(20);
+  await until(async () => (await loaded()) !== before);
 }
 
 async function as(who: { user: string; password: string }, text: string): Promise<unknown> {

@@ -7,6 +7,7 @@ import { parseAddress } from '../../src/store/postgres/address.ts';
 import { connect } from '../../src/store/postgres/connection.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import type { Store } from '../../src/store/store.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
@@ -37,10 +38,6 @@ async function overWire() {
   const wire = await wireTo(at().server.port);
   const url = urlOf(at().server, APPLICATION, wire.port);
   return { direct, wire, url, store: await opened('write', { url }) };
-}
-
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isSo())) await pause(20);
 }
 
 const listening = async () =>

@@ -6,6 +6,7 @@ import { parseAddress } from '../../src/store/postgres/address.ts';
 import { connect } from '../../src/store/postgres/connection.ts';
 import { mapped } from '../../src/store/postgres/failure.ts';
 import type { Store } from '../../src/store/store.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { begun, enrolled, proposed } from './facts.ts';
 import { openPostgresStore } from './open.ts';
@@ -33,7 +34,7 @@ async function reload(): Promise<void> {
     String((await at().sql('SELECT extract(epoch FROM pg_conf_load_time())::text AS at'))[0]!.at);
   const before = await loaded();
   await at().sql('SELECT pg_reload_conf()');
-  while ((await loaded()) === before) await pause(20);
+  await until(async () => (await loaded()) !== before);
 }
 
 async function withSystem(setting: string, value: string): Promise<() => Promise<void>> {

@@ -15,6 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChildOutcome } from '../../src/effect/child.ts';
 import { inspectMachine } from '../../src/effect/machine.ts';
 import { prepareRun, type Surroundings } from '../../src/tool/run.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { effectOf, script } from './fixture.ts';
@@ -63,19 +64,21 @@ describe('a tool in a sandbox', () => {
 
   it('gets its secrets, no command line shows them, and its output has their names', async () => {
     const folder = scratch();
+    mkdirSync(join(folder, 'work'));
     script(
       folder,
-      'test "$KEYTURN_TEST_TOKEN" = token-value-4711 && sleep 0.5 && echo "got $KEYTURN_TEST_TOKEN"',
+      'test "$KEYTURN_TEST_TOKEN" = token-value-4711 && touch work/begun && while [ ! -e work/seen ]; do sleep 0.01; done; echo "got $KEYTURN_TEST_TOKEN"',
     );
     const effect = effectOf(folder, {
       executable: 'tool.sh',
-      sandbox: BOXED,
+      sandbox: { write: ['work'] },
       secrets: { KEYTURN_TEST_TOKEN: 'token' },
     });
     const prepared = prepareRun(effect, { ...BARE, secrets: new Map([['token', 'token-value-4711']]) });
     const running = prepared.run();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => existsSync(join(folder, 'work/begun')));
     const lines = commandLines();
+    writeFileSync(join(folder, 'work/seen'), '');
     const outcome = await running;
     prepared.close();
     expect(out(outcome)).toBe('got [secret token]\n');
@@ -281,11 +284,14 @@ describe('a run that ends badly', () => {
 
   it('is killed when it is no longer wanted', async () => {
     const folder = scratch();
-    script(folder, 'sleep 1000');
-    const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh', sandbox: BOXED }), BARE);
+    mkdirSync(join(folder, 'work'));
+    script(folder, 'touch work/begun; sleep 1000');
+    const sandbox = { write: ['work'] };
+    const prepared = prepareRun(effectOf(folder, { executable: 'tool.sh', sandbox }), BARE);
     const controller = new AbortController();
     const running = prepared.run({ abort: controller.signal });
-    setTimeout(() => controller.abort(), 150);
+    await until(() => existsSync(join(folder, 'work/begun')));
+    controller.abort();
     expect(await running).toMatchObject({ started: true, aborted: true, signal: 'SIGKILL' });
     prepared.close();
     prepared.close();
