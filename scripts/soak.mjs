@@ -11,6 +11,7 @@ const SIZES = {
   KEYTURN_SOAK_SECONDS: '600',
   KEYTURN_SOAK_LEDGERS: '2000',
   KEYTURN_SOAK_PROOFS: '1000000',
+  KEYTURN_SOAK_TOKENS: '1000000',
   KEYTURN_SOAK_ENTRIES: '1000000',
   KEYTURN_SOAK: '1',
 };
@@ -23,6 +24,7 @@ const SOAKS = {
   'kill-sql-new': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database new'],
   ledgers: ['test/fold/one-answer.exhaustive.test.ts'],
   proofs: ['test/identity/mutants.exhaustive.test.ts'],
+  tokens: ['test/capability/mutation.exhaustive.test.ts'],
   audit: ['test/audit/memory.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [

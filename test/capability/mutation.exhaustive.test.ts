@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { attack } from './mutate.ts';
 import { keys } from './sample.ts';
 
-describe.runIf(process.env.KEYTURN_TESTS === 'exhaustive')('a million mutated capabilities', () => {
-  it('are refused, every one of them', { timeout: 900_000 }, async () => {
-    const { tried, accepted } = await attack(1_000_000, 7, keys);
+/** A twentieth of what `npm run soak` does. */
+const TOKENS = Number(process.env.KEYTURN_SOAK_TOKENS ?? 50_000);
+
+describe('mutated capabilities', () => {
+  it('are refused, every one of them', async () => {
+    const { tried, accepted } = await attack(TOKENS, 7, keys);
     expect(accepted).toEqual([]);
-    expect(tried).toBe(1_000_000);
+    expect(tried).toBe(TOKENS);
   });
 });
