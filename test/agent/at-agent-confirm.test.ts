@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
 import { openSealed } from '../../src/canonical/sealed.ts';
+import { LEXICON_VERSION } from '../../src/finder/lexicon/lexicon.ts';
 import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { agentPlace, askedFor, prompted, words } from './agent-place.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readConfirmation } from '../../src/agent/lexicon/confirmation.ts';
-import { LEXICON, LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
+import { readConfirmation } from '../../src/finder/lexicon/confirmation.ts';
+import { LEXICON, LEXICON_VERSION } from '../../src/finder/lexicon/lexicon.ts';
 
 const read = (text: string, language: string) => readConfirmation(text, language);
 

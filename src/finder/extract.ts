@@ -1,7 +1,7 @@
-import type { Scalar } from '../packet.ts';
-import type { Field } from '../simulation.ts';
 import { folded } from './fold.ts';
 import { numberPlaces, withPlainDigits } from './number.ts';
+import type { Scalar } from './packet.ts';
+import type { Field } from './simulation.ts';
 import { quotedIn } from './text.ts';
 import { type Patterns, readValue } from './value.ts';
 

@@ -1,6 +1,6 @@
-import { sha256 } from '../../canonical/digest.ts';
-import { canonicalBytes } from '../../canonical/json.ts';
-import type { MissingSimulationPacket, PacketHead } from '../packet.ts';
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalBytes } from '../canonical/json.ts';
+import type { MissingSimulationPacket, PacketHead } from './packet.ts';
 import { type Candidate, thresholds } from './rank.ts';
 import { contentWords } from './text.ts';
 

@@ -1,9 +1,9 @@
-import type { Simulation } from '../simulation.ts';
 import { asidesIn, askedIn } from './asides.ts';
 import { extractFields, type Found, type Reading, wayOf } from './extract.ts';
 import type { Hedge } from './hedge.ts';
 import { likelyLanguages } from './language.ts';
 import type { IndexedSimulation, SearchIndex } from './search-index.ts';
+import type { Simulation } from './simulation.ts';
 import { deniedIn, isDenial, isUnspaced, type Spoken } from './speech.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { type Occurrence, occurrencesIn } from './vocabulary.ts';

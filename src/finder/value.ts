@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
-import { visible } from '../../canonical/visible.ts';
-import type { Scalar } from '../packet.ts';
-import { type Field, simulationLimits } from '../simulation.ts';
+import { visible } from '../canonical/visible.ts';
+import type { Scalar } from './packet.ts';
+import { type Field, simulationLimits } from './simulation.ts';
 
 /** Patterns that are compiled already. Somebody who reads many fields compiles each pattern once. */
 export type Patterns = ReadonlyMap<string, RE2JS>;

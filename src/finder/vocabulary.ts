@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '../catalog.ts';
+import type { CatalogEntry } from './catalog.ts';
 import { inflection, slip } from './similar.ts';
 import { isUnspaced, type Spoken, spokenIn } from './speech.ts';
 import { STOP_WORDS } from './stop-words.ts';

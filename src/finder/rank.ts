@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry, SimulationStatus } from '../catalog.ts';
+import type { Catalog, CatalogEntry, SimulationStatus } from './catalog.ts';
 import { type FinderRequest, utteranceFingerprint } from './request.ts';
 import { scoreAll } from './score.ts';
 import { buildIndex, frequenciesIn, type SearchIndex } from './search-index.ts';

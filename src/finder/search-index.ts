@@ -1,7 +1,7 @@
 import MiniSearch, { type SearchOptions, type SearchResult } from 'minisearch';
-import type { CatalogEntry } from '../catalog.ts';
-import type { Simulation } from '../simulation.ts';
+import type { CatalogEntry } from './catalog.ts';
 import { edits, shortest } from './similar.ts';
+import type { Simulation } from './simulation.ts';
 import { termsOf, type Unit, unitsOf } from './text.ts';
 import { type Patterns, patternsIn } from './value.ts';
 import { type Vocabulary, vocabularyOf } from './vocabulary.ts';

@@ -1,8 +1,8 @@
-import { type Digest, sha256 } from '../../canonical/digest.ts';
-import { canonicalBytes } from '../../canonical/json.ts';
-import type { Catalog } from '../catalog.ts';
-import type { FinderPacket, PACKET_SCHEMA_VERSION, PacketHead, Scalar } from '../packet.ts';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes } from '../canonical/json.ts';
+import type { Catalog } from './catalog.ts';
 import { folded } from './fold.ts';
+import type { FinderPacket, PACKET_SCHEMA_VERSION, PacketHead, Scalar } from './packet.ts';
 
 /** What a finder may know. There is no clock and no randomness: the same request always gets the same packet. */
 export interface FinderRequest {

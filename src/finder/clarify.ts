@@ -1,10 +1,10 @@
-import { readConfirmation } from '../lexicon/confirmation.ts';
-import type { Scalar } from '../packet.ts';
-import type { Field } from '../simulation.ts';
 import { extractFields, type Found } from './extract.ts';
 import { isHedged } from './hedge.ts';
+import { readConfirmation } from './lexicon/confirmation.ts';
+import type { Scalar } from './packet.ts';
 import { type Candidate, rank, rivals, thresholds } from './rank.ts';
 import type { SearchIndex } from './search-index.ts';
+import type { Field } from './simulation.ts';
 import { readValue } from './value.ts';
 
 /** The value that an answer gives to the field that was asked for. */

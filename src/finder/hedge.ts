@@ -1,6 +1,6 @@
-import type { Simulation } from '../simulation.ts';
 import { folded } from './fold.ts';
 import { similarity } from './similar.ts';
+import type { Simulation } from './simulation.ts';
 import { deniedIn, isDenial, isUnspaced, type Spoken, spokenIn, wordOf } from './speech.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { blankedData } from './text.ts';

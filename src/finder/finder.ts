@@ -1,16 +1,16 @@
-import type { Catalog } from '../catalog.ts';
+import { askField, askWhich, contextOf, matchPacket, type Question, refusePacket } from './answer.ts';
+import type { Catalog } from './catalog.ts';
+import { answeredValue, chosen } from './clarify.ts';
+import { extractFields, type Found } from './extract.ts';
+import { languageOf } from './language.ts';
+import { missingPacket } from './missing.ts';
 import {
   CLARIFY_ATTEMPTS,
   type EvidenceSpan,
   type FinderPacket,
   type Scalar,
   WHICH_SIMULATION,
-} from '../packet.ts';
-import { askField, askWhich, contextOf, matchPacket, type Question, refusePacket } from './answer.ts';
-import { answeredValue, chosen } from './clarify.ts';
-import { extractFields, type Found } from './extract.ts';
-import { languageOf } from './language.ts';
-import { missingPacket } from './missing.ts';
+} from './packet.ts';
 import {
   type Candidate,
   type CatalogIndex,

@@ -1,6 +1,7 @@
-import { sha256 } from '../../canonical/digest.ts';
-import { entryOf } from '../catalog.ts';
-import { LEXICON } from '../lexicon/lexicon.ts';
+import { sha256 } from '../canonical/digest.ts';
+import { entryOf } from './catalog.ts';
+import { FALLBACK_LANGUAGE } from './language.ts';
+import { LEXICON } from './lexicon/lexicon.ts';
 import {
   CLARIFY_ATTEMPTS,
   type ClarifyPacket,
@@ -10,12 +11,11 @@ import {
   type Scalar,
   type SimulationMatchPacket,
   WHICH_SIMULATION,
-} from '../packet.ts';
-import { needsConfirmation, type Risk, type Simulation } from '../simulation.ts';
-import { FALLBACK_LANGUAGE } from './language.ts';
+} from './packet.ts';
 import { choices, inLanguage, meantQuestion, whichQuestion } from './questions.ts';
 import type { Candidate } from './rank.ts';
 import { type CandidateContext, contextRef, type FinderRequest, headOf } from './request.ts';
+import { needsConfirmation, type Risk, type Simulation } from './simulation.ts';
 
 /** How each packet is filled in. What to say is decided in finder.ts. */
 
