@@ -30,12 +30,15 @@ import {
 } from './request.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
+import { languagesIn } from './vocabulary.ts';
 
 /** A packet with what led to it. A CLARIFY has its context: what the next request hands back under `clarify`. */
 export interface Finding {
   readonly packet: FinderPacket;
   readonly context: CandidateContext | null;
   readonly candidates: readonly Candidate[];
+  /** In which the user spoke, as far as it can be told. */
+  readonly language: string;
 }
 
 export interface DefaultFinder extends Finder {
@@ -63,26 +66,37 @@ interface Turn {
 
 function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
   const { utterance, clarify } = request;
+  const language = languageOf(utterance, request.language, languagesIn(index.active.vocabulary));
   const problem = textProblem(utterance) ?? (clarify === undefined ? null : textProblem(clarify.answer));
-  if (problem !== null) return told(refusePacket(request, problem.reason_code, problem.message), []);
-  const language = languageOf(utterance, request.language);
-  const ranked = rank(index.active, utterance, goldFor(request));
-  if (contentWords(utterance).length === 0 && (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp)
-    return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
+  if (problem !== null)
+    return { ...told(refusePacket(request, problem.reason_code, problem.message), []), language };
+  const ranked = rank(index.active, utterance, goldFor(request), language);
   const turn = { request, index, language, ranked };
-  return clarify === undefined ? hear(turn) : hearAnswer(turn, clarify);
+  return { ...heardIn(turn), language };
 }
 
-function told(packet: FinderPacket, candidates: readonly Candidate[]): Finding {
+function heardIn(turn: Turn): Answered {
+  const { request, ranked } = turn;
+  if (
+    contentWords(request.utterance).length === 0 &&
+    (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp
+  )
+    return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
+  return request.clarify === undefined ? hear(turn) : hearAnswer(turn, request.clarify);
+}
+
+type Answered = Omit<Finding, 'language'>;
+
+function told(packet: FinderPacket, candidates: readonly Candidate[]): Answered {
   return { packet, context: null, candidates };
 }
 
-function asked({ packet, context }: Question, candidates: readonly Candidate[]): Finding {
+function asked({ packet, context }: Question, candidates: readonly Candidate[]): Answered {
   return { packet, context, candidates };
 }
 
 /** A new goal: nothing, a question which one is meant, or the one. */
-function hear(turn: Turn): Finding {
+function hear(turn: Turn): Answered {
   const meant = possible(turn);
   const [first] = meant;
   if (first === undefined) return missing(turn);
@@ -115,7 +129,7 @@ function isSure(meant: readonly Candidate[]): boolean {
 }
 
 /** ACTIVE was searched and has nothing; now DRAFT; then there is nothing. */
-function missing(turn: Turn): Finding {
+function missing(turn: Turn): Answered {
   const { request, index, ranked } = turn;
   const drafts = rank(index.draft, request.utterance, new Set());
   const packet = missingPacket(
@@ -149,7 +163,7 @@ function proceed(
   candidate: Candidate,
   spans: ReadonlyMap<string, EvidenceSpan>,
   last: LastQuestion | null,
-): Finding {
+): Answered {
   const { request, language, ranked } = turn;
   const names = Object.keys(candidate.entry.simulation.fields);
   const field = names.find((name) => !spans.has(name));
@@ -161,18 +175,18 @@ function proceed(
   return asked(askField(request, candidate, values, field, { language, attempt_index }), ranked);
 }
 
-function exceeded({ request, ranked }: Turn): Finding {
+function exceeded({ request, ranked }: Turn): Answered {
   const message = 'The question was not answered, and nothing is guessed. Say the whole goal again.';
   return told(refusePacket(request, 'CLARIFY_EXCEEDED', message), ranked);
 }
 
-function stale({ request, ranked }: Turn): Finding {
+function stale({ request, ranked }: Turn): Answered {
   const message =
     'This answers a question that was not asked, or the catalog has changed since. Say the goal again.';
   return told(refusePacket(request, 'CLARIFY_CONTEXT_STALE', message), ranked);
 }
 
-function hearAnswer(turn: Turn, clarify: ClarifyAnswer): Finding {
+function hearAnswer(turn: Turn, clarify: ClarifyAnswer): Answered {
   const meant = possible(turn);
   const { missing_field } = clarify;
   return missing_field === WHICH_SIMULATION
@@ -184,7 +198,7 @@ function hearAnswer(turn: Turn, clarify: ClarifyAnswer): Finding {
       );
 }
 
-function hearChoice(turn: Turn, clarify: ClarifyAnswer, meant: readonly Candidate[]): Finding {
+function hearChoice(turn: Turn, clarify: ClarifyAnswer, meant: readonly Candidate[]): Answered {
   const { request, language, index } = turn;
   if (
     meant.length === 0 ||
@@ -200,7 +214,7 @@ function hearChoice(turn: Turn, clarify: ClarifyAnswer, meant: readonly Candidat
   return asked(askWhich(request, meant, language, attempt_index), turn.ranked);
 }
 
-function hearValue(turn: Turn, clarify: ClarifyAnswer, candidate: Candidate | undefined): Finding {
+function hearValue(turn: Turn, clarify: ClarifyAnswer, candidate: Candidate | undefined): Answered {
   const { missing_field, fields_so_far, answer, attempt_index } = clarify;
   const field = candidate?.entry.simulation.fields[missing_field];
   if (candidate === undefined || field === undefined) return stale(turn);

@@ -169,7 +169,8 @@ export function isPhraseHedged(
 const said = (spoken: readonly Spoken[], { by }: Hedge): readonly string[] =>
   [...by].map((i) => spoken[i]!.text).sort();
 
-function isEvidence({ text, forms }: Spoken, matched: readonly string[]): boolean {
+/** Whether a simulation was known by this word. */
+export function isEvidence({ text, forms }: Spoken, matched: readonly string[]): boolean {
   return matched.some((term) =>
     isUnspaced(text) ? term.includes(text) : forms.some((form) => similarity(form, term) > 0),
   );

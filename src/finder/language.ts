@@ -11,23 +11,71 @@ const SCRIPTS: readonly (readonly [language: string, script: RegExp])[] = [
   ['hi', /\p{Script=Devanagari}/u],
 ];
 
-const LATIN = ['en', 'es', 'fr', 'de', 'pt', 'it'].map((language) => ({
-  language,
-  words: new Set(wordsOf(language)),
-}));
+const LATIN = ['en', 'es', 'fr', 'de', 'pt', 'it'] as const;
+
+/** The small words of each language, and in how many of the six each is one. */
+const SMALL: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  LATIN.map((language) => [language, new Set(wordsOf(language))]),
+);
+
+/** Letters, marks and endings that only some of the six write. */
+const SPELLINGS: readonly (readonly [languages: readonly string[], spelling: RegExp])[] = [
+  [['es'], /[¿¡ñ]/u],
+  [['pt'], /[ãõ]|ç(?:ão|ões)|lh[aeo]\b|nh[aeo]\b/u],
+  [['de'], /ß|[äöü]|\b(?:sch|ein)\p{L}+|\p{L}+(?:ung|keit|heit|lich)\b/u],
+  [['fr'], /œ|[êîôû]|\b(?:[dljmntsc]|qu)['’]\p{L}|\p{L}+eaux?\b/u],
+  [['fr', 'pt'], /ç/u],
+  [['it'], /\b(?:d?ell|all|nell|sull|un|l|c|dov|com)['’]\p{L}|\p{L}+(?:zione|zioni|ità|gli)\b/u],
+  [['it', 'fr'], /[èàù]/u],
+  [['it'], /[ìò]/u],
+  [['es', 'pt', 'it'], /[íóú]/u],
+  [['en'], /\b\p{L}+(?:n['’]t|['’](?:s|re|ve|ll|d))\b|\p{L}+(?:ing|tion|ght)\b|\b(?:th|wh)\p{L}+/u],
+];
+
+/** In which languages the catalog has a word. */
+export type WordLanguages = (word: string) => Iterable<string>;
 
 /**
- * The language in which to ask back, when nobody says: by script, then by the small words. What stands in quotes is a
- * value and says nothing about who speaks. English when in doubt.
+ * The language in which to ask back: the one that the caller says, or by script, or by everything that was said: the
+ * small words, how the words are spelled, and what the catalog calls things. A word that several languages have counts
+ * for each of them in part. What stands in quotes is a value and says nothing about who speaks. English when in doubt.
  */
-export function languageOf(text: string, told: string | undefined): string {
+export function languageOf(text: string, told: string | undefined, known?: WordLanguages): string {
   if (told !== undefined && Object.hasOwn(STOP_WORDS_BY_LANGUAGE, told)) return told;
   const outside = blankedData(text);
   const said = /\p{L}/u.test(outside) ? outside : text;
   const script = SCRIPTS.find(([, pattern]) => pattern.test(said));
   if (script !== undefined) return script[0];
-  const [first, second] = latinCounts(withoutLetters(said)).toSorted((a, b) => b.count - a.count);
-  return first!.count > second!.count ? first!.language : FALLBACK_LANGUAGE;
+  const counts = weighed(said, known);
+  const best = Math.max(...counts.values());
+  const first = LATIN.filter((language) => counts.get(language)! > best - TIE);
+  return first.length === 1 ? first[0]! : FALLBACK_LANGUAGE;
+}
+
+const TIE = 0.01;
+const SPELLED = 0.8;
+/** What the catalog calls things tells less than how a person speaks: names of things travel. */
+const KNOWN = 0.7;
+
+function weighed(text: string, known: WordLanguages | undefined): Map<string, number> {
+  const counts = new Map<string, number>(LATIN.map((language) => [language, 0]));
+  const add = (languages: readonly string[], weight: number) => {
+    for (const language of languages)
+      counts.set(language, (counts.get(language) ?? 0) + weight / languages.length);
+  };
+  for (const word of spokenWords(withoutLetters(text))) {
+    add(
+      LATIN.filter((language) => SMALL.get(language)!.has(word)),
+      1,
+    );
+    add(
+      [...(known?.(word) ?? [])].filter((language) => SMALL.has(language)),
+      KNOWN,
+    );
+  }
+  const lower = text.toLowerCase();
+  for (const [languages, spelling] of SPELLINGS) if (spelling.test(lower)) add(languages, SPELLED);
+  return new Map(LATIN.map((language) => [language, counts.get(language)!]));
 }
 
 /** A letter by itself is a name as often as a word. Only what French leaves of a word before an apostrophe is one. */
@@ -44,11 +92,14 @@ export function likelyLanguages(text: string): ReadonlySet<string> {
   return new Set([FALLBACK_LANGUAGE, ...scripts, ...latin.map(({ language }) => language)]);
 }
 
+/** The letter of `T-601` is no word. */
+const spokenWords = (text: string): string[] =>
+  folded(text).match(/(?<![\p{N}-])\p{L}+(?!-?\p{N})/gu) ?? [];
+
 function latinCounts(text: string): { readonly language: string; readonly count: number }[] {
-  // The letter of `T-601` is no word.
-  const spoken = folded(text).match(/(?<![\p{N}-])\p{L}+(?!-?\p{N})/gu) ?? [];
-  return LATIN.map(({ language, words }) => ({
+  const spoken = spokenWords(text);
+  return LATIN.map((language) => ({
     language,
-    count: spoken.filter((word) => words.has(word)).length,
+    count: spoken.filter((word) => SMALL.get(language)!.has(word)).length,
   }));
 }

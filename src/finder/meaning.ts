@@ -2,6 +2,7 @@ import { asidesIn, askedIn } from './asides.ts';
 import { extractFields, type Found, type Reading, wayOf } from './extract.ts';
 import type { Hedge } from './hedge.ts';
 import { likelyLanguages } from './language.ts';
+import { type SaidClause, unaskedKind } from './saying.ts';
 import type { IndexedSimulation, SearchIndex } from './search-index.ts';
 import type { Simulation } from './simulation.ts';
 import { deniedIn, isDenial, isUnspaced, type Spoken } from './speech.ts';
@@ -27,6 +28,8 @@ export interface Heard {
   readonly spoken: readonly Spoken[];
   readonly hedge: Hedge;
   readonly reading: Reading;
+  readonly language: string;
+  readonly clauses: readonly SaidClause[];
 }
 
 export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): Meanings {
@@ -46,7 +49,7 @@ export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): 
   return new Map(
     [...clues].map(([place, clue]) => {
       const worth = scored(clue, scene);
-      return [place, isHedged(clue, said) ? Math.min(worth, UNSURE) : worth];
+      return [place, isHedged(clue, said) || isUnasked(clue, utterance, said) ? Math.min(worth, UNSURE) : worth];
     }),
   );
 }
@@ -59,6 +62,17 @@ function isHedged({ acts, things }: Clue, { hedge }: Heard): boolean {
   const { leading, is_hypothetical } = hedge;
   const is_stopped = leading !== null && ![...acts, ...things].some(({ at }) => at.includes(leading));
   return is_hypothetical || is_stopped || (acts.length > 0 && acts.every((act) => isDeniedBy(act, hedge)));
+}
+
+/** Whether every act that was heard is told, asked about or otherwise no request. */
+function isUnasked({ acts }: Clue, utterance: string, { spoken, clauses, language }: Heard): boolean {
+  return (
+    acts.length > 0 &&
+    acts.every(({ at, strength }) => {
+      const act = { spans: at.map((i) => spoken[i]!), is_verbatim: strength === 1 };
+      return unaskedKind(act, utterance, clauses, language) !== null;
+    })
+  );
 }
 
 /** An act with a denial of its own, such as "no longer needs", is only denied by another one before it. */

@@ -31,8 +31,13 @@ export function indexCatalog({ simulations }: Catalog): CatalogIndex {
 }
 
 /** Confidence, then gold, then priority, then the id: the order never depends on how the catalog was written down. */
-export function rank(index: SearchIndex, text: string, gold: ReadonlySet<string>): Candidate[] {
-  return scoreAll(index, text)
+export function rank(
+  index: SearchIndex,
+  text: string,
+  gold: ReadonlySet<string>,
+  language?: string,
+): Candidate[] {
+  return scoreAll(index, text, language)
     .map(({ simulation, confidence_bp }) => ({ entry: simulation.entry, confidence_bp }))
     .sort(
       (a, b) =>

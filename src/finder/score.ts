@@ -1,6 +1,8 @@
 import type { SearchResult } from 'minisearch';
 import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
 import { hedgeIn, isPhraseHedged } from './hedge.ts';
+import { isPhraseUnasked } from './phrase-saying.ts';
+import { languageOf } from './language.ts';
 import { type Heard, meaningsOf } from './meaning.ts';
 import {
   type IndexedSimulation,
@@ -10,9 +12,11 @@ import {
   searchFor,
   sizeOf,
 } from './search-index.ts';
+import { clausesOf } from './saying.ts';
 import { similarity } from './similar.ts';
 import { spokenIn } from './speech.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
+import { languagesIn } from './vocabulary.ts';
 
 export interface Scored {
   readonly simulation: IndexedSimulation;
@@ -27,8 +31,8 @@ const CANDIDATES = 32;
 const CLOSELY = 5;
 
 /** Scores the simulations that the utterance names in words or phrases. */
-export function scoreAll(index: SearchIndex, utterance: string): Scored[] {
-  const heard = heardIn(index, utterance);
+export function scoreAll(index: SearchIndex, utterance: string, told?: string): Scored[] {
+  const heard = heardIn(index, utterance, told);
   const said = scorePhrases(index, utterance, heard);
   const meant = meaningsOf(index, utterance, heard);
   if (index.vocabulary.terms.length === 0) return said;
@@ -40,9 +44,16 @@ export function scoreAll(index: SearchIndex, utterance: string): Scored[] {
   });
 }
 
-function heardIn({ patterns }: SearchIndex, utterance: string): Heard {
+function heardIn({ patterns, vocabulary }: SearchIndex, utterance: string, told: string | undefined): Heard {
   const spoken = spokenIn(utterance);
-  return { spoken, hedge: hedgeIn(utterance, spoken), reading: readingOf(utterance, patterns) };
+  const language = languageOf(utterance, told, languagesIn(vocabulary));
+  return {
+    spoken,
+    hedge: hedgeIn(utterance, spoken),
+    reading: readingOf(utterance, patterns),
+    language,
+    clauses: clausesOf(utterance, language),
+  };
 }
 
 /** From the score by words to basis points. Below 7000 an act or a thing is missing, or something else is talked about. */
@@ -78,7 +89,9 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
     .sort((a, b) => b.raw - a.raw || a.simulation.place - b.simulation.place);
   return scored.map(({ simulation, matched, raw }, i) => {
     const close = i < CLOSELY ? closeScore(heard, simulation, matched, said.reading) : raw;
-    const is_sure = close >= SURE && !isPhraseHedged(said, matched, simulation.entry.simulation);
+    const { simulation: named } = simulation.entry;
+    const is_sure =
+      close >= SURE && !isPhraseHedged(said, matched, named) && !isPhraseUnasked(said, matched, named, utterance);
     return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)) };
   });
 }

@@ -1,7 +1,9 @@
 import type { CatalogEntry } from './catalog.ts';
 import { inflection, slip } from './similar.ts';
-import { isUnspaced, type Spoken, spokenIn } from './speech.ts';
+import { isUnspaced, type Spoken, spokenIn, wordOf } from './speech.ts';
+import { stemIn } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
+import { verbForms } from './verb-forms.ts';
 
 export type Role = 'act' | 'thing';
 
@@ -11,6 +13,8 @@ interface Term {
   readonly role: Role;
   readonly places: number[];
   readonly languages: Set<string>;
+  /** Its last word ends the clause. */
+  readonly is_apart: boolean;
 }
 
 /** A word of some term, with the terms that begin with it. */
@@ -33,14 +37,18 @@ export interface Vocabulary {
   readonly stems: ReadonlyMap<string, readonly Word[]>;
   /** By first letter and length, which a slip of the finger leaves nearly as they are. */
   readonly shapes: ReadonlyMap<string, readonly Word[]>;
+  /** By language and Snowball stem. */
+  readonly roots: ReadonlyMap<string, readonly Word[]>;
 }
 
 export function vocabularyOf(entries: readonly CatalogEntry[]): Vocabulary {
   const terms = new Map<string, Term>();
   entries.forEach(({ simulation }, place) => {
     for (const [language, { acts, things }] of Object.entries(simulation.words ?? {})) {
-      for (const act of acts) addTerm(terms, 'act', act, place, language);
-      for (const thing of things) addTerm(terms, 'thing', thing, place, language);
+      for (const act of acts)
+        for (const { text, is_apart } of verbForms(language, act))
+          addTerm(terms, { role: 'act', text, place, language, is_apart });
+      for (const text of things) addTerm(terms, { role: 'thing', text, place, language, is_apart: false });
     }
   });
   const all = [...terms.values()];
@@ -51,7 +59,26 @@ export function vocabularyOf(entries: readonly CatalogEntry[]): Vocabulary {
     words,
     stems: groupedBy(similar, ({ text }) => stemOf(text)),
     shapes: groupedBy(similar, ({ text }) => shapeOf(text[0]!, text.length)),
+    roots: rootsOf(similar),
   };
+}
+
+const rootOf = (language: string, word: string): string | null => {
+  const stem = stemIn(language, word);
+  return stem === null ? null : `${language} ${stem}`;
+};
+
+function rootsOf(words: readonly Word[]): Map<string, Word[]> {
+  const roots = new Map<string, Word[]>();
+  for (const word of words)
+    for (const language of word.languages) {
+      const root = rootOf(language, word.text);
+      if (root === null) continue;
+      const same = roots.get(root);
+      if (same === undefined) roots.set(root, [word]);
+      else same.push(word);
+    }
+  return roots;
 }
 
 const STEM = 3;
@@ -77,11 +104,19 @@ function lettersOf(word: string): number {
   return bits;
 }
 
-function addTerm(terms: Map<string, Term>, role: Role, text: string, place: number, language: string): void {
+interface NewTerm {
+  readonly role: Role;
+  readonly text: string;
+  readonly place: number;
+  readonly language: string;
+  readonly is_apart: boolean;
+}
+
+function addTerm(terms: Map<string, Term>, { role, text, place, language, is_apart }: NewTerm): void {
   const words = spokenIn(text).map((spoken) => spoken.text);
   if (words.length === 0) return;
-  const key = `${role} ${words.join(' ')}`;
-  const term = terms.get(key) ?? { words, role, places: [], languages: new Set() };
+  const key = `${role} ${is_apart} ${words.join(' ')}`;
+  const term = terms.get(key) ?? { words, role, places: [], languages: new Set(), is_apart };
   term.languages.add(language);
   if (term.places.at(-1) !== place) term.places.push(place);
   terms.set(key, term);
@@ -147,7 +182,7 @@ function startingAt(listener: Listener, first: number): Occurrence[] {
   for (const [word, strength] of heard[first]!)
     for (const { role, places, words, ...term } of vocabulary.words.get(word)!.starts) {
       if (!shareAny(term.languages, languages)) continue;
-      const rest = follow(listener, first, words);
+      const rest = follow(listener, first, words, term.is_apart);
       if (rest === null) continue;
       const is_run = isUnspaced(word);
       found.push({ role, places, at: rest.at, strength: Math.min(strength, rest.strength), is_run });
@@ -164,19 +199,19 @@ function shareAny(some: ReadonlySet<string>, others: ReadonlySet<string>): boole
 const GAP = 5;
 
 /** The rest of the term, in its order, each word in the first place where it is heard. */
-function follow(listener: Listener, first: number, words: readonly string[]) {
+function follow(listener: Listener, first: number, words: readonly string[], is_apart: boolean) {
   const { spoken, heard } = listener;
   const at = [first];
   let least = 1;
   for (const word of words.slice(1)) {
     const last = at.at(-1)!;
-    const gap = isUnspaced(word) ? 1 : GAP;
+    const gap = is_apart ? spoken.length : isUnspaced(word) ? 1 : GAP;
     let next = -1;
     for (let i = last + 1; i <= last + gap && next < 0; i++) {
       const here = spoken[i];
       if (here === undefined || here.clause !== spoken[first]!.clause) break;
       const strength = heard[i]!.get(word);
-      if (strength === undefined) continue;
+      if (strength === undefined || (is_apart && spoken[i + 1]?.clause === here.clause)) continue;
       next = i;
       least = Math.min(least, strength);
     }
@@ -202,6 +237,9 @@ function likenesses(
     if (vocabulary.words.has(form) && !STOP_WORDS.has(form)) hear(form, 1);
     for (const word of vocabulary.stems.get(stemOf(form)) ?? []) hear(word.text, inflection(form, word.text));
   }
+  for (const form of forms)
+    for (const language of languages)
+      for (const word of vocabulary.roots.get(rootOf(language, form) ?? '') ?? []) hear(word.text, SAME_ROOT);
   if (!forms.some((form) => shareAny(vocabulary.words.get(form)?.languages ?? NO_LANGUAGES, languages)))
     for (const form of forms)
       for (const { text } of nearby(vocabulary, form))
@@ -209,6 +247,8 @@ function likenesses(
   return found;
 }
 
+/** Another form of the same word, by the rules of its language. */
+const SAME_ROOT = 0.95;
 const NO_LANGUAGES: ReadonlySet<string> = new Set();
 /** No word may have more slips. */
 const MOST_SLIPS = 2;
@@ -226,4 +266,9 @@ function bitsIn(bits: number): number {
   let count = 0;
   for (; rest !== 0; rest &= rest - 1) count += 1;
   return count;
+}
+
+/** In which languages the vocabulary has a word, for telling the language of an utterance. */
+export function languagesIn({ words }: Vocabulary): (word: string) => Iterable<string> {
+  return (word) => words.get(wordOf(word))?.languages ?? NO_LANGUAGES;
 }

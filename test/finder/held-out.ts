@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Catalog, parseCatalog, type SimulationStatus } from '../../src/finder/catalog.ts';
 import { createFinder, type Finding } from '../../src/finder/finder.ts';
-import { languageOf } from '../../src/finder/language.ts';
 import { readConfirmation } from '../../src/finder/lexicon/confirmation.ts';
 import { needsConfirmation } from '../../src/finder/simulation.ts';
 import { requestFor } from '../agent/evaluate.ts';
@@ -88,7 +87,7 @@ function judged(utterance: HeldOutUtterance, finding: Finding, catalog: Catalog)
     right,
     matched,
     runs: runs && !(expect.outcome === 'request' && expect.simulation === packet.simulation_id),
-    language_right: languageOf(utterance.text, undefined) === utterance.language,
+    language_right: finding.language === utterance.language,
   };
 }
 
