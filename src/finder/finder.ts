@@ -30,7 +30,6 @@ import {
 } from './request.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
-import { languagesIn } from './vocabulary.ts';
 
 /** A packet with what led to it. A CLARIFY has its context: what the next request hands back under `clarify`. */
 export interface Finding {
@@ -66,7 +65,7 @@ interface Turn {
 
 function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
   const { utterance, clarify } = request;
-  const language = languageOf(utterance, request.language, languagesIn(index.active.vocabulary));
+  const language = languageOf(utterance, request.language, index.active.languages);
   const problem = textProblem(utterance) ?? (clarify === undefined ? null : textProblem(clarify.answer));
   if (problem !== null)
     return { ...told(refusePacket(request, problem.reason_code, problem.message), []), language };

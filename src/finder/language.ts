@@ -1,4 +1,5 @@
 import { folded } from './fold.ts';
+import { bestSpelled, type Spelling } from './spelling.ts';
 import { STOP_WORDS_BY_LANGUAGE, wordsOf } from './stop-words.ts';
 import { blankedData } from './text.ts';
 
@@ -32,15 +33,18 @@ const SPELLINGS: readonly (readonly [languages: readonly string[], spelling: Reg
   [['en'], /\b\p{L}+(?:n['’]t|['’](?:s|re|ve|ll|d))\b|\p{L}+(?:ing|tion|ght)\b|\b(?:th|wh)\p{L}+/u],
 ];
 
-/** In which languages the catalog has a word. */
-export type WordLanguages = (word: string) => Iterable<string>;
+/** What the catalog tells about languages: in which it has a word, and how it spells each. */
+export interface CatalogLanguages {
+  readonly having: (word: string) => Iterable<string>;
+  readonly spelling: Spelling;
+}
 
 /**
  * The language in which to ask back: the one that the caller says, or by script, or by everything that was said: the
  * small words, how the words are spelled, and what the catalog calls things. A word that several languages have counts
  * for each of them in part. What stands in quotes is a value and says nothing about who speaks. English when in doubt.
  */
-export function languageOf(text: string, told: string | undefined, known?: WordLanguages): string {
+export function languageOf(text: string, told: string | undefined, known?: CatalogLanguages): string {
   if (told !== undefined && Object.hasOwn(STOP_WORDS_BY_LANGUAGE, told)) return told;
   const outside = blankedData(text);
   const said = /\p{L}/u.test(outside) ? outside : text;
@@ -48,16 +52,22 @@ export function languageOf(text: string, told: string | undefined, known?: WordL
   if (script !== undefined) return script[0];
   const counts = weighed(said, known);
   const best = Math.max(...counts.values());
-  const first = LATIN.filter((language) => counts.get(language)! > best - TIE);
-  return first.length === 1 ? first[0]! : FALLBACK_LANGUAGE;
+  const first = LATIN.filter((language) => counts.get(language)! > best - NEARLY);
+  if (first.length === 1) return first[0]!;
+  const spelled = known === undefined ? null : bestSpelled(said, first, known.spelling);
+  if (spelled !== null) return spelled;
+  const equal = first.filter((language) => counts.get(language)! > best - TIE);
+  return equal.length === 1 ? equal[0]! : FALLBACK_LANGUAGE;
 }
 
 const TIE = 0.01;
+/** So close to the best that the spelling decides. */
+const NEARLY = 0.55;
 const SPELLED = 0.8;
 /** What the catalog calls things tells less than how a person speaks: names of things travel. */
 const KNOWN = 0.7;
 
-function weighed(text: string, known: WordLanguages | undefined): Map<string, number> {
+function weighed(text: string, known: CatalogLanguages | undefined): Map<string, number> {
   const counts = new Map<string, number>(LATIN.map((language) => [language, 0]));
   const add = (languages: readonly string[], weight: number) => {
     for (const language of languages)
@@ -69,7 +79,7 @@ function weighed(text: string, known: WordLanguages | undefined): Map<string, nu
       1,
     );
     add(
-      [...(known?.(word) ?? [])].filter((language) => SMALL.has(language)),
+      [...(known?.having(word) ?? [])].filter((language) => SMALL.has(language)),
       KNOWN,
     );
   }

@@ -16,7 +16,6 @@ import { clausesOf } from './saying.ts';
 import { similarity } from './similar.ts';
 import { spokenIn } from './speech.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
-import { languagesIn } from './vocabulary.ts';
 
 export interface Scored {
   readonly simulation: IndexedSimulation;
@@ -44,9 +43,9 @@ export function scoreAll(index: SearchIndex, utterance: string, told?: string): 
   });
 }
 
-function heardIn({ patterns, vocabulary }: SearchIndex, utterance: string, told: string | undefined): Heard {
+function heardIn({ patterns, languages }: SearchIndex, utterance: string, told: string | undefined): Heard {
   const spoken = spokenIn(utterance);
-  const language = languageOf(utterance, told, languagesIn(vocabulary));
+  const language = languageOf(utterance, told, languages);
   return {
     spoken,
     hedge: hedgeIn(utterance, spoken),

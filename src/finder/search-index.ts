@@ -1,6 +1,9 @@
 import MiniSearch, { type SearchOptions, type SearchResult } from 'minisearch';
 import type { CatalogEntry } from './catalog.ts';
+import type { CatalogLanguages } from './language.ts';
 import { edits, shortest } from './similar.ts';
+import { wordOf } from './speech.ts';
+import { spellingOf } from './spelling.ts';
 import type { Simulation } from './simulation.ts';
 import { termsOf, type Unit, unitsOf } from './text.ts';
 import { type Patterns, patternsIn } from './value.ts';
@@ -32,6 +35,7 @@ export interface SearchIndex {
   readonly weightOf: (term: string) => number;
   readonly vocabulary: Vocabulary;
   readonly patterns: Patterns;
+  readonly languages: CatalogLanguages;
   /** One number per simulation, for the sums of one query. All zero between two queries, which saves making it anew. */
   readonly sums: Float64Array;
 }
@@ -73,11 +77,16 @@ export function buildIndex(
   });
   const search = new MiniSearch({ fields: ['terms'], tokenize: splitTerms, processTerm: asItIs });
   search.addAll(simulations.map(({ phrases, place }) => ({ id: place, terms: documentOf(phrases) })));
+  const vocabulary = vocabularyOf(entries);
   return {
     simulations,
     search,
     weightOf,
-    vocabulary: vocabularyOf(entries),
+    vocabulary,
+    languages: {
+      having: (word) => vocabulary.words.get(wordOf(word))?.languages ?? [],
+      spelling: spellingOf(textsOf(entries)),
+    },
     patterns: patternsIn(entries.flatMap(({ simulation }) => Object.values(simulation.fields))),
     sums: new Float64Array(entries.length),
   };
@@ -93,6 +102,16 @@ function weighed(units: readonly Unit[], weightOf: (term: string) => number, lea
   const words = all.reduce((sum, unit) => sum + sizeOf(unit), 0);
   // One word alone says enough only when no other simulation has it.
   return { units: all, words, weight: words <= 1 ? Math.max(weight, least) : weight };
+}
+
+function* textsOf(entries: readonly CatalogEntry[]): Generator<readonly [string, string]> {
+  for (const { simulation } of entries) {
+    yield* Object.entries(simulation.summary);
+    for (const [language, phrases] of Object.entries(simulation.phrases))
+      for (const phrase of phrases) yield [language, phrase];
+    for (const [language, { acts, things }] of Object.entries(simulation.words ?? {}))
+      for (const word of [...acts, ...things]) yield [language, word];
+  }
 }
 
 /** How many words a unit is. Two characters of an unspaced script make one, more or less. */

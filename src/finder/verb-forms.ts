@@ -31,17 +31,17 @@ function apartIn(language: string, act: string): string | null {
   return first === undefined ? null : `${word.slice(first.length)} ${first}`;
 }
 
-/** What the last letter of a Japanese verb becomes, by the letter. */
+/** What the last letter of a Japanese verb becomes, by the letter. Other rows make nouns of it: `届け先` is no wish to deliver. */
 const CHANGES: Readonly<Record<string, string>> = {
-  う: 'いっわえお',
-  く: 'きいかけこ',
-  ぐ: 'ぎいがげご',
-  す: 'しさせそ',
-  つ: 'ちったてと',
-  ぬ: 'にんなねの',
-  ぶ: 'びんばべぼ',
-  む: 'みんまめも',
-  る: 'りっらろ',
+  う: 'いっわ',
+  く: 'きいか',
+  ぐ: 'ぎいが',
+  す: 'しさ',
+  つ: 'ちった',
+  ぬ: 'にんな',
+  ぶ: 'びんば',
+  む: 'みんま',
+  る: 'りっら',
 };
 /** Before the last letter of a verb of one row: its stem stays, and these follow. */
 const ONE_ROW = /[いきしちにひみりぎじびえけせてねへめれげぜべ]る$/u;

@@ -267,8 +267,3 @@ function bitsIn(bits: number): number {
   for (; rest !== 0; rest &= rest - 1) count += 1;
   return count;
 }
-
-/** In which languages the vocabulary has a word, for telling the language of an utterance. */
-export function languagesIn({ words }: Vocabulary): (word: string) => Iterable<string> {
-  return (word) => words.get(wordOf(word))?.languages ?? NO_LANGUAGES;
-}
