@@ -33,6 +33,7 @@ export function matchPacket(
   request: FinderRequest,
   { entry: { simulation }, confidence_bp }: Candidate,
   spans: readonly EvidenceSpan[],
+  asks_anyway: boolean,
 ): SimulationMatchPacket {
   const chain = chainOf(request, simulation);
   return {
@@ -47,7 +48,7 @@ export function matchPacket(
     required_fields_missing: [],
     evidence_spans: [...spans],
     risk_tier: highest(chain.map(({ risk }) => risk)),
-    confirm_required: chain.some(needsConfirmation),
+    confirm_required: asks_anyway || chain.some(needsConfirmation),
     access_actions_required: [...new Set(chain.map(({ access_action }) => access_action))],
     idempotency_recipe_ref: IDEMPOTENCY_RECIPE_REF,
     fallback_if_inactive_or_missing: 'REFUSE',

@@ -1,3 +1,4 @@
+import { isAccounted } from './accounted.ts';
 import { askField, askWhich, contextOf, matchPacket, type Question, refusePacket } from './answer.ts';
 import type { Catalog } from './catalog.ts';
 import { answeredValue, chosen } from './clarify.ts';
@@ -76,10 +77,7 @@ function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
 
 function heardIn(turn: Turn): Answered {
   const { request, ranked } = turn;
-  if (
-    contentWords(request.utterance).length === 0 &&
-    (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp
-  )
+  if (contentWords(request.utterance).length === 0 && (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp)
     return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
   return request.clarify === undefined ? hear(turn) : hearAnswer(turn, request.clarify);
 }
@@ -167,12 +165,22 @@ function proceed(
   const names = Object.keys(candidate.entry.simulation.fields);
   const field = names.find((name) => !spans.has(name));
   const known = names.flatMap((name) => spans.get(name) ?? []);
-  if (field === undefined) return told(matchPacket(request, candidate, known), ranked);
+  if (field === undefined) {
+    const is_plain =
+      isChosen(request) || isAccounted(request.utterance, candidate.entry.simulation, placesIn(known));
+    return told(matchPacket(request, candidate, known, !is_plain), ranked);
+  }
   const attempt_index = last?.field === field ? last.attempt_index + 1 : 1;
   if (attempt_index > CLARIFY_ATTEMPTS) return exceeded(turn);
   const values: Record<string, Scalar> = Object.fromEntries(known.map(({ field, value }) => [field, value]));
   return asked(askField(request, candidate, values, field, { language, attempt_index }), ranked);
 }
+
+/** A choice between simulations is a yes to the one that was chosen. */
+const isChosen = ({ clarify }: FinderRequest): boolean => clarify?.missing_field === WHICH_SIMULATION;
+
+const placesIn = (spans: readonly EvidenceSpan[]): EvidenceSpan[] =>
+  spans.filter(({ source }) => source === 'utterance');
 
 function exceeded({ request, ranked }: Turn): Answered {
   const message = 'The question was not answered, and nothing is guessed. Say the whole goal again.';

@@ -103,8 +103,7 @@ export function likelyLanguages(text: string): ReadonlySet<string> {
 }
 
 /** The letter of `T-601` is no word. */
-const spokenWords = (text: string): string[] =>
-  folded(text).match(/(?<![\p{N}-])\p{L}+(?!-?\p{N})/gu) ?? [];
+const spokenWords = (text: string): string[] => folded(text).match(/(?<![\p{N}-])\p{L}+(?!-?\p{N})/gu) ?? [];
 
 function latinCounts(text: string): { readonly language: string; readonly count: number }[] {
   const spoken = spokenWords(text);

@@ -49,7 +49,10 @@ export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): 
   return new Map(
     [...clues].map(([place, clue]) => {
       const worth = scored(clue, scene);
-      return [place, isHedged(clue, said) || isUnasked(clue, utterance, said) ? Math.min(worth, UNSURE) : worth];
+      return [
+        place,
+        isHedged(clue, said) || isUnasked(clue, utterance, said) ? Math.min(worth, UNSURE) : worth,
+      ];
     }),
   );
 }

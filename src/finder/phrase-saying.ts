@@ -20,7 +20,8 @@ export function isPhraseUnasked(
   const heard = new Set(kinds.filter((kind) => kind !== null));
   if (heard.size === 0) return false;
   const requests = clauses.filter(
-    (clause) => clause.sure.length === 0 && known.some(({ start }) => start >= clause.start && start < clause.end),
+    (clause) =>
+      clause.sure.length === 0 && known.some(({ start }) => start >= clause.start && start < clause.end),
   );
   const is_told = requests.length > 0 && ![...heard].every((kind) => kind === 'report');
   return !is_told && !isSaidSo(simulation, heard);
@@ -32,7 +33,9 @@ function isSaidSo({ summary, phrases }: Simulation, kinds: ReadonlySet<string>):
     ...Object.entries(phrases).flatMap(([language, all]) => all.map((one) => [language, one] as const)),
   ];
   return own.some(([language, phrase]) => {
-    const said = new Set(clausesOf(phrase, language).flatMap(({ sure }) => sure.map(({ kind }) => kind as string)));
+    const said = new Set(
+      clausesOf(phrase, language).flatMap(({ sure }) => sure.map(({ kind }) => kind as string)),
+    );
     return [...kinds].every((kind) => said.has(kind));
   });
 }

@@ -130,7 +130,12 @@ const FEW = 3;
 const SHORT_ANSWER = 5;
 
 /** What the clauses around it make of a clause. */
-function reaching(all: readonly SaidClause[], i: number, text: string, here: Compiled | undefined): HeardRule[] {
+function reaching(
+  all: readonly SaidClause[],
+  i: number,
+  text: string,
+  here: Compiled | undefined,
+): HeardRule[] {
   const clause = all[i]!;
   const wordsOf = ({ start, end }: SaidClause) => text.slice(start, end).trim();
   return all.flatMap((other, j) => {
@@ -171,7 +176,9 @@ export function unaskedKind(
   const clause = first && clauses.find(({ start, end }) => first.start >= start && first.start < end);
   if (!clause) return null;
   const isOwn = ({ start, end }: HeardRule) =>
-    lettersIn(utterance, start, end).every((at) => act.spans.some((span) => at >= span.start && at < span.end));
+    lettersIn(utterance, start, end).every((at) =>
+      act.spans.some((span) => at >= span.start && at < span.end),
+    );
   const sure = clause.sure.find((heard) => !isOwn(heard));
   if (sure) return sure.kind;
   if (clause.is_request) return null;

@@ -1,9 +1,10 @@
 import type { SearchResult } from 'minisearch';
 import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
 import { hedgeIn, isPhraseHedged } from './hedge.ts';
-import { isPhraseUnasked } from './phrase-saying.ts';
 import { languageOf } from './language.ts';
 import { type Heard, meaningsOf } from './meaning.ts';
+import { isPhraseUnasked } from './phrase-saying.ts';
+import { clausesOf } from './saying.ts';
 import {
   type IndexedSimulation,
   type Phrase,
@@ -11,8 +12,8 @@ import {
   type SearchIndex,
   searchFor,
   sizeOf,
+  wordingOf,
 } from './search-index.ts';
-import { clausesOf } from './saying.ts';
 import { similarity } from './similar.ts';
 import { spokenIn } from './speech.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
@@ -34,14 +35,19 @@ export function scoreAll(index: SearchIndex, utterance: string, told?: string): 
   const heard = heardIn(index, utterance, told);
   const said = scorePhrases(index, utterance, heard);
   const meant = meaningsOf(index, utterance, heard);
-  if (index.vocabulary.terms.length === 0) return said;
+  const verbatim = new Set(index.verbatim.get(wordingOf(utterance)));
+  if (index.vocabulary.terms.length === 0 && verbatim.size === 0) return said;
   const phrases = new Map(said.map(({ simulation, confidence_bp }) => [simulation.place, confidence_bp]));
-  return [...new Set([...phrases.keys(), ...meant.keys()])].map((place) => {
+  return [...new Set([...phrases.keys(), ...meant.keys(), ...verbatim])].map((place) => {
     const simulation = index.simulations[place]!;
     const words_bp = mapped(MEANT, meant.get(place) ?? 0);
-    return { simulation, confidence_bp: combined(simulation, phrases.get(place) ?? 0, words_bp) };
+    const confidence_bp = combined(simulation, phrases.get(place) ?? 0, words_bp);
+    return { simulation, confidence_bp: verbatim.has(place) ? VERBATIM_BP : confidence_bp };
   });
 }
+
+/** The author's own phrase, said as it is written. Another simulation with the same phrase is a question. */
+const VERBATIM_BP = 10_000;
 
 function heardIn({ patterns, languages }: SearchIndex, utterance: string, told: string | undefined): Heard {
   const spoken = spokenIn(utterance);
@@ -90,7 +96,9 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
     const close = i < CLOSELY ? closeScore(heard, simulation, matched, said.reading) : raw;
     const { simulation: named } = simulation.entry;
     const is_sure =
-      close >= SURE && !isPhraseHedged(said, matched, named) && !isPhraseUnasked(said, matched, named, utterance);
+      close >= SURE &&
+      !isPhraseHedged(said, matched, named) &&
+      !isPhraseUnasked(said, matched, named, utterance);
     return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)) };
   });
 }

@@ -2,9 +2,9 @@ import MiniSearch, { type SearchOptions, type SearchResult } from 'minisearch';
 import type { CatalogEntry } from './catalog.ts';
 import type { CatalogLanguages } from './language.ts';
 import { edits, shortest } from './similar.ts';
-import { wordOf } from './speech.ts';
-import { spellingOf } from './spelling.ts';
 import type { Simulation } from './simulation.ts';
+import { spokenIn, wordOf } from './speech.ts';
+import { spellingOf } from './spelling.ts';
 import { termsOf, type Unit, unitsOf } from './text.ts';
 import { type Patterns, patternsIn } from './value.ts';
 import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
@@ -35,6 +35,8 @@ export interface SearchIndex {
   readonly weightOf: (term: string) => number;
   readonly vocabulary: Vocabulary;
   readonly patterns: Patterns;
+  /** Which simulations have a phrase of exactly these words. */
+  readonly verbatim: ReadonlyMap<string, readonly number[]>;
   readonly languages: CatalogLanguages;
   /** One number per simulation, for the sums of one query. All zero between two queries, which saves making it anew. */
   readonly sums: Float64Array;
@@ -83,6 +85,7 @@ export function buildIndex(
     search,
     weightOf,
     vocabulary,
+    verbatim: verbatimOf(entries),
     languages: {
       having: (word) => vocabulary.words.get(wordOf(word))?.languages ?? [],
       spelling: spellingOf(textsOf(entries)),
@@ -103,6 +106,28 @@ function weighed(units: readonly Unit[], weightOf: (term: string) => number, lea
   // One word alone says enough only when no other simulation has it.
   return { units: all, words, weight: words <= 1 ? Math.max(weight, least) : weight };
 }
+
+function verbatimOf(entries: readonly CatalogEntry[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  entries.forEach(({ simulation: { summary, phrases } }, place) => {
+    for (const text of [...Object.values(summary), ...Object.values(phrases).flat()]) {
+      const key = wordingOf(text);
+      const same = places.get(key) ?? [];
+      if (key !== '' && same.at(-1) !== place) places.set(key, [...same, place]);
+    }
+  });
+  return places;
+}
+
+/** The words of a text in their order. Values, marks and courtesies are not among them. */
+export function wordingOf(text: string): string {
+  return spokenIn(text)
+    .map((word) => word.text)
+    .filter((word) => !COURTESY.has(word))
+    .join(' ');
+}
+
+const COURTESY = new Set(['please', 'kindly', 'bitte', 'svp', 'porfa', 'कृपया'].map(wordOf));
 
 function* textsOf(entries: readonly CatalogEntry[]): Generator<readonly [string, string]> {
   for (const { simulation } of entries) {

@@ -47,7 +47,9 @@ export function bestSpelled(
   const scores = languages.map((language) => {
     let score = 0;
     for (const triple of triplesIn(text))
-      score += Math.log(((counts.get(triple)?.get(language) ?? 0) + UNSEEN) / (totals.get(language)! + counts.size));
+      score += Math.log(
+        ((counts.get(triple)?.get(language) ?? 0) + UNSEEN) / (totals.get(language)! + counts.size),
+      );
     return { language, score };
   });
   scores.sort((a, b) => b.score - a.score);

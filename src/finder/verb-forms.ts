@@ -52,5 +52,7 @@ function japaneseForms(act: string): string[] {
   const changes = CHANGES[last];
   if (changes === undefined || !/\p{Script=Han}/u.test(stem)) return [];
   const forms = [...changes].map((letter) => stem + letter);
-  return ONE_ROW.test(act) ? [...forms, `${stem}て`, `${stem}た`, `${stem}ま`, `${stem}な`, `${stem}よ`] : forms;
+  return ONE_ROW.test(act)
+    ? [...forms, `${stem}て`, `${stem}た`, `${stem}ま`, `${stem}な`, `${stem}よ`]
+    : forms;
 }

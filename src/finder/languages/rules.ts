@@ -5,14 +5,7 @@
  */
 
 /** What somebody does with an act by naming it. Only a request now can match; everything else is asked about at most. */
-export const SAYING_KINDS = [
-  'ability',
-  'report',
-  'denial',
-  'condition',
-  'quotation',
-  'wish',
-] as const;
+export const SAYING_KINDS = ['ability', 'report', 'denial', 'condition', 'quotation', 'wish'] as const;
 export type SayingKind = (typeof SAYING_KINDS)[number];
 
 export interface LanguageRules {
