@@ -90,7 +90,13 @@ function proofOf(
   words: Digest,
   language: string,
 ): Sealed<ConfirmationProof> {
-  const { answer, token, confirm_lexicon_version_ref, reason } = readConfirmation(text, language);
+  const {
+    answer,
+    token,
+    confirm_lexicon_version_ref,
+    reason,
+    language: spoken,
+  } = readConfirmation(text, language);
   return confirmations.seal({
     format: 'keyturn-confirmation/1',
     correlation_id: plan.correlation_id,
@@ -99,7 +105,7 @@ function proofOf(
     user_id: state.user_id,
     answer,
     token,
-    language,
+    language: spoken,
     confirm_lexicon_version_ref,
     reason,
     text: words,

@@ -40,7 +40,7 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
     const utterance = 'añadir una línea al cuaderno "leche"';
     const prompt = prompted(await keyturn.conversations.ask({ user_id: 'ada', utterance, language: 'es' }));
     expect(prompt).toMatchObject({ language: 'es', user_visible_text: expect.stringContaining('Añadir') });
-    for (const text of ['yes', 'vale'])
+    for (const text of ['si, pero mañana', 'vale'])
       expect(await words(keyturn, prompt, text)).toMatchObject({
         kind: 'CONFIRM',
         reason_code: 'CONFIRMATION_AMBIGUOUS',

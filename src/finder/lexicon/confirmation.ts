@@ -1,9 +1,12 @@
 import { visible } from '../../canonical/visible.ts';
+import { clausesOf } from '../saying.ts';
 import type { LexiconEntry } from './entry.ts';
 import { LEXICON, LEXICON_VERSION } from './lexicon.ts';
 
 export const CONFIRMATION_REASONS = [
   'CANONICAL',
+  'CANONICAL_ELSEWHERE',
+  'DENIAL',
   'EMPTY',
   'TOO_LONG',
   'AMBIGUOUS_WORD',
@@ -21,7 +24,7 @@ export type ConfirmationReason = (typeof CONFIRMATION_REASONS)[number];
 /** What is kept as the proof of a confirmation. */
 export interface Confirmation {
   readonly answer: 'YES' | 'NO' | 'AMBIGUOUS';
-  /** The token of the lexicon that was recognised; null when none was. */
+  /** The token of the lexicon that was recognised, or the short denial; null when none was. A replay reads it again. */
   readonly token: string | null;
   readonly language: string;
   readonly confirm_lexicon_version_ref: string;
@@ -51,9 +54,67 @@ export function readConfirmation(text: string, language: string): Confirmation {
   if (visible(trimmed) !== trimmed) return ambiguous('INVISIBLE_CHARACTER');
   const token = normalised(trimmed);
   const answer = answerOf(entry, token);
-  if (answer === null) return ambiguous(whyNot(entry, trimmed, token));
+  if (answer === null)
+    return (
+      elsewhere(entry, trimmed, token) ??
+      denial(entry, trimmed, token) ??
+      ambiguous(whyNot(entry, trimmed, token))
+    );
   const foreign = foreignLetters(entry, trimmed) ?? lookAlikes(entry, trimmed);
   return foreign === null ? { answer, token, ...proof, reason: 'CANONICAL' } : ambiguous(foreign);
+}
+
+/**
+ * A canonical yes or no of another language, when no language reads the same word otherwise: `yes` to a question in French. `si` is a
+ * yes in Spanish and something else in French, and stays ambiguous.
+ */
+function elsewhere(entry: LexiconEntry, text: string, token: string): Confirmation | null {
+  if (entry.ambiguous.includes(token)) return null;
+  const others = [...LEXICON.values()].filter((other) => other !== entry && answerOf(other, token) !== null);
+  const [other] = others;
+  if (other === undefined || [...LEXICON.values()].some(({ ambiguous }) => ambiguous.includes(token)))
+    return null;
+  const answer = answerOf(other, token)!;
+  if (others.some((one) => answerOf(one, token) !== answer)) return null;
+  if ((foreignLetters(other, text) ?? lookAlikes(other, text)) !== null) return null;
+  return {
+    answer,
+    token,
+    language: other.language,
+    confirm_lexicon_version_ref: LEXICON_VERSION,
+    reason: 'CANONICAL_ELSEWHERE',
+  };
+}
+
+/** A denial longer than this may be about something else. */
+const DENIAL_WORDS = 6;
+const DENIAL_CHARS = 40;
+
+/**
+ * A no in other words than those of the lexicon: short, denied by the rules of the language, with no yes in it, no condition and no
+ * question. It only ever ends a plan; nothing but the lexicon makes a yes.
+ */
+function denial(entry: LexiconEntry, text: string, token: string): Confirmation | null {
+  const words = token.match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [];
+  if (entry.ambiguous.includes(token) || words.length > DENIAL_WORDS || text.length > DENIAL_CHARS)
+    return null;
+  if (/[?؟？]/u.test(text) || (foreignLetters(entry, text) ?? lookAlikes(entry, text)) !== null) return null;
+  const is_unspaced = entry.scripts.includes('Han');
+  const has_yes = entry.affirmative.some((yes) => (is_unspaced ? token.includes(yes) : words.includes(yes)));
+  const kinds = new Set(clausesOf(text, entry.language).flatMap(({ sure }) => sure.map(({ kind }) => kind)));
+  const begins = !is_unspaced && entry.negative.includes(words[0] ?? '');
+  const is_denial = kinds.has('denial') || begins;
+  const is_other = ['condition', 'ability', 'quotation', 'report', 'wish'].some((kind) =>
+    kinds.has(kind as 'report'),
+  );
+  if (!is_denial || is_other || has_yes) return null;
+  return {
+    answer: 'NO',
+    token,
+    language: entry.language,
+    confirm_lexicon_version_ref: LEXICON_VERSION,
+    reason: 'DENIAL',
+  };
 }
 
 function answerOf({ affirmative, negative }: LexiconEntry, token: string): 'YES' | 'NO' | null {
@@ -66,6 +127,7 @@ function normalised(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
+    .replace(/’/g, "'")
     .replace(/ +/g, ' ')
     .replace(/[.!。।]$/u, '')
     .trim();

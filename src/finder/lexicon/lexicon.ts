@@ -19,4 +19,4 @@ export const LEXICON: ReadonlyMap<string, LexiconEntry> = new Map(
 );
 
 /** Names the words themselves: whoever changes one changes this, and old confirmations still say what they went by. */
-export const LEXICON_VERSION = `confirm-lexicon/1+sha256:${sha256(canonicalBytes(entries))}`;
+export const LEXICON_VERSION = `confirm-lexicon/2+sha256:${sha256(canonicalBytes(entries))}`;
