@@ -1,5 +1,4 @@
 import type { AgentContext } from './agent/context.ts';
-import type { Finder } from './agent/finder/request.ts';
 import { excerptOfProof } from './audit/excerpt.ts';
 import { auditProof } from './audit/proof.ts';
 import type { Narrower } from './capability/attenuate.ts';
@@ -15,6 +14,7 @@ import type { NamedCaller } from './face/caller.ts';
 import { type Face, faceFor } from './face/face.ts';
 import { type Methods, methodsOf } from './face/verb.ts';
 import { VERBS } from './face/verbs.ts';
+import type { Finder } from './finder/request.ts';
 import type { Account } from './identity/account.ts';
 import { type OpenKey, type Signer, signerOf } from './identity/act.ts';
 import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
@@ -275,8 +275,6 @@ export class Keyturn {
   };
 }
 
-export type { Finder, FinderRequest } from './agent/finder/request.ts';
-export type { FinderPacket } from './agent/packet.ts';
 export type { Excerpt } from './audit/excerpt.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
@@ -294,6 +292,8 @@ export type { Body, EventKind } from './event/event.ts';
 export type { NamedCaller } from './face/caller.ts';
 export type { Face } from './face/face.ts';
 export type { Request, Result, VerbName } from './face/verbs.ts';
+export type { FinderPacket } from './finder/packet.ts';
+export type { Finder, FinderRequest } from './finder/request.ts';
 export type { ConversationStatus } from './gate/agent-state.ts';
 export { missingOf } from './gate/approved.ts';
 export type { CapabilityWord } from './gate/capability-word.ts';

@@ -186,9 +186,9 @@ export async function probes(root) {
   const unregister = register();
   try {
     const load = (path) => import(pathToFileURL(join(root, path)).href);
-    const { parsePacket } = await load('src/agent/packet.ts');
+    const { parsePacket } = await load('src/finder/packet.ts');
     const { envelopes, plans } = await load('src/agent/contracts.ts');
-    const { parseSimulation } = await load('src/agent/simulation.ts');
+    const { parseSimulation } = await load('src/finder/simulation.ts');
     const { parseEvent } = await load('src/event/event.ts');
     const simulation = (value) => parseSimulation('probe.yaml', JSON.stringify(value));
     const stepIn = (step) => plans.check({ ...PLAN, ordered_steps: [step] });

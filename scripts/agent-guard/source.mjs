@@ -5,12 +5,16 @@ import ts from 'typescript';
 /** The source of the agent core as syntax trees, and what refers to what in it. */
 
 export const AGENT = 'src/agent';
+/** What it finds simulations with: held to the same boundary. */
+const FINDER = 'src/finder';
 
 /** @returns {Map<string, ts.SourceFile>} by path from the root, with forward slashes. */
 export function readTree(root) {
-  const names = readdirSync(join(root, AGENT), { recursive: true })
-    .map((name) => posix.join(AGENT, name.replaceAll('\\', '/')))
-    .filter((name) => name.endsWith('.ts'));
+  const names = [AGENT, FINDER].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+      .filter((name) => name.endsWith('.ts')),
+  );
   if (names.length === 0) throw new Error(`There is no agent core in ${root}.`);
   return new Map(
     names

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Digest } from '../canonical/digest.ts';
 import type { Body } from '../event/event.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import { freezeOf } from '../gate/freeze.ts';
 import type { System } from '../gate/system.ts';
 import { AUDITOR, isAuditor } from '../identity/auditor.ts';
@@ -23,7 +24,6 @@ import {
 import { refuse } from '../refusal.ts';
 import { AGENT_CORE } from './context.ts';
 import { simulationAction } from './intent.ts';
-import type { Simulation } from './simulation.ts';
 
 export type AccessOutcome = Body<'agent.access'>['outcome'];
 

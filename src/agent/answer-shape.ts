@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { PLAN_STATES } from '../event/agent.ts';
 import { digest, uuid } from '../event/shape.ts';
+import { packetShape } from '../finder/packet.ts';
 import { executionOutcome } from './contracts.ts';
-import { packetShape } from './packet.ts';
 
 /** What a turn ends with. Whoever talks to the user shows the text; nothing of it is kept as a transcript here. */
 

@@ -1,12 +1,12 @@
 import { visible } from '../canonical/visible.ts';
+import { LEXICON } from '../finder/lexicon/lexicon.ts';
+import { inLanguage } from '../finder/questions.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import type { AgentPlan } from '../gate/agent-state.ts';
 import { limits } from '../limits.ts';
 import { explain, isReasonCode } from '../refusal.ts';
 import type { AgentAnswer, Confirm, Paused, Refused } from './answer-shape.ts';
 import type { FieldValue } from './contracts.ts';
-import { inLanguage } from './finder/questions.ts';
-import { LEXICON } from './lexicon/lexicon.ts';
-import type { Simulation } from './simulation.ts';
 import type { StepInPlan } from './step-in-plan.ts';
 
 /** The prompt shows what would happen and the two words that count. It needs no grammar of any language. */

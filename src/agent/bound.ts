@@ -1,4 +1,5 @@
 import type { Json } from '../canonical/json.ts';
+import { PLAN_ROLLBACK, placeholdersIn, type Simulation } from '../finder/simulation.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import {
   type Bound,
@@ -17,7 +18,6 @@ import type { Tool } from '../tool/registry.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { AgentContext } from './context.ts';
 import type { Definition } from './plan.ts';
-import { PLAN_ROLLBACK, placeholdersIn, type Simulation } from './simulation.ts';
 import { definitionOf } from './snapshot.ts';
 
 /**

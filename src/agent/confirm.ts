@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { readConfirmation } from '../finder/lexicon/confirmation.ts';
 import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } from '../gate/agent-state.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -8,7 +9,6 @@ import { cancelledAnswer } from './answer.ts';
 import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { type ConfirmationProof, confirmations, type Sealed } from './contracts.ts';
-import { readConfirmation } from './lexicon/confirmation.ts';
 import { closing, planMoved, stepMoved } from './moves.ts';
 import { refsOf } from './plan.ts';
 import { type StepInPlan, stepInPlan } from './step-in-plan.ts';
@@ -90,7 +90,13 @@ function proofOf(
   words: Digest,
   language: string,
 ): Sealed<ConfirmationProof> {
-  const { answer, token, confirm_lexicon_version_ref, reason } = readConfirmation(text, language);
+  const {
+    answer,
+    token,
+    confirm_lexicon_version_ref,
+    reason,
+    language: spoken,
+  } = readConfirmation(text, language);
   return confirmations.seal({
     format: 'keyturn-confirmation/1',
     correlation_id: plan.correlation_id,
@@ -99,7 +105,7 @@ function proofOf(
     user_id: state.user_id,
     answer,
     token,
-    language,
+    language: spoken,
     confirm_lexicon_version_ref,
     reason,
     text: words,

@@ -1,15 +1,15 @@
 import type { Digest } from '../canonical/digest.ts';
 import { Recent } from '../canonical/recent.ts';
+import type { Catalog, CatalogFile } from '../finder/catalog.ts';
+import type { DefaultFinder } from '../finder/finder.ts';
+import type { Finder } from '../finder/request.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import { AGENT_CORE } from '../gate/agent-core.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import type { Signer } from '../identity/act.ts';
 import type { Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
-import type { Catalog, CatalogFile } from './catalog.ts';
 import type { AgentExecutionPlan } from './contracts.ts';
-import type { DefaultFinder } from './finder/finder.ts';
-import type { Finder } from './finder/request.ts';
-import type { Simulation } from './simulation.ts';
 
 /** The principal that dispatches for users: an agent, with what humans delegated to it and nothing else. */
 export { AGENT_CORE };

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../canonical/json.ts';
 import { parseEvent } from '../event/event.ts';
+import {
+  type ClarifyPacket,
+  type FinderPacket,
+  type MissingSimulationPacket,
+  parsePacket,
+} from '../finder/packet.ts';
+import type { GoldMapping } from '../finder/request.ts';
 import { type AgentState, livePlan } from '../gate/agent-state.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -9,15 +16,8 @@ import { refusedAnswer } from './answer.ts';
 import type { AgentAnswer, AgentTurn, Clarify, IntakeAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation, requireUser } from './context.ts';
 import { goals } from './contracts.ts';
-import type { GoldMapping } from './finder/request.ts';
 import { intakeOf, tellNews } from './intake.ts';
 import { planMatch } from './match.ts';
-import {
-  type ClarifyPacket,
-  type FinderPacket,
-  type MissingSimulationPacket,
-  parsePacket,
-} from './packet.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
 import { clarifyOf, foreignAnswer, type Heard, hear, type Said, turnKey } from './turn.ts';
 

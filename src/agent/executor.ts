@@ -1,3 +1,4 @@
+import type { Simulation } from '../finder/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import { isDecision, requireIntent } from '../journey/context.ts';
 import { type DraftedTurn, draftTurn } from '../journey/delegate-turn.ts';
@@ -11,7 +12,6 @@ import { draftOf, effectAction, intentIdOf, requireSameIntent } from './intent.t
 import type { MoveReason } from './moves.ts';
 import { requireProvenOrder } from './proven.ts';
 import { awaitApprover, endLater, endStep, refused, skipDuplicate, startStep } from './record.ts';
-import type { Simulation } from './simulation.ts';
 import { definitionOf } from './snapshot.ts';
 import { requireOrder, requireStep, type StepInPlan } from './step-in-plan.ts';
 import { obstructed, type Weighed, weigh } from './weigh.ts';

@@ -2,10 +2,10 @@ import { RE2JS } from 're2js';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, type Json } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
+import type { Scalar, SimulationMatchPacket } from '../finder/packet.ts';
+import { type Field, type Simulation, simulationLimits } from '../finder/simulation.ts';
 import { refuse } from '../refusal.ts';
 import type { FieldValue } from './contracts.ts';
-import type { Scalar, SimulationMatchPacket } from './packet.ts';
-import { type Field, type Simulation, simulationLimits } from './simulation.ts';
 
 /** Values by the name of their field. */
 export type Values = Readonly<Record<string, Scalar>>;

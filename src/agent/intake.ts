@@ -1,11 +1,16 @@
 import { parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
+import {
+  type MissingSimulationPacket,
+  PACKET_SCHEMA_VERSION,
+  packetRef,
+  parsePacket,
+} from '../finder/packet.ts';
+import type { FinderRequest } from '../finder/request.ts';
 import type { Intake } from '../gate/intake.ts';
 import { Refusal } from '../refusal.ts';
 import type { IntakeAnswer, WishNews } from './answer-shape.ts';
 import type { AgentContext } from './context.ts';
-import type { FinderRequest } from './finder/request.ts';
-import { type MissingSimulationPacket, PACKET_SCHEMA_VERSION, packetRef, parsePacket } from './packet.ts';
 import { digestOf } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { isSameJson } from '../canonical/json.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import { standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -10,7 +11,6 @@ import { AGENT_CORE } from './context.ts';
 import type { AgentStep } from './contracts.ts';
 import type { DispatchFacts } from './decide.ts';
 import { filled, valuesIn } from './fields.ts';
-import type { Simulation } from './simulation.ts';
 import type { StepInPlan } from './step-in-plan.ts';
 
 /**

@@ -1,13 +1,13 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Line } from '../display/shown.ts';
+import type { CatalogEntry } from '../finder/catalog.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
 import type { BoundSection } from '../journey/bound-shown.ts';
 import { refuse } from '../refusal.ts';
 import { type Held, heldBy } from './bound.ts';
-import type { CatalogEntry } from './catalog.ts';
 import type { AgentContext } from './context.ts';
 import { definitionLines, effectSections } from './shown.ts';
-import type { Simulation } from './simulation.ts';
 import { definitionOf, snapshotNow } from './snapshot.ts';
 
 /** A simulation with its file and its status. */

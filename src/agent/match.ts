@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { packetRef, type SimulationMatchPacket } from '../finder/packet.ts';
 import type { PlanStatus, AgentStep as StepState } from '../gate/agent-state.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionPlan, type AgentStep, plans, type Sealed } from './contracts.ts';
@@ -7,7 +8,6 @@ import { differsIn } from './decide.ts';
 import { valuesOf } from './fields.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
 import { type StepEnd, stepEnd } from './outcome.ts';
-import { packetRef, type SimulationMatchPacket } from './packet.ts';
 import { type Definition, type PlanInputs, partsOf, planOf, refsOf } from './plan.ts';
 import { definitionOf, type Snapshot } from './snapshot.ts';
 import type { Heard } from './turn.ts';

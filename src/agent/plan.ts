@@ -1,10 +1,10 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytesOfParsed, type Json } from '../canonical/json.ts';
 import type { Body } from '../event/event.ts';
+import { IDEMPOTENCY_RECIPE_REF } from '../finder/packet.ts';
+import { needsConfirmation, type Risk, type Simulation } from '../finder/simulation.ts';
 import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
 import { checkedValues, filled, fingerprintOf, listOf, type Values } from './fields.ts';
-import { IDEMPOTENCY_RECIPE_REF } from './packet.ts';
-import { needsConfirmation, type Risk, type Simulation } from './simulation.ts';
 
 /** A simulation as it was registered. */
 export interface Definition {

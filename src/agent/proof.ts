@@ -1,11 +1,11 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
+import type { CatalogEntry } from '../finder/catalog.ts';
+import { PLAN_ROLLBACK } from '../finder/simulation.ts';
 import type { Bound } from '../journey/bound.ts';
-import type { CatalogEntry } from './catalog.ts';
 import type { AgentContext } from './context.ts';
 import { effectAction } from './intent.ts';
 import { checkSamples } from './samples.ts';
-import { PLAN_ROLLBACK } from './simulation.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What was looked at before a status changed, as an object that the signed act names. */

@@ -2,6 +2,8 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Line } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
+import { type CatalogEntry, entryOf } from '../finder/catalog.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
 import { type ActDraft, type ActFacts, drawnId, type Signer, signActs } from '../identity/act.ts';
 import { hasKey, requireHuman } from '../identity/principal.ts';
@@ -11,12 +13,10 @@ import { enrolling } from '../journey/enrol.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { boundOf } from './bound.ts';
-import { type CatalogEntry, entryOf } from './catalog.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
 import { checkedOf, type Proof, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
 import { consentLines, delegatedActions } from './shown.ts';
-import type { Simulation } from './simulation.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
 
 export interface ChangeRequest {

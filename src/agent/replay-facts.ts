@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalText, parseJson } from '../canonical/json.ts';
+import { readConfirmation } from '../finder/lexicon/confirmation.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -10,7 +11,6 @@ import type { AgentContext } from './context.ts';
 import { confirmations } from './contracts.ts';
 import type { DispatchDecision, SealedDecision } from './decide.ts';
 import { intentFacts, intentIdOf } from './intent.ts';
-import { readConfirmation } from './lexicon/confirmation.ts';
 import { differs, type Then } from './replay-past.ts';
 import { artifactsOf, definitionOf } from './snapshot.ts';
 import type { StepInPlan } from './step-in-plan.ts';

@@ -1,14 +1,14 @@
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
+import { type FinderPacket, parsePacket } from '../finder/packet.ts';
+import { needsConfirmation } from '../finder/simulation.ts';
 import { correlationOf } from '../gate/agent.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionPlan, plans } from './contracts.ts';
 import { planFrom, plannedEvent } from './match.ts';
-import { type FinderPacket, parsePacket } from './packet.ts';
 import { digestOf } from './plan.ts';
 import { differs, momentsOf, type Past } from './replay-past.ts';
-import { needsConfirmation } from './simulation.ts';
 import { definitionOf } from './snapshot.ts';
 
 export async function packetIn({ journey }: AgentContext, digest: string): Promise<FinderPacket> {

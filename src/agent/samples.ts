@@ -1,6 +1,6 @@
+import { answeredValue } from '../finder/clarify.ts';
+import type { Field, Simulation } from '../finder/simulation.ts';
 import { refuse } from '../refusal.ts';
-import { answeredValue } from './finder/clarify.ts';
-import type { Field, Simulation } from './simulation.ts';
 
 /**
  * A user is shown the formats of a field and answers in one of them: whatever is shown as a value must be understood.

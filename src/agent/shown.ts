@@ -1,10 +1,10 @@
 import { derived, type Line, line, registry, spaced, valued, words } from '../display/shown.ts';
 import { showTemplate } from '../display/template.ts';
+import type { Field, Simulation } from '../finder/simulation.ts';
 import type { Bound } from '../journey/bound.ts';
 import { type BoundSection, RUNS } from '../journey/bound-shown.ts';
 import { AGENT_CORE } from './context.ts';
 import { simulationAction } from './intent.ts';
-import type { Field, Simulation } from './simulation.ts';
 
 /** A definition for the human who decides about it. Its digest is signed, so every field of it is in a line. */
 export function definitionLines(simulation: Simulation, status: string): Line[] {

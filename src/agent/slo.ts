@@ -1,4 +1,5 @@
 import { type Event, parseEvent } from '../event/event.ts';
+import { simulationLimits } from '../finder/simulation.ts';
 import type { SloFigure } from '../gate/waiver.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { isLive } from '../identity/principal.ts';
@@ -6,7 +7,6 @@ import { openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { AgentLedgerRow } from '../store/agent-tables.ts';
 import type { AgentContext } from './context.ts';
-import { simulationLimits } from './simulation.ts';
 
 /** The targets of 003 section 14.2. */
 export const SLO_TARGETS: Readonly<Record<SloFigure, number>> = {

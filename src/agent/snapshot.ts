@@ -1,13 +1,13 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { deepFrozen } from '../canonical/frozen.ts';
 import { canonicalBytesOfParsed, canonicalTextOfParsed, parseJson } from '../canonical/json.ts';
+import { type Catalog, catalogOf, definitionDigest, type SimulationStatus } from '../finder/catalog.ts';
+import { LEXICON_VERSION } from '../finder/lexicon/lexicon.ts';
+import { PACKET_SCHEMA_VERSION } from '../finder/packet.ts';
+import { parseSimulation, type Simulation, simulationSchema } from '../finder/simulation.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
-import { type Catalog, catalogOf, definitionDigest, type SimulationStatus } from './catalog.ts';
 import { type AgentContext, type ParsedFile, rememberedAt } from './context.ts';
-import { LEXICON_VERSION } from './lexicon/lexicon.ts';
-import { PACKET_SCHEMA_VERSION } from './packet.ts';
-import { parseSimulation, type Simulation, simulationSchema } from './simulation.ts';
 
 /** Everything that a decision of the agent core rests on besides the request, at one moment. */
 export interface Snapshot {

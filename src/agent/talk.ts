@@ -1,11 +1,11 @@
 import { decodeUtf8, parseJson } from '../canonical/json.ts';
 import { openSealed } from '../canonical/sealed.ts';
 import { type Event, parseEvent } from '../event/event.ts';
+import { parsePacket } from '../finder/packet.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { Refusal } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
 import { goals } from './contracts.ts';
-import { parsePacket } from './packet.ts';
 
 /** What was said in a conversation. The ledger has only digests of it; the words are objects that can be erased. */
 export interface SaidLine {

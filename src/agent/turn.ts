@@ -3,19 +3,8 @@ import * as z from 'zod';
 import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
-import { Refusal, refuse } from '../refusal.ts';
-import { type Catalog, entryOf } from './catalog.ts';
-import type { AgentContext } from './context.ts';
-import { type AgentGoalRequest, goals, type Sealed } from './contracts.ts';
-import { languageOf } from './finder/language.ts';
-import { thresholds } from './finder/rank.ts';
-import {
-  type CandidateContext,
-  type ClarifyAnswer,
-  type FinderRequest,
-  type GoldMapping,
-  utteranceFingerprint,
-} from './finder/request.ts';
+import { type Catalog, entryOf } from '../finder/catalog.ts';
+import { languageOf } from '../finder/language.ts';
 import {
   type ClarifyPacket,
   type EvidenceSpan,
@@ -25,9 +14,20 @@ import {
   packetRef,
   parsePacket,
   type SimulationMatchPacket,
-} from './packet.ts';
+} from '../finder/packet.ts';
+import { thresholds } from '../finder/rank.ts';
+import {
+  type CandidateContext,
+  type ClarifyAnswer,
+  type FinderRequest,
+  type GoldMapping,
+  utteranceFingerprint,
+} from '../finder/request.ts';
+import { needsConfirmation } from '../finder/simulation.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { AgentContext } from './context.ts';
+import { type AgentGoalRequest, goals, type Sealed } from './contracts.ts';
 import { digestOf } from './plan.ts';
-import { needsConfirmation } from './simulation.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** One turn of a user: what was said, in which conversation. */

@@ -1,3 +1,4 @@
+import { PLAN_ROLLBACK } from '../finder/simulation.ts';
 import { type AgentPlan, type AgentState, isOver, type AgentStep as StepState } from '../gate/agent-state.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -8,7 +9,6 @@ import { type AgentExecutionPlan, type AgentStep, plans } from './contracts.ts';
 import { checkedValues, valuesIn } from './fields.ts';
 import { openPlan } from './match.ts';
 import { type Part, planOf, undoStepId } from './plan.ts';
-import { PLAN_ROLLBACK } from './simulation.ts';
 import { definitionOf, snapshotNow } from './snapshot.ts';
 
 interface UndoRequest {

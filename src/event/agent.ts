@@ -12,7 +12,7 @@ export const caller_id = z.string().regex(CALLER_ID);
 const bp = z.int().min(0).max(10_000);
 /** What a packet of any finder says about itself. Finders have codes of their own. */
 const packet_reason = z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/);
-/** A version of the words that mean yes, such as `confirm-lexicon/1+sha256:…`. */
+/** A version of the words that mean yes, such as `confirm-lexicon/2+sha256:…`. */
 const version_ref = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+/:_-]{0,127}$/);
 /** The simulation that undoes a step, or `plan:rollback` for a plan's own undo. */
 const rollback_ref = z.string().regex(/^[a-z0-9][a-z0-9.:@_-]{0,127}$/);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { agentAnswer, agentTurn, dispatched } from '../agent/answer-shape.ts';
 import { dispatchEnvelope } from '../agent/contracts.ts';
-import { PACKET_SCHEMA_VERSION } from '../agent/packet.ts';
+import { PACKET_SCHEMA_VERSION } from '../finder/packet.ts';
 import {
   conversation,
   conversationState,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { news } from '../agent/answer-shape.ts';
-import type { Simulation } from '../agent/simulation.ts';
 import type { Body } from '../event/event.ts';
+import type { Simulation } from '../finder/simulation.ts';
 import { digest, id, name, time, why } from './parts.ts';
 import { shown, shownLine } from './shown.ts';
 import { act, nothing, once, read, write } from './verb.ts';

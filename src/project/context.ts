@@ -2,13 +2,13 @@ import type { KeyObject } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { AgentContext } from '../agent/context.ts';
-import type { Finder } from '../agent/finder/request.ts';
 import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts';
 import { Recent } from '../canonical/recent.ts';
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
 import { Starter } from '../effect/starter.ts';
+import type { Finder } from '../finder/request.ts';
 import { entryReader, VerifiedEntries } from '../fold/ledger.ts';
 import type { Account } from '../identity/account.ts';
 import { signerOf } from '../identity/act.ts';
@@ -38,7 +38,7 @@ import { readSimulationFiles } from './simulations.ts';
  */
 export async function agentOf(layout: Layout, journey: Context, finder?: Finder): Promise<AgentContext> {
   const { AGENT_CORE, newMemory } = await import('../agent/context.ts');
-  const { createFinder } = await import('../agent/finder/finder.ts');
+  const { createFinder } = await import('../finder/finder.ts');
   const path = join(layout.keys, `${AGENT_CORE}.seed`);
   const signer = ({ public_key, seed }: KeyPair) => signerOf(AGENT_CORE, public_key, seed);
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
 import { openSealed } from '../../src/canonical/sealed.ts';
+import { LEXICON_VERSION } from '../../src/finder/lexicon/lexicon.ts';
 import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { agentPlace, askedFor, prompted, words } from './agent-place.ts';
 
@@ -40,7 +40,7 @@ describe('AT-AGENT-10-multilingual-confirmation-lexicon-enforced', () => {
     const utterance = 'añadir una línea al cuaderno "leche"';
     const prompt = prompted(await keyturn.conversations.ask({ user_id: 'ada', utterance, language: 'es' }));
     expect(prompt).toMatchObject({ language: 'es', user_visible_text: expect.stringContaining('Añadir') });
-    for (const text of ['yes', 'vale'])
+    for (const text of ['si, pero mañana', 'vale'])
       expect(await words(keyturn, prompt, text)).toMatchObject({
         kind: 'CONFIRM',
         reason_code: 'CONFIRMATION_AMBIGUOUS',

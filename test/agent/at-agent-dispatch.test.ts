@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { SimulationMatchPacket } from '../../src/agent/packet.ts';
 import { turnKey } from '../../src/agent/turn.ts';
+import type { SimulationMatchPacket } from '../../src/finder/packet.ts';
 import { freshSigner } from '../support/keys.ts';
 import { objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';

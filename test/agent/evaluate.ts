@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Catalog, parseCatalog, type SimulationStatus } from '../../src/agent/catalog.ts';
-import { createFinder, type Finding } from '../../src/agent/finder/finder.ts';
-import type { FinderRequest } from '../../src/agent/finder/request.ts';
-import { PACKET_SCHEMA_VERSION } from '../../src/agent/packet.ts';
+import { type Catalog, parseCatalog, type SimulationStatus } from '../../src/finder/catalog.ts';
+import { createFinder, type Finding } from '../../src/finder/finder.ts';
+import { PACKET_SCHEMA_VERSION } from '../../src/finder/packet.ts';
+import type { FinderRequest } from '../../src/finder/request.ts';
 
 /** The shipped utterances, and how well the finder hears them. Used by the tests and by `npm run eval:finder`. */
 

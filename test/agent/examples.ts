@@ -1,7 +1,7 @@
-import { type Catalog, catalogOf, type SimulationStatus } from '../../src/agent/catalog.ts';
-import { createFinder, type Finding } from '../../src/agent/finder/finder.ts';
-import type { ClarifyAnswer, FinderRequest } from '../../src/agent/finder/request.ts';
-import { type Simulation, simulationSchema } from '../../src/agent/simulation.ts';
+import { type Catalog, catalogOf, type SimulationStatus } from '../../src/finder/catalog.ts';
+import { createFinder, type Finding } from '../../src/finder/finder.ts';
+import type { ClarifyAnswer, FinderRequest } from '../../src/finder/request.ts';
+import { type Simulation, simulationSchema } from '../../src/finder/simulation.ts';
 import { requestFor } from './evaluate.ts';
 
 /** A simulation that says as little as it may; what a test is about is given, and undefined takes a key away. */

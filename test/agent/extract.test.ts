@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { extractFields, readingOf } from '../../src/agent/finder/extract.ts';
-import { patternsIn } from '../../src/agent/finder/value.ts';
-import type { Field } from '../../src/agent/simulation.ts';
+import { extractFields, readingOf } from '../../src/finder/extract.ts';
+import type { Field } from '../../src/finder/simulation.ts';
+import { patternsIn } from '../../src/finder/value.ts';
 import { field, simulation } from './examples.ts';
 
 const fields = (given: Record<string, Record<string, unknown>>): Record<string, Field> =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parsePacket } from '../../src/agent/packet.ts';
 import { sha256 } from '../../src/canonical/digest.ts';
+import { parsePacket } from '../../src/finder/packet.ts';
 import { corpusCatalog, corpusText, figuresOf, hearAll, PARTS, type Part, utterancesOf } from './evaluate.ts';
 
 /** The frozen half as it was before the finder was tuned. A finder that hears badly is corrected; this half is not. */

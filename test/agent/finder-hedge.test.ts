@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { languageOf } from '../../src/agent/finder/language.ts';
+import { languageOf } from '../../src/finder/language.ts';
 import { answer, catalog, examine, field, simulation } from './examples.ts';
 
 const amount = field({ type: 'number', extract: 'number' });

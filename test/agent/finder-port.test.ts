@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { entryOf } from '../../src/agent/catalog.ts';
+import { sha256 } from '../../src/canonical/digest.ts';
+import { entryOf } from '../../src/finder/catalog.ts';
 import {
   CLARIFY_ATTEMPTS,
   type FinderPacket,
   IDEMPOTENCY_RECIPE_REF,
   type PacketHead,
   type SimulationMatchPacket,
-} from '../../src/agent/packet.ts';
-import { sha256 } from '../../src/canonical/digest.ts';
+} from '../../src/finder/packet.ts';
 import { type Finder, type FinderRequest, Keyturn } from '../../src/keyturn.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';

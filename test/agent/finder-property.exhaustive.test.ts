@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { catalogOf } from '../../src/agent/catalog.ts';
-import { createFinder } from '../../src/agent/finder/finder.ts';
-import { packetRef, parsePacket } from '../../src/agent/packet.ts';
+import { catalogOf } from '../../src/finder/catalog.ts';
+import { createFinder } from '../../src/finder/finder.ts';
+import { packetRef, parsePacket } from '../../src/finder/packet.ts';
 import { corpusCatalog, PARTS, requestFor, utterancesOf } from './evaluate.ts';
 import { answerTo } from './examples.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { indexCatalog, rank } from '../../src/agent/finder/rank.ts';
-import { inflection, slip } from '../../src/agent/finder/similar.ts';
-import { type Spoken, spokenIn } from '../../src/agent/finder/speech.ts';
-import { occurrencesIn, vocabularyOf } from '../../src/agent/finder/vocabulary.ts';
+import { indexCatalog, rank } from '../../src/finder/rank.ts';
+import { inflection, slip } from '../../src/finder/similar.ts';
+import { type Spoken, spokenIn } from '../../src/finder/speech.ts';
+import { occurrencesIn, vocabularyOf } from '../../src/finder/vocabulary.ts';
 import { catalog, examine, field, simulation } from './examples.ts';
 
 /** A small house with near twins, known only by the words for their acts and things. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { utteranceFingerprint } from '../../src/agent/finder/request.ts';
+import { utteranceFingerprint } from '../../src/finder/request.ts';
 import { corpusCatalog } from './evaluate.ts';
 import { answer, answerTo, catalog, examine, field, simulation } from './examples.ts';
 

@@ -115,7 +115,7 @@ const condition3: readonly Violation[] = [
   [
     'a packet may name a tool',
     /a packet with .* is taken/,
-    [['src/agent/packet.ts', /const name = z\.string\(\)\.regex\([^)]*\);/, 'const name = z.string();']],
+    [['src/finder/packet.ts', /const name = z\.string\(\)\.regex\([^)]*\);/, 'const name = z.string();']],
   ],
 ];
 
@@ -128,7 +128,7 @@ const condition4: readonly Violation[] = [
   [
     'the schema does not ask for it',
     /a simulation without rollback_plan_ref is taken/,
-    [['src/agent/simulation.ts', 'given.impactful && given.rollback_plan_ref === undefined', 'false']],
+    [['src/finder/simulation.ts', 'given.impactful && given.rollback_plan_ref === undefined', 'false']],
   ],
   [
     'the plan leaves it away',
@@ -170,7 +170,7 @@ const condition5: readonly Violation[] = [
   ],
 ];
 
-const packet = 'src/agent/packet.ts';
+const packet = 'src/finder/packet.ts';
 const condition6: readonly Violation[] = [
   [
     'the key',

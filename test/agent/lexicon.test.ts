@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { readConfirmation } from '../../src/agent/lexicon/confirmation.ts';
-import { LEXICON, LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
+import { readConfirmation } from '../../src/finder/lexicon/confirmation.ts';
+import { LEXICON, LEXICON_VERSION } from '../../src/finder/lexicon/lexicon.ts';
 
 const read = (text: string, language: string) => readConfirmation(text, language);
 
 describe('the confirmation lexicon', () => {
   it('knows ten languages, and its version names its words', () => {
     expect([...LEXICON.keys()].sort()).toEqual(['ar', 'de', 'en', 'es', 'fr', 'hi', 'it', 'ja', 'pt', 'zh']);
-    expect(LEXICON_VERSION).toMatch(/^confirm-lexicon\/1\+sha256:[0-9a-f]{64}$/);
+    expect(LEXICON_VERSION).toMatch(/^confirm-lexicon\/2\+sha256:[0-9a-f]{64}$/);
   });
 
   it.each([...LEXICON.keys()])(
@@ -62,10 +62,7 @@ describe('the confirmation lexicon', () => {
     ['yes!!', 'en', 'MORE_THAN_TOKEN'],
     ['yesterday', 'en', 'NOT_IN_LEXICON'],
     ['1', 'en', 'NOT_IN_LEXICON'],
-    ['sí', 'en', 'OTHER_LANGUAGE'],
     ['si', 'en', 'OTHER_LANGUAGE'],
-    ['ja', 'en', 'OTHER_LANGUAGE'],
-    ['yes', 'ja', 'OTHER_LANGUAGE'],
     ['да', 'en', 'FOREIGN_SCRIPT'],
     ['уes', 'en', 'MIXED_SCRIPT'],
     ['yеs', 'en', 'MIXED_SCRIPT'],
@@ -86,6 +83,44 @@ describe('the confirmation lexicon', () => {
     ['yes', 'constructor', 'LANGUAGE_UNKNOWN'],
   ])('does not take %j in %s for an answer: %s', (text, language, reason) => {
     expect(read(text, language)).toMatchObject({ answer: 'AMBIGUOUS', token: null, reason });
+  });
+
+  it.each([
+    ['sí', 'en', 'YES', 'es'],
+    ['ja', 'en', 'YES', 'de'],
+    ['yes', 'ja', 'YES', 'en'],
+    ['nein', 'fr', 'NO', 'de'],
+  ])('takes %j to a question in %s for a %s of another language', (text, asked, answer, language) => {
+    expect(read(text, asked)).toMatchObject({ answer, language, reason: 'CANONICAL_ELSEWHERE' });
+  });
+
+  it.each([
+    ['please do not do that', 'en'],
+    ['tu das bitte nicht', 'de'],
+    ['no lo hagas', 'es'],
+    ['ne le fais pas', 'fr'],
+    ['non farlo', 'it'],
+    ['não faça isso', 'pt'],
+    ['请不要做', 'zh'],
+    ['今はしないで', 'ja'],
+    ['لا تفعل هذا الآن', 'ar'],
+    ['यह मत करो', 'hi'],
+  ])('hears the short denial %j in %s as a no, and reads its token the same again', (text, language) => {
+    const heard = read(text, language);
+    expect(heard).toMatchObject({ answer: 'NO', reason: 'DENIAL' });
+    expect(read(heard.token!, language).answer).toBe('NO');
+  });
+
+  it.each([
+    ['I never said yes', 'en'],
+    ['not if it rains', 'en'],
+    ['why not', 'en'],
+    ['ich weiß nicht', 'de'],
+    ['no sé', 'es'],
+    ['pourquoi pas', 'fr'],
+    ['不知道', 'zh'],
+  ])('leaves %j in %s open', (text, language) => {
+    expect(read(text, language).answer).toBe('AMBIGUOUS');
   });
 
   it('no other letter in the place of one of yes makes a yes', () => {

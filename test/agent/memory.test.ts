@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/agent/catalog.ts';
 import { MEMORY_TTL_MS, newMemory, rememberedAt } from '../../src/agent/context.ts';
+import type { Catalog } from '../../src/finder/catalog.ts';
 import { type Finder, type FinderPacket, type FinderRequest, Keyturn } from '../../src/keyturn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { steady } from '../support/project.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FinderPacket, packetRef, parsePacket } from '../../src/agent/packet.ts';
+import { type FinderPacket, packetRef, parsePacket } from '../../src/finder/packet.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { corpusCatalog } from './evaluate.ts';
 import { examine } from './examples.ts';

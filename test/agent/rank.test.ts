@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Candidate, rivals, thresholds } from '../../src/agent/finder/rank.ts';
-import { similarity } from '../../src/agent/finder/similar.ts';
+import { type Candidate, rivals, thresholds } from '../../src/finder/rank.ts';
+import { similarity } from '../../src/finder/similar.ts';
 import { catalog, simulation } from './examples.ts';
 
 const scored = (...scores: readonly number[]): Candidate[] => {

@@ -9,14 +9,14 @@ import {
 } from '../../src/agent/contracts.ts';
 import { type DispatchDecision, type DispatchFacts, sealVerdict } from '../../src/agent/decide.ts';
 import { intentIdOf } from '../../src/agent/intent.ts';
-import { LEXICON_VERSION } from '../../src/agent/lexicon/lexicon.ts';
 import { plannedEvent } from '../../src/agent/match.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from '../../src/agent/moves.ts';
-import { packetRef, parsePacket } from '../../src/agent/packet.ts';
 import { digestOf, idempotencyKey, type Refs, refsOf } from '../../src/agent/plan.ts';
 import { sealText } from '../../src/agent/turn.ts';
 import { canonicalBytes, parseJson } from '../../src/canonical/json.ts';
 import type { Event } from '../../src/event/event.ts';
+import { LEXICON_VERSION } from '../../src/finder/lexicon/lexicon.ts';
+import { packetRef, parsePacket } from '../../src/finder/packet.ts';
 import type { AgentPlan } from '../../src/gate/agent-state.ts';
 import { type DecisionRecord, openDecision, sealDecision } from '../../src/policy/replay.ts';
 import { timeContext } from '../../src/policy/request.ts';

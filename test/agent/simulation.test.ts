@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { parseCatalog } from '../../src/agent/catalog.ts';
-import { needsConfirmation, parseSimulation } from '../../src/agent/simulation.ts';
+import { parseCatalog } from '../../src/finder/catalog.ts';
+import { needsConfirmation, parseSimulation } from '../../src/finder/simulation.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { corpusCatalog } from './evaluate.ts';
 import { catalog, field, shape, simulation } from './examples.ts';

@@ -189,7 +189,7 @@ describe('a conversation', () => {
   });
 
   it('every code that a conversation may show is explained', () => {
-    const finder = join(import.meta.dirname, '../../src/agent/finder');
+    const finder = join(import.meta.dirname, '../../src/finder');
     const text = readdirSync(finder)
       .map((name) => readFileSync(join(finder, name), 'utf8'))
       .join('');

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { consentLines, definitionLines, effectSections } from '../../src/agent/shown.ts';
-import { type Simulation, simulationSchema } from '../../src/agent/simulation.ts';
 import type { Json, JsonObject } from '../../src/canonical/json.ts';
 import { drawShown, fieldOf } from '../../src/cli/draw.ts';
 import { fieldLines } from '../../src/cli/fold.ts';
 import type { Line } from '../../src/display/shown.ts';
+import { type Simulation, simulationSchema } from '../../src/finder/simulation.ts';
 import type { Bound, BoundPart } from '../../src/journey/bound.ts';
 import { type BoundSection, showBound } from '../../src/journey/bound-shown.ts';
 import { planSchema } from '../../src/plan/input/schema.ts';

@@ -19,7 +19,7 @@ describe('T8: the library loads', () => {
     expect(loaded.sort()).toEqual([
       'src/agent/answer-shape.ts',
       'src/agent/contracts.ts',
-      'src/agent/packet.ts',
+      'src/finder/packet.ts',
     ]);
   });
 });

@@ -31,6 +31,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['plan'],
   ['display'],
   ['journey'],
+  ['finder'],
   ['agent'],
   ['project'],
   ['face'],
