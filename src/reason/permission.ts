@@ -188,6 +188,16 @@ export const permissionReasons = {
     'Who is calling is not proven.',
     'Send the token of an agent (Authorization: Bearer), or open the link that `keyturn serve` printed.',
   ],
+  MESSAGE_SIGNATURE_INVALID: [
+    3205,
+    'The signature of the request is not one that holds here now.',
+    'Sign the request again as docs/http.md says, with a key that is enrolled and for this ledger.',
+  ],
+  MESSAGE_REPLAYED: [
+    3206,
+    'A request with this signature came before, or it is too old.',
+    'Sign each request by itself, with a new nonce, and send it at once.',
+  ],
   TOKEN_INVALID: [
     3221,
     'The token, or the session, is not one that holds here now.',

@@ -18,7 +18,7 @@ export async function bodyOf(request: Request): Promise<JsonObject> {
 }
 
 /** As much as may come, whatever the header said. */
-async function bytesOf({ body }: Request): Promise<Uint8Array> {
+export async function bytesOf({ body }: Request): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {

@@ -4,8 +4,10 @@ import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { appOf } from './app.ts';
-import { hostsOf } from './guard.ts';
+import { enrolmentsOf } from './enrolment.ts';
+import { siteOf } from './guard.ts';
 import { sessionsOf } from './session.ts';
+import type { Vouched } from './vouched.ts';
 
 /** Fixed, because a passkey belongs to an exact origin. */
 export const PORT = 7717;
@@ -14,6 +16,8 @@ export interface ServeRequest {
   /** `localhost`: both loopback addresses, so that no other program of this machine takes the one that we leave. */
   readonly host?: string;
   readonly port?: number;
+  /** The address that people and agents use, where a proxy with TLS stands before the service. */
+  readonly public_url?: string;
   /** How many tools run here at once; 0 for a service that runs none. */
   readonly most: number;
   /** How long runs and requests may take to end, once the signal came. */
@@ -35,17 +39,21 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const { servers, port } = await listen(host, request.port ?? PORT);
   const sessions = sessionsOf();
   const reasons = () => reasonsOf(keyturn, trouble.code);
-  const app = appOf({
+  const site = siteOf(host, port, request.public_url);
+  const door = {
     keyturn,
     sessions,
-    hosts: hostsOf(host, port),
+    site,
+    enrolments: enrolmentsOf<Vouched>(site),
+    is_local: false,
     reasons,
     stopping: stopping.signal,
-  });
+  };
+  const app = appOf(door);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   for (const server of servers) server.on('request', listener);
   const executing = most === 0 ? Promise.resolve() : keepExecuting(keyturn, request, trouble);
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const address = site.origin;
   request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
