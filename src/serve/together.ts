@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { JsonObject } from '../canonical/json.ts';
+import { sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
 import type { Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -84,6 +85,8 @@ export async function drawTogether(
   const asked = togetherAsked.safeParse(body);
   if (!asked.success) refuse('SHAPE_INVALID', 'Several acts are {by, key, acts: [{verb, request}, …]}.');
   const { by, key, acts } = asked.data;
+  const texts = acts.map((one) => sha256(canonicalBytes(one as JsonObject)));
+  if (new Set(texts).size < texts.length) refuse('SHAPE_INVALID', 'The same act is asked for twice.');
   const drawn: z.output<typeof togetherDrawn>['drawn'] = [];
   for (const { verb, request } of acts) {
     try {
@@ -98,8 +101,6 @@ export async function drawTogether(
   const signing = drafts.length === 0 ? NOTHING : signingOf(...drafts);
   if (signing.digests.length > limits.touch_acts)
     refuse('INPUT_TOO_LARGE', `One touch signs ${limits.touch_acts} statements at most.`);
-  if (new Set(signing.digests).size < signing.digests.length)
-    refuse('SHAPE_INVALID', 'The same act is asked for twice.');
   return answerWith(togetherDrawn, { drawn, ...signing }, 202);
 }
 
