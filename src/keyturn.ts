@@ -39,7 +39,14 @@ import { type Config, readConfig } from './project/config.ts';
 import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
 import type { JoinRequest } from './project/join.ts';
-import { createAgentKey, humanKeyFiles, keepHumanKey, openHumanKey, readAgentKey } from './project/keys.ts';
+import {
+  createAgentKey,
+  humanKeyFiles,
+  humanKeysHere,
+  keepHumanKey,
+  openHumanKey,
+  readAgentKey,
+} from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
 import { keepNonces, type Nonces } from './project/nonces.ts';
 import { openLedger } from './project/open.ts';
@@ -281,6 +288,8 @@ export class Keyturn {
 
   /** The names that have a key file here, each with its files. */
   keyFiles = () => humanKeyFiles(this.layout);
+  /** The public keys in the key files of this name here. */
+  keysHere = (name: string): string[] => humanKeysHere(this.layout, name);
   createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
     keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
 

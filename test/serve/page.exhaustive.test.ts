@@ -1,33 +1,9 @@
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { tab, told, touchTwice } from './browser.ts';
 import { opened, vouched } from './enrol.ts';
 import { call, SAY, type Service, service, session } from './service.ts';
 
 vi.setConfig({ testTimeout: 110_000 });
-
-/** A tab of Debian's Chromium with an authenticator that a person has touched. */
-async function tab(): Promise<Page> {
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  });
-  onTestFinished(() => browser.close());
-  const context: BrowserContext = await browser.newContext();
-  const page = await context.newPage();
-  const cdp = await context.newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return page;
-}
 
 /** Runs in the page of the service: one touch for this challenge. */
 const TOUCH = `async ({ challenge, credential_id }) => {
@@ -39,8 +15,6 @@ const TOUCH = `async ({ challenge, credential_id }) => {
   } });
   return { authenticator_data: text(response.authenticatorData), client_data: text(response.clientDataJSON), signature: text(response.signature) };
 }`;
-
-const told = (page: Page) => page.locator('#told');
 
 async function proposed(s: Service, word: string) {
   const effect = { ...SAY.effect, arguments: { word } };
@@ -55,15 +29,11 @@ describe('a real browser', () => {
     const { told: open } = await opened(s, cookie, { name: 'ada', label: 'phone' });
     const { link, enrolment_id } = open.body;
     const page = await tab();
-    await page.goto(link);
-    await told(page).getByText('touch the passkey twice').waitFor();
+    await touchTwice(page, link);
     expect(page.url()).toBe(`${s.address}/enrol`);
-    await page.click('#go');
-    await told(page).getByText('Touch it once more').waitFor();
-    await page.click('#go');
-    await told(page).getByText('vouched for').waitFor();
+    await told(page, 'vouched for');
     expect((await vouched(s, cookie, enrolment_id, s.ada)).status).toBe(200);
-    await told(page).getByText('is enrolled').waitFor();
+    await told(page, 'is enrolled');
 
     const { principals } = await s.keyturn.people.list();
     const passkey = principals.find(({ name }) => name === 'ada')!.credentials[1]!;
@@ -87,7 +57,7 @@ describe('a real browser', () => {
     const s = await service();
     const page = await tab();
     await page.goto(s.link);
-    await told(page).getByText('may read until').waitFor();
+    await told(page, 'may read until');
     const cookies = await page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     expect(cookie).toMatch(/^keyturn_session=/);
