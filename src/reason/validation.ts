@@ -290,9 +290,4 @@ export const validationReasons = {
     'The cursor does not belong to this list.',
     'Take `next` from the last page, and ask with the same filters; or begin the list again.',
   ],
-  ENROLMENT_UNKNOWN: [
-    1200,
-    'There is no such enrolment of a passkey now: it is over, was dropped, or belongs to another service.',
-    'Begin a new one with `keyturn credential add --passkey`.',
-  ],
 } as const satisfies Record<string, Reason>;

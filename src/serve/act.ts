@@ -67,7 +67,7 @@ export const actDraft = z.strictObject({
   request: actRequest.optional(),
 });
 
-export type Asked = z.output<typeof actAsked>;
+export type ActAsked = z.output<typeof actAsked>;
 
 /** Who asks for an act. A named one asks for no act of somebody else; the session of a link says who signs. */
 export type ActCaller = { readonly name: string | null };
@@ -95,7 +95,7 @@ export async function answerAct(
 export async function drawAct(
   keyturn: Keyturn,
   route: Route,
-  asked: Extract<Asked, { by: string }>,
+  asked: Extract<ActAsked, { by: string }>,
   caller: ActCaller,
 ): Promise<z.output<typeof actDraft>> {
   requireOwn(caller, asked.by);
@@ -113,7 +113,7 @@ export async function drawAct(
 export function finishAct(
   keyturn: Keyturn,
   route: Route,
-  asked: Extract<Asked, { draft: object }>,
+  asked: Extract<ActAsked, { draft: object }>,
   caller: ActCaller,
 ): Promise<unknown> {
   const { draft, proofs } = asked;
@@ -126,13 +126,18 @@ function requireOwn({ name }: ActCaller, by: string): void {
 }
 
 /** What makes a proposal its own is chosen here where the caller did not, and told with the draft. */
-function withNonce({ members }: Route, request: Asked['request']): Asked['request'] {
+function withNonce({ members }: Route, request: ActAsked['request']): ActAsked['request'] {
   if (!Object.hasOwn(members(), 'nonce') || Object.hasOwn(request, 'nonce')) return request;
   return { ...request, nonce: randomBytes(16).toString('base64') };
 }
 
 /** The act of the table, as this human may ask for it, in the account in which the link of the service was printed. */
-function acting(keyturn: Keyturn, { namespace, name, verb }: Route, { request, holder }: Asked, by: string) {
+function acting(
+  keyturn: Keyturn,
+  { namespace, name, verb }: Route,
+  { request, holder }: ActAsked,
+  by: string,
+) {
   const takes_holder = (verb.here as readonly string[]).includes('holder');
   if (holder && !takes_holder) refuse('SHAPE_INVALID', 'This act takes no holder.');
   let is_proven = false;

@@ -8,7 +8,7 @@ import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
 import { bodyOf } from './body.ts';
 import { actorOf, COOKIE, callerIn, requireStill, type WebCaller, webFaceFor } from './caller.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
-import { enrolling } from './enrolling.ts';
+import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
@@ -94,7 +94,7 @@ export function appOf(door: Door): Hono {
   at(['GET'], '/enrol.js', () =>
     respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
-  for (const { path, answer } of enrolling(door.enrolments))
+  for (const { path, answer } of linkRoutes(door.enrolments))
     at(['POST'], path, (request) => {
       requireOwnPage(request, door.site);
       return answer(request);

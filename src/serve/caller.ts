@@ -4,11 +4,11 @@ import type { Account, Face, Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { ActCaller } from './act.ts';
-import { bytesOf } from './body.ts';
+import { bodyBytes } from './body.ts';
 import {
   type MessageSignature,
   messageSignatureIn,
-  requireContent,
+  requireContentDigest,
   signatureBase,
 } from './message-signature.ts';
 import type { Sessions } from './session.ts';
@@ -80,7 +80,7 @@ async function signerOf(
   const base = signatureBase(request, signature);
   const key = known.keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
-  requireContent(request.headers, await bytesOf(request.clone()));
+  requireContentDigest(request.headers, await bodyBytes(request.clone()));
   if (!keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until)) refuse('MESSAGE_REPLAYED');
   return { kind: known.kind, name: keyid, key };
 }

@@ -4,7 +4,7 @@ import { refuse } from '../refusal.ts';
 import { signingOf } from './act.ts';
 import { answerWith } from './answer.ts';
 import { bodyOf } from './body.ts';
-import type { Ceremony, Enrolment, Enrolments } from './enrolment.ts';
+import type { Ceremony, Enrolments, OpenEnrolment } from './enrolment.ts';
 import {
   enrolmentBegun,
   enrolmentDrawn,
@@ -28,13 +28,13 @@ export interface LinkRoute {
 }
 
 /** What the browser of somebody who enrols a passkey asks for: twice a touch, and how far it is. */
-export function enrolling<C extends Ceremony>(enrolments: Enrolments<C>): readonly LinkRoute[] {
+export function linkRoutes<C extends Ceremony>(enrolments: Enrolments<C>): readonly LinkRoute[] {
   const route = <I extends z.ZodType<{ readonly link: string }>>(
     name: string,
     about: string,
     input: I,
     output: z.ZodType,
-    answer: (enrolment: Enrolment<C>, asked: z.output<I>) => Promise<object>,
+    answer: (enrolment: OpenEnrolment<C>, asked: z.output<I>) => Promise<object>,
   ): LinkRoute => ({
     path: `/v1/enrolments/${name}`,
     about,
@@ -81,7 +81,7 @@ async function begun({
   expires_at,
   rp_id,
   passkey,
-}: Enrolment): Promise<object> {
+}: OpenEnrolment): Promise<object> {
   if (passkey() !== null) refuse('PASSKEY_INVALID', 'The passkey of this enrolment was made before.');
   const { name, label } = ceremony;
   const options = {
@@ -97,7 +97,7 @@ async function begun({
   return { name, label, expires_at, options };
 }
 
-async function drawn({ ceremony, passkey }: Enrolment): Promise<object> {
+async function drawn({ ceremony, passkey }: OpenEnrolment): Promise<object> {
   const made = passkey() ?? refuse('PASSKEY_INVALID', 'The passkey was not made yet.');
   const to_sign = await ceremony.draw(made);
   const { rp_id, credential_id } = made;

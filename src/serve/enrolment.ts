@@ -26,7 +26,7 @@ export interface Ceremony {
   status(): 'open' | 'signed' | 'enrolled';
 }
 
-export interface Enrolment<C extends Ceremony = Ceremony> {
+export interface OpenEnrolment<C extends Ceremony = Ceremony> {
   readonly enrolment_id: string;
   readonly ceremony: C;
   readonly expires_at: string;
@@ -44,11 +44,11 @@ export interface Enrolment<C extends Ceremony = Ceremony> {
 /** Passkeys that are being enrolled. They live in this process, and end with it. */
 export interface Enrolments<C extends Ceremony> {
   /** The secret is for the browser of the person, by a link. */
-  open(ceremony: C): { readonly secret: string; readonly enrolment: Enrolment<C> };
+  open(ceremony: C): { readonly secret: string; readonly enrolment: OpenEnrolment<C> };
   /** By the secret of its link. */
-  withSecret(secret: string): Enrolment<C>;
-  withId(enrolment_id: string): Enrolment<C>;
-  all(): readonly Enrolment<C>[];
+  withSecret(secret: string): OpenEnrolment<C>;
+  withId(enrolment_id: string): OpenEnrolment<C>;
+  all(): readonly OpenEnrolment<C>[];
   drop(enrolment_id: string): void;
 }
 
@@ -56,7 +56,7 @@ export function enrolmentsOf<C extends Ceremony>(
   site: Pick<Site, 'rp_id' | 'origin'>,
   now: () => number = Date.now,
 ): Enrolments<C> {
-  const kept = new Map<Digest, Enrolment<C>>();
+  const kept = new Map<Digest, OpenEnrolment<C>>();
   const live = () => {
     for (const [key, { expires_at }] of kept) if (Date.parse(expires_at) <= now()) kept.delete(key);
     return kept;
@@ -85,7 +85,7 @@ function enrolmentOf<C extends Ceremony>(
   ceremony: C,
   { rp_id, origin }: Pick<Site, 'rp_id' | 'origin'>,
   until: Date,
-): Enrolment<C> {
+): OpenEnrolment<C> {
   if (rp_id === null)
     refuse('PASSKEY_ORIGIN', 'A passkey needs a service at localhost, or one with --public-url https://….');
   const challenge = randomBytes(32).toString('base64url');

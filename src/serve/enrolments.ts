@@ -4,7 +4,7 @@ import type { Keyturn, Proof } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import { type ActCaller, signingOf } from './act.ts';
 import { answerWith } from './answer.ts';
-import type { Enrolment, Enrolments } from './enrolment.ts';
+import type { Enrolments, OpenEnrolment } from './enrolment.ts';
 import {
   enrolmentAsked,
   enrolmentFinish,
@@ -92,7 +92,7 @@ function parsed<T>(schema: z.ZodType<T>, body: JsonObject): T {
   return found.success ? found.data : refuse('SHAPE_INVALID', 'This is no enrolment. See docs/http.md.');
 }
 
-function told({ enrolment_id, ceremony, expires_at, passkey }: Enrolment<Vouched>): object {
+function told({ enrolment_id, ceremony, expires_at, passkey }: OpenEnrolment<Vouched>): object {
   const { asked, name, label, by, key } = ceremony;
   const draft = ceremony.pending();
   return {

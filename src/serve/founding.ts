@@ -4,7 +4,7 @@ import { Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '.
 import { Refusal, refuse } from '../refusal.ts';
 import { answerProblem, respond } from './answer.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
-import { enrolling } from './enrolling.ts';
+import { linkRoutes } from './enrolling.ts';
 import { type Ceremony, enrolmentsOf, type ToSign } from './enrolment.ts';
 import { requireHost, requireOwnPage, siteOf } from './guard.ts';
 import { closed, listen, PORT } from './serve.ts';
@@ -40,7 +40,7 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
   app.get('/enrol.js', () =>
     respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
-  for (const { path, answer } of enrolling(enrolments))
+  for (const { path, answer } of linkRoutes(enrolments))
     app.post(path, ({ req }) => {
       requireOwnPage(req.raw, site);
       return answer(req.raw);

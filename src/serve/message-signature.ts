@@ -100,7 +100,7 @@ export function signatureBase(
 }
 
 /** Refuses a body that is not the one that the signature covers. */
-export function requireContent(headers: Headers, body: Uint8Array): void {
+export function requireContentDigest(headers: Headers, body: Uint8Array): void {
   const said = headers.get('content-digest');
   if (said === null && body.length === 0) return;
   if (said !== `sha-256=:${createHash('sha256').update(body).digest('base64')}:`)

@@ -8,13 +8,13 @@ const SESSION_MS = 12 * 3_600_000;
 const SESSIONS = 64;
 
 /** What a browser shows of a session. */
-export interface Shown {
+export interface SessionShown {
   readonly secret: string;
   /** The second secret, which only the page has: a browser sends a cookie to every port of localhost. */
   readonly page: string | null;
 }
 
-interface Opened extends Shown {
+interface Opened extends SessionShown {
   readonly expires_at: string;
 }
 
@@ -35,7 +35,7 @@ export interface Sessions {
   /** For somebody who showed elsewhere who they are. Such a session has both secrets. */
   openFor(name: string): Opened;
   /** Whose session it is now; undefined where it is none. */
-  of(shown: Shown): Pick<Session, 'name'> | undefined;
+  of(shown: SessionShown): Pick<Session, 'name'> | undefined;
 }
 
 export function sessionsOf(now: () => number = Date.now): Sessions {

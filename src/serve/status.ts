@@ -63,7 +63,7 @@ export const REFUSED: readonly number[] = [
 ].sort((a, b) => a - b);
 
 /** The same where a refusal stands in an answer. */
-export const problem = z.strictObject({
+export const problemTold = z.strictObject({
   type: z.string(),
   title: z.string(),
   status: z.int(),

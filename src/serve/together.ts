@@ -17,7 +17,7 @@ import {
 } from './act.ts';
 import { answerWith } from './answer.ts';
 import type { Route } from './route.ts';
-import { problem, problemOf } from './status.ts';
+import { problemOf, problemTold } from './status.ts';
 
 /** Several acts of one human: each is drawn up by itself, and one touch signs the list of their digests. */
 
@@ -39,7 +39,7 @@ export const togetherDrawn = z.strictObject({
   drawn: z.array(
     z.union([
       z.strictObject({ verb, request: actRequest, draft: drawnAct }),
-      z.strictObject({ verb, request: actRequest, problem }),
+      z.strictObject({ verb, request: actRequest, problem: problemTold }),
     ]),
   ),
   /** SHA-256 of each statement of each draft, in their order. */
@@ -63,7 +63,7 @@ export const togetherDone = z.strictObject({
   results: z.array(
     z.union([
       z.strictObject({ verb, ok: z.literal(true), result: z.unknown() }),
-      z.strictObject({ verb, ok: z.literal(false), problem }),
+      z.strictObject({ verb, ok: z.literal(false), problem: problemTold }),
     ]),
   ),
 });
