@@ -21,7 +21,7 @@ import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
 import { requireLabel } from './identity/credential.ts';
 import { draftAct, finishDraft } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
-import type { Principal } from './identity/principal.ts';
+import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
 import type { Context } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
@@ -39,8 +39,16 @@ import { type Config, readConfig } from './project/config.ts';
 import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
 import type { JoinRequest } from './project/join.ts';
-import { createAgentKey, humanKeyFiles, keepHumanKey, openHumanKey, readAgentKey } from './project/keys.ts';
+import {
+  createAgentKey,
+  humanKeyFiles,
+  humanKeysHere,
+  keepHumanKey,
+  openHumanKey,
+  readAgentKey,
+} from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
+import { keepNonces, type Nonces } from './project/nonces.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { CopyRequest } from './project/store.ts';
@@ -82,6 +90,12 @@ type Verbs = typeof VERBS;
 export type ExecutorRequest = Omit<executing.AddExecutorRequest, 'public_key' | 'name'> &
   Partial<Pick<executing.AddExecutorRequest, 'public_key' | 'name'>>;
 
+/** What is known of a name by which a request is signed. */
+export interface KnownKeys {
+  readonly kind: 'human' | 'agent';
+  readonly keys: readonly string[];
+}
+
 /** The public face: one project, its store, and the journey of an intent through it. */
 export class Keyturn {
   readonly layout: Layout;
@@ -89,6 +103,7 @@ export class Keyturn {
   readonly #context: Context;
   readonly #telemetry: Telemetry;
   #token_uses: TokenUses | null = null;
+  #nonces: Nonces | null = null;
   readonly intents: Methods<Verbs['intents']>;
   readonly plans: Methods<Verbs['plans']>;
   readonly runs: Methods<Verbs['runs']>;
@@ -251,8 +266,30 @@ export class Keyturn {
     return name;
   };
 
+  /** The name of the ledger. Every signature covers it. */
+  get origin(): string {
+    return this.#context.origin;
+  }
+
+  /** The Ed25519 keys that speak for this name now; null where nobody of that name can be known by one. */
+  readonly keysOf = async (name: string): Promise<KnownKeys | null> => {
+    const found = await this.#context.store.find('principal', name);
+    if (found === null) return null;
+    const keys = activeCredentials(found).filter((one) => one.kind === 'key');
+    return keys.length === 0 ? null : { kind: found.kind, keys: keys.map((one) => one.public_key) };
+  };
+  /** False where a nonce was taken before, by this process or by an earlier one. */
+  readonly takeNonce = (nonce: string, until: Date): boolean => {
+    this.#nonces ??= keepNonces(this.layout);
+    return this.#nonces.take(nonce, until, this.#context.clock());
+  };
+  /** The time, as everything here has it. */
+  readonly now = (): Date => this.#context.clock();
+
   /** The names that have a key file here, each with its files. */
   keyFiles = () => humanKeyFiles(this.layout);
+  /** The public keys in the key files of this name here. */
+  keysHere = (name: string): string[] => humanKeysHere(this.layout, name);
   createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
     keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
 
@@ -303,13 +340,14 @@ export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export { type RunWord, type StatusWord, statusWordOf } from './gate/status-word.ts';
 export type { Executor } from './gate/system.ts';
 export type { Account } from './identity/account.ts';
-export type { Proof } from './identity/act.ts';
+export { type Proof, verifyProof } from './identity/act.ts';
 export { assuranceOf } from './identity/assurance.ts';
-export { type Credential, keyCredential, type NewCredential } from './identity/credential.ts';
+export { type Credential, keyCredential, type NewCredential, requireMadeBy } from './identity/credential.ts';
 export type { Delegation } from './identity/delegation.ts';
 export type { Draft } from './identity/draft.ts';
 export type { HumanKey } from './identity/keyfile.ts';
 export { type Assertion, challengeOf, type Passkey } from './identity/passkey.ts';
+export { type Registration, verifyEnrolment } from './identity/passkey-enrolment.ts';
 export type { Passphrase } from './identity/passphrase.ts';
 export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';

@@ -124,6 +124,8 @@ export const limits = {
   watch_ms: 200,
   /** How long an act may be committed after it was drawn up: time for a person to look and touch, not for the world to change. */
   act_wait_s: 120,
+  /** How old the signature of a request may be: time for a slow line, and little to replay it in elsewhere. */
+  message_signature_s: 60,
   /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
   clock_skew_ms: 5_000,
   /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */

@@ -1,5 +1,6 @@
 import type { ReasonCode } from '../refusal.ts';
 import type { Problem } from '../serve/status.ts';
+import { type RequestSigner, signedHeaders } from './signed.ts';
 
 export interface CallOptions {
   /** Ends the call. A proposal that was sent may have arrived: send it again with the same idempotency key to know. */
@@ -32,35 +33,40 @@ export class ServiceRefusal extends Error {
 
 export interface Asking {
   ask(path: string, request: object, options: CallOptions): Promise<unknown>;
-  /** Spends a link. Returns the cookie of the session; an empty text where the browser keeps it. */
-  open(link: string, options: CallOptions): Promise<string>;
+  /** Spends a link. The cookie is an empty text where the browser keeps it; `page` is the second secret of the session. */
+  open(link: string, options: CallOptions): Promise<{ readonly cookie: string; readonly page: string }>;
 }
 
-export function asker(address: string, shown: Readonly<Record<string, string>>): Asking {
+export function asker(
+  address: string,
+  shown: Readonly<Record<string, string>>,
+  signer: RequestSigner | null = null,
+): Asking {
   const base = address.replace(/\/+$/, '');
-  const send = (path: string, request: object, { signal, poll_s }: CallOptions) =>
-    fetch(base + path, {
+  const send = async (path: string, request: object, { signal, poll_s }: CallOptions) => {
+    const body = JSON.stringify(request);
+    const headers = {
+      ...shown,
+      'content-type': 'application/json',
+      ...(poll_s !== undefined && { prefer: `wait=${poll_s}` }),
+    };
+    return fetch(base + path, {
       method: 'POST',
-      headers: {
-        ...shown,
-        'content-type': 'application/json',
-        ...(poll_s !== undefined && { prefer: `wait=${poll_s}` }),
-      },
-      body: JSON.stringify(request),
+      headers: signer === null ? headers : await signedHeaders(signer, base + path, body, headers),
+      body,
       // A token is for this service, and not for whomever it names.
       redirect: 'error',
       ...(signal && { signal }),
     });
+  };
   return {
     ask: (path, request, options) =>
       askedAgain(async () => answerIn(await send(path, request, options)), options.signal),
     open: async (link, options) => {
-      const response = await send('/v1/session', { link }, options);
-      await answerIn(response);
-      return response.headers
-        .getSetCookie()
-        .map((one) => one.split(';', 1)[0])
-        .join('; ');
+      const response = await send('/v1/session', { link, bound: true }, options);
+      const { page } = (await answerIn(response)) as { page: string };
+      const cookies = response.headers.getSetCookie().map((one) => one.split(';', 1)[0]);
+      return { cookie: cookies.join('; '), page };
     },
   };
 }

@@ -4,6 +4,7 @@ import type { VERBS } from '../face/verbs.ts';
 import type { Draft, Proof } from '../keyturn.ts';
 import type { actDraft } from '../serve/act.ts';
 import { type Asking, asker, type CallOptions } from './ask.ts';
+import type { RequestSigner } from './signed.ts';
 
 /**
  * `keyturn/client`: the verbs of a service, from any program that has fetch. Of everything else only the types are imported. What
@@ -68,10 +69,13 @@ export interface ClientOptions {
   readonly address: string;
   /** The token of an agent. A page of the service needs none: its browser has the session. */
   readonly token?: string;
+  /** The key of an agent or a human, in place of a token: it signs each request. */
+  readonly signer?: RequestSigner;
 }
 
-export function createClient({ address, token }: ClientOptions): Client {
-  return clientWith(asker(address, token === undefined ? {} : { authorization: `Bearer ${token}` }));
+export function createClient({ address, token, signer }: ClientOptions): Client {
+  const shown = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return clientWith(asker(address, shown, signer ?? null));
 }
 
 /** Opens the link that `keyturn serve` prints. The session reads, and draws up and finishes acts. */
@@ -79,7 +83,8 @@ export async function openLink(link: string, options: CallOptions = {}): Promise
   const { origin, hash } = new URL(link);
   const opened = await asker(origin, {}).open(hash.replace(/^#link=/, ''), options);
   // A browser keeps the cookie and says the origin by itself, and lets no program do either.
-  return clientWith(asker(origin, { cookie: opened, origin }));
+  const { cookie, page } = opened;
+  return clientWith(asker(origin, { cookie, origin, 'keyturn-page': page }));
 }
 
 function clientWith(asking: Asking): Client {
@@ -102,3 +107,4 @@ function named<T>(make: (name: string) => T): object {
 }
 
 export { type CallOptions, ServiceRefusal } from './ask.ts';
+export type { RequestSigner } from './signed.ts';

@@ -77,6 +77,9 @@ const result = once(() =>
     .meta({ id: 'result' }),
 );
 
+/** 16 random bytes as base64, where the proof comes from elsewhere: the same for the draft and for its end. */
+const nonce = z.base64().length(24);
+
 /** What was asked for, from its proposal to its end. */
 export const intents = {
   ...comparing,
@@ -101,6 +104,7 @@ export const intents = {
         intent_id: askedId,
         issuer: name.optional(),
         declared_goal: z.string().min(1).max(limits.prose_chars).optional(),
+        nonce: nonce.optional(),
       }),
     output: () => proposal().extend({ undoes: id }),
     here: here<{ readonly signer?: Signer | undefined }>('signer'),
@@ -124,8 +128,7 @@ export const intents = {
         declared_goal: z.string().min(1).max(limits.prose_chars).optional(),
         /** Until when it may wait; as long as what it replaces unless told. */
         expiry: time.optional(),
-        /** 16 random bytes as base64, where the proof comes from elsewhere: the same for the draft and for its end. */
-        nonce: z.base64().length(24).optional(),
+        nonce: nonce.optional(),
       }),
     output: proposal,
     run: async ({ context }, request) =>

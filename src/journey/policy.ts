@@ -2,7 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { changedIds, showPolicies } from '../display/policies.ts';
 import type { Shown } from '../display/shown.ts';
 import { type Event, parseEvent } from '../event/event.ts';
-import { type Signer, signAct } from '../identity/act.ts';
+import { type ActDraft, type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { openEngine } from '../policy/engine.ts';
@@ -56,9 +56,20 @@ export interface ActivateRequest {
 /** Makes the files in policies/ the rules from now on. What was decided before stays judged by what was active then. */
 export async function activatePolicies(
   context: Context,
-  { reason, signer, snapshot, replaces }: ActivateRequest,
+  { signer, ...request }: ActivateRequest,
 ): Promise<Event<'policy.activated'>> {
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
+  const { kind, subject, facts, object } = await activating(context, request);
+  const activated = await signAct(context.origin, kind, subject, facts, signer, context.clock());
+  await context.store.commit({ events: [activated], objects: [object] });
+  return activated;
+}
+
+/** The act that makes the files the rules, for a human to sign, with the object that it names. */
+export async function activating(
+  context: Context,
+  { reason, snapshot, replaces }: Omit<ActivateRequest, 'signer'>,
+): Promise<ActDraft<'policy.activated'> & { readonly object: Uint8Array }> {
   const set = await usableFiles(context);
   if (snapshot !== undefined && snapshot !== set.digest)
     refuse('POLICY_FILES_DIFFER', 'The files changed after they were shown.');
@@ -76,16 +87,7 @@ export async function activatePolicies(
     policies: set.policies.length,
     reason,
   };
-  const activated = await signAct(
-    context.origin,
-    'policy.activated',
-    'system',
-    facts,
-    signer,
-    context.clock(),
-  );
-  await context.store.commit({ events: [activated], objects: [set.bytes] });
-  return activated;
+  return { kind: 'policy.activated', subject: 'system', facts, object: set.bytes };
 }
 
 export interface PolicyDiff {

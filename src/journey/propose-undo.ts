@@ -9,6 +9,7 @@ export interface UndoRequest {
   readonly intent_id: string;
   readonly issuer?: string | undefined;
   readonly declared_goal?: string | undefined;
+  readonly nonce?: string | undefined;
 }
 
 /** Proposes the call that the registry declared to undo a tool. It is an intent like any other: a human decides on it. */
@@ -17,7 +18,7 @@ export async function proposeUndo(
   request: UndoRequest,
   signer?: Signer,
 ): Promise<Proposal> {
-  const { intent_id, issuer, declared_goal } = request;
+  const { intent_id, issuer, declared_goal, nonce } = request;
   const state = await requireIntent(context, intent_id);
   const call = await undoOf(context, state);
   const draft = parseDraft({
@@ -25,6 +26,7 @@ export async function proposeUndo(
     effect: { kind: 'tool', ...call },
     undoes: intent_id,
     ...(issuer !== undefined && { issuer }),
+    ...(nonce !== undefined && { nonce }),
   });
   return propose(context, draft, signer);
 }

@@ -7,6 +7,7 @@ import { isAuditor } from '../identity/auditor.ts';
 import { hasKey, type Principal } from '../identity/principal.ts';
 import { type Envelope, type EnvelopeDraft, freezeEnvelope } from '../intent/envelope.ts';
 import { asksForTheSame, intentIdOfKey, receiptOf } from '../intent/repeat.ts';
+import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
@@ -99,12 +100,13 @@ export type Prove = (proposal: { readonly intent_id: string; readonly hash: Dige
 
 export async function draftProposal(
   context: Context,
-  draft: EnvelopeDraft,
+  asked: EnvelopeDraft,
   signer?: Signer,
   on_behalf_of: string | null = null,
   prove: Prove = ({ hash }) => signProposal(context.origin, hash, signer!),
 ): Promise<DraftedProposal> {
   await context.step();
+  const draft = asDrawn(context, asked, signer);
   const proposer = await proposerOf(context, draft.issuer ?? signer?.name);
   if (signer) requireOwnKey(proposer, signer);
   if (draft.replaces !== null && !(await context.store.find('intent', draft.replaces)))
@@ -162,6 +164,20 @@ export async function draftProposal(
     }),
     objects: [bytes, ...[...sealed, ...contents].map((one) => one.bytes), derived.registry_bytes],
   };
+}
+
+/** Where the proof comes from elsewhere, the envelope must be the same when it is drawn up and when it is finished. */
+function asDrawn({ clock, intent_ttl_s }: Context, draft: EnvelopeDraft, signer?: Signer): EnvelopeDraft {
+  if (!signer?.drawn) return draft;
+  const { at, id } = signer.drawn;
+  const age_ms = clock().getTime() - at.getTime();
+  if (age_ms > limits.act_wait_s * 1000) refuse('ACT_LATE');
+  const {
+    created_at = at.toISOString(),
+    expiry = new Date(at.getTime() + intent_ttl_s * 1000).toISOString(),
+    intent_id = draft.idempotency_key === undefined ? id : undefined,
+  } = draft;
+  return { ...draft, created_at, expiry, intent_id };
 }
 
 /** Under an idempotency key both follow from it. Otherwise the id is given or made, and the receipt is made. */

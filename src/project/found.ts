@@ -3,13 +3,13 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { makeFolderDurably, moveDurably } from '../durable/file.ts';
 import { thisAccount } from '../effect/process.ts';
-import { originOf } from '../identity/act.ts';
+import { type ActDraft, originOf, type Signer, signActs } from '../identity/act.ts';
 import { type HumanKey, makeHumanKey } from '../identity/keyfile.ts';
+import type { Passkey } from '../identity/passkey.ts';
 import { type Chooser, forgetting, type Passphrase } from '../identity/passphrase.ts';
 import { genesisOf } from '../journey/audit.ts';
-import { addControlKey } from '../journey/control.ts';
-import { enrol, requireName } from '../journey/enrol.ts';
-import { addExecutor } from '../journey/executor.ts';
+import type { Context } from '../journey/context.ts';
+import { enrolling, requireName } from '../journey/enrol.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { sqlitePlace } from '../store/open.ts';
 import { SILENT } from '../telemetry.ts';
@@ -21,10 +21,17 @@ import { pinnedOf, writeLedgerFile } from './ledger-file.ts';
 import { createHeadFiles, headPlaces } from './open.ts';
 import { writeStarterFiles } from './starter.ts';
 
-/** The first human, by a new key with this passphrase, or by a key that `makeKey` made. */
+/** The first human, by a new key with this passphrase, by a key that `makeKey` made, or by a passkey in the hand of its holder. */
 export type FirstHuman =
   | { readonly name: string; readonly passphrase: Passphrase }
-  | { readonly key: HumanKey };
+  | { readonly key: HumanKey }
+  | FirstPasskey;
+
+/** One touch signs all that a project begins with. */
+export interface FirstPasskey {
+  readonly passkey: Passkey;
+  readonly holder: Signer;
+}
 
 interface Founding {
   readonly at: string;
@@ -35,6 +42,7 @@ interface Founding {
 /** Makes a folder a project. Bytes of a passphrase are cleared, also when this refuses. */
 export function foundProject(human: FirstHuman, founding: Founding): Promise<void> {
   if ('key' in human) return found(human.key.signer.name, async () => human.key, founding);
+  if ('passkey' in human) return found(human.holder.name, async () => human, founding);
   const { name, passphrase } = human;
   return forgetting(passphrase, () => found(name, () => makeKey(name, founding.at, passphrase), founding));
 }
@@ -49,7 +57,11 @@ export function makeKey(name: string, at: string, passphrase: Passphrase): Promi
   });
 }
 
-async function found(name: string, key: () => Promise<HumanKey>, founding: Founding): Promise<void> {
+async function found(
+  name: string,
+  key: () => Promise<HumanKey | FirstPasskey>,
+  founding: Founding,
+): Promise<void> {
   const { at, clock } = founding;
   const layout = layoutOf(at);
   requireName(name);
@@ -74,13 +86,13 @@ async function found(name: string, key: () => Promise<HumanKey>, founding: Found
 async function build(
   layout: Layout,
   config: Config,
-  key: HumanKey,
+  first: HumanKey | FirstPasskey,
   { clock, version }: Founding,
 ): Promise<void> {
   makeFolderDurably(layout.own, 0o700);
   makeFolderDurably(layout.keys, 0o700);
   const ledger_key = createLedgerKey(layout).public_key;
-  const signer = keepHumanKey(layout, key);
+  const signer = 'passkey' in first ? first.holder : keepHumanKey(layout, first);
   const store = await sqlitePlace(layout.store).open({ tenant: config.tenant, clock, mode: 'create' });
   try {
     const project_id = randomUUID();
@@ -92,21 +104,41 @@ async function build(
     const origin = originOf(project_id, config.tenant);
     const ledger = { store, origin, requireKeptHead: async () => {}, requireSteadyClock: () => {} };
     const context = journeyContext(layout, config, ledger, clock, SILENT, thisAccount());
-    await enrol(context, {
-      name: signer.name,
-      principal: 'human',
-      public_key: signer.public_key,
-      signer,
+    await begin(context, first, signer, {
+      control_key: createControlKey(layout).public_key,
+      executor: { public_key: ownExecutorKey(layout).public_key, name: config.executor },
     });
-    const { public_key } = createControlKey(layout);
-    await addControlKey(context, { public_key, reason: 'The first one.', signer });
-    const executor = { public_key: ownExecutorKey(layout).public_key, name: config.executor };
-    await addExecutor(context, { ...executor, reason: 'The first one.', signer });
-    const { activatePolicies } = await import('../journey/policy.ts');
-    await activatePolicies(context, { reason: 'The first ones.', signer });
     writeLedgerFile(layout, pinnedOf(await genesisOf(store)));
     createHeadFiles(headPlaces(layout, config), origin, await store.tip());
   } finally {
     await store.close();
   }
+}
+
+interface FirstKeys {
+  readonly control_key: string;
+  readonly executor: { readonly public_key: string; readonly name: string };
+}
+
+/** What the first human signs, all at once: that they are enrolled, the first control key, the first executor and the first policies. */
+async function begin(
+  context: Context,
+  first: HumanKey | FirstPasskey,
+  signer: Signer,
+  { control_key, executor }: FirstKeys,
+): Promise<void> {
+  const { activating } = await import('../journey/policy.ts');
+  const { object, ...activation } = await activating(context, { reason: 'The first ones.', replaces: null });
+  const human = { name: signer.name, principal: 'human' as const };
+  const reason = 'The first one.';
+  requireName(executor.name);
+  const drafts: readonly ActDraft[] = [
+    enrolling('passkey' in first ? { ...human, ...first } : { ...human, public_key: signer.public_key }),
+    { kind: 'control_key.added', subject: 'system', facts: { public_key: control_key, reason } },
+    { kind: 'executor.added', subject: 'system', facts: { ...executor, reason } },
+    activation,
+  ];
+  const acts = await signActs(context.origin, drafts, signer, context.clock());
+  for (const act of acts)
+    await context.store.commit({ events: [act], ...(act.kind === activation.kind && { objects: [object] }) });
 }

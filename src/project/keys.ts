@@ -125,6 +125,12 @@ export function humanKeyFiles({ keys }: Layout): Map<string, string[]> {
   return found;
 }
 
+/** The public keys in the files of this name. */
+export function humanKeysHere(layout: Layout, name: string): string[] {
+  const files = humanKeyFiles(layout).get(name) ?? [];
+  return files.map((path) => readHumanKey(name, readKeyFile(path)).public_key);
+}
+
 /** Opens the key of this person that is enrolled. Of several, the one that the passphrase opens. */
 export async function openHumanKey(
   layout: Layout,

@@ -22,6 +22,10 @@ export interface Layout {
   readonly execute_lock: string;
   /** When each token was used last. It decides nothing. */
   readonly token_uses: string;
+  /** Of signed requests that were answered, until they are too old. */
+  readonly nonces: string;
+  /** Where a service answers the terminals of its own account. */
+  readonly serve_socket: string;
   readonly config: string;
   readonly policies: string;
   readonly simulations: string;
@@ -41,6 +45,8 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     serve_lock: join(own, 'serve.lock'),
     execute_lock: join(own, 'execute.lock'),
     token_uses: join(own, 'token-uses.json'),
+    nonces: join(own, 'serve.nonces'),
+    serve_socket: join(own, 'serve.sock'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),
     simulations: join(root, 'simulations'),

@@ -1,6 +1,6 @@
 import type { Reason } from './reason.ts';
 
-/** 1200 to 1999: what a plan, a policy, a token or a simulation says is wrong. */
+/** 1200 to 1999: what a plan, an enrolment, a policy, a token or a simulation says is wrong. */
 export const contentReasons = {
   SQL_EMPTY: [1200, 'The SQL holds no statement.', 'Write at least one statement.'],
   SQL_MALFORMED: [
@@ -28,6 +28,11 @@ export const contentReasons = {
     1206,
     'DuckDB could not run a statement.',
     'Nothing was changed. Correct the statement that the message names.',
+  ],
+  ENROLMENT_UNKNOWN: [
+    1210,
+    'There is no such enrolment of a passkey now: it is over, was dropped, or belongs to another service.',
+    'Begin a new one with `keyturn credential add --passkey`.',
   ],
   PLAN_ACTION_DUPLICATE: [1250, 'The plan uses one action id twice.', 'Give each action an id of its own.'],
   PLAN_PATH_UNCLEAR: [

@@ -155,4 +155,9 @@ export const dependencyReasons = {
     'This step was dispatched before, under the same idempotency key.',
     'Nothing was done. `keyturn agent status CORRELATION` shows what came of it.',
   ],
+  SERVICE_MISSING: [
+    4205,
+    'No service of this project answers on this machine.',
+    'Start `keyturn serve` in another terminal, then run the command again.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -176,6 +176,16 @@ export const permissionReasons = {
     'A statement reached for a file, the network or a setting that it may not have.',
     'Use only the tables of the database and the folders that were made readable.',
   ],
+  MESSAGE_SIGNATURE_INVALID: [
+    3205,
+    'The signature of the request is not one that holds here now.',
+    'Sign the request again as docs/http.md says, with a key that is enrolled and for this ledger.',
+  ],
+  MESSAGE_REPLAYED: [
+    3206,
+    'A request with this signature came before, or it is too old.',
+    'Sign each request by itself, with a new nonce, and send it at once.',
+  ],
   AUDITOR_ACTS: [
     3210,
     'An auditor reads everything and acts on nothing.',

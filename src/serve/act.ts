@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import type { JsonObject } from '../canonical/json.ts';
@@ -7,31 +8,30 @@ import { refuse } from '../refusal.ts';
 import { answerWith } from './answer.ts';
 import type { Route } from './route.ts';
 
-const time = z.iso.datetime({ precision: 3 });
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+export const actTime = z.iso.datetime({ precision: 3 });
+export const actDigest = z.string().regex(/^[0-9a-f]{64}$/);
+/** What a passkey answered to a touch. */
+export const webAssertion = z.strictObject({
+  authenticator_data: z.string(),
+  client_data: z.string(),
+  signature: z.string(),
+  touch: z.array(actDigest).max(limits.touch_acts).nullable(),
+});
 /** An Ed25519 signature in base64, or what a passkey answered. What it is worth is verified with the act. */
-const proof = z.union([
-  z.string().max(1_024),
-  z.strictObject({
-    authenticator_data: z.string(),
-    client_data: z.string(),
-    signature: z.string(),
-    touch: z.array(digest).nullable(),
-  }),
-]);
+export const webProof = z.union([z.string().max(1_024), webAssertion]);
 /** A new key signs what makes it known, too. */
 const holder = z.strictObject({
   name: z.string(),
   public_key: z.string(),
   /** With a finished act only. */
-  proofs: z.array(proof).max(100).optional(),
+  proofs: z.array(webProof).max(100).optional(),
 });
 
-const request = z.record(z.string(), z.unknown());
-const drawn = z.strictObject({
+export const actRequest = z.record(z.string(), z.unknown());
+export const drawnAct = z.strictObject({
   by: z.string(),
   key: z.string(),
-  at: time,
+  at: actTime,
   id: z.string(),
   /** What is signed: each is a text of canonical JSON. */
   statements: z.array(z.string()).min(1).max(100),
@@ -40,35 +40,45 @@ const drawn = z.strictObject({
 /** What an act is asked with: first who would sign it, then the draft with the proofs of its statements. */
 export const actAsked = z.union([
   z.strictObject({
-    request,
+    request: actRequest,
     by: z.string(),
     /** Which of their keys; needed where they have several. */
     key: z.string().optional(),
     holder: holder.optional(),
   }),
   z.strictObject({
-    request,
-    draft: drawn,
-    proofs: z.array(proof).min(1).max(100),
+    request: actRequest,
+    draft: drawnAct,
+    proofs: z.array(webProof).min(1).max(100),
     holder: holder.optional(),
   }),
 ]);
 
 /** An act up to its signature. Nothing was written. */
 export const actDraft = z.strictObject({
-  draft: drawn,
+  draft: drawnAct,
   /** SHA-256 of each statement. */
-  digests: z.array(digest),
+  digests: z.array(actDigest),
   /** What a passkey signs for all of them, as base64url. */
   challenge: z.string(),
   /** Until when it can be finished. */
-  deadline: time,
+  deadline: actTime,
+  /** The request with what the service chose: it is finished with this one. Absent where nothing was to be chosen. */
+  request: actRequest.optional(),
 });
 
-type Asked = z.output<typeof actAsked>;
+export type ActAsked = z.output<typeof actAsked>;
+
+/** Who asks for an act. A named one asks for no act of somebody else; the session of a link says who signs. */
+export type ActCaller = { readonly name: string | null };
 
 /** A human act over HTTP is a draft, and then the same with a proof. Nothing else speaks for a human here. */
-export async function answerAct(keyturn: Keyturn, route: Route, body: JsonObject): Promise<Response> {
+export async function answerAct(
+  keyturn: Keyturn,
+  route: Route,
+  body: JsonObject,
+  caller: ActCaller,
+): Promise<Response> {
   const parsed = actAsked.safeParse(body);
   if (!parsed.success)
     refuse(
@@ -76,22 +86,58 @@ export async function answerAct(keyturn: Keyturn, route: Route, body: JsonObject
       'An act is {request, by}; or, to finish it, {request, draft, proofs}. See /openapi.json.',
     );
   const asked = parsed.data;
-  if ('draft' in asked) {
-    const done = await keyturn.finish(
-      asked.draft,
-      asked.proofs as Proof[],
-      acting(keyturn, route, asked, asked.draft.by),
-    );
-    return answerWith(route.verb.output(), done);
-  }
+  if ('draft' in asked)
+    return answerWith(route.verb.output(), await finishAct(keyturn, route, asked, caller));
+  return answerWith(actDraft, await drawAct(keyturn, route, asked, caller), 202);
+}
+
+/** Up to its signature. Nothing is written. */
+export async function drawAct(
+  keyturn: Keyturn,
+  route: Route,
+  asked: Extract<ActAsked, { by: string }>,
+  caller: ActCaller,
+): Promise<z.output<typeof actDraft>> {
+  requireOwn(caller, asked.by);
   const key = asked.key ?? (await keyOf(keyturn, asked.by));
+  const request = withNonce(route, asked.request);
   const who = { name: asked.by, public_key: key };
-  const draft = await keyturn.draft(who, acting(keyturn, route, asked, asked.by));
-  return answerWith(actDraft, { draft, ...signingOf(draft) }, 202);
+  const draft = await keyturn.draft(who, acting(keyturn, route, { ...asked, request }, asked.by));
+  return {
+    draft: { ...draft, statements: [...draft.statements] },
+    ...signingOf(draft),
+    ...(request !== asked.request && { request }),
+  };
+}
+
+export function finishAct(
+  keyturn: Keyturn,
+  route: Route,
+  asked: Extract<ActAsked, { draft: object }>,
+  caller: ActCaller,
+): Promise<unknown> {
+  const { draft, proofs } = asked;
+  requireOwn(caller, draft.by);
+  return keyturn.finish(draft, proofs as Proof[], acting(keyturn, route, asked, draft.by));
+}
+
+function requireOwn({ name }: ActCaller, by: string): void {
+  if (name !== null && name !== by) refuse('CALLER_OTHER', `"${name}" asks for no act of "${by}".`);
+}
+
+/** What makes a proposal its own is chosen here where the caller did not, and told with the draft. */
+function withNonce({ members }: Route, request: ActAsked['request']): ActAsked['request'] {
+  if (!Object.hasOwn(members(), 'nonce') || Object.hasOwn(request, 'nonce')) return request;
+  return { ...request, nonce: randomBytes(16).toString('base64') };
 }
 
 /** The act of the table, as this human may ask for it, in the account in which the link of the service was printed. */
-function acting(keyturn: Keyturn, { namespace, name, verb }: Route, { request, holder }: Asked, by: string) {
+function acting(
+  keyturn: Keyturn,
+  { namespace, name, verb }: Route,
+  { request, holder }: ActAsked,
+  by: string,
+) {
   const takes_holder = (verb.here as readonly string[]).includes('holder');
   if (holder && !takes_holder) refuse('SHAPE_INVALID', 'This act takes no holder.');
   let is_proven = false;
@@ -120,14 +166,17 @@ function plain(request: Readonly<Record<string, unknown>>, here: readonly string
   return request;
 }
 
-async function keyOf(keyturn: Keyturn, by: string): Promise<string> {
+/** Which key is meant where none is named. */
+export async function keyOf(keyturn: Keyturn, by: string): Promise<string> {
   const { principals } = await keyturn.people.list();
   const found = principals.find(({ name }) => name === by);
   return onlyKeyOf(found ?? refuse('PRINCIPAL_UNKNOWN', `"${by}" is not enrolled.`));
 }
 
 /** The signature of a proposer says no deadline, also where an act stands beside it: each is counted from when it was drawn up. */
-function signingOf({ statements, at }: Draft) {
+export function signingOf(...drafts: readonly Pick<Draft, 'statements' | 'at'>[]) {
+  const statements = drafts.flatMap((one) => one.statements);
+  const at = drafts.map((one) => one.at).sort()[0]!;
   const digests = statements.map((one) => sha256(Buffer.from(one, 'utf8')));
   const challenge = challengeOf(digests[0]!, digests.length === 1 ? null : digests);
   const deadline = new Date(Date.parse(at) + limits.act_wait_s * 1000).toISOString();

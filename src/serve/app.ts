@@ -6,28 +6,45 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { answerAct } from './act.ts';
 import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
 import { bodyOf } from './body.ts';
-import { COOKIE, callerIn, type WebCaller, webFaceFor } from './caller.ts';
+import { actorOf, COOKIE, callerIn, requireStill, type WebCaller, webFaceFor } from './caller.ts';
+import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
+import { linkRoutes } from './enrolling.ts';
+import type { Enrolments } from './enrolment.ts';
+import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
-import { requireHost, requireOwnPage } from './guard.ts';
+import { requireHost, requireOwnPage, type Site } from './guard.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE, SCRIPT } from './page.ts';
 import { requestIn } from './query.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
+import { actsIn, drawTogether, finishTogether } from './together.ts';
+import type { Vouched } from './vouched.ts';
 import { waited, waitOf } from './wait.ts';
 
 export interface Door {
   readonly keyturn: Keyturn;
   readonly sessions: Sessions;
-  readonly hosts: ReadonlySet<string>;
+  readonly enrolments: Enrolments<Vouched>;
+  readonly site: Site;
+  /** Only an account of this machine gets here, by a socket: it is whoever opens the link, and no browser. */
+  readonly is_local: boolean;
   /** Why the service is not ready; none where it is. */
   readonly reasons: () => Promise<readonly ReasonCode[]>;
   /** The service stops: whoever waits is answered. */
   readonly stopping: AbortSignal;
 }
 
-const linkAsked = z.strictObject({ link: z.string() });
-const session = z.strictObject({ expires_at: z.iso.datetime({ precision: 3 }) });
+const linkAsked = z.strictObject({
+  link: z.string(),
+  /** Whether the session has a second secret, which each request of it shows in the header Keyturn-Page. */
+  bound: z.boolean().default(false),
+});
+const session = z.strictObject({
+  expires_at: z.iso.datetime({ precision: 3 }),
+  /** Of a bound session: for the page alone. */
+  page: z.string().optional(),
+});
 const health = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()).readonly() });
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
@@ -46,7 +63,7 @@ export function appOf(door: Door): Hono {
   };
 
   app.use('*', async ({ req }, next) => {
-    requireHost(req.raw, door.hosts);
+    if (!door.is_local) requireHost(req.raw, door.site);
     await next();
   });
   at(['GET'], '/livez', () => respond('live\n', 200, { 'content-type': 'text/plain' }));
@@ -59,8 +76,8 @@ export function appOf(door: Door): Hono {
   at(['GET'], '/enter.js', () => respond(SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
   at(['POST'], '/v1/session', (request) => openSession(door, request));
   at(['GET'], '/v1/events', async (request) => {
-    const recheck = () => calling(door, request);
-    const caller = await recheck();
+    const caller = await calling(door, request);
+    const recheck = () => stillCalling(door, request, caller);
     // A HEAD would leave a stream that nobody reads.
     if (request.method !== 'GET') refuse('METHOD_WRONG');
     const { keyturn, stopping } = door;
@@ -72,6 +89,35 @@ export function appOf(door: Door): Hono {
     await calling(door, request);
     described ??= openApiOf(routes);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
+  });
+  at(['GET'], '/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
+  at(['GET'], '/enrol.js', () =>
+    respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
+  );
+  for (const { path, answer } of linkRoutes(door.enrolments))
+    at(['POST'], path, (request) => {
+      requireOwnPage(request, door.site);
+      return answer(request);
+    });
+  const acts = actsIn(routes);
+  const acting = async (request: Request) => {
+    const caller = actorOf(await calling(door, request)) ?? refuse('NOT_FOR_AGENTS');
+    return { caller, body: await bodyOf(request) };
+  };
+  const { keyturn, enrolments, site } = door;
+  for (const { path, answer } of vouching({ keyturn, enrolments, acts, origin: site.origin }))
+    at(['POST'], path, async (request) => {
+      const calls = await calling(door, request);
+      if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
+      return answer(await bodyOf(request), { name: calls.name });
+    });
+  at(['POST'], '/v1/acts/draft', async (request) => {
+    const { caller, body } = await acting(request);
+    return drawTogether(keyturn, acts, body, caller);
+  });
+  at(['POST'], '/v1/acts/finish', async (request) => {
+    const { caller, body } = await acting(request);
+    return finishTogether(keyturn, acts, body, caller);
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request) =>
@@ -88,18 +134,29 @@ export function appOf(door: Door): Hono {
   return app;
 }
 
-async function calling({ keyturn, sessions, hosts }: Door, request: Request): Promise<WebCaller> {
-  requireOwnPage(request, hosts);
+async function calling({ keyturn, sessions, site, is_local }: Door, request: Request): Promise<WebCaller> {
+  if (is_local) return { kind: 'session', name: null };
+  requireOwnPage(request, site);
   return callerIn(request, keyturn, sessions);
 }
 
-async function openSession({ sessions, hosts }: Door, request: Request): Promise<Response> {
-  requireOwnPage(request, hosts);
+/** A token, a key or a session can end while somebody waits. */
+async function stillCalling(door: Door, request: Request, caller: WebCaller): Promise<void> {
+  if (!door.is_local) await requireStill(caller, request, door.keyturn, door.sessions);
+}
+
+async function openSession({ sessions, site }: Door, request: Request): Promise<Response> {
+  requireOwnPage(request, site);
   const asked = linkAsked.safeParse(await bodyOf(request));
   if (!asked.success) refuse('SHAPE_INVALID', 'A session is opened with {link}.');
-  const { secret, expires_at } = sessions.open(asked.data.link);
-  const cookie = `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict`;
-  return answerWith(session, { expires_at }, 200, { 'set-cookie': cookie });
+  const { link, bound } = asked.data;
+  const { secret, page, expires_at } = sessions.open(link, bound);
+  const answer = { expires_at, ...(page !== null && { page }) };
+  return answerWith(session, answer, 200, { 'set-cookie': cookieFor(secret, site) });
+}
+
+function cookieFor(secret: string, { is_public }: Site): string {
+  return `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict${is_public ? '; Secure' : ''}`;
 }
 
 async function answerVerb(door: Door, route: Route, request: Request): Promise<Response> {
@@ -110,8 +167,12 @@ async function answerVerb(door: Door, route: Route, request: Request): Promise<R
   const body: JsonObject = is_get
     ? requestIn(new URL(request.url).searchParams, route.query()!)
     : await bodyOf(request);
-  if (caller.kind === 'session' && verb.kind !== 'read')
-    return route.is_act ? answerAct(keyturn, route, body) : refuse('SESSION_READS');
+  if (caller.kind !== 'agent' && verb.kind !== 'read')
+    return route.is_act ? answerAct(keyturn, route, body, actorOf(caller)!) : refuse('SESSION_READS');
+  const actor = actorOf(caller);
+  // With its key, an agent proposes as a human acts: drawn up, signed, finished.
+  if (actor !== null && route.is_act && verb.kind === 'write' && isAct(body))
+    return answerAct(keyturn, route, body, actor);
   const asked = withIdempotencyKey(route, request, body);
   requireNoneOf(verb.here, asked);
   const face = webFaceFor(keyturn, caller) as unknown as Record<
@@ -121,11 +182,15 @@ async function answerVerb(door: Door, route: Route, request: Request): Promise<R
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
   const value = await waited(wait, face[namespace]![name]!({ ...asked, ...wait }));
   // A token or a session can end meanwhile.
-  if (wait) await calling(door, request);
+  if (wait) await stillCalling(door, request, caller);
   const output = verb.output();
   return is_get
     ? answerTagged(output, value, request.headers.get('if-none-match'))
     : answerWith(output, value);
+}
+
+function isAct(body: JsonObject): boolean {
+  return Object.hasOwn(body, 'request') && (Object.hasOwn(body, 'by') || Object.hasOwn(body, 'draft'));
 }
 
 /** What only the door gives cannot be given in the request. */

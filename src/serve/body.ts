@@ -11,14 +11,14 @@ export async function bodyOf(request: Request): Promise<JsonObject> {
     refuse('MEDIA_TYPE_WRONG');
   const said = Number(headers.get('content-length') ?? 0);
   if (said > limits.json_bytes) refuse('INPUT_TOO_LARGE', `The body has ${said} bytes.`);
-  const value = parseJson(await bytesOf(request));
+  const value = parseJson(await bodyBytes(request));
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     refuse('SHAPE_INVALID', 'The body is not a JSON object.');
   return value as JsonObject;
 }
 
 /** As much as may come, whatever the header said. */
-async function bytesOf({ body }: Request): Promise<Uint8Array> {
+export async function bodyBytes({ body }: Request): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {

@@ -1,32 +1,88 @@
-import type { Face, Keyturn } from '../keyturn.ts';
+import { sha256 } from '../canonical/digest.ts';
+import { publicKeyOf, verifyEd25519 } from '../canonical/ed25519.ts';
+import type { Account, Face, Keyturn } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import type { ActCaller } from './act.ts';
+import { bodyBytes } from './body.ts';
+import {
+  type MessageSignature,
+  messageSignatureIn,
+  requireContentDigest,
+  signatureBase,
+} from './message-signature.ts';
 import type { Sessions } from './session.ts';
 
 /** Who a request comes from, and by what it showed that. */
 export type WebCaller =
-  | { readonly kind: 'agent'; readonly name: string }
-  /** The person in whose account the service runs, who opened its link. It reads; each act has a proof of its own. */
-  | { readonly kind: 'session' };
+  /** By a token, or by a key: then `key` is that. */
+  | { readonly kind: 'agent'; readonly name: string; readonly key: string | null }
+  /** By a key. It reads; each act has a proof of its own. */
+  | { readonly kind: 'human'; readonly name: string; readonly key: string }
+  /** Who opened a link: without a name, the person in whose account the service runs. It reads; each act has a proof of its own. */
+  | { readonly kind: 'session'; readonly name: string | null };
 
 export const COOKIE = 'keyturn_session';
+export const PAGE_HEADER = 'keyturn-page';
 
 /** Nothing is answered to a caller who shows nothing. What is shown and does not hold is not passed over for something else. */
-export async function callerIn(
-  { headers, method }: Request,
-  keyturn: Keyturn,
-  sessions: Sessions,
-): Promise<WebCaller> {
+export async function callerIn(request: Request, keyturn: Keyturn, sessions: Sessions): Promise<WebCaller> {
+  const { headers, method } = request;
   const authorization = headers.get('authorization');
+  const signature = messageSignatureIn(request);
+  if (signature !== null) {
+    if (authorization !== null) refuse('MESSAGE_SIGNATURE_INVALID', 'A signed request shows no token.');
+    return signerOf(request, signature, keyturn);
+  }
   if (authorization !== null) {
     const [, token = ''] = /^Bearer ([!-~]{1,256})$/i.exec(authorization) ?? [];
-    return { kind: 'agent', name: (await keyturn.callerWith(token)) ?? refuse('TOKEN_INVALID') };
+    return { kind: 'agent', name: (await keyturn.callerWith(token)) ?? refuse('TOKEN_INVALID'), key: null };
   }
   const secret = cookieIn(headers.get('cookie') ?? '');
   if (secret === null) return refuse('CALLER_UNPROVEN');
-  if (!sessions.has(secret)) refuse('TOKEN_INVALID', 'The session is over.');
+  const session = sessions.of({ secret, page: headers.get(PAGE_HEADER) });
+  if (session === undefined) refuse('TOKEN_INVALID', 'The session is over, or its second secret is missing.');
   // A cookie is sent along by the browser, whichever page asks.
   if (method !== 'GET' && !saysSameOrigin(headers)) refuse('ORIGIN_FOREIGN');
-  return { kind: 'session' };
+  return { kind: 'session', name: session.name };
+}
+
+/** Refuses a caller who is none any more. A signature counts once, so of a signer only the key is looked at again. */
+export async function requireStill(
+  caller: WebCaller,
+  request: Request,
+  keyturn: Keyturn,
+  sessions: Sessions,
+): Promise<void> {
+  if (caller.kind === 'session' || caller.key === null) {
+    await callerIn(request, keyturn, sessions);
+    return;
+  }
+  const known = await keyturn.keysOf(caller.name);
+  if (!known?.keys.includes(caller.key)) refuse('MESSAGE_SIGNATURE_INVALID', 'The key was revoked.');
+}
+
+/** Who signed the request: for this ledger and this address, now, and for the first time. */
+async function signerOf(
+  request: Request,
+  signature: MessageSignature,
+  keyturn: Keyturn,
+): Promise<Exclude<WebCaller, { kind: 'session' }>> {
+  const { keyid, created, nonce, tag } = signature;
+  if (tag !== keyturn.origin)
+    refuse('MESSAGE_SIGNATURE_INVALID', `The signature is for another ledger than ${keyturn.origin}.`, {
+      ledger: keyturn.origin,
+    });
+  const now = keyturn.now().getTime();
+  const until = new Date((created + limits.message_signature_s) * 1000 + limits.clock_skew_ms);
+  if (created * 1000 > now + limits.clock_skew_ms || until.getTime() < now) refuse('MESSAGE_REPLAYED');
+  const known = (await keyturn.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
+  const base = signatureBase(request, signature);
+  const key = known.keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
+  if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
+  requireContentDigest(request.headers, await bodyBytes(request.clone()));
+  if (!keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until)) refuse('MESSAGE_REPLAYED');
+  return { kind: known.kind, name: keyid, key };
 }
 
 function cookieIn(text: string): string | null {
@@ -44,8 +100,20 @@ function saysSameOrigin(headers: Headers): boolean {
 
 /** The verbs, as this caller may ask for them. This is the one place where the door decides that. */
 export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
-  if (caller.kind === 'session') return keyturn;
   const { name } = caller;
-  // Whoever has the token is another one than whoever has an account here. It is no proof, as an account is none.
-  return keyturn.as({ name, account: { host: `token:${name}`, machine: null, uid: -1, user: name } });
+  if (name === null) return keyturn;
+  return keyturn.as({ name, account: accountFor(keyturn, caller) });
+}
+
+/** Whoever has the token or the key of an agent is another one than whoever has an account here. It is no proof, as an account is none. */
+function accountFor(keyturn: Keyturn, caller: WebCaller): Account | null {
+  if (caller.kind !== 'agent') return keyturn.account;
+  const { name, key } = caller;
+  return { host: `${key === null ? 'token' : 'key'}:${name}`, machine: null, uid: -1, user: name };
+}
+
+/** Who may ask for an act: any human; and an agent that has a key, for what an agent signs. */
+export function actorOf(caller: WebCaller): ActCaller | null {
+  if (caller.kind === 'agent') return caller.key === null ? null : { name: caller.name };
+  return { name: caller.name };
 }

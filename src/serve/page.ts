@@ -18,9 +18,11 @@ export const SCRIPT = `'use strict';
   const answer = await fetch('/v1/session', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ link }),
+    body: JSON.stringify({ link, bound: true }),
   });
   const told = await answer.json();
+  // The second secret of the session, for this page alone: each request shows it in the header Keyturn-Page.
+  if (answer.ok) sessionStorage.setItem('keyturn-page', told.page);
   document.getElementById('told').textContent = answer.ok
     ? 'This browser may read until ' + told.expires_at + '. /openapi.json says what.'
     : told.detail + ' ' + told.advice;

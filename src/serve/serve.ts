@@ -4,8 +4,11 @@ import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { appOf } from './app.ts';
-import { hostsOf } from './guard.ts';
+import { enrolmentsOf } from './enrolment.ts';
+import { siteOf } from './guard.ts';
+import { listenLocally } from './local.ts';
 import { sessionsOf } from './session.ts';
+import type { Vouched } from './vouched.ts';
 
 /** Fixed, because a passkey belongs to an exact origin. */
 export const PORT = 7717;
@@ -14,6 +17,8 @@ export interface ServeRequest {
   /** `localhost`: both loopback addresses, so that no other program of this machine takes the one that we leave. */
   readonly host?: string;
   readonly port?: number;
+  /** The address that people and agents use, where a proxy with TLS stands before the service. */
+  readonly public_url?: string;
   /** How many tools run here at once; 0 for a service that runs none. */
   readonly most: number;
   /** How long runs and requests may take to end, once the signal came. */
@@ -35,21 +40,28 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const { servers, port } = await listen(host, request.port ?? PORT);
   const sessions = sessionsOf();
   const reasons = () => reasonsOf(keyturn, trouble.code);
-  const app = appOf({
+  const site = siteOf(host, port, request.public_url);
+  const door = {
     keyturn,
     sessions,
-    hosts: hostsOf(host, port),
+    site,
+    enrolments: enrolmentsOf<Vouched>(site),
+    is_local: false,
     reasons,
     stopping: stopping.signal,
-  });
+  };
+  const app = appOf(door);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   for (const server of servers) server.on('request', listener);
+  const near = getRequestListener(appOf({ ...door, is_local: true }).fetch, { overrideGlobalObjects: false });
+  const local = await listenLocally(keyturn.layout.serve_socket, near);
   const executing = most === 0 ? Promise.resolve() : keepExecuting(keyturn, request, trouble);
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const address = site.origin;
   request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
+  await local?.close();
   await Promise.all([executing, ...servers.map((server) => closed(server, grace_ms))]);
 }
 
@@ -87,7 +99,8 @@ async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-async function listen(host: string, wanted: number): Promise<{ servers: Server[]; port: number }> {
+/** At both loopback addresses for `localhost`. */
+export async function listen(host: string, wanted: number): Promise<{ servers: Server[]; port: number }> {
   const servers: Server[] = [];
   let port = wanted;
   try {
@@ -127,7 +140,8 @@ const SLOW = {
   maxHeaderSize: 16 * 1024,
 };
 
-async function closed(server: Server, grace_ms: number): Promise<void> {
+/** Ends a server, with some time for what is being answered. */
+export async function closed(server: Server, grace_ms: number): Promise<void> {
   const late = setTimeout(() => server.closeAllConnections(), grace_ms);
   // A caller who is told that the wait is over asks again over the same connection, which would keep the service up for all of the grace.
   server.keepAliveTimeout = 1;

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { type Category, explain, type ReasonCode, Refusal } from '../refusal.ts';
 
 /** What a category of reasons is in HTTP. */
@@ -14,6 +15,9 @@ const BY_CODE: { readonly [C in ReasonCode]?: number } = {
   CALLER_UNPROVEN: 401,
   TOKEN_INVALID: 401,
   LINK_SPENT: 401,
+  MESSAGE_SIGNATURE_INVALID: 401,
+  MESSAGE_REPLAYED: 401,
+  ENROLMENT_UNKNOWN: 404,
   ROUTE_UNKNOWN: 404,
   INTENT_NOT_FOUND: 404,
   PRINCIPAL_UNKNOWN: 404,
@@ -57,6 +61,18 @@ export function httpStatusOf(code: ReasonCode): number {
 export const REFUSED: readonly number[] = [
   ...new Set([...Object.values(BY_CATEGORY), ...Object.values(BY_CODE)]),
 ].sort((a, b) => a - b);
+
+/** The same where a refusal stands in an answer. */
+export const problemTold = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  number: z.int(),
+  advice: z.string(),
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
 
 /** A refusal as RFC 9457 has it. */
 export interface Problem {

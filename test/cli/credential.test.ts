@@ -49,7 +49,7 @@ describe('keyturn credential', () => {
     const add = (...words: string[]) => project.run('credential', 'add', ...words, ...reason);
     const revoke = (...words: string[]) => project.run('credential', 'revoke', ...words, ...reason);
     expectError('USAGE', await add());
-    expectError('USAGE', await add('--label', 'phone', '--passkey'));
+    expectError('NO_TERMINAL', await add('--label', 'phone', '--passkey'));
     expectError('NAME_MALFORMED', await add('--label', 'a\u202eb'));
     expectError('PRINCIPAL_UNKNOWN', await add('eve', '--label', 'x'));
     expectError('NOT_HUMAN', await add('bot', '--label', 'x'));

@@ -7,9 +7,11 @@ import {
   enrolled,
   FLAGS,
   type SoftKey,
+  sha256Of,
   signedBy,
   softKey,
   touched,
+  url,
   type Wish,
 } from '../identity/authenticator.ts';
 
@@ -42,5 +44,34 @@ export function passkeySigner(name: string, passkey: SoftPasskey, wish: Wish = {
     name,
     public_key: passkey.credential.public_key,
     sign: async (statements) => touch(passkey, statements, wish),
+  };
+}
+
+const COSE = { ES256: -7, EdDSA: -8, RS256: -257 } as const;
+
+/** What a browser answers where a passkey is made. */
+export function registration(
+  { key, credential }: SoftPasskey,
+  challenge: string,
+  origin: string,
+  other: Readonly<Record<string, unknown>> = {},
+) {
+  const id = Buffer.from(credential.credential_id, 'base64url');
+  const header = Buffer.from([
+    FLAGS.UP | FLAGS.UV | FLAGS.AT | (credential.can_sync ? FLAGS.BE : 0),
+    0,
+    0,
+    0,
+    0,
+  ]);
+  const length = Buffer.from([id.length >> 8, id.length & 0xff]);
+  const data = [sha256Of(credential.rp_id), header, Buffer.alloc(16), length, id, Buffer.from([0xa0])];
+  const client = { type: 'webauthn.create', challenge, origin, crossOrigin: false, ...other };
+  return {
+    credential_id: credential.credential_id,
+    public_key: credential.public_key,
+    algorithm: COSE[key.algorithm],
+    authenticator_data: url(Buffer.concat(data)),
+    client_data: url(JSON.stringify(client)),
   };
 }

@@ -6,6 +6,7 @@ import {
   Keyturn,
   keyCredential,
   type Principal,
+  type Result as Verb,
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -15,18 +16,18 @@ import { reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
+import { addPasskey } from './passkey.ts';
 
-/** A further key file: of the one who acts, or of a human who lost all that they had. */
+/** A further key file or passkey: of the one who acts, or of a human who lost all that they had. */
 export function add(call: Call): Promise<Answer> {
   const { passkey, as } = call.options;
   const [reason, label] = [call.options.reason!, call.options.label!];
-  if (passkey)
-    refuse('USAGE', 'A passkey is added in a browser, and this version has no service for that yet.');
   Keyturn.requireLabel(label);
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, as);
     const [name = by] = call.operands;
     requireAddable(await principalOf(keyturn, name), by);
+    if (passkey) return told(name, label, await addPasskey(keyturn, { name, by, label, reason }));
     const result = await atTerminal(async (terminal) => {
       const signer = await unlock(keyturn, terminal, by);
       const passphrase = await newPassphrase(terminal, name, keyturn.layout.root);
@@ -34,9 +35,13 @@ export function add(call: Call): Promise<Answer> {
       const credential = keyCredential(holder.public_key, label);
       return keyturn.people.addCredential({ name, credential, reason, signer, holder });
     });
-    const lines = [`[OK] ${name} can sign with "${label}" from now on`];
-    return { result, lines: [...lines, ...fields([['Public key', result.public_key]])] };
+    return told(name, label, result);
   });
+}
+
+function told(name: string, label: string, result: Verb<'people.addCredential'>): Answer {
+  const lines = [`[OK] ${name} can sign with "${label}" from now on`];
+  return { result, lines: [...lines, ...fields([['Public key', result.public_key]])] };
 }
 
 /** Before a passphrase is typed. The store looks again. */

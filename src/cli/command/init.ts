@@ -9,14 +9,17 @@ import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
+import { untilStopped } from '../until-stopped.ts';
 
 export async function init(call: Call): Promise<Answer> {
   const at = resolve(folderOf(call));
   const name = call.options.name ?? userInfo().username.toLowerCase();
   Keyturn.requireName(name);
+  const { passkey, label, port } = call.options;
+  if (!passkey && (label !== undefined || port !== undefined))
+    refuse('USAGE', '--label and --port go with --passkey.');
   if (existsSync(join(at, '.keyturn'))) refuse('PROJECT_EXISTS');
-  const passphrase = await atTerminal((terminal) => newPassphrase(terminal, name, at));
-  const keyturn = await Keyturn.init({ at, name, passphrase });
+  const keyturn = await (passkey ? byPasskey(call, at, name) : byKeyFile(at, name));
   try {
     const { key: fingerprint } = await keyturn.ledger.head();
     const result: Result<'init'> = { project: at, name, ledger_key: fingerprint };
@@ -24,6 +27,31 @@ export async function init(call: Call): Promise<Answer> {
   } finally {
     await keyturn.close();
   }
+}
+
+async function byKeyFile(at: string, name: string): Promise<Keyturn> {
+  const passphrase = await atTerminal((terminal) => newPassphrase(terminal, name, at));
+  return Keyturn.init({ at, name, passphrase });
+}
+
+/** Whoever has this terminal gets the link, and is trusted with what it founds. */
+function byPasskey({ options }: Call, at: string, name: string): Promise<Keyturn> {
+  const { port, label = 'passkey' } = options;
+  return atTerminal(async (terminal) => {
+    const { foundWithPasskey } = await import('../../serve/founding.ts');
+    const { portOf } = await import('../../serve/serve.ts');
+    const { signal, letGo } = untilStopped();
+    try {
+      return await foundWithPasskey({
+        ...{ at, name, label, signal },
+        ...(port !== undefined && { port: portOf(port) }),
+        onListening: (link) =>
+          terminal.write(`There is no project yet. Open within 10 minutes, in your browser:\n${link}\n`),
+      });
+    } finally {
+      letGo();
+    }
+  });
 }
 
 function welcome({ project, name, ledger_key }: Result<'init'>): string[] {

@@ -5,8 +5,16 @@ export const PEOPLE: readonly Spec[] = [
   {
     name: 'init',
     about: 'make this folder a project, with you as its first human',
-    options: [{ flags: '--name <name>', about: 'your name; without it the name of your account' }],
-    examples: ['keyturn init --name alice'],
+    options: [
+      { flags: '--name <name>', about: 'your name; without it the name of your account' },
+      { flags: '--passkey', about: 'by a passkey in a browser on this machine, in place of a key file' },
+      { flags: '--label <text>', about: 'what you call the passkey' },
+      {
+        flags: '--port <number>',
+        about: 'the port that the passkey is for, as in `keyturn serve`; 7717 unless told',
+      },
+    ],
+    examples: ['keyturn init --name alice', 'keyturn init --name alice --passkey'],
     load: async () => (await import('../command/init.ts')).init,
   },
   {
@@ -54,16 +62,17 @@ export const PEOPLE: readonly Spec[] = [
   },
   {
     name: 'credential add',
-    about: 'add a further key file of yours, or one for a human who lost all',
+    about: 'add a further key file or passkey of yours, or one for a human who lost all',
     operands: [{ name: '[name]', about: 'whose it is; without it yours' }],
     options: [
       { flags: '--label <text>', about: 'what you call it, such as "laptop"', required: true },
-      { flags: '--passkey', about: 'a passkey in place of a key file; not available yet' },
+      { flags: '--passkey', about: 'a passkey in place of a key file; `keyturn serve` must run here' },
       reason,
       as,
     ],
     examples: [
       'keyturn credential add --label "new laptop" --reason "the old one is retired"',
+      'keyturn credential add --passkey --label phone --reason "to approve on the way"',
       'keyturn credential add bob --as alice --label laptop --reason "bob lost his"',
     ],
     load: async () => (await import('../command/credential.ts')).add,

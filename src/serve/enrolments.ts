@@ -1,0 +1,104 @@
+import type * as z from 'zod';
+import type { JsonObject } from '../canonical/json.ts';
+import type { Keyturn, Proof } from '../keyturn.ts';
+import { refuse } from '../refusal.ts';
+import { type ActCaller, signingOf } from './act.ts';
+import { answerWith } from './answer.ts';
+import type { Enrolments, OpenEnrolment } from './enrolment.ts';
+import {
+  enrolmentAsked,
+  enrolmentFinish,
+  enrolmentNamed,
+  enrolmentOpened,
+  enrolmentsListed,
+} from './enrolment-shape.ts';
+import type { Route } from './route.ts';
+import { type Vouched, vouchedFor } from './vouched.ts';
+
+/** What a human who is known here asks for about passkeys that are being enrolled. Nothing of it writes but the finish. */
+export interface VouchRoute {
+  readonly path: string;
+  readonly about: string;
+  readonly input: z.ZodType;
+  readonly output: z.ZodType | null;
+  readonly answer: (body: JsonObject, caller: ActCaller) => Promise<Response>;
+}
+
+export interface VouchDoor {
+  readonly keyturn: Keyturn;
+  readonly enrolments: Enrolments<Vouched>;
+  /** The acts of the table, by name. */
+  readonly acts: ReadonlyMap<string, Route>;
+  readonly origin: string;
+}
+
+export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): readonly VouchRoute[] {
+  return [
+    {
+      path: '/v1/enrolments/open',
+      about: 'Begin the enrolment of a passkey. The link is for the browser of its owner.',
+      input: enrolmentAsked,
+      output: enrolmentOpened,
+      answer: async (body, caller) => {
+        const vouched = await vouchedFor(keyturn, acts, parsed(enrolmentAsked, body), caller);
+        const { secret, enrolment } = enrolments.open(vouched);
+        const { enrolment_id, expires_at } = enrolment;
+        return answerWith(enrolmentOpened, {
+          enrolment_id,
+          link: `${origin}/enrol#link=${secret}`,
+          expires_at,
+        });
+      },
+    },
+    {
+      path: '/v1/enrolments/list',
+      about: 'Passkeys that are being enrolled, with what is to be signed by whoever vouches.',
+      input: enrolmentNamed.partial(),
+      output: enrolmentsListed,
+      answer: async (body) => {
+        const { enrolment_id } = parsed(enrolmentNamed.partial(), body);
+        const all = enrolment_id === undefined ? enrolments.all() : [enrolments.withId(enrolment_id)];
+        return answerWith(enrolmentsListed, { enrolments: all.map(told) });
+      },
+    },
+    {
+      path: '/v1/enrolments/finish',
+      about: 'Vouch for a passkey: the proof of the credential that the enrolment names.',
+      input: enrolmentFinish,
+      output: null,
+      answer: async (body, caller) => {
+        const { enrolment_id, proofs } = parsed(enrolmentFinish, body);
+        const { ceremony } = enrolments.withId(enrolment_id);
+        const { route, value } = await ceremony.finish(proofs as Proof[], caller);
+        return answerWith(route.verb.output(), value);
+      },
+    },
+    {
+      path: '/v1/enrolments/drop',
+      about: 'End an enrolment. Its link leads nowhere any more.',
+      input: enrolmentNamed,
+      output: enrolmentNamed,
+      answer: async (body) => {
+        const named = parsed(enrolmentNamed, body);
+        enrolments.drop(named.enrolment_id);
+        return answerWith(enrolmentNamed, named);
+      },
+    },
+  ];
+}
+
+function parsed<T>(schema: z.ZodType<T>, body: JsonObject): T {
+  const found = schema.safeParse(body);
+  return found.success ? found.data : refuse('SHAPE_INVALID', 'This is no enrolment. See docs/http.md.');
+}
+
+function told({ enrolment_id, ceremony, expires_at, passkey }: OpenEnrolment<Vouched>): object {
+  const { asked, name, label, by, key } = ceremony;
+  const draft = ceremony.pending();
+  return {
+    ...{ enrolment_id, kind: asked.kind, name, label, by, key, expires_at },
+    status: ceremony.status(),
+    passkey: passkey(),
+    pending: draft && { draft, ...signingOf(draft) },
+  };
+}

@@ -1,0 +1,165 @@
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { answerProblem, respond } from './answer.ts';
+import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
+import { linkRoutes } from './enrolling.ts';
+import { type Ceremony, enrolmentsOf, type ToSign } from './enrolment.ts';
+import { requireHost, requireOwnPage, siteOf } from './guard.ts';
+import { closed, listen, PORT } from './serve.ts';
+
+export interface FoundRequest {
+  readonly at: string;
+  readonly name: string;
+  readonly label: string;
+  readonly port?: number;
+  readonly signal: AbortSignal;
+  readonly onListening: (link: string) => void;
+}
+
+/**
+ * A project by a passkey. The terminal that prints the link is the root of trust: until the passkey that its link makes has signed what a
+ * project begins with, there is no project.
+ */
+export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> {
+  const { at, name, label, signal } = request;
+  Keyturn.requireName(name);
+  Keyturn.requireLabel(label);
+  const { servers, port } = await listen('localhost', request.port ?? PORT);
+  const site = siteOf('localhost', port);
+  const enrolments = enrolmentsOf<Founding>(site);
+  const founding = foundingOf(at, name, label);
+  const { secret } = enrolments.open(founding);
+  const app = new Hono();
+  app.use('*', async ({ req }, next) => {
+    requireHost(req.raw, site);
+    await next();
+  });
+  app.get('/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
+  app.get('/enrol.js', () =>
+    respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
+  );
+  for (const { path, answer } of linkRoutes(enrolments))
+    app.post(path, ({ req }) => {
+      requireOwnPage(req.raw, site);
+      return answer(req.raw);
+    });
+  app.onError((error) => answerProblem(error));
+  app.notFound(() => answerProblem(new Refusal('ROUTE_UNKNOWN')));
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  for (const server of servers) server.on('request', listener);
+  try {
+    request.onListening(`${site.origin}/enrol#link=${secret}`);
+    return await founding.founded(signal);
+  } finally {
+    await Promise.all(servers.map((server) => closed(server, GRACE_MS)));
+  }
+}
+
+/** For the page to hear that it is done. */
+const GRACE_MS = 1_500;
+
+interface Founding extends Ceremony {
+  /** The project, once it is there. */
+  founded(signal: AbortSignal): Promise<Keyturn>;
+}
+
+interface Asked {
+  readonly statements: readonly Uint8Array[];
+  readonly at: string;
+  readonly answer: (proofs: readonly Proof[]) => void;
+  readonly giveUp: (why: unknown) => void;
+}
+
+interface Attempt {
+  readonly passkey: Passkey;
+  readonly asked: Promise<Asked>;
+  readonly project: Promise<Keyturn>;
+}
+
+function foundingOf(at: string, name: string, label: string): Founding {
+  let attempt: Attempt | null = null;
+  let is_founded = false;
+  const done = later<Keyturn>();
+  const ended = async () => {
+    const before = attempt;
+    attempt = null;
+    if (before === null) return;
+    const asked = await before.asked.catch(() => null);
+    asked?.giveUp(new Refusal('ACT_LATE'));
+    await before.project.catch(() => {});
+  };
+  return {
+    name,
+    label,
+    known: async () => [],
+    draw: async (passkey): Promise<ToSign> => {
+      if (is_founded) refuse('PROJECT_EXISTS');
+      await ended();
+      attempt = attemptOf(at, name, passkey);
+      const { statements, at: time } = await Promise.race([attempt.asked, attempt.project.then(never)]);
+      return { statements: statements.map((one) => Buffer.from(one).toString('utf8')), at: time };
+    },
+    prove: async (proofs) => {
+      const current = attempt ?? refuse('ACT_CHANGED', 'Nothing was drawn up to sign.');
+      const { passkey, project } = current;
+      const { statements, answer } = await current.asked;
+      if (proofs.length !== statements.length)
+        refuse('SIGNATURE_INVALID', 'There is not one proof for each act.');
+      for (const [i, one] of statements.entries()) {
+        verifyProof(one, passkey.public_key, proofs[i]!, 'A proof does not verify.');
+        requireMadeBy({ ...passkey, kind: 'passkey' }, proofs[i]!);
+      }
+      answer(proofs);
+      const keyturn = await project;
+      is_founded = true;
+      done.resolve(keyturn);
+    },
+    status: () => (is_founded ? 'enrolled' : 'open'),
+    founded: async (signal) => {
+      const stopped = new Promise<never>((_, failed) => {
+        const stop = () =>
+          failed(new Refusal('CONFIRMATION_DECLINED', 'It was stopped before the passkey signed.'));
+        if (signal.aborted) stop();
+        signal.addEventListener('abort', stop, { once: true });
+      });
+      try {
+        return await Promise.race([done.promise, stopped]);
+      } finally {
+        if (!is_founded) await ended();
+      }
+    },
+  };
+}
+
+const never = () => refuse('INTERNAL', 'The project was founded without a signature.');
+
+/** Builds the project up to the signature, and waits for that. */
+function attemptOf(at: string, name: string, passkey: Passkey): Attempt {
+  const asked = later<Asked>();
+  const time = new Date();
+  const holder = {
+    name,
+    public_key: passkey.public_key,
+    drawn: { at: time, id: '' },
+    sign: (statements: readonly Uint8Array[]) =>
+      new Promise<readonly Proof[]>((answer, giveUp) =>
+        asked.resolve({ statements, at: time.toISOString(), answer, giveUp }),
+      ),
+  };
+  const project = Keyturn.init({ at, passkey, holder });
+  project.catch((error: unknown) => asked.reject(error));
+  asked.promise.catch(() => {});
+  return { passkey, asked: asked.promise, project };
+}
+
+function later<T>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((done, failed) => {
+    resolve = done;
+    reject = failed;
+  });
+  return { promise, resolve, reject };
+}

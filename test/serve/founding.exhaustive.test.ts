@@ -1,0 +1,83 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Keyturn } from '../../src/keyturn.ts';
+import { foundWithPasskey } from '../../src/serve/founding.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
+import { made, passkeyAt, signedOwn, touching } from './enrol.ts';
+import { acted, call, refusalIn, type Service, serving, session } from './service.ts';
+
+vi.setConfig({ testTimeout: 100_000 });
+
+/** A founding that waits for its link to be opened. */
+async function founding(at: string) {
+  const stop = new AbortController();
+  let listening: (link: string) => void = () => {};
+  const link = new Promise<string>((done) => {
+    listening = done;
+  });
+  const asked = { at, name: 'ada', label: 'phone', port: 0, signal: stop.signal, onListening: listening };
+  const project = foundWithPasskey(asked);
+  project.catch(() => {});
+  onTestFinished(async () => {
+    stop.abort();
+    await project.then((keyturn) => keyturn.close()).catch(() => {});
+  });
+  const [address, secret] = (await Promise.race([link, project.then(() => '')])).split('/enrol#link=');
+  return { s: { address: address! } as Service, link: secret!, project, stop };
+}
+
+describe('a project that a passkey founds', () => {
+  it('is there once the link made a passkey that signed all of its beginning with one touch', async () => {
+    const at = scratch();
+    const { s, link, project } = await founding(at);
+    const passkey = passkeyAt(s);
+    expect((await made(s, link, passkey)).status).toBe(200);
+    const { body } = await call(s, '/v1/enrolments/draft', { link });
+    expect(body.statements.map((one: string) => JSON.parse(one).kind)).toEqual([
+      'key.enrolled',
+      'control_key.added',
+      'executor.added',
+      'policy.activated',
+    ]);
+    expect(existsSync(join(at, '.keyturn'))).toBe(false);
+    // Drawn up again, the first list is nothing any more.
+    expect((await signedOwn(s, link, passkey)).body).toEqual({ status: 'enrolled' });
+    const keyturn = await project;
+    await keyturn.ledger.verify({ deep: true });
+    expect((await keyturn.people.credentials({ name: 'ada' })).credentials).toMatchObject([
+      { label: 'phone', added_by: 'ada', passkey: { origins: [s.address] } },
+    ]);
+    await keyturn.close();
+    expect(readdirSync(at).filter((name) => name.startsWith('.keyturn'))).toEqual(['.keyturn']);
+    const { port } = new URL(s.address);
+    const again = await serving({ root: at }, { port: Number(port) });
+    const cookie = await session(again);
+    const ada = touching(again, 'ada', passkey);
+    const freeze = { scope: 'tool', name: 'greet', reason: 'a look' };
+    expect((await acted(again, '/v1/system/freeze', freeze, ada, cookie)).status).toBe(200);
+  });
+
+  it('is none where another passkey, page or link tries, and where it is stopped', async () => {
+    const at = scratch();
+    const { s, link, project, stop } = await founding(at);
+    const passkey = passkeyAt(s);
+    const wrong = await call(s, '/v1/enrolments/begin', { link: 'x' });
+    expect(refusalIn(wrong)).toEqual([404, 'ENROLMENT_UNKNOWN']);
+    const foreign = { headers: { origin: 'http://localhost:1' } };
+    expect(refusalIn(await call(s, '/v1/enrolments/begin', { link }, foreign))).toEqual([
+      403,
+      'ORIGIN_FOREIGN',
+    ]);
+    expect(refusalIn(await call(s, '/v1/people/list', {}))).toEqual([404, 'ROUTE_UNKNOWN']);
+    await made(s, link, passkey);
+    expect(refusalIn(await signedOwn(s, link, passkeyAt(s)))).toEqual([403, 'SIGNATURE_INVALID']);
+    const elsewhere = { client: { origin: 'http://localhost:1' } };
+    expect(refusalIn(await signedOwn(s, link, passkey, elsewhere))).toEqual([403, 'PASSKEY_ORIGIN']);
+    stop.abort();
+    await expectRefusal('CONFIRMATION_DECLINED', () => project);
+    expect(readdirSync(at).filter((name) => name.startsWith('.keyturn'))).toEqual([]);
+    await expectRefusal('PROJECT_MISSING', () => Keyturn.open({ at }));
+  });
+});
