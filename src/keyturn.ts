@@ -30,6 +30,7 @@ import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
 import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { observeDoors } from './journey/observe.ts';
+import { queueOf } from './journey/queue.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
@@ -259,6 +260,10 @@ export class Keyturn {
   /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
   execute = (request: ExecuteRequest) =>
     alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
+  /** How much waits, in numbers. */
+  queue = () => queueOf(this.#context);
+  /** Tells the log and the SDK of an operator about something that a door did. */
+  observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
   /** Whether a process of this host runs what is ordered for it. */
   isExecuting = () => isLockTaken(this.layout.execute_lock);
   /** Does something as the one service of this project. Several may share a store that is a server. */
@@ -315,6 +320,7 @@ export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
 export type { OnOutput, Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
+export type { Queue } from './journey/queue.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
 export type { PlanProblem } from './plan/input/problem.ts';
@@ -322,6 +328,7 @@ export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';
 export type { PolicyProblem } from './policy/problem.ts';
 export type { TableResult } from './policy/table.ts';
+export type { ServiceLimits } from './project/config.ts';
 export { parseDuration } from './project/duration.ts';
 export type { JoinedLedger } from './project/join.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';

@@ -6,12 +6,14 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { answerAct } from './act.ts';
 import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
 import { bodyOf } from './body.ts';
-import { COOKIE, callerIn, type WebCaller, webFaceFor } from './caller.ts';
+import { COOKIE, callerIn, quotaNameOf, type WebCaller, webFaceFor } from './caller.ts';
 import { answerEvents } from './events.ts';
 import { requireHost, requireOwnPage } from './guard.ts';
+import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE, SCRIPT } from './page.ts';
 import { requestIn } from './query.ts';
+import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
 import { waited, waitOf } from './wait.ts';
@@ -24,6 +26,10 @@ export interface Door {
   readonly reasons: () => Promise<readonly ReasonCode[]>;
   /** The service stops: whoever waits is answered. */
   readonly stopping: AbortSignal;
+  readonly metrics: Metrics;
+  /** What `/metrics` answers. */
+  readonly measures: () => Promise<string>;
+  readonly quota: CallerQuota;
 }
 
 const linkAsked = z.strictObject({ link: z.string() });
@@ -60,16 +66,22 @@ export function appOf(door: Door): Hono {
   at(['POST'], '/v1/session', (request) => openSession(door, request));
   at(['GET'], '/v1/events', async (request) => {
     const recheck = () => calling(door, request);
-    const caller = await recheck();
+    const caller = await counted(door, request);
     // A HEAD would leave a stream that nobody reads.
     if (request.method !== 'GET') refuse('METHOD_WRONG');
     const { keyturn, stopping } = door;
     const last_id = request.headers.get('last-event-id');
     const signal = AbortSignal.any([request.signal, stopping]);
-    return answerEvents({ keyturn, caller, face: webFaceFor(keyturn, caller), last_id, recheck, signal });
+    const onEnd = door.quota.begin(quotaNameOf(caller), 'stream');
+    const face = webFaceFor(keyturn, caller);
+    return answerEvents({ keyturn, caller, face, last_id, recheck, signal, onEnd });
+  });
+  at(['GET'], '/metrics', async (request) => {
+    await counted(door, request);
+    return respond(await door.measures(), 200, { 'content-type': METRICS_TYPE });
   });
   at(['GET'], '/openapi.json', async (request) => {
-    await calling(door, request);
+    await counted(door, request);
     described ??= openApiOf(routes);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
@@ -78,12 +90,16 @@ export function appOf(door: Door): Hono {
       answerVerb(door, route, request),
     );
 
-  app.onError((error) => answerProblem(error));
+  const refused = (error: unknown, headers?: Readonly<Record<string, string>>) => {
+    door.metrics.refused(error instanceof Refusal ? error.code : 'INTERNAL');
+    return answerProblem(error, headers);
+  };
+  app.onError((error) => refused(error));
   app.notFound(async ({ req }) => {
-    await calling(door, req.raw);
+    await counted(door, req.raw);
     const allowed = methods.get(new URL(req.url).pathname);
-    if (allowed) return answerProblem(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
-    return answerProblem(new Refusal('ROUTE_UNKNOWN'));
+    if (allowed) return refused(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
+    return refused(new Refusal('ROUTE_UNKNOWN'));
   });
   return app;
 }
@@ -91,6 +107,15 @@ export function appOf(door: Door): Hono {
 async function calling({ keyturn, sessions, hosts }: Door, request: Request): Promise<WebCaller> {
   requireOwnPage(request, hosts);
   return callerIn(request, keyturn, sessions);
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** The same, for a request that counts against what this caller may ask. */
+async function counted(door: Door, request: Request): Promise<WebCaller> {
+  const caller = await calling(door, request);
+  door.quota.take(quotaNameOf(caller));
+  return caller;
 }
 
 async function openSession({ sessions, hosts }: Door, request: Request): Promise<Response> {
@@ -103,7 +128,16 @@ async function openSession({ sessions, hosts }: Door, request: Request): Promise
 }
 
 async function answerVerb(door: Door, route: Route, request: Request): Promise<Response> {
-  const caller = await calling(door, request);
+  const caller = await counted(door, request);
+  const end = door.quota.begin(quotaNameOf(caller), 'request');
+  try {
+    return await answerTo(caller, door, route, request);
+  } finally {
+    end();
+  }
+}
+
+async function answerTo(caller: WebCaller, door: Door, route: Route, request: Request): Promise<Response> {
   const { keyturn } = door;
   const { verb, namespace, name } = route;
   const is_get = request.method === 'GET';

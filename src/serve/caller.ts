@@ -49,3 +49,8 @@ export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
   // Whoever has the token is another one than whoever has an account here. It is no proof, as an account is none.
   return keyturn.as({ name, account: { host: `token:${name}`, machine: null, uid: -1, user: name } });
 }
+
+/** Under which name this caller is counted. */
+export function quotaNameOf(caller: WebCaller): string {
+  return caller.kind === 'agent' ? `agent:${caller.name}` : caller.kind;
+}

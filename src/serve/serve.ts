@@ -2,9 +2,14 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { appOf } from './app.ts';
 import { hostsOf } from './guard.ts';
+import { measured } from './measured.ts';
+import { type Metrics, metricsOf } from './metrics.ts';
+import { callerQuotaOf } from './quota.ts';
+import { routesOf } from './route.ts';
 import { sessionsOf } from './session.ts';
 
 /** Fixed, because a passkey belongs to an exact origin. */
@@ -34,23 +39,66 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
   const { servers, port } = await listen(host, request.port ?? PORT);
   const sessions = sessionsOf();
-  const reasons = () => reasonsOf(keyturn, trouble.code);
+  const reasons = () => reasonsOf(keyturn, trouble.code, stopping.signal);
+  const metrics = metricsOf();
+  const quota = callerQuotaOf(keyturn.config.service);
+  const queue = lately(() => keyturn.queue().catch(() => null));
+  const measures = async () => {
+    const connections = await Promise.all(servers.map(connectionsOf));
+    return metrics.text({
+      queue: await queue(),
+      ready: (await reasons()).length === 0,
+      connections: connections.reduce((sum, count) => sum + count, 0),
+      streams: quota.streams(),
+      now_ms: Date.now(),
+    });
+  };
   const app = appOf({
     keyturn,
     sessions,
     hosts: hostsOf(host, port),
     reasons,
     stopping: stopping.signal,
+    metrics,
+    measures,
+    quota,
   });
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const answer = measured((request) => app.fetch(request), { keyturn, metrics, routes: routesOf() });
+  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
   for (const server of servers) server.on('request', listener);
-  const executing = most === 0 ? Promise.resolve() : keepExecuting(keyturn, request, trouble);
+  const executing =
+    most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
   await Promise.all([executing, ...servers.map((server) => closed(server, grace_ms))]);
+  metrics.close();
+}
+
+function withMetrics(request: ServeRequest, metrics: Metrics): ServeRequest {
+  const tell = (executed: Executed) => {
+    metrics.executed(executed);
+    request.tell?.(executed);
+  };
+  return { ...request, tell };
+}
+
+/** What was found a moment ago is told again: counting costs a look at every intent that waits. */
+function lately<T>(look: () => Promise<T>): () => Promise<T> {
+  let known: { readonly found: Promise<T>; readonly at_ms: number } | null = null;
+  return () => {
+    if (known === null || performance.now() - known.at_ms > LATELY_MS)
+      known = { found: look(), at_ms: performance.now() };
+    return known.found;
+  };
+}
+
+const LATELY_MS = 1_000;
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((done) => server.getConnections((error, count) => done(error ? 0 : count)));
 }
 
 /** The ledger can be out of reach for a while. What is ordered and has not lapsed is found again. */
@@ -75,8 +123,13 @@ async function keepExecuting(
 const AGAIN_MS = 1_000;
 
 /** Why nothing should be asked of this service now. */
-async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise<ReasonCode[]> {
+async function reasonsOf(
+  keyturn: Keyturn,
+  executor: ReasonCode | null,
+  { aborted: stops }: AbortSignal,
+): Promise<ReasonCode[]> {
   const found: ReasonCode[] = executor === null || executor === 'SERVICE_RUNNING' ? [] : [executor];
+  if (stops) found.push('SERVICE_STOPPING');
   try {
     await keyturn.system.checkClock();
   } catch (error) {
@@ -107,7 +160,8 @@ async function listen(host: string, wanted: number): Promise<{ servers: Server[]
 /** Null where this machine has no such loopback address. */
 function listening(host: string, port: number): Promise<Server | null> {
   const server = createServer(SLOW);
-  server.maxConnections = 2_048;
+  server.maxConnections = limits.connections;
+  leaveRoom(server);
   return new Promise((done, failed) => {
     server.once('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
       if (host === '::1' && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) return done(null);
@@ -115,6 +169,22 @@ function listening(host: string, port: number): Promise<Server | null> {
       failed(new Refusal('ADDRESS_TAKEN', words, { host, port, errno: code }));
     });
     server.listen({ host, port, exclusive: true }, () => done(server));
+  });
+}
+
+/** One address must not take all connections. */
+function leaveRoom(server: Server): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const { remoteAddress: from = '' } = socket;
+    const count = (open.get(from) ?? 0) + 1;
+    open.set(from, count);
+    socket.once('close', () => {
+      const left = open.get(from)! - 1;
+      if (left === 0) open.delete(from);
+      else open.set(from, left);
+    });
+    if (count > limits.connections_each) socket.destroy();
   });
 }
 
