@@ -155,5 +155,4 @@ export const dependencyReasons = {
     'This step was dispatched before, under the same idempotency key.',
     'Nothing was done. `keyturn agent status CORRELATION` shows what came of it.',
   ],
-  SERVICE_STOPPING: [4220, 'The service stops: nothing new begins.', 'Ask another one, or start it again.'],
 } as const satisfies Record<string, Reason>;

@@ -39,7 +39,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
   const { servers, port } = await listen(host, request.port ?? PORT);
   const sessions = sessionsOf();
-  const reasons = () => reasonsOf(keyturn, trouble.code, stopping.signal);
+  const reasons = () => reasonsOf(keyturn, trouble.code);
   const metrics = metricsOf();
   const quota = callerQuotaOf(keyturn.config.service);
   const queue = lately(() => keyturn.queue().catch(() => null));
@@ -123,13 +123,8 @@ async function keepExecuting(
 const AGAIN_MS = 1_000;
 
 /** Why nothing should be asked of this service now. */
-async function reasonsOf(
-  keyturn: Keyturn,
-  executor: ReasonCode | null,
-  { aborted: stops }: AbortSignal,
-): Promise<ReasonCode[]> {
+async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise<ReasonCode[]> {
   const found: ReasonCode[] = executor === null || executor === 'SERVICE_RUNNING' ? [] : [executor];
-  if (stops) found.push('SERVICE_STOPPING');
   try {
     await keyturn.system.checkClock();
   } catch (error) {
