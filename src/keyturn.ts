@@ -36,6 +36,7 @@ import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
 import type { PlanSpec } from './plan/spec.ts';
 import { alone, isLockTaken } from './project/alone.ts';
+import type { BackupRequest } from './project/backup.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
@@ -44,6 +45,7 @@ import { createAgentKey, humanKeyFiles, keepHumanKey, openHumanKey, readAgentKey
 import { type Layout, requireProject } from './project/layout.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
+import type { RestoreRequest } from './project/restore.ts';
 import type { CopyRequest } from './project/store.ts';
 import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
@@ -214,6 +216,12 @@ export class Keyturn {
 
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
+  /** A copy of the ledger with a signed head and the keys of this host, while others go on writing. */
+  static backup = async (request: BackupRequest) =>
+    (await import('./project/backup.ts')).backupProject(request);
+  /** Brings the ledger of a backup into an empty store, or one that ends earlier. It moves no kept head. */
+  static restore = async (request: RestoreRequest) =>
+    (await import('./project/restore.ts')).restoreProject(request);
   /** Makes the tables of a shared store and lets another role work with them. */
   static migrateStore = async (request: MigrateOptions) =>
     (await import('./project/store.ts')).migrateStore(request);

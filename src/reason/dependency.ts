@@ -155,4 +155,19 @@ export const dependencyReasons = {
     'This step was dispatched before, under the same idempotency key.',
     'Nothing was done. `keyturn agent status CORRELATION` shows what came of it.',
   ],
+  LEDGER_SET_BACK: [
+    4220,
+    'The ledger was set back after this was proposed: it may have run since, and no entry would say so.',
+    'Find out whether it ran. If it is still wanted, propose it again.',
+  ],
+  BACKUP_DAMAGED: [
+    4221,
+    'This is no backup, or it was changed since it was made.',
+    'Use another backup.',
+  ],
+  BACKUP_BEHIND: [
+    4222,
+    'The store holds entries that the backup does not have.',
+    'Nothing was changed. Use the store as it is; if it is damaged, move it away, and a human will have to accept what is then forgotten.',
+  ],
 } as const satisfies Record<string, Reason>;
