@@ -30,11 +30,13 @@ import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
 import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { observeDoors } from './journey/observe.ts';
+import { queueOf } from './journey/queue.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
 import type { PlanSpec } from './plan/spec.ts';
 import { alone, isLockTaken } from './project/alone.ts';
+import type { BackupRequest } from './project/backup.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
@@ -51,6 +53,7 @@ import { type Layout, requireProject } from './project/layout.ts';
 import { keepNonces, type Nonces } from './project/nonces.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
+import type { RestoreRequest } from './project/restore.ts';
 import type { CopyRequest } from './project/store.ts';
 import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
@@ -228,6 +231,12 @@ export class Keyturn {
 
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);
+  /** A copy of the ledger with a signed head and the keys of this host, while others go on writing. */
+  static backup = async (request: BackupRequest) =>
+    (await import('./project/backup.ts')).backupProject(request);
+  /** Brings the ledger of a backup into an empty store, or one that ends earlier. It moves no kept head. */
+  static restore = async (request: RestoreRequest) =>
+    (await import('./project/restore.ts')).restoreProject(request);
   /** Makes the tables of a shared store and lets another role work with them. */
   static migrateStore = async (request: MigrateOptions) =>
     (await import('./project/store.ts')).migrateStore(request);
@@ -296,6 +305,10 @@ export class Keyturn {
   /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
   execute = (request: ExecuteRequest) =>
     alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
+  /** How much waits, in numbers. */
+  queue = () => queueOf(this.#context);
+  /** Tells the log and the SDK of an operator about something that a door did. */
+  observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
   /** Whether a process of this host runs what is ordered for it. */
   isExecuting = () => isLockTaken(this.layout.execute_lock);
   /** Does something as the one service of this project. Several may share a store that is a server. */
@@ -353,6 +366,7 @@ export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
 export type { OnOutput, Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
+export type { Queue } from './journey/queue.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
 export type { PlanProblem } from './plan/input/problem.ts';
@@ -360,6 +374,7 @@ export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';
 export type { PolicyProblem } from './policy/problem.ts';
 export type { TableResult } from './policy/table.ts';
+export type { ServiceLimits } from './project/config.ts';
 export { parseDuration } from './project/duration.ts';
 export type { JoinedLedger } from './project/join.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';

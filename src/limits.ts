@@ -113,6 +113,19 @@ export const limits = {
   pending_proposals: 10_000,
   proposals_minute_default: 120,
   proposals_minute: 100_000,
+  /**
+   * Requests of one caller of a service within a minute, those that are answered at one time, and its streams, when keyturn.yaml does not say
+   * otherwise, and at most. A hundred a second is more than an agent needs that waits for a human.
+   */
+  requests_minute_default: 6_000,
+  requests_minute: 10_000_000,
+  requests_at_once_default: 128,
+  requests_at_once: 10_000,
+  streams_default: 16,
+  streams: 2_000,
+  /** Connections to a service: all of them, and those from one address, which leave some to others. */
+  connections: 2_048,
+  connections_each: 1_536,
   /** How long a delegation holds at most, and how often it can be passed on. */
   delegation_ttl_s: 90 * 24 * 3600,
   delegation_depth: 4,

@@ -15,7 +15,7 @@ export interface Telemetry {
   close(): void;
 }
 
-export type Operation = 'commit' | 'dispatch' | 'grant' | 'open' | 'run';
+export type Operation = 'commit' | 'dispatch' | 'grant' | 'notify' | 'open' | 'request' | 'run';
 export type Counted = 'decision' | 'entry';
 
 /** What is known before an operation, and what its answer adds. */
@@ -49,6 +49,7 @@ const FACTS = {
   operation: word,
   result: word,
   seq: number,
+  status: number,
   took_ms: number,
 };
 

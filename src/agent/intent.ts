@@ -117,7 +117,8 @@ interface IntentMoment {
 export function intentFacts(intent: IntentState | null, moment: IntentMoment): IntentFacts {
   const { authorities, humans, user_id, now } = moment;
   if (intent === null) return UNPROPOSED;
-  const { counted } = standingOf(intent, { now, ledger_at: null, tenant: '', freezes: [], authorities });
+  const nowhere = { ledger_at: null, tenant: '', freezes: [], set_back_at: null };
+  const { counted } = standingOf(intent, { ...nowhere, now, authorities });
   const is_signed = counted.some(
     ({ by, delegation }) => delegation === null && (by !== user_id || humans === 1),
   );

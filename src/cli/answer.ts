@@ -53,6 +53,7 @@ export interface Options {
   readonly keepMb?: string;
   readonly key?: string;
   readonly keyOut?: string;
+  readonly keys?: boolean;
   readonly kind?: string;
   readonly label?: string;
   readonly language?: string;

@@ -19,6 +19,25 @@ const results = {
       z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
     ),
   }),
+  backup: z.strictObject({
+    folder: z.string(),
+    entries: z.int(),
+    last: digest,
+    objects: z.int(),
+    keys: z.int(),
+    /** The signed head of what was saved. */
+    head: z.string(),
+  }),
+  restore: z.strictObject({
+    project: z.string(),
+    store: z.string(),
+    entries: z.int(),
+    keys: z.int(),
+    /** How many entries the longest kept head of this host knows; null where none could be read. */
+    kept_size: z.int().nullable(),
+    /** Nothing opens until a human accepts that entries are forgotten. */
+    forgets: z.boolean(),
+  }),
   'clock accept': VERBS.system.acceptClock.output(),
   explain: z.strictObject({
     reasons: z.array(

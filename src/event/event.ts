@@ -96,6 +96,8 @@ const bodies = {
     seq: place,
     /** How many entries the longest kept head knew; null when none could be read. */
     kept_size: z.int().min(0).nullable(),
+    /** Entries that were kept are not there, or nothing could be compared: what they recorded is forgotten. */
+    forgets: z.boolean(),
     reason: prose,
     ...signed,
   })),

@@ -7,7 +7,7 @@ import { explainErase } from '../journey/erasure.ts';
 import { acceptHead } from '../journey/head.ts';
 import { openDecision, recordSchema } from '../policy/replay.ts';
 import { readLedgerKey } from '../project/keys.ts';
-import { headPlaces, longestKept } from '../project/open.ts';
+import { headPlaces, keptHeads } from '../project/open.ts';
 import { askedHash, askedId, digest, fingerprint, id, nextCursor, page, why } from './parts.ts';
 import { erasure, toldEntry } from './told.ts';
 import { act, here, nothing, once, read, write } from './verb.ts';
@@ -94,12 +94,14 @@ export const ledger = {
         entries: z.int(),
         /** How many entries the longest kept head knew; `null` when none could be read. */
         kept_size: z.int().nullable(),
+        /** Something may be forgotten: everything is frozen, and no intent that was proposed before runs. */
+        forgets: z.boolean(),
         ...why,
       }),
     run: async ({ context, layout, config }, request) => {
-      const kept_size = longestKept(headPlaces(layout, config), context.origin);
-      const { body } = await acceptHead(context, { ...request, kept_size });
-      return { entries: body.seq, kept_size, by: body.by, reason: body.reason };
+      const kept = await keptHeads(headPlaces(layout, config), context.origin, context.store);
+      const { body } = await acceptHead(context, { ...request, ...kept });
+      return { entries: body.seq, ...kept, by: body.by, reason: body.reason };
     },
   }),
 

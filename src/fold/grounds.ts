@@ -218,10 +218,10 @@ function requireBelieved(
 
 /** Where an intent stands at the time of an entry. */
 function standingIn(rows: Rows, state: IntentState, at: string): Standing {
-  const { freezes } = systemOf(rows);
+  const { freezes, set_back_at } = systemOf(rows);
   const { tenant } = rows;
   const authorities = authoritiesOf(rows);
-  return standingOf(state, { now: new Date(at), ledger_at: null, tenant, freezes, authorities });
+  return standingOf(state, { now: new Date(at), ledger_at: null, tenant, freezes, set_back_at, authorities });
 }
 
 function requireNone(denial: Denial | null): void {

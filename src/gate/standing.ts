@@ -17,6 +17,8 @@ export interface Moment {
   readonly ledger_at: string | null;
   readonly tenant: string;
   readonly freezes: readonly Freeze[];
+  /** When entries were last forgotten: what was proposed before may have run since. */
+  readonly set_back_at: string | null;
   readonly authorities: Authorities;
   /** The tools of a plan, besides the one that it is named after. */
   readonly tools?: readonly string[];
@@ -93,13 +95,15 @@ type Counted = Pick<Standing, 'counted' | 'lapsed'>;
 /** Approval first, then history, as 000 section 4 orders it; then the freeze. */
 function notGranted(
   state: IntentState,
-  { now, ledger_at }: Moment,
+  { now, ledger_at, set_back_at }: Moment,
   { approvers, lapsed, freeze }: Pick<Standing, 'approvers' | 'lapsed' | 'freeze'>,
 ): Denial | null {
   const block = BLOCKS[state.status];
   if (block !== null) return denied(block, { executed_at: state.runs.at(-1)?.claimed_at ?? null });
   if (ledger_at !== null && now.getTime() < Date.parse(ledger_at) - limits.clock_skew_ms)
     return denied('CLOCK_BEHIND');
+  if (set_back_at !== null && Date.parse(state.proposed_at) <= Date.parse(set_back_at))
+    return denied('LEDGER_SET_BACK');
   if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
   if (isMadeLater(state.proposed_at, now.toISOString())) return denied('MADE_IN_FUTURE');
   if (approvers.length < state.approvals_needed) return denied(whyLapsed(lapsed));

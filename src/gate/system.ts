@@ -14,6 +14,8 @@ export interface System {
   readonly executors: readonly Executor[];
   readonly policy: Digest | null;
   readonly freezes: readonly Freeze[];
+  /** When entries were last forgotten, such as by a backup that was restored; null where that never was. */
+  readonly set_back_at: string | null;
 }
 
 /** A host that may run what is ordered, known by its key. Several may have one name. */
@@ -33,6 +35,7 @@ export const SYSTEM_KINDS = [
   'policy.activated',
   'system.frozen',
   'system.unfrozen',
+  'head.accepted',
 ] as const;
 
 export type SystemEvent = Event<(typeof SYSTEM_KINDS)[number]>;
@@ -42,7 +45,7 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
   if (event.kind === 'system.initialised') {
     const { project_id, ledger_key } = event.body;
     const origin = originOf(project_id, tenant);
-    return { origin, ledger_key, control_keys: [], executors: [], policy: null, freezes: [] };
+    return { origin, ledger_key, control_keys: [], executors: [], policy: null, freezes: [], set_back_at: null };
   }
   if (state === null) refuse('TRANSITION_ILLEGAL', 'There is no ledger yet.');
   switch (event.kind) {
@@ -59,9 +62,21 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
     case 'policy.activated':
       if (event.body.replaces !== state.policy) refuse('POLICY_REPLACED');
       return { ...state, policy: event.body.snapshot };
+    case 'head.accepted':
+      return event.body.forgets ? setBack(state, event, at) : state;
     default:
       return { ...state, freezes: nextFreezes(state.freezes, event, at) };
   }
+}
+
+/**
+ * Revocations, freezes and runs may be among what is forgotten. So everything is frozen until a human has looked and lets it go; and what was
+ * proposed before then may have run.
+ */
+function setBack(state: System, { body }: Event<'head.accepted'>, at: string): System {
+  const is_frozen = state.freezes.some(({ scope }) => scope === 'system');
+  const freeze: Freeze = { scope: 'system', name: '', by: body.by, at, reason: body.reason };
+  return { ...state, freezes: is_frozen ? state.freezes : [...state.freezes, freeze], set_back_at: at };
 }
 
 /** A key has one role: what an executor states is never taken for what the control plane does. */

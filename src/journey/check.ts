@@ -38,13 +38,13 @@ const UNDISPATCHED: Denial = {
 /** What the standing of an intent depends on now, wherever keys and freezes were read from. */
 export async function momentOf(
   context: Context,
-  { freezes }: System,
+  { freezes, set_back_at }: System,
   authorities: Authorities,
 ): Promise<Moment> {
   const now = context.clock();
   const tip = await context.store.tip();
   await context.requireKeptHead(tip);
-  return { now, ledger_at: tip.at, tenant: context.store.tenant, freezes, authorities };
+  return { now, ledger_at: tip.at, tenant: context.store.tenant, freezes, set_back_at, authorities };
 }
 
 /** A verdict that is a no, as a refusal. */

@@ -165,6 +165,7 @@ function requireEligible(
     ledger_at: null,
     tenant: entry.tenant,
     freezes: folded.system.freezes,
+    set_back_at: folded.system.set_back_at,
     authorities: folded.authorities,
   });
   if ('eligible' in answer) differs(entry.seq, `The gate says ${answer.code}.`);

@@ -99,7 +99,8 @@ async function requestOf(
   const { action, principal, state, effect } = matter;
   const authorities = matter.authorities ?? (await authoritiesFor(context, namedIn(state)));
   const resource = resourceOf(context, effect, state.tool);
-  const moment = { now: matter.now, ledger_at: null, tenant: context.store.tenant, freezes: [], authorities };
+  const { tenant } = context.store;
+  const moment = { now: matter.now, ledger_at: null, tenant, freezes: [], set_back_at: null, authorities };
   const { counted } = standingOf(state, moment);
   return {
     action,

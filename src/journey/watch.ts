@@ -70,7 +70,9 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { system, authorities } = proven!;
   const now = context.clock();
   const { recorded } = capability;
-  const moment = { now, ledger_at: null, tenant: context.store.tenant, freezes: system.freezes, authorities };
+  const { freezes, set_back_at } = system;
+  const { tenant } = context.store;
+  const moment = { now, ledger_at: null, tenant, freezes, set_back_at, authorities };
   const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevokedExecutor(system, context.executor_key().public_key))

@@ -46,6 +46,13 @@ const configSchema = z.strictObject({
       minute: z.int().min(1).max(limits.proposals_minute).default(QUOTA_LIMIT.minute),
     })
     .prefault({}),
+  service: z
+    .strictObject({
+      requests_minute: z.int().min(1).max(limits.requests_minute).default(limits.requests_minute_default),
+      at_once: z.int().min(1).max(limits.requests_at_once).default(limits.requests_at_once_default),
+      streams: z.int().min(1).max(limits.streams).default(limits.streams_default),
+    })
+    .prefault({}),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
   log: z
     .strictObject({
@@ -54,6 +61,14 @@ const configSchema = z.strictObject({
     })
     .prefault({}),
 });
+
+/** The most that one caller may ask of a service. */
+export interface ServiceLimits {
+  readonly requests_minute: number;
+  /** Requests that are answered at one time. */
+  readonly at_once: number;
+  readonly streams: number;
+}
 
 export interface Config {
   readonly tenant: string;
@@ -69,6 +84,7 @@ export interface Config {
   readonly lane_allowed: boolean;
   /** The most that one proposer may have. */
   readonly proposals: QuotaLimit;
+  readonly service: ServiceLimits;
   /** The ledger of this project. It is the same for all hosts that work on it. */
   readonly store: StorePlace;
   /** A second file for the kept head, on another disk or of another owner; `null` when there is none. */
@@ -110,6 +126,7 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     executor: file.executor,
     lane_allowed: file.lane.allow,
     proposals: file.proposals,
+    service: file.service,
     store: storeOf(file.store, layout),
     heads: file.heads === undefined ? null : resolve(layout.root, file.heads),
     log: logOf(file.log),

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts';
 import type { StoreOptions } from '../store/open.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Config } from './config.ts';
-import { createHeadFile, readHeadFile } from './head-file.ts';
+import { createHeadFile, type KeptHead, readHeadFile } from './head-file.ts';
 import { type HeadPlaces, headKeeper } from './head-keeper.ts';
 import type { Layout } from './layout.ts';
 import { pinnedOf, readLedgerFile, requirePinned } from './ledger-file.ts';
@@ -72,17 +72,32 @@ export function headPlaces({ head }: Layout, { heads }: Config): HeadPlaces {
   return { files: heads === null ? [head] : [head, heads], lock: `${head}.lock` };
 }
 
-/** How many entries the longest head knows that can be read; null when none can. */
-export function longestKept({ files }: HeadPlaces, origin: string): number | null {
-  const sizes = files.flatMap((path) => {
-    try {
-      return [readHeadFile(path, origin).size];
-    } catch (error) {
-      if (error instanceof Refusal) return [];
-      throw error;
-    }
-  });
-  return sizes.length === 0 ? null : Math.max(...sizes);
+export interface KeptHeads {
+  /** How many entries the longest head knows that can be read; null when none can. */
+  readonly kept_size: number | null;
+  /** A head that can be read is not on the way of this ledger, or none can be read. */
+  readonly forgets: boolean;
+}
+
+export async function keptHeads({ files }: HeadPlaces, origin: string, store: Store): Promise<KeptHeads> {
+  const heads = files.flatMap((path) => headIfReadable(path, origin));
+  const { size } = await store.tip();
+  let forgets = heads.length === 0;
+  for (const kept of heads) {
+    const entry = kept.size === 0 || kept.size > size ? null : await store.entry(kept.size - 1);
+    if (kept.size > 0 && entry?.hash !== kept.last) forgets = true;
+  }
+  const kept_size = heads.length === 0 ? null : Math.max(...heads.map((kept) => kept.size));
+  return { kept_size, forgets };
+}
+
+function headIfReadable(path: string, origin: string): KeptHead[] {
+  try {
+    return [readHeadFile(path, origin)];
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
 }
 
 /** For a ledger that just began, or that this host has just joined. */

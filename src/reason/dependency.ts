@@ -160,4 +160,15 @@ export const dependencyReasons = {
     'No service of this project answers on this machine.',
     'Start `keyturn serve` in another terminal, then run the command again.',
   ],
+  LEDGER_SET_BACK: [
+    4220,
+    'The ledger was set back after this was proposed: it may have run since, and no entry would say so.',
+    'Find out whether it ran. If it is still wanted, propose it again.',
+  ],
+  BACKUP_DAMAGED: [4221, 'This is no backup, or it was changed since it was made.', 'Use another backup.'],
+  BACKUP_BEHIND: [
+    4222,
+    'The store holds entries that the backup does not have.',
+    'Nothing was changed. Use the store as it is; if it is damaged, move it away, and a human will have to accept what is then forgotten.',
+  ],
 } as const satisfies Record<string, Reason>;

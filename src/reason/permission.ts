@@ -223,6 +223,11 @@ export const permissionReasons = {
     'This agent has as many tokens as one may have.',
     'Revoke one that is no longer needed.',
   ],
+  CALLER_LIMITED: [
+    3226,
+    'This caller asks too often, or for too much at once.',
+    'Wait as long as Retry-After says. keyturn.yaml sets the limits (service).',
+  ],
   RUN_AS_CANNOT_REACH: [
     3296,
     'The user that the tool runs as cannot reach a path that it needs.',

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { refuse } from '../refusal.ts';
-import { problemOf } from './status.ts';
+import { type Problem, problemOf } from './status.ts';
 
 /** On every answer. No page of another origin frames it, reads it or runs a script in it. */
 const SECURITY: Readonly<Record<string, string>> = {
@@ -50,9 +50,18 @@ function tagsIn(text: string): string[] {
 export function answerProblem(error: unknown, headers: Headers = {}): Response {
   const problem = problemOf(error);
   const challenge: Headers = problem.status === 401 ? { 'www-authenticate': 'Bearer realm="keyturn"' } : {};
+  const again: Headers = problem.status === 429 ? { 'retry-after': String(retryAfter(problem)) } : {};
   return respond(JSON.stringify(problem), problem.status, {
     'content-type': 'application/problem+json',
     ...challenge,
+    ...again,
     ...headers,
   });
+}
+
+/** Seconds until the same can be asked again. */
+function retryAfter({ facts: { retry_after_s, try_again_at } }: Problem): number {
+  if (typeof retry_after_s === 'number') return retry_after_s;
+  const until_ms = typeof try_again_at === 'string' ? Date.parse(try_again_at) - Date.now() : 0;
+  return Math.max(1, Math.ceil(until_ms / 1000));
 }

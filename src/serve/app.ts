@@ -6,16 +6,26 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { answerAct } from './act.ts';
 import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
 import { bodyOf } from './body.ts';
-import { actorOf, COOKIE, callerIn, requireStill, type WebCaller, webFaceFor } from './caller.ts';
+import {
+  actorOf,
+  COOKIE,
+  callerIn,
+  quotaNameOf,
+  requireStill,
+  type WebCaller,
+  webFaceFor,
+} from './caller.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
+import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE, SCRIPT } from './page.ts';
 import { requestIn } from './query.ts';
+import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
 import { actsIn, drawTogether, finishTogether } from './together.ts';
@@ -33,6 +43,10 @@ export interface Door {
   readonly reasons: () => Promise<readonly ReasonCode[]>;
   /** The service stops: whoever waits is answered. */
   readonly stopping: AbortSignal;
+  readonly metrics: Metrics;
+  /** What `/metrics` answers. */
+  readonly measures: () => Promise<string>;
+  readonly quota: CallerQuota;
 }
 
 const linkAsked = z.strictObject({
@@ -76,17 +90,23 @@ export function appOf(door: Door): Hono {
   at(['GET'], '/enter.js', () => respond(SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
   at(['POST'], '/v1/session', (request) => openSession(door, request));
   at(['GET'], '/v1/events', async (request) => {
-    const caller = await calling(door, request);
+    const caller = await counted(door, request);
     const recheck = () => stillCalling(door, request, caller);
     // A HEAD would leave a stream that nobody reads.
     if (request.method !== 'GET') refuse('METHOD_WRONG');
     const { keyturn, stopping } = door;
     const last_id = request.headers.get('last-event-id');
     const signal = AbortSignal.any([request.signal, stopping]);
-    return answerEvents({ keyturn, caller, face: webFaceFor(keyturn, caller), last_id, recheck, signal });
+    const onEnd = door.quota.begin(quotaNameOf(caller), 'stream');
+    const face = webFaceFor(keyturn, caller);
+    return answerEvents({ keyturn, caller, face, last_id, recheck, signal, onEnd });
+  });
+  at(['GET'], '/metrics', async (request) => {
+    await counted(door, request);
+    return respond(await door.measures(), 200, { 'content-type': METRICS_TYPE });
   });
   at(['GET'], '/openapi.json', async (request) => {
-    await calling(door, request);
+    await counted(door, request);
     described ??= openApiOf(routes);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
@@ -124,12 +144,16 @@ export function appOf(door: Door): Hono {
       answerVerb(door, route, request),
     );
 
-  app.onError((error) => answerProblem(error));
+  const refused = (error: unknown, headers?: Readonly<Record<string, string>>) => {
+    door.metrics.refused(error instanceof Refusal ? error.code : 'INTERNAL');
+    return answerProblem(error, headers);
+  };
+  app.onError((error) => refused(error));
   app.notFound(async ({ req }) => {
-    await calling(door, req.raw);
+    await counted(door, req.raw);
     const allowed = methods.get(new URL(req.url).pathname);
-    if (allowed) return answerProblem(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
-    return answerProblem(new Refusal('ROUTE_UNKNOWN'));
+    if (allowed) return refused(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
+    return refused(new Refusal('ROUTE_UNKNOWN'));
   });
   return app;
 }
@@ -143,6 +167,15 @@ async function calling({ keyturn, sessions, site, is_local }: Door, request: Req
 /** A token, a key or a session can end while somebody waits. */
 async function stillCalling(door: Door, request: Request, caller: WebCaller): Promise<void> {
   if (!door.is_local) await requireStill(caller, request, door.keyturn, door.sessions);
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** The same, for a request that counts against what this caller may ask. */
+async function counted(door: Door, request: Request): Promise<WebCaller> {
+  const caller = await calling(door, request);
+  door.quota.take(quotaNameOf(caller));
+  return caller;
 }
 
 async function openSession({ sessions, site }: Door, request: Request): Promise<Response> {
@@ -160,7 +193,16 @@ function cookieFor(secret: string, { is_public }: Site): string {
 }
 
 async function answerVerb(door: Door, route: Route, request: Request): Promise<Response> {
-  const caller = await calling(door, request);
+  const caller = await counted(door, request);
+  const end = door.quota.begin(quotaNameOf(caller), 'request');
+  try {
+    return await answerTo(caller, door, route, request);
+  } finally {
+    end();
+  }
+}
+
+async function answerTo(caller: WebCaller, door: Door, route: Route, request: Request): Promise<Response> {
   const { keyturn } = door;
   const { verb, namespace, name } = route;
   const is_get = request.method === 'GET';

@@ -117,3 +117,8 @@ export function actorOf(caller: WebCaller): ActCaller | null {
   if (caller.kind === 'agent') return caller.key === null ? null : { name: caller.name };
   return { name: caller.name };
 }
+
+/** Under which name this caller is counted. */
+export function quotaNameOf(caller: WebCaller): string {
+  return caller.kind === 'agent' ? `agent:${caller.name}` : caller.kind;
+}

@@ -15,27 +15,43 @@ export interface EventsAsked {
   /** Refuses a caller who is none any more: a stream can outlive a token and a session. */
   readonly recheck: () => Promise<unknown>;
   readonly signal: AbortSignal;
+  /** Called once the stream is over, or none began. */
+  readonly onEnd: () => void;
 }
 
 /** The entries of the ledger as they come, as server-sent events. An agent hears of its own intents. */
 export async function answerEvents(asked: EventsAsked): Promise<Response> {
+  try {
+    return await streamOf(asked);
+  } catch (error) {
+    asked.onEnd();
+    throw error;
+  }
+}
+
+async function streamOf(asked: EventsAsked): Promise<Response> {
   const { keyturn, last_id } = asked;
   const stop = new AbortController();
   const signal = AbortSignal.any([asked.signal, stop.signal]);
+  signal.addEventListener('abort', asked.onEnd, { once: true });
+  if (signal.aborted) asked.onEnd();
   const from = last_id === null ? await sizeOf(keyturn) : await placeAfter(keyturn, last_id);
   const entries = keyturn.ledger.follow({ from, signal });
   let next: Promise<IteratorResult<Entry>> | null = null;
   const stream = new ReadableStream({
     pull: async (controller) => {
       next ??= entries.next();
-      const came = await orQuiet(next, signal);
+      const came = await orQuiet(next, signal).catch((error: unknown) => {
+        stop.abort();
+        throw error;
+      });
       if (came !== null) next = null;
-      const is_over = (came === null && signal.aborted) || !(await holds(asked));
+      const is_over = (came === null && signal.aborted) || came?.done || !(await holds(asked));
       if (is_over) stop.abort();
       if (is_over) controller.close();
       else if (came === null) controller.enqueue(bytes(': still here\n\n'));
-      else if (came.done) controller.close();
-      else if (await mayHear(asked, came.value)) controller.enqueue(bytes(eventOf(came.value)));
+      else if (await mayHear(asked, came.value as Entry))
+        controller.enqueue(bytes(eventOf(came.value as Entry)));
       else controller.enqueue(bytes(':\n\n'));
     },
     cancel: () => stop.abort(),

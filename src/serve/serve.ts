@@ -2,11 +2,16 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { appOf } from './app.ts';
 import { enrolmentsOf } from './enrolment.ts';
 import { siteOf } from './guard.ts';
 import { listenLocally } from './local.ts';
+import { measured } from './measured.ts';
+import { type Metrics, metricsOf } from './metrics.ts';
+import { callerQuotaOf } from './quota.ts';
+import { routesOf } from './route.ts';
 import { sessionsOf } from './session.ts';
 import type { Vouched } from './vouched.ts';
 
@@ -41,6 +46,19 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const sessions = sessionsOf();
   const reasons = () => reasonsOf(keyturn, trouble.code);
   const site = siteOf(host, port, request.public_url);
+  const metrics = metricsOf();
+  const quota = callerQuotaOf(keyturn.config.service);
+  const queue = lately(() => keyturn.queue().catch(() => null));
+  const measures = async () => {
+    const connections = await Promise.all(servers.map(connectionsOf));
+    return metrics.text({
+      queue: await queue(),
+      ready: (await reasons()).length === 0,
+      connections: connections.reduce((sum, count) => sum + count, 0),
+      streams: quota.streams(),
+      now_ms: Date.now(),
+    });
+  };
   const door = {
     keyturn,
     sessions,
@@ -49,13 +67,18 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     is_local: false,
     reasons,
     stopping: stopping.signal,
+    metrics,
+    measures,
+    quota,
   };
   const app = appOf(door);
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes: routesOf() });
+  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
   for (const server of servers) server.on('request', listener);
   const near = getRequestListener(appOf({ ...door, is_local: true }).fetch, { overrideGlobalObjects: false });
   const local = await listenLocally(keyturn.layout.serve_socket, near);
-  const executing = most === 0 ? Promise.resolve() : keepExecuting(keyturn, request, trouble);
+  const executing =
+    most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);
   const address = site.origin;
   request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
@@ -63,6 +86,31 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
   await local?.close();
   await Promise.all([executing, ...servers.map((server) => closed(server, grace_ms))]);
+  metrics.close();
+}
+
+function withMetrics(request: ServeRequest, metrics: Metrics): ServeRequest {
+  const tell = (executed: Executed) => {
+    metrics.executed(executed);
+    request.tell?.(executed);
+  };
+  return { ...request, tell };
+}
+
+/** What was found a moment ago is told again: counting costs a look at every intent that waits. */
+function lately<T>(look: () => Promise<T>): () => Promise<T> {
+  let known: { readonly found: Promise<T>; readonly at_ms: number } | null = null;
+  return () => {
+    if (known === null || performance.now() - known.at_ms > LATELY_MS)
+      known = { found: look(), at_ms: performance.now() };
+    return known.found;
+  };
+}
+
+const LATELY_MS = 1_000;
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((done) => server.getConnections((error, count) => done(error ? 0 : count)));
 }
 
 /** The ledger can be out of reach for a while. What is ordered and has not lapsed is found again. */
@@ -120,7 +168,8 @@ export async function listen(host: string, wanted: number): Promise<{ servers: S
 /** Null where this machine has no such loopback address. */
 function listening(host: string, port: number): Promise<Server | null> {
   const server = createServer(SLOW);
-  server.maxConnections = 2_048;
+  server.maxConnections = limits.connections;
+  leaveRoom(server);
   return new Promise((done, failed) => {
     server.once('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
       if (host === '::1' && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) return done(null);
@@ -128,6 +177,22 @@ function listening(host: string, port: number): Promise<Server | null> {
       failed(new Refusal('ADDRESS_TAKEN', words, { host, port, errno: code }));
     });
     server.listen({ host, port, exclusive: true }, () => done(server));
+  });
+}
+
+/** One address must not take all connections. */
+function leaveRoom(server: Server): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const { remoteAddress: from = '' } = socket;
+    const count = (open.get(from) ?? 0) + 1;
+    open.set(from, count);
+    socket.once('close', () => {
+      const left = open.get(from)! - 1;
+      if (left === 0) open.delete(from);
+      else open.set(from, left);
+    });
+    if (count > limits.connections_each) socket.destroy();
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { SealedEntry } from '../ledger/entry.ts';
+import { type SealedEntry, skimEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { HeldObject, Store, Tip } from './store.ts';
@@ -43,6 +43,29 @@ export async function copyLedger(
     if (source.size <= target.size) refuseOther(target.size);
   }
   return refuse('STORE_BUSY', 'The ledger grows faster than it can be copied. Freeze it first.');
+}
+
+/**
+ * The same for a source that others go on writing to: it ends with an entry that the source had meanwhile. What an entry behind that removed is
+ * not in the copy, so such an entry is copied, too.
+ */
+export async function copyMeanwhile(from: Store, to: Store): Promise<Copied> {
+  let objects = 0;
+  for (let round = 0; round < limits.copy_rounds; round++) {
+    await copyEntries(from, to, () => {});
+    for await (const count of copyObjects(from, to)) objects += count;
+    const tip = await to.tip();
+    if (!(await removesAny(from, tip.size))) return { tip, resumed_at: 0, objects };
+  }
+  return refuse('STORE_BUSY', 'Objects are removed faster than they can be copied. Wait for the gc.');
+}
+
+const REMOVES: ReadonlySet<string> = new Set(['object.erased', 'object.expired']);
+
+async function removesAny(from: Store, size: number): Promise<boolean> {
+  for await (const batch of from.entries(size))
+    if (batch.some(({ bytes }) => REMOVES.has(skimEntry(bytes)?.kind ?? ''))) return true;
+  return false;
 }
 
 /** A ledger that just began, as one write: it is there whole or not at all. */

@@ -33,8 +33,8 @@ const WORDS: Words = {
     `${by} revoked the credential ${public_key}: ${reason}`,
   'token.added': ({ by, token_id, reason }) => `${by} added the token ${token_id}: ${reason}`,
   'token.revoked': ({ by, token_id, reason }) => `${by} revoked the token ${token_id}: ${reason}`,
-  'head.accepted': ({ by, kept_size, reason }) =>
-    `${by} accepted the ledger as it is${kept_size === null ? '' : `, although ${kept_size} entries were kept`}: ${reason}`,
+  'head.accepted': ({ by, kept_size, forgets, reason }) =>
+    `${by} accepted the ledger as it is${kept_size === null ? '' : `, although ${kept_size} entries were kept`}${forgets ? '; everything is frozen, and nothing that was proposed before runs' : ''}: ${reason}`,
   'intent.proposed': ({
     proposer,
     proposer_kind,

@@ -189,6 +189,7 @@ describe('S6: a ledger that is behind its kept head is refused', () => {
     expect(accepted).toEqual({
       entries: before,
       kept_size: kept,
+      forgets: true,
       by: 'ada',
       reason: 'the disk was restored',
     });

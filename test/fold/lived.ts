@@ -295,7 +295,7 @@ function archivedUpTo(to: number) {
 /** Acts that are signed for one place and one time. */
 function inTheirPlace(seq: number): Event[] {
   return [
-    act('head.accepted', 'system', { seq, kept_size: 3, reason: 'restored' }, 'ada'),
+    act('head.accepted', 'system', { seq, kept_size: 3, forgets: true, reason: 'restored' }, 'ada'),
     act('ledger.archived', 'system', archivedUpTo(seq), 'ada'),
     act('clock.accepted', 'system', { seq: seq + 2, now: timeOf(seq + 2), reason: 'looked' }, 'ada'),
   ];

@@ -17,11 +17,16 @@ export interface Service extends Project {
 
 export async function service(over: Partial<ServeRequest> = {}): Promise<Service> {
   const p = await authority();
-  const { token, digest } = Keyturn.makeToken('bot');
-  await p.keyturn.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: p.ada });
-  const added = { name: 'bot', digest, reason: 'a test', signer: p.ada };
-  const { token_id } = await p.keyturn.agents.addToken(added);
-  return { ...p, token, token_id, ...(await serving(p, over)) };
+  const shown = await withToken(p, 'bot');
+  return { ...p, ...shown, ...(await serving(p, over)) };
+}
+
+/** Enrols an agent that shows who it is by a token. */
+export async function withToken({ keyturn, ada: signer }: Pick<Project, 'keyturn' | 'ada'>, name: string) {
+  const { token, digest } = Keyturn.makeToken(name);
+  await keyturn.people.enrol({ name, principal: 'agent', public_key: null, signer });
+  const { token_id } = await keyturn.agents.addToken({ name, digest, reason: 'a test', signer });
+  return { token, token_id };
 }
 
 /** The service alone, in an instance of its own. */

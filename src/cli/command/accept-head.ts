@@ -19,14 +19,17 @@ export async function acceptHead(call: Call): Promise<Answer> {
       (signer) => keyturn.ledger.acceptHead({ reason, signer }),
       () => [painter(true)('alarm', visible(message)), ...ADVICE],
     );
-    const { entries, by } = result;
-    return { result, lines: [`[OK] ${by} accepted the ledger of ${entries} entries. It goes on from there`] };
+    const { entries, by, forgets } = result;
+    const frozen =
+      'Everything is frozen, and what was proposed before never runs. Look at what happened since, then `keyturn unfreeze`.';
+    const done = `[OK] ${by} accepted the ledger of ${entries} entries. It goes on from there`;
+    return { result, lines: forgets ? [done, frozen] : [done] };
   });
 }
 
 const ADVICE = [
-  'What was recorded in entries that are missing is forgotten, and what they spent could be run again.',
-  'Find out what ran since, before you accept.',
+  'What was recorded in entries that are missing is forgotten: runs, rejections, revoked keys and tokens, freezes.',
+  'Once you accept, everything is frozen, and nothing that was proposed before runs. Find out what happened since, and revoke again what was revoked, before you unfreeze.',
 ];
 
 /** Why the project cannot be opened. If it can, or for another reason cannot, there is nothing to accept. */

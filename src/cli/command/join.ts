@@ -5,7 +5,7 @@ import type { Answer, Call } from '../answer.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
-import { atTerminal } from '../terminal.ts';
+import { atTerminal, type Terminal } from '../terminal.ts';
 
 /** So many characters of the fingerprint are typed: enough that nobody finds another key with the same ones. */
 const TYPED = 16;
@@ -15,11 +15,7 @@ export async function join(call: Call): Promise<Answer> {
   const { root: project, ...ledger } = await atTerminal((terminal) =>
     Keyturn.join({
       at: folderOf(call),
-      confirm: async (found) => {
-        terminal.write(shown(found));
-        const typed = (await terminal.ask(QUESTION)).trim();
-        return typed === short(found) || refuse('CONFIRMATION_DECLINED', NOT_THE_SAME);
-      },
+      confirm: (found) => confirmLedger(terminal, found),
     }),
   );
   const result: Result<'store join'> = { project, ...ledger };
@@ -34,8 +30,15 @@ export async function join(call: Call): Promise<Answer> {
   };
 }
 
+/** The human types the beginning of the fingerprint that the owner of the ledger told them. */
+export async function confirmLedger(terminal: Terminal, found: JoinedLedger): Promise<boolean> {
+  terminal.write(shown(found));
+  const typed = (await terminal.ask(QUESTION)).trim();
+  return typed === short(found) || refuse('CONFIRMATION_DECLINED', NOT_THE_SAME);
+}
+
 const QUESTION = `The first ${TYPED} characters behind "sha256:", as the owner of the ledger told you: `;
-const NOT_THE_SAME = 'What was typed is not the beginning of the fingerprint. Nothing was joined.';
+const NOT_THE_SAME = 'What was typed is not the beginning of the fingerprint. Nothing was changed.';
 
 function short({ ledger_key }: JoinedLedger): string {
   return ledger_key.slice('sha256:'.length).slice(0, TYPED);

@@ -75,6 +75,26 @@ export const STORE: readonly Spec[] = [
     load: async () => (await import('../command/store.ts')).verify,
   },
   {
+    name: 'backup',
+    about: 'copy the ledger, its objects and the keys of this host to a new folder, while others go on writing',
+    operands: [{ name: '<folder>', about: 'is not there yet' }],
+    options: [
+      {
+        flags: '--no-keys',
+        about: 'leave the key files out; without them the restored project needs new ones',
+      },
+    ],
+    examples: ['keyturn backup /backup/keyturn-monday', 'keyturn backup /backup/shared --no-keys'],
+    load: async () => (await import('../command/backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    about: 'bring a backup into an empty store; one that forgets runs opens only after a human accepted it',
+    operands: [{ name: '<folder>', about: 'what `keyturn backup` made' }],
+    examples: ['keyturn restore /backup/keyturn-monday'],
+    load: async () => (await import('../command/backup.ts')).restore,
+  },
+  {
     name: 'watch',
     about: 'follow the ledger as it grows, one line for each entry; Ctrl-C ends it',
     options: [{ flags: '--since <seq>', about: 'begin with this entry; without it with the next one' }],

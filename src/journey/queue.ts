@@ -1,0 +1,56 @@
+import { statusWordOf } from '../gate/status-word.ts';
+import { limits } from '../limits.ts';
+import type { Context } from './context.ts';
+import { allIntents } from './list.ts';
+import { inDoubt } from './look.ts';
+import { newestBefore } from './page.ts';
+
+/** How much waits, in numbers, for who watches a service. */
+export interface Queue {
+  /** Intents that wait for a human, the newest `COUNTED_MOST` at most. */
+  readonly waiting: number;
+  /** Since when the oldest of them waits; null where none does. */
+  readonly oldest_at: string | null;
+  /** Orders that no executor has claimed yet. */
+  readonly ordered: number;
+  readonly in_doubt: number;
+  readonly freezes: number;
+  readonly entries: number;
+}
+
+const COUNTED_MOST = 10_000;
+
+export async function queueOf(context: Context): Promise<Queue> {
+  const { store } = context;
+  const doubts = await inDoubt(context);
+  return {
+    ...(await waitingIn(context)),
+    ordered: await orderedIn(context),
+    // What a live process runs is at work, and in no doubt.
+    in_doubt: doubts.filter(({ life }) => life !== 'alive').length,
+    freezes: (await store.system()).freezes.length,
+    entries: (await store.tip()).size,
+  };
+}
+
+/** Newest first, until everything that is older has expired, however long it could live. */
+async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'oldest_at'>> {
+  const now = context.clock();
+  const since_ms = now.getTime() - limits.intent_ttl_s * 1000;
+  let waiting = 0;
+  let oldest_at: string | null = null;
+  let seen = 0;
+  for await (const state of allIntents(context, 'proposed', true)) {
+    if (Date.parse(state.proposed_at) < since_ms || ++seen > COUNTED_MOST) break;
+    if (statusWordOf(state, now) === 'expired') continue;
+    waiting += 1;
+    oldest_at = state.proposed_at;
+  }
+  return { waiting, oldest_at };
+}
+
+async function orderedIn({ store, clock }: Context): Promise<number> {
+  const now_ms = clock().getTime();
+  const rows = await store.page('capability', newestBefore(limits.page_rows, undefined, ['status', ['ordered']]));
+  return rows.filter(({ state }) => Date.parse(state.lapses_at) > now_ms).length;
+}

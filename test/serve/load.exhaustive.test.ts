@@ -1,0 +1,142 @@
+import { appendFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { callerQuotaOf } from '../../src/serve/quota.ts';
+import { authority } from '../journey/authority.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { acted, call, refusalIn, SAY, service, serving, session, withToken } from './service.ts';
+
+async function opened(address: string, count: number): Promise<Socket[]> {
+  const port = Number(new URL(address).port);
+  const sockets: Socket[] = [];
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (let i = 0; i < count; i += 1) {
+    const socket = connect(port, '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => {});
+    await new Promise((done, failed) => socket.once('connect', done).once('error', failed));
+  }
+  return sockets;
+}
+
+describe('a service', () => {
+  it('answers beside 1,000 connections that say nothing, and lets go of them', async () => {
+    const s = await service();
+    const idle = await opened(s.address, 1_000);
+    const over = Promise.all(idle.map((socket) => new Promise((done) => socket.once('close', done).resume())));
+    expect((await call(s, '/v1/intents/propose', SAY, { token: s.token })).status).toBe(200);
+    await over;
+    const { text } = await call(s, '/metrics', undefined, { token: s.token });
+    expect(Number(/^keyturn_connections (\d+)$/m.exec(text)![1])).toBeLessThan(10);
+  }, 100_000);
+
+  it('lets go of a caller who sends its headers or its body a byte at a time', async () => {
+    const s = await service();
+    const [headers, body] = (await opened(s.address, 2)) as [Socket, Socket];
+    const start = `POST /v1/intents/propose HTTP/1.1\r\nHost: ${new URL(s.address).host}\r\n`;
+    headers.write(start);
+    body.write(`${start}Authorization: Bearer ${s.token}\r\nContent-Type: application/json\r\n`);
+    body.write('Content-Length: 1000\r\n\r\n');
+    const drip = setInterval(() => {
+      headers.write('x');
+      body.write(' ');
+    }, 500);
+    onTestFinished(() => clearInterval(drip));
+    await Promise.all([headers, body].map((one) => new Promise((done) => one.once('close', done).resume())));
+    expect((await call(s, '/livez')).status).toBe(200);
+  }, 100_000);
+
+  it('has so many streams and requests of one caller open at a time, and no more', async () => {
+    const p = await authority();
+    appendFileSync(join(p.root, 'keyturn.yaml'), '\nservice: { at_once: 2, streams: 2 }\n');
+    const { token } = await withToken(p, 'bot');
+    const other = await withToken(p, 'other');
+    const s = await serving(p);
+    const streamOf = (shown: string) =>
+      fetch(`${s.address}/v1/events`, { headers: { authorization: `Bearer ${shown}` } });
+    const first = await streamOf(token);
+    await streamOf(token);
+    expect((await streamOf(token)).status).toBe(429);
+    const theirs = await streamOf(other.token);
+    expect(theirs.status).toBe(200);
+    await first.body!.cancel();
+    let again = await streamOf(token);
+    while (again.status === 429) again = await streamOf(token);
+    expect(again.status).toBe(200);
+
+    const { body } = await call(s, '/v1/intents/propose', SAY, { token });
+    const { intent_id } = body;
+    const gone = new AbortController();
+    onTestFinished(() => gone.abort());
+    const waits = [1, 2].map(() =>
+      fetch(`${s.address}/v1/intents/waitFor?intent_id=${intent_id}`, {
+        headers: { authorization: `Bearer ${token}` },
+        signal: gone.signal,
+      }).catch(() => null),
+    );
+    let third = await call(s, '/v1/intents/get', { intent_id }, { token });
+    while (third.status !== 429) third = await call(s, '/v1/intents/get', { intent_id }, { token });
+    expect(refusalIn(third)).toEqual([429, 'CALLER_LIMITED']);
+    gone.abort();
+    await Promise.all(waits);
+  }, 100_000);
+
+  it('counts its runs and how long they took', async () => {
+    const s = await service({ most: 2, grace_ms: 20_000 });
+    const { token } = s;
+    const { body } = await call(s, '/v1/intents/propose', SAY, { token });
+    const { intent_id, hash } = body;
+    const cookie = await session(s);
+    await acted(s, '/v1/intents/turn', { intent_id, hash }, s.ada, cookie);
+    await call(s, '/v1/intents/waitFor', { intent_id }, { token });
+    const runs = /^keyturn_runs_total\{outcome="success"\} 1$/m;
+    let { text } = await call(s, '/metrics', undefined, { token });
+    while (!runs.test(text)) text = (await call(s, '/metrics', undefined, { token })).text;
+    expect(text).toMatch(/^keyturn_run_seconds_count 1$/m);
+    expect(text).toMatch(/^keyturn_running 0$/m);
+  }, 100_000);
+});
+
+describe('a run that goes on when the service stops', () => {
+  it('may end within the grace; a longer one is stopped, and recorded as that', async () => {
+    const s = await service({ most: 2, grace_ms: 500 });
+    const { token } = s;
+    const asked = { declared_goal: 'Wait.', effect: { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } } };
+    const { body } = await call(s, '/v1/intents/propose', asked, { token });
+    const { intent_id, hash } = body;
+    const cookie = await session(s);
+    await acted(s, '/v1/intents/turn', { intent_id, hash }, s.ada, cookie);
+    const state = () => call(s, '/v1/intents/get', { intent_id }, { token });
+    while ((await state()).body.status !== 'claimed');
+    await s.stop();
+    const { status, runs } = await s.keyturn.intents.get({ intent_id });
+    expect([status, runs.at(-1)?.finished_at]).toEqual(['partial', expect.any(String)]);
+    await s.keyturn.ledger.verify({ deep: true });
+  }, 100_000);
+});
+
+describe('the quota of a caller', () => {
+  it('is a minute at once, then as much as flows in, and each caller has its own', async () => {
+    let now = 0;
+    const quota = callerQuotaOf({ requests_minute: 60, at_once: 1, streams: 1 }, () => now);
+    for (let i = 0; i < 60; i += 1) quota.take('a');
+    const { facts } = await expectRefusal('CALLER_LIMITED', () => quota.take('a'));
+    expect(facts.retry_after_s).toBe(1);
+    quota.take('b');
+    now += 1_000;
+    quota.take('a');
+    await expectRefusal('CALLER_LIMITED', () => quota.take('a'));
+    now += 3_600_000;
+    for (let i = 0; i < 60; i += 1) quota.take('a');
+    await expectRefusal('CALLER_LIMITED', () => quota.take('a'));
+    const end = quota.begin('a', 'stream');
+    await expectRefusal('CALLER_LIMITED', () => quota.begin('a', 'stream'));
+    end();
+    end();
+    quota.begin('a', 'stream');
+    expect(quota.streams()).toBe(1);
+  });
+});

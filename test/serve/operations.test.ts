@@ -1,0 +1,33 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { authority } from '../journey/authority.ts';
+import { call, refusalIn, SAY, serving, withToken } from './service.ts';
+
+it('a service counts what it is asked, and lets a caller who asks too often wait', async () => {
+  const p = await authority();
+  appendFileSync(join(p.root, 'keyturn.yaml'), '\nservice: { requests_minute: 6 }\n');
+  const { token } = await withToken(p, 'bot');
+  const other = await withToken(p, 'watch');
+  const s = await serving(p);
+  await call(s, '/v1/intents/propose', SAY, { token });
+  for (let asked = 1; asked < 6; asked += 1) await call(s, '/v1/intents/get', { intent_id: 'x' }, { token });
+  const limited = await call(s, '/v1/intents/list', {}, { token });
+  expect(refusalIn(limited)).toEqual([429, 'CALLER_LIMITED']);
+  expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(limited.headers.get('retry-after'))).toBeLessThanOrEqual(10);
+  const { status, headers, text } = await call(s, '/metrics', undefined, { token: other.token });
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  for (const line of [
+    'keyturn_waiting 1',
+    'keyturn_ordered 0',
+    'keyturn_in_doubt 0',
+    'keyturn_requests_total{kind="write",status="200"} 1',
+    'keyturn_refusals_total{code="CALLER_LIMITED"} 1',
+    'keyturn_refusals_total{code="ID_MALFORMED"} 5',
+    'keyturn_ready 1',
+  ])
+    expect(text.split('\n')).toContain(line);
+  expect(text).toMatch(/^keyturn_waiting_oldest_seconds \d/m);
+  expect(text).not.toMatch(/bot|hello/);
+});
