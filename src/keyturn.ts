@@ -269,6 +269,7 @@ export class Keyturn {
     try {
       await this.#context.store.close();
     } finally {
+      this.#context.upstreams.close();
       this.#context.starter.close();
       this.#telemetry.close();
     }
@@ -317,6 +318,7 @@ export type { OnOutput, Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
+export type { McpEffect } from './mcp-call/effect.ts';
 export type { PlanProblem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';
