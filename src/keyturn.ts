@@ -30,6 +30,7 @@ import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
 import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { observeDoors } from './journey/observe.ts';
+import { type LookedServer, lookAtServer } from './journey/servers.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
@@ -105,6 +106,9 @@ export class Keyturn {
   };
   readonly system: Methods<Verbs['system']>;
   readonly ids: Methods<Verbs['ids']>;
+  readonly mcp: Methods<Verbs['mcp']>;
+  /** Starts an MCP server of keyturn.yaml, looks at all its tools, and ends it. For a human at a terminal: it may not be accepted. */
+  readonly lookAtServer: (server: string) => Promise<LookedServer>;
   /** The same verbs for whom a door found out: they see what the ledger lets them see. */
   readonly as: (caller: NamedCaller) => Face;
 
@@ -137,6 +141,8 @@ export class Keyturn {
     this.ledger = { ...methods('ledger'), follow: (request) => follow(context, request) };
     this.system = methods('system');
     this.ids = methods('ids');
+    this.mcp = methods('mcp');
+    this.lookAtServer = (server) => lookAtServer(context, server);
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */

@@ -316,6 +316,8 @@ export const mcpLimits = {
   at_once: 256,
   /** How long an end whose answer may not have been read is given again to the same call. */
   again_ms: 600_000,
+  /** The file with the marks of calls, before it is begun anew. */
+  marks_bytes: 4 * MiB,
   /** Uses of one grant. There is no "always". */
   grant_uses: 10_000,
   /** A grant lives a day at most. */

@@ -28,6 +28,7 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
+import type { CallMarks } from './call.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
 import type { ReadLedger } from './read-ledger.ts';
@@ -56,6 +57,7 @@ export interface Context {
   readonly servers: () => ServerEntries;
   /** Those that this process has started. */
   readonly upstreams: Upstreams;
+  readonly calls: CallMarks;
   /** Reads secrets of this host. Refuses where one is missing. */
   readonly secrets: (names: Iterable<string>) => Promise<Secrets>;
   readonly follower: Follower;

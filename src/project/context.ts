@@ -25,6 +25,7 @@ import { refuse } from '../refusal.ts';
 import type { Receipt, Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
+import { callMarks } from './call-marks.ts';
 import { type Config, guardedPaths, serversOf } from './config.ts';
 import { secretsOf } from './executor-file.ts';
 import { createAgentKey, openKeyIn, readControlKey } from './keys.ts';
@@ -91,6 +92,7 @@ export function journeyContext(
     starter,
     servers: serversOf(layout),
     upstreams: new Upstreams(),
+    calls: callMarks(join(layout.own, 'mcp', 'calls.jsonl')),
     secrets: secretsOf(layout, starter),
     follower,
     machine: machineInspector(),

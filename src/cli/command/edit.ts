@@ -56,7 +56,8 @@ async function changesIn(keyturn: Keyturn, seen: Review, options: Options): Prom
 }
 
 async function argumentsWith(keyturn: Keyturn, { envelope: { effect } }: Review, words: readonly string[]) {
-  if (effect.kind === 'mcp') return { ...effect.arguments, ...Object.fromEntries(pairsOf(words)) };
+  if (effect.kind === 'mcp')
+    return { ...effect.arguments, ...Object.fromEntries(pairsOf(words)) } as NonNullable<Edit['arguments']>;
   if (effect.kind !== 'tool')
     refuse('USAGE', 'It is a plan, which has no arguments: name another with --plan.');
   const texts = Object.fromEntries(pairsOf(words));
