@@ -44,6 +44,7 @@ import { createAgentKey, humanKeyFiles, keepHumanKey, openHumanKey, readAgentKey
 import { type Layout, requireProject } from './project/layout.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
+import { configureServer } from './project/server-file.ts';
 import type { CopyRequest } from './project/store.ts';
 import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
@@ -261,6 +262,9 @@ export class Keyturn {
   keyFiles = () => humanKeyFiles(this.layout);
   createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
     keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
+
+  /** Writes an MCP server into keyturn.yaml. It starts nothing: a human has to accept it. */
+  configureServer = (server: string, entry: object) => configureServer(this.layout, server, entry);
 
   /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
   execute = (request: ExecuteRequest) =>

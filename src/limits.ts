@@ -312,6 +312,8 @@ export const mcpLimits = {
   message_bytes: 4 * MiB,
   /** How long a call waits for a human before the client is told that it has not run: most clients give up after 60 s. */
   hold_ms: 25_000,
+  /** How long a client may wait for the result of a task in one request. */
+  task_wait_ms: 3_600_000,
   /** Calls of one client at once; more are told to wait. */
   at_once: 256,
   /** How long an end whose answer may not have been read is given again to the same call. */

@@ -47,21 +47,19 @@ export function showMcp(effect: McpEffect): Shown {
 }
 
 /** A server as a human accepts it: how it is started, then every tool with its whole definition. */
-export function showServer({ server: name, start, files, shadow, pass, info, tools }: Accepted): Shown {
+export function showServer({ server: name, start, files, info, tools }: Accepted): Shown {
   const shown = showTool(start);
-  const says = [server(info.name), derived(' '), server(info.version), derived(`, protocol ${info.protocol}`)];
+  const says = [
+    server(info.name),
+    derived(' '),
+    server(info.version),
+    derived(`, protocol ${info.protocol}`),
+  ];
   return {
     kind: 'mcp',
     headline: line('Server', [registry(name), derived(`: ${tools.length} tools`)]),
     alarms: ordered(lifted([{ at: [derived('the server')], shown }])),
-    fields: [
-      line('Says it is', says),
-      ...(shadow === false
-        ? []
-        : [line('Shadow', [derived('CALLS PASS without a human: '), registry(shadow === true ? 'all tools' : shadow.join(', '))], 'alarm')]),
-      ...(pass.length === 0 ? [] : [line('Passes', [derived('without a human: '), registry(pass.join(', '))], 'warn')]),
-      ...fileLines(files),
-    ],
+    fields: [line('Says it is', says), ...fileLines(files)],
     blocks: tools.map((tool) => definitionBlock(tool, calledName(name, tool.name))),
     parts: [shown],
   };
@@ -89,7 +87,13 @@ function argumentBlock([name, value]: [string, Json]): Block {
 
 function claimsLine(definition: Definition): Line {
   const claims = claimsOf(definition);
-  const words = claims.length === 0 ? [derived('nothing')] : spaced(claims.map((one) => [derived(one)]), ', ');
+  const words =
+    claims.length === 0
+      ? [derived('nothing')]
+      : spaced(
+          claims.map((one) => [derived(one)]),
+          ', ',
+        );
   return line('Server claims', [...words, derived(' (nobody checks it)')], 'dim');
 }
 

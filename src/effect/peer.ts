@@ -5,7 +5,10 @@ import { Redactor } from './redact.ts';
 
 /** A program that is talked to line by line for as long as it lives. */
 export interface PeerCommand
-  extends Pick<ChildCommand, 'argv' | 'fds' | 'filter' | 'with_status' | 'env' | 'redacted' | 'cwd' | 'user'> {
+  extends Pick<
+    ChildCommand,
+    'argv' | 'fds' | 'filter' | 'with_status' | 'env' | 'redacted' | 'cwd' | 'user'
+  > {
   /** The longest line that is taken. A program that writes a longer one is ended. */
   readonly line_bytes: number;
   /** What is kept of its standard error: the end of it. */

@@ -11,7 +11,9 @@ export const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 export const time = z.iso.datetime({ precision: 3 });
 export const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 /** Of an MCP server. It has no underscore: two of them end it in the name of a tool. */
-export const serverName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'not the name of a server: a-z, 0-9, dash');
+export const serverName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'not the name of a server: a-z, 0-9, dash');
 export const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 export const key = z.base64().length(44);
 export const prose = z.string().min(1).max(limits.prose_chars);

@@ -50,7 +50,17 @@ export const agents = {
     here: here<{ readonly signer: Signer }>('signer'),
     run: async ({ context }, request) => {
       const { subject, body } = await delegating.delegate(context, request as delegating.DelegateRequest);
-      const { delegate, delegate_key, actions, approves, grant, expires_at, delegation: parent, by, reason } = body;
+      const {
+        delegate,
+        delegate_key,
+        actions,
+        approves,
+        grant,
+        expires_at,
+        delegation: parent,
+        by,
+        reason,
+      } = body;
       return {
         delegation_id: subject,
         delegate,

@@ -29,7 +29,6 @@ export const mcp = {
             by: name.nullable(),
             accepted_at: time.nullable(),
             tools: z.int(),
-            shadow: z.union([z.boolean(), z.array(z.string()).readonly()]),
           }),
         ),
       }),
@@ -50,7 +49,6 @@ export const mcp = {
             pin: digest,
             /** In the words of the server. */
             definition: z.looseObject({}),
-            is_shadowed: z.boolean(),
           }),
         ),
       }),

@@ -46,5 +46,6 @@ export function serverOfCall(called: string): string {
 /** A run goes by what is accepted now. `registry` is what its claim says that it went by. */
 export function requireAccepted(server: AcceptedServer | null, registry: Digest): void {
   if (server?.status !== 'active') refuse('MCP_SERVER_UNACCEPTED');
-  if (server.accepted !== registry) refuse('MCP_DEFINITION_CHANGED', 'A human accepted another one meanwhile.');
+  if (server.accepted !== registry)
+    refuse('MCP_DEFINITION_CHANGED', 'A human accepted another one meanwhile.');
 }

@@ -63,9 +63,11 @@ export async function beginCall(context: Context, request: CallRequest): Promise
     if (state && !isOpen(context, state)) return { intent_id, how: 'again', refused: null, receipt: null };
     context.calls.began(call, intent_id);
     const granted = signer && (await runGranted(context, { ...request, signer }, intent_id, state));
-    if (granted && granted.refused === null) return { intent_id, how: 'granted', refused: null, receipt: null };
+    if (granted && granted.refused === null)
+      return { intent_id, how: 'granted', refused: null, receipt: null };
     const refused = granted?.refused ?? null;
-    if (state || granted?.is_proposed) return { intent_id, how: state ? 'same' : 'proposed', refused, receipt: null };
+    if (state || granted?.is_proposed)
+      return { intent_id, how: state ? 'same' : 'proposed', refused, receipt: null };
     const draft = parseDraft({ issuer, declared_goal, effect, idempotency_key: key });
     const { receipt, repeated } = await propose(context, draft, signer);
     return { intent_id, how: repeated ? 'same' : 'proposed', refused, receipt };
@@ -154,7 +156,9 @@ async function grantFor(
   { signer, effect }: SignedCall,
 ): Promise<Delegation | Granted | null> {
   const all = await context.store.all('delegation');
-  const own = all.filter(({ delegate, approves, status }) => delegate === signer.name && approves && status === 'active');
+  const own = all.filter(
+    ({ delegate, approves, status }) => delegate === signer.name && approves && status === 'active',
+  );
   if (own.length === 0) return null;
   const derived = await derive(context, effect as never, null);
   const action = actionOf(derived.effect);
@@ -205,5 +209,8 @@ async function orderedUnder(
   }
 }
 
-const STALE: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['DECISION_STALE', 'INTENT_EXISTS', 'CLAIM_TAKEN']);
-
+const STALE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'DECISION_STALE',
+  'INTENT_EXISTS',
+  'CLAIM_TAKEN',
+]);

@@ -121,7 +121,9 @@ function callDifferences(before: McpEffect, now: McpEffect): Difference[] {
   const parts = ['definition', 'start', 'files'] as const;
   return [
     ...names.flatMap((name) => changed(name, before.arguments[name], now.arguments[name])),
-    ...parts.flatMap((part) => changed(MCP_WORDS[part], before[part] as unknown as Json, now[part] as unknown as Json, false)),
+    ...parts.flatMap((part) =>
+      changed(MCP_WORDS[part], before[part] as unknown as Json, now[part] as unknown as Json, false),
+    ),
   ];
 }
 

@@ -7,7 +7,16 @@ import { isPin } from '../plan/state/pin.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import { pathsIn, placeIn, programsOf, readsOf, resourceOf, startedIn, stepWrites, toolStepsOf } from './reach.ts';
+import {
+  pathsIn,
+  placeIn,
+  programsOf,
+  readsOf,
+  resourceOf,
+  startedIn,
+  stepWrites,
+  toolStepsOf,
+} from './reach.ts';
 
 /** Refuses an effect that the intent itself rules out, and an intent whose bounds are not clear. */
 export function requireBounds(
@@ -40,7 +49,8 @@ type Part = Omit<Extent, 'network' | 'unconfined'>;
 function callExtent(context: Context, effect: ToolEffect | McpEffect): Part {
   const { sandbox, timeout_ms } = startedIn(effect);
   const { action } = effect;
-  const runs = effect.kind === 'tool' ? [`tool:${effect.tool}`, 'tool:*', action] : [action, `mcp:${effect.server}:*`];
+  const runs =
+    effect.kind === 'tool' ? [`tool:${effect.tool}`, 'tool:*', action] : [action, `mcp:${effect.server}:*`];
   const { read, write } = sandbox === 'none' ? { read: [], write: [] } : sandbox;
   const writes = pathsIn(context, write);
   return {

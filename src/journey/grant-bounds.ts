@@ -61,7 +61,8 @@ export async function requireWithinGrant(
   effect: Effect,
 ): Promise<void> {
   if (grant === null) return;
-  if (effect.kind === 'plan') return refuse('GRANT_OUTSIDE', 'A grant is for calls of tools, and this is a plan.');
+  if (effect.kind === 'plan')
+    return refuse('GRANT_OUTSIDE', 'A grant is for calls of tools, and this is a plan.');
   const { pins, arguments: schema } = boundsIn(await store.object(grant.bounds));
   const pin = effect.kind === 'mcp' ? effect.pin : effect.definition_digest;
   const known = pins.filter(({ action }) => action === effect.action);
@@ -100,7 +101,9 @@ async function validatorOf(schema: JsonObject): Promise<Validate> {
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const parts = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, isValue(key) ? value : closed(value)]));
+  const parts = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, isValue(key) ? value : closed(value)]),
+  );
   const is_open = parts.type === 'object' && parts.additionalProperties === undefined;
   return is_open ? { ...parts, additionalProperties: false } : parts;
 }

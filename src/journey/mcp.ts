@@ -35,7 +35,8 @@ export async function acceptedServer({ store, memory }: Context, server: string)
 /** How the server would be started now: as keyturn.yaml says, with the files as they are. */
 export function startedNow(context: Context, server: string): Started {
   const entry = context.servers()[server];
-  if (entry === undefined) return refuse('MCP_SERVER_UNKNOWN', `keyturn.yaml names no MCP server "${server}".`);
+  if (entry === undefined)
+    return refuse('MCP_SERVER_UNKNOWN', `keyturn.yaml names no MCP server "${server}".`);
   return startedBy(server, entry, context);
 }
 
@@ -92,7 +93,8 @@ async function sentOnce(
 ): Promise<Ended> {
   const started_at = clock().toISOString();
   const is_same = upstream.changes() === changes;
-  const progress = onOutput && ((params: object) => onOutput(Buffer.from(`${JSON.stringify(params)}\n`), 'stderr'));
+  const progress =
+    onOutput && ((params: object) => onOutput(Buffer.from(`${JSON.stringify(params)}\n`), 'stderr'));
   const { result, reason_code, answer } = is_same
     ? await sendCall(upstream, effect, { abort, ...(progress && { onProgress: progress }) })
     : NOT_SENT;

@@ -5,11 +5,11 @@ import type { Shown } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
 import { type AcceptedServer, serverSubject } from '../gate/server.ts';
 import { type Signer, signAct } from '../identity/act.ts';
-import { type Accepted, openAccepted, pinOf, sealAccepted, type Started } from '../mcp-call/accepted.ts';
+import { type Accepted, openAccepted, pinOf, type Started, sealAccepted } from '../mcp-call/accepted.ts';
 import { requireSameStart } from '../mcp-call/effect.ts';
 import { calledName } from '../mcp-call/name.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
-import { Refusal, refuse } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { acceptedServer, openUpstream, startedNow } from './mcp.ts';
 
@@ -69,18 +69,20 @@ export function changesOf(before: Accepted, now: Accepted): ServerChange[] {
   const tools = names
     .filter((name) => canonicalText(old!.get(name) ?? null) !== canonicalText(fresh!.get(name) ?? null))
     .map((name) => ({ what: `tool ${name}`, before: text(old!.get(name)), now: text(fresh!.get(name)) }));
-  const parts = ['start', 'files', 'shadow', 'pass'] as const;
+  const parts = ['start', 'files'] as const;
   const others = parts
     .filter((part) => canonicalText(before[part]) !== canonicalText(now[part]))
-    .map((part) => ({ what: PARTS[part], before: JSON.stringify(before[part]), now: JSON.stringify(now[part]) }));
+    .map((part) => ({
+      what: PARTS[part],
+      before: JSON.stringify(before[part]),
+      now: JSON.stringify(now[part]),
+    }));
   return [...tools, ...others];
 }
 
 const PARTS: Readonly<Record<keyof Started, string>> = {
   start: 'how it is started',
   files: 'its script',
-  shadow: 'what passes in shadow mode',
-  pass: 'what passes because it is no call',
 };
 
 export interface AcceptRequest {
@@ -139,7 +141,6 @@ export interface ServerStanding {
   readonly by: string | null;
   readonly accepted_at: string | null;
   readonly tools: number;
-  readonly shadow: boolean | readonly string[];
 }
 
 /** Every server that keyturn.yaml or the ledger names. Nothing is started. */
@@ -147,7 +148,15 @@ export async function serverStandings(context: Context): Promise<ServerStanding[
   const rows = (await context.store.all('server')).filter(({ status }) => status === 'active');
   const entries = context.servers();
   const names = [...new Set([...Object.keys(entries), ...rows.map(({ server }) => server)])].sort();
-  return Promise.all(names.map((name) => standingOfServer(context, name, rows.find((row) => row.server === name))));
+  return Promise.all(
+    names.map((name) =>
+      standingOfServer(
+        context,
+        name,
+        rows.find((row) => row.server === name),
+      ),
+    ),
+  );
 }
 
 async function standingOfServer(
@@ -162,7 +171,6 @@ async function standingOfServer(
     by: row?.by ?? null,
     accepted_at: row?.changed_at ?? null,
     tools: row?.tools ?? 0,
-    shadow: entry?.shadow ?? false,
   };
   if (entry === undefined) return { ...told, standing: 'removed from keyturn.yaml' };
   if (row === undefined) return { ...told, standing: 'unaccepted' };
@@ -182,7 +190,6 @@ export interface GatedTool {
   readonly tool: string;
   readonly pin: Digest;
   readonly definition: object;
-  readonly is_shadowed: boolean;
 }
 
 /** The tools of every server that is accepted as it is configured now. */
@@ -198,22 +205,7 @@ export async function gatedTools(context: Context): Promise<GatedTool[]> {
         tool: definition.name,
         pin: pinOf(definition),
         definition,
-        is_shadowed: isShadowed(accepted, definition.name),
       }));
     });
   return (await Promise.all(found)).flat();
-}
-
-/** Whether calls of this tool pass, and are only recorded. */
-export function isShadowed({ shadow }: Pick<Accepted, 'shadow'>, tool: string): boolean {
-  return typeof shadow === 'boolean' ? shadow : shadow.includes(tool);
-}
-
-/** The call that the gate offers under this name. */
-export async function callNamed(
-  context: Context,
-  called: string,
-): Promise<{ readonly server: string; readonly tool: string }> {
-  const found = (await gatedTools(context)).find((one) => one.called === called);
-  return found ?? refuse('MCP_TOOL_UNKNOWN', `There is no tool "${called}".`);
 }

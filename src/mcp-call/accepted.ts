@@ -18,8 +18,6 @@ const definition = z.custom<JsonObject & { readonly name: string }>(
 export const startedSchema = z.strictObject({
   start: effectSchema,
   files: z.array(file),
-  shadow: z.union([z.boolean(), z.array(z.string())]),
-  pass: z.array(z.enum(['resources', 'prompts', 'logging'])),
 });
 
 const acceptedSchema = startedSchema.extend({

@@ -125,7 +125,11 @@ export class Connection {
     return this.#send(method, this.#is_stateless ? withMeta(params) : params, options);
   }
 
-  async #send(method: string, given: JsonObject, { timeout_ms, abort, onProgress }: AskOptions): Promise<Reply> {
+  async #send(
+    method: string,
+    given: JsonObject,
+    { timeout_ms, abort, onProgress }: AskOptions,
+  ): Promise<Reply> {
     if (this.#ended !== null) return { kind: 'lost', code: this.#ended };
     const id = this.#next;
     this.#next += 1;
@@ -199,7 +203,9 @@ export class Connection {
   /** A server may ask whether we live. We offered it nothing else. */
   #answer(id: Json, method: string): void {
     const said =
-      method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'The gate offers no such method.' } };
+      method === 'ping'
+        ? { result: {} }
+        : { error: { code: -32601, message: 'The gate offers no such method.' } };
     void this.#peer?.send(JSON.stringify({ jsonrpc: '2.0', id, ...said })).catch(() => {});
   }
 

@@ -8,7 +8,7 @@ import { callAction, calledName } from './name.ts';
 const object = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null);
 
 /** What calling a tool of an MCP server would do: which server, how it is started, the tool as it defines it, and the arguments. */
-export const mcpEffectSchema = startedSchema.omit({ shadow: true, pass: true }).extend({
+export const mcpEffectSchema = startedSchema.extend({
   kind: z.literal('mcp'),
   server: z.string(),
   /** As the server has it, and as the gate offers it. */
@@ -59,9 +59,13 @@ export function requireSameStart({ server, ...accepted }: Accepted, now: Started
         : [part],
   );
   if (differing.length === 0) return;
-  refuse('MCP_SERVER_CHANGED', `The server "${server}" would be started with other: ${differing.join(', ')}.`, {
-    fields: differing.join(', '),
-  });
+  refuse(
+    'MCP_SERVER_CHANGED',
+    `The server "${server}" would be started with other: ${differing.join(', ')}.`,
+    {
+      fields: differing.join(', '),
+    },
+  );
 }
 
 function startDifferences(accepted: ToolEffect, now: ToolEffect): string[] {

@@ -53,7 +53,8 @@ function judged(reply: Reply): CallEnd {
   if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', reply.error);
   const { isError, resultType } = reply.result as { isError?: Json; resultType?: Json };
   // The server wants something of its caller first, which the gate cannot give: nothing ends here that a human could rely on.
-  if (resultType !== undefined && resultType !== 'complete') return ended('failure', 'MCP_CALL_REFUSED', reply.result);
+  if (resultType !== undefined && resultType !== 'complete')
+    return ended('failure', 'MCP_CALL_REFUSED', reply.result);
   const answer = ended('success', null, reply.result);
   if (answer.answer.length > limits.output_bytes) return ended('partial', 'MCP_ANSWER_TOO_LARGE', null);
   return isError === true ? { ...answer, result: 'failure', reason_code: 'MCP_TOOL_FAILED' } : answer;

@@ -15,7 +15,7 @@ export function startedBy(
   entry: ServerEntry,
   { root, digests }: { readonly root: string; readonly digests: Digests },
 ): Started {
-  const { args, shadow, pass, ...rest } = entry;
+  const { args, ...rest } = entry;
   const tool = {
     ...rest,
     name: server,
@@ -29,8 +29,7 @@ export function startedBy(
     definition: entry as unknown as Json,
   };
   const start = deriveStart({ registry: { folder: root }, tool, root, digests }, args);
-  const shadowed = typeof shadow === 'boolean' ? shadow : [...new Set(shadow)].sort();
-  return { start, files: filesIn(args, resolve(root, entry.cwd)), shadow: shadowed, pass: [...new Set(pass)].sort() };
+  return { start, files: filesIn(args, resolve(root, entry.cwd)) };
 }
 
 /** A script that an interpreter runs is what the server is. Other files in a command line, such as a database, change as they are used. */

@@ -3,7 +3,7 @@ import type { Secrets } from '../effect/secret.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
-import { startServer, type Surroundings } from '../tool/run.ts';
+import { type Surroundings, startServer } from '../tool/run.ts';
 import { Connection, type Notification } from './connection.ts';
 
 /** A server that runs. */
@@ -64,7 +64,10 @@ export class Upstreams {
   #requirePause(server: string): void {
     const failed = this.#failures.get(server);
     if (failed && performance.now() < failed.until_ms)
-      refuse('MCP_SERVER_DOWN', `${failed.words} It is started again in ${Math.ceil((failed.until_ms - performance.now()) / 1000)} s.`);
+      refuse(
+        'MCP_SERVER_DOWN',
+        `${failed.words} It is started again in ${Math.ceil((failed.until_ms - performance.now()) / 1000)} s.`,
+      );
   }
 
   #fail(server: string, error: unknown): void {
@@ -104,7 +107,9 @@ async function opened(
   } catch (error) {
     const said = peer.stderr().toString('utf8').trim().split('\n').at(-1)?.slice(0, 300) ?? '';
     peer.kill();
-    throw error instanceof Refusal && said !== '' ? new Refusal(error.code, `${error.message} It says: ${said}`) : error;
+    throw error instanceof Refusal && said !== ''
+      ? new Refusal(error.code, `${error.message} It says: ${said}`)
+      : error;
   }
   const list = async () => new Map((await connection.tools()).map((one) => [one.name, one]));
   return {

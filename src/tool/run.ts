@@ -3,8 +3,8 @@ import { type ChildCommand, type ChildOutcome, notStarted } from '../effect/chil
 import { type Confined, openConfined } from '../effect/confine.ts';
 import { guardsOf } from '../effect/guards.ts';
 import { inspectMachine, type Machine } from '../effect/machine.ts';
-import { type Peer, type PeerCommand, startPeer } from '../effect/peer.ts';
 import { isStillNamed, type OpenPath, openPath } from '../effect/open-path.ts';
+import { type Peer, type PeerCommand, startPeer } from '../effect/peer.ts';
 import { createDigests, type Digests, type OpenProgram, openProgram } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
 import { requireMkfifo } from '../effect/run-locks.ts';
@@ -103,7 +103,13 @@ function openAll(effect: ToolEffect, around: Surroundings) {
     const given = givenSecrets(effect, around.secrets);
     const env = { ...effect.env, ...given.env };
     const { argv, fds, filter } = confined;
-    return { close, open, digests, machine, start: { argv, fds, filter, user, env, redacted: given.redacted } };
+    return {
+      close,
+      open,
+      digests,
+      machine,
+      start: { argv, fds, filter, user, env, redacted: given.redacted },
+    };
   } catch (error) {
     close();
     throw error;

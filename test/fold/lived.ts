@@ -284,7 +284,12 @@ function others(): Event[] {
   return [
     hosted('host-2', 'ada'),
     act('executor.revoked', 'system', gone, 'bo'),
-    act('mcp.accepted', 'mcp:files', { server: 'files', accepted: DIGEST, replaces: null, tools: 2, reason: 'read' }, 'ada'),
+    act(
+      'mcp.accepted',
+      'mcp:files',
+      { server: 'files', accepted: DIGEST, replaces: null, tools: 2, reason: 'read' },
+      'ada',
+    ),
     act('mcp.removed', 'mcp:files', { server: 'files', reason: 'unused' }, 'bo'),
     asked('ada'),
     told('ada'),

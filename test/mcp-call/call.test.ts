@@ -25,7 +25,9 @@ describe('a call to a gated MCP server', () => {
     expect(report).toMatchObject({ result: 'success', tool: 'fs__write_file' });
     expect(readFileSync(join(p.files, 'a.txt'), 'utf8')).toBe('hello\nworld\n');
     const { run } = await p.keyturn.intents.result({ intent_id });
-    expect(JSON.parse(String(run?.output.stdout))).toMatchObject({ content: [{ type: 'text' }] });
+    expect(JSON.parse((run!.output as { stdout: string }).stdout)).toMatchObject({
+      content: [{ type: 'text' }],
+    });
     await p.keyturn.runs.replay({ execution_id: report.execution_id });
     expect((await p.keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(5);
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);

@@ -30,7 +30,11 @@ export async function mcpProject(
   return { ...p, files };
 }
 
-export function writeServers(root: string, servers: Readonly<Record<string, ServerConfig>>, files: string): void {
+export function writeServers(
+  root: string,
+  servers: Readonly<Record<string, ServerConfig>>,
+  files: string,
+): void {
   const entries = Object.entries(servers).map(([name, { script, args = [], more = {} }]) => [
     name,
     {
@@ -42,7 +46,10 @@ export function writeServers(root: string, servers: Readonly<Record<string, Serv
     },
   ]);
   const before = readFileSync(join(root, 'keyturn.yaml'), 'utf8').replace(/\nmcp: .*\n/, '\n');
-  writeFileSync(join(root, 'keyturn.yaml'), `${before.trimEnd()}\nmcp: ${JSON.stringify(Object.fromEntries(entries))}\n`);
+  writeFileSync(
+    join(root, 'keyturn.yaml'),
+    `${before.trimEnd()}\nmcp: ${JSON.stringify(Object.fromEntries(entries))}\n`,
+  );
 }
 
 /** A human looks at a server and accepts it. */
