@@ -31,6 +31,7 @@ import type { Registry } from '../tool/registry.ts';
 import type { CallMarks } from './call.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
+import type { Validate } from './grant-bounds.ts';
 import type { ReadLedger } from './read-ledger.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
@@ -118,6 +119,8 @@ export interface Memory {
   /** By the digests of their bytes. */
   readonly asked: Recent<string, Asked>;
   readonly servers: Recent<string, Accepted>;
+  /** What checks the arguments of a grant, by the digest of its bounds. */
+  readonly grants: Recent<Digest, Validate>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;

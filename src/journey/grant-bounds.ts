@@ -56,7 +56,7 @@ async function pinsOf(context: Context, action: string): Promise<GrantBounds['pi
 
 /** Refuses an effect that is outside of the bounds that a human signed. How often and how long, the ledger counts. */
 export async function requireWithinGrant(
-  { store }: Context,
+  { store, memory }: Context,
   { grant }: Pick<Delegation, 'grant'>,
   effect: Effect,
 ): Promise<void> {
@@ -68,7 +68,9 @@ export async function requireWithinGrant(
   const known = pins.filter(({ action }) => action === effect.action);
   if (!known.some((one) => one.pin === pin)) refuse('GRANT_PIN_CHANGED');
   if (schema === null) return;
-  const wrong = (await validatorOf(schema))(effect.arguments);
+  const validate = memory.grants.get(grant.bounds) ?? (await validatorOf(schema));
+  memory.grants.set(grant.bounds, validate);
+  const wrong = validate(effect.arguments);
   if (wrong !== null) refuse('GRANT_OUTSIDE', `Its arguments are outside of the grant: ${wrong}.`);
 }
 
@@ -78,7 +80,7 @@ export function boundsIn(bytes: Uint8Array): GrantBounds {
   return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'The bytes are not the bounds of a grant.');
 }
 
-type Validate = (value: unknown) => string | null;
+export type Validate = (value: unknown) => string | null;
 
 /** Says what is wrong with a value, or null. The validator is large: only who has a grant with a schema loads it. */
 async function validatorOf(schema: JsonObject): Promise<Validate> {
@@ -87,7 +89,7 @@ async function validatorOf(schema: JsonObject): Promise<Validate> {
     refuse('GRANT_BOUNDS_MALFORMED', `The schema has more than ${mcpLimits.grant_schema_bytes} bytes.`);
   if (schema.type !== 'object' || typeof schema.properties !== 'object')
     refuse('GRANT_BOUNDS_MALFORMED', 'The schema has to be of an object, with the members that it allows.');
-  const { Ajv } = await import('ajv');
+  const { Ajv } = (await import('ajv')).default;
   try {
     const ajv = new Ajv({ strict: true, strictRequired: false, validateFormats: false });
     const check = ajv.compile(closed(schema) as JsonObject);

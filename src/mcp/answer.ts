@@ -16,10 +16,12 @@ export function text(words: string, is_error: boolean): CallResult {
 export function notRunYet(
   { intent_id, standing }: Pick<Ended, 'intent_id' | 'standing'>,
   link: string | null,
+  refused: string | null = null,
 ): CallResult {
+  const grant = refused === null ? '' : ` A grant covers this tool and was not used: ${refused}.`;
   const where = link === null ? '' : ` The human can look at it here: ${link}.`;
   return text(
-    `NOT RUN yet: it is ${standing}. A human has to turn the key: keyturn turn ${intent_id}.${where} ` +
+    `NOT RUN yet: it is ${standing}. A human has to turn the key: keyturn turn ${intent_id}.${where}${grant} ` +
       `Ask keyturn_wait with {"id": "${intent_id}"} for its result. Calling the tool again with the same arguments asks for the same thing.`,
     true,
   );

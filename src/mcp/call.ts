@@ -99,7 +99,11 @@ function progressIn(chunk: Uint8Array, tell: (params: JsonObject) => void): void
 /** Waits for the end of an intent for so long, and says how far it has come. */
 export async function held(
   { face, link }: McpCaller,
-  { intent_id, how }: Pick<Result<'mcp.call'>, 'intent_id' | 'how'>,
+  {
+    intent_id,
+    how,
+    refused = null,
+  }: Pick<Result<'mcp.call'>, 'intent_id' | 'how'> & { readonly refused?: string | null },
   signal: AbortSignal,
   hold_ms: number,
 ): Promise<Called> {
@@ -116,7 +120,7 @@ export async function held(
   } catch (error) {
     if (!late.aborted || signal.aborted) throw error;
     const now = await face.intents.result({ intent_id });
-    return { result: notRunYet(now, link(intent_id)), intent_id, is_final: false };
+    return { result: notRunYet(now, link(intent_id), refused), intent_id, is_final: false };
   }
 }
 

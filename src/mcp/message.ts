@@ -48,7 +48,11 @@ export class ProtocolError extends Error {
 
 /** Reads one message strictly: two members of one name are two meanings. Null for an answer to something that we never ask. */
 export function messageIn(line: Uint8Array | string): Message | null {
-  const value = strictly(line);
+  return messageOf(strictly(line));
+}
+
+/** The same of a value that was read strictly. */
+export function messageOf(value: Json): Message | null {
   if (!isObject(value) || value.jsonrpc !== '2.0')
     throw new ProtocolError(ERRORS.request, 'This is no message of JSON-RPC 2.0.');
   const { id, method, params = {} } = value;

@@ -103,6 +103,7 @@ export function journeyContext(
       proven: null,
       asked: new Recent(limits.remembered_contexts),
       servers: new Recent(mcpLimits.servers),
+      grants: new Recent(limits.remembered_contexts),
       plan: null,
       looks: new Recent(limits.remembered_contexts),
       attributes: null,

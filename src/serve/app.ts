@@ -73,6 +73,13 @@ export function appOf(door: Door): Hono {
     described ??= openApiOf(routes);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
+  at(['POST'], '/mcp', async (request) => {
+    const caller = await calling(door, request);
+    const { keyturn, stopping, hosts } = door;
+    const { answerMcp } = await import('./mcp.ts');
+    const address = `http://${[...hosts][0]}`;
+    return answerMcp({ keyturn, caller, request, body: await bodyOf(request), stopping, address });
+  });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request) =>
       answerVerb(door, route, request),

@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
-import { BUILT_CLI } from '../support/dist.ts';
+
 import type { Project } from '../support/project.ts';
+
+const BUILT_CLI = resolve('dist/cli.cjs');
 
 export type Era = 'legacy' | '2026-07-28';
 
@@ -24,7 +26,10 @@ export interface Gate {
 }
 
 /** A real client of the SDK over a real process of the gate. */
-export async function gate(p: Project, { era = 'legacy', hold_ms = 300, as = 'scout' }: { era?: Era; hold_ms?: number; as?: string } = {}): Promise<Gate> {
+export async function gate(
+  p: Project,
+  { era = 'legacy', hold_ms = 300, as = 'scout' }: { era?: Era; hold_ms?: number; as?: string } = {},
+): Promise<Gate> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [BUILT_CLI, 'mcp', '--project', p.root, '--as', as],
