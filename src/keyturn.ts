@@ -31,6 +31,7 @@ import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { observeDoors } from './journey/observe.ts';
 import { queueOf } from './journey/queue.ts';
+import { type LookedServer, lookAtServer } from './journey/servers.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { limits } from './limits.ts';
@@ -54,6 +55,7 @@ import { keepNonces, type Nonces } from './project/nonces.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { RestoreRequest } from './project/restore.ts';
+import { configureServer } from './project/server-file.ts';
 import type { CopyRequest } from './project/store.ts';
 import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
@@ -123,6 +125,9 @@ export class Keyturn {
   };
   readonly system: Methods<Verbs['system']>;
   readonly ids: Methods<Verbs['ids']>;
+  readonly mcp: Methods<Verbs['mcp']>;
+  /** Starts an MCP server of keyturn.yaml, looks at all its tools, and ends it. For a human at a terminal: it may not be accepted. */
+  readonly lookAtServer: (server: string) => Promise<LookedServer>;
   /** The same verbs for whom a door found out: they see what the ledger lets them see. */
   readonly as: (caller: NamedCaller) => Face;
 
@@ -155,6 +160,8 @@ export class Keyturn {
     this.ledger = { ...methods('ledger'), follow: (request) => follow(context, request) };
     this.system = methods('system');
     this.ids = methods('ids');
+    this.mcp = methods('mcp');
+    this.lookAtServer = (server) => lookAtServer(context, server);
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
@@ -302,6 +309,9 @@ export class Keyturn {
   createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
     keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
 
+  /** Writes an MCP server into keyturn.yaml. It starts nothing: a human has to accept it. */
+  configureServer = (server: string, entry: object) => configureServer(this.layout, server, entry);
+
   /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
   execute = (request: ExecuteRequest) =>
     alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
@@ -319,6 +329,7 @@ export class Keyturn {
     try {
       await this.#context.store.close();
     } finally {
+      this.#context.upstreams.close();
       this.#context.starter.close();
       this.#telemetry.close();
     }
@@ -366,9 +377,10 @@ export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
 export type { OnOutput, Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
-export type { Queue } from './journey/queue.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
+export type { Queue } from './journey/queue.ts';
+export type { McpEffect } from './mcp-call/effect.ts';
 export type { PlanProblem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';

@@ -297,3 +297,48 @@ export const sqlLimits = {
   /** A message of DuckDB. */
   message_chars: 500,
 } as const;
+
+/** The most that is taken from MCP servers and clients, each with its reason. */
+export const mcpLimits = {
+  /** Servers in keyturn.yaml. */
+  servers: 64,
+  /** Tools of one server: a human must be able to look at all of them. */
+  tools: 1000,
+  /** Pages of one list. A server that gives a cursor for ever is let go. */
+  pages: 200,
+  /** All definitions of one server, as canonical JSON: they are kept in the ledger's store, and shown. */
+  definitions_bytes: 4 * MiB,
+  /** The name of a tool, as its server has it. */
+  tool_name_chars: 256,
+  /** One line of a server: its largest answer, as JSON. What is recorded of an answer is `output_bytes`. */
+  line_bytes: 8 * MiB,
+  /** Lines of a server that are no messages: some servers log to standard output. */
+  garbage_lines: 1000,
+  /** What is kept of the standard error of a server. */
+  stderr_bytes: 64 * KiB,
+  /** How long a server may take to start and to list its tools. */
+  start_ms: 30_000,
+  /** How long a server may take to answer that it stopped, before it is ended. */
+  cancel_ms: 1_000,
+  /** The pause before a server that failed is started again, at first and at most. */
+  backoff_ms: 500,
+  backoff_ms_most: 60_000,
+  /** A call, with its arguments, from a client. */
+  message_bytes: 4 * MiB,
+  /** How long a call waits for a human before the client is told that it has not run: most clients give up after 60 s. */
+  hold_ms: 25_000,
+  /** How long a client may wait for the result of a task in one request. */
+  task_wait_ms: 3_600_000,
+  /** Calls of one client at once; more are told to wait. */
+  at_once: 256,
+  /** How long an end whose answer may not have been read is given again to the same call. */
+  again_ms: 600_000,
+  /** The file with the marks of calls, before it is begun anew. */
+  marks_bytes: 4 * MiB,
+  /** Uses of one grant. There is no "always". */
+  grant_uses: 10_000,
+  /** A grant lives a day at most. */
+  grant_ttl_s: 86_400,
+  /** The schema of the arguments that a grant allows. */
+  grant_schema_bytes: 64 * KiB,
+} as const;

@@ -200,6 +200,7 @@ async function delegating(
     delegate_key: public_key,
     actions,
     approves: simulation.risk !== 'HIGH' && !simulation.irreversible,
+    grant: null,
     expires_at,
     delegation: null,
     reason,

@@ -33,6 +33,7 @@ export interface Options {
   readonly delegation?: string;
   readonly digest?: string;
   readonly dryRun?: boolean;
+  readonly env?: readonly string[];
   readonly envelope?: string;
   readonly except?: readonly string[];
   readonly figure?: readonly string[];
@@ -80,7 +81,10 @@ export interface Options {
   readonly idempotencyKey?: string;
   readonly receipt?: string;
   readonly role?: readonly string[];
+  readonly runAs?: string;
+  readonly schema?: string;
   readonly scope?: readonly string[];
+  readonly secret?: readonly string[];
   readonly sign?: boolean;
   readonly since?: string;
   readonly status?: string;
@@ -96,6 +100,7 @@ export interface Options {
   readonly undoableToo?: boolean;
   readonly until?: string;
   readonly user?: string;
+  readonly uses?: string;
   readonly withObjects?: boolean;
   readonly withoutRoles?: boolean;
   readonly write?: boolean;

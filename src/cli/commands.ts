@@ -1,6 +1,7 @@
 import { AGENT } from './commands/agent.ts';
 import { ASKING } from './commands/asking.ts';
 import { AUTHORITY } from './commands/authority.ts';
+import { MCP } from './commands/mcp.ts';
 import { PEOPLE } from './commands/people.ts';
 import { PROOF } from './commands/proof.ts';
 import { RUNNING } from './commands/running.ts';
@@ -12,6 +13,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   identity: 'who may speak: humans, who hold keys, and agents, who only propose',
   credential: 'what a human signs with: key files and passkeys',
   token: 'what an agent shows a service',
+  mcp: 'the gate for agents that speak MCP',
   delegation: 'what a human lets the key of an agent do',
   policy: 'the rules: what they say, and which of them hold',
   control: 'the key that signs capabilities',
@@ -34,6 +36,7 @@ export const COMMANDS: readonly Spec[] = [
   ...AUTHORITY,
   ...RUNNING,
   ...SERVICE,
+  ...MCP,
   ...AGENT,
   ...PROOF,
   ...STORE,

@@ -57,9 +57,9 @@ export function fieldOf({ label, value, weight }: Line): Field {
   return [label, value.map((piece) => spanOf(piece, weight))];
 }
 
-/** What the proposer chose is yellow, whatever the line weighs. */
+/** What the proposer or an MCP server chose is yellow, whatever the line weighs. */
 function spanOf({ text, from }: Piece, weight: Weight): Span {
-  if (from === 'agent') return ['yellow', text];
+  if (from === 'agent' || from === 'server') return ['yellow', text];
   const style = STYLES[weight];
   return style === null ? text : [style, text];
 }

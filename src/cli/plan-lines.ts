@@ -1,5 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import type { PlanEffect, Result } from '../keyturn.ts';
+import type { McpEffect, PlanEffect, Result } from '../keyturn.ts';
 
 /** What 001 shows before the question, for a plan: its executor is Keyturn itself, its parameters are its actions. */
 export function planScreen(id: string, effect: PlanEffect): string[] {
@@ -12,6 +12,20 @@ export function planScreen(id: string, effect: PlanEffect): string[] {
     `Tool to execute: plan ${visible(effect.plan_id)}`,
     'Tool executable: keyturn',
     `Tool parameters: [${actions.map(visible).join(', ')}]`,
+    'Eligibility: CONFIRMED (controller exit 0)',
+    'Registry check: PASSED',
+    'Parameter validation: PASSED',
+  ];
+}
+
+/** The same for a call to an MCP server: its executable is the server. */
+export function callScreen(id: string, effect: McpEffect): string[] {
+  return [
+    '[PRE-EXECUTION]',
+    `Approved intent UUID: ${id}`,
+    `Tool to execute: ${visible(effect.called)}`,
+    `Tool executable: ${visible(effect.start.argv[0]!)} (the MCP server ${visible(effect.server)})`,
+    `Tool parameters: [${visible(JSON.stringify(effect.arguments))}]`,
     'Eligibility: CONFIRMED (controller exit 0)',
     'Registry check: PASSED',
     'Parameter validation: PASSED',

@@ -59,7 +59,7 @@ function commandOf(spec: Spec, serve: Serve): Command {
   addGlobals(command);
   command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  ${example}`).join('\n')}`);
   command.action(() => {
-    const operands = command.processedArgs.filter((value) => value !== undefined) as string[];
+    const operands = command.processedArgs.flat().filter((value) => value !== undefined) as string[];
     const options: Options = command.optsWithGlobals();
     return serve(spec, { command: spec.name, operands, options });
   });

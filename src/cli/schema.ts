@@ -54,6 +54,32 @@ const results = {
     ),
   }),
   propose: VERBS.intents.propose.output().extend({ twin }),
+  mcp: z.strictObject({ stopped: z.boolean() }),
+  'mcp add': VERBS.mcp.accept.output(),
+  'mcp accept': VERBS.mcp.accept.output(),
+  'mcp diff': z.strictObject({
+    server: z.string(),
+    accepted: digest.nullable(),
+    now: digest,
+    changes: z.array(
+      z
+        .strictObject({ what: z.string(), before: z.string().nullable(), now: z.string().nullable() })
+        .readonly(),
+    ),
+  }),
+  'mcp list': VERBS.mcp.servers.output(),
+  'mcp remove': VERBS.mcp.remove.output(),
+  'mcp import': z.strictObject({
+    servers: z.array(
+      z.strictObject({ server: z.string(), from: z.string(), problem: z.string().nullable() }),
+    ),
+  }),
+  'mcp config': z.strictObject({
+    agent: name,
+    key_file: z.string(),
+    command: z.string(),
+    args: z.array(z.string()),
+  }),
   'plan validate': VERBS.plans.validate.output(),
   'plan preview': VERBS.plans.preview.output(),
   'plan report': VERBS.plans.report.output(),

@@ -72,7 +72,7 @@ function namedFields(
   { actions, replaces, approvals_needed }: IntentState,
   { effect, undoes }: ShownReview['envelope'],
 ): Field[] {
-  const plain = actions.length === 1 && (effect.kind === 'plan' || actions[0] === `tool:${effect.tool}`);
+  const plain = actions.length === 1 && (effect.kind !== 'tool' || actions[0] === `tool:${effect.tool}`);
   return [
     ...(replaces === null ? [] : ([['Replaces', replaces]] as const)),
     ...(undoes === null ? [] : ([['Undoes', `the run of ${undoes}`]] as const)),

@@ -7,7 +7,7 @@ import type { Hunk } from '../plan/report/hunk.ts';
  * is harmless already (`canonical/visible.ts`), and none is cut.
  */
 export interface Shown {
-  readonly kind: 'tool' | 'plan' | 'action' | 'sql' | 'policies';
+  readonly kind: 'tool' | 'plan' | 'mcp' | 'action' | 'sql' | 'policies';
   /** What it does. It comes from the effect and never from the goal. */
   readonly headline: Line;
   /** To be read before anything else. A plan has those of its actions and steps as well, with their place. */
@@ -19,10 +19,10 @@ export interface Shown {
 }
 
 /**
- * Who chose a text: the owner of the registry, the proposer, or the machine (a path that was resolved, a hash, our own
- * words). What the proposer chose deserves a second look.
+ * Who chose a text: the owner of the registry, the proposer, the machine (a path that was resolved, a hash, our own
+ * words), or an MCP server. What the proposer or a server chose deserves a second look.
  */
-export type Origin = 'registry' | 'agent' | 'derived';
+export type Origin = 'registry' | 'agent' | 'derived' | 'server';
 
 export interface Piece {
   readonly text: string;

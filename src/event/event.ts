@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { policyLimits } from '../limits.ts';
+import { mcpLimits, policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentBodies, caller_id } from './agent.ts';
 import { executionBodies } from './execution.ts';
@@ -12,6 +12,7 @@ import {
   credential,
   decision,
   digest,
+  grantBounds,
   key,
   name,
   proof,
@@ -20,6 +21,7 @@ import {
   reason_code,
   receipt,
   roles,
+  serverName,
   signed,
   time,
   title,
@@ -105,6 +107,18 @@ const bodies = {
   /** A human says which time it is. It alone may be earlier than the entry before it; `now` is its own time. */
   'clock.accepted': body(() => ({ seq: place, now: time, reason: prose, ...signed })),
 
+  /** A human looked at an MCP server: how it is started, and every tool with its definition. Until then nothing of it is started. */
+  'mcp.accepted': body(() => ({
+    server: serverName,
+    accepted: digest,
+    /** What was accepted until then, as the human who signs it knows it; null for the first time, and after a removal. */
+    replaces: digest.nullable(),
+    tools: z.int().min(0).max(mcpLimits.tools),
+    reason: prose,
+    ...signed,
+  })),
+  'mcp.removed': body(() => ({ server: serverName, reason: prose, ...signed })),
+
   'delegation.granted': body(() => ({
     delegate: name,
     delegate_key: public_key,
@@ -112,6 +126,8 @@ const bodies = {
     actions: z.array(action).min(1).max(64),
     /** Whether what is submitted under it counts as approved by the human at the root of the chain. */
     approves: z.boolean(),
+    /** How often it may be used, and with which arguments; null for a delegation without such bounds. */
+    grant: grantBounds.nullable(),
     expires_at: time,
     /** The delegation that this one passes on; none when a human gives it. */
     delegation: uuid.nullable(),
@@ -124,8 +140,8 @@ const bodies = {
     hash: digest,
     effect_digest: digest,
     registry_digest: digest,
-    effect: z.enum(['tool', 'plan']),
-    /** The tool, or the id of the plan. */
+    effect: z.enum(['tool', 'plan', 'mcp']),
+    /** The tool, the id of the plan, or the server and its tool. */
     tool: title,
     /** How many humans must sign. A plan that touches protected files needs two. */
     approvals_needed: z.int().min(1).max(9),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { spkiAlgorithm } from '../canonical/spki.ts';
 import { visible } from '../canonical/visible.ts';
-import { limits } from '../limits.ts';
+import { limits, mcpLimits } from '../limits.ts';
 import { type ReasonCode, reasonCodes } from '../refusal.ts';
 
 /** The values that the bodies of events are made of. */
@@ -10,6 +10,10 @@ export const digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 export const time = z.iso.datetime({ precision: 3 });
 export const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+/** Of an MCP server. It has no underscore: two of them end it in the name of a tool. */
+export const serverName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'not the name of a server: a-z, 0-9, dash');
 export const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 export const key = z.base64().length(44);
 export const prose = z.string().min(1).max(limits.prose_chars);
@@ -110,6 +114,12 @@ export const credential = z.discriminatedUnion('kind', [
 ]);
 
 export const signature = z.base64().length(88);
+
+/** What bounds a grant: how many uses, the object with the schema of arguments and the pins, and of it only the digest. */
+export const grantBounds = z.strictObject({
+  uses: z.int().min(1).max(mcpLimits.grant_uses),
+  bounds: digest,
+});
 
 /** What a fact carries that the control plane states. */
 export const by_control = { control_key: key, control_signature: signature };

@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import * as shape from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
 import * as delegating from '../journey/delegate.ts';
 import * as tokening from '../journey/token.ts';
+import { mcpLimits } from '../limits.ts';
 import { readTokenUses } from '../project/token-uses.ts';
 import { askedId, digest, id, name, publicKey, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
@@ -25,6 +27,13 @@ export const agents = {
         reason: z.string(),
         /** The delegation that is passed on. */
         delegation: z.string().optional(),
+        /** Makes it a grant: so many uses, with arguments that fit this JSON Schema. Members that it does not name fall outside. */
+        grant: z
+          .strictObject({
+            uses: z.int().min(1).max(mcpLimits.grant_uses),
+            arguments: z.record(z.string(), z.json()).optional(),
+          })
+          .optional(),
       }),
     output: () =>
       z.strictObject({
@@ -33,20 +42,32 @@ export const agents = {
         delegate_key: publicKey,
         actions: z.array(z.string()),
         approves: z.boolean(),
+        grant: shape.grantBounds.nullable(),
         expires_at: time,
         parent: id.nullable(),
         ...why,
       }),
     here: here<{ readonly signer: Signer }>('signer'),
     run: async ({ context }, request) => {
-      const { subject, body } = await delegating.delegate(context, request);
-      const { delegate, delegate_key, actions, approves, expires_at, delegation: parent, by, reason } = body;
+      const { subject, body } = await delegating.delegate(context, request as delegating.DelegateRequest);
+      const {
+        delegate,
+        delegate_key,
+        actions,
+        approves,
+        grant,
+        expires_at,
+        delegation: parent,
+        by,
+        reason,
+      } = body;
       return {
         delegation_id: subject,
         delegate,
         delegate_key,
         actions,
         approves,
+        grant,
         expires_at,
         parent,
         by,
@@ -69,6 +90,7 @@ export const agents = {
               delegate_key: publicKey,
               actions: z.array(z.string()).readonly(),
               approves: z.boolean(),
+              grant: shape.grantBounds.nullable(),
               expires_at: time,
               parent: id.nullable(),
               /** The human from whom it comes. */

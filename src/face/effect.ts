@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { envelopeSchema } from '../intent/envelope.ts';
 import type { Effect } from '../journey/derived.ts';
+import { mcpEffectSchema } from '../mcp-call/effect.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { actionTypes } from '../plan/operation.ts';
 import { effectSchema } from '../tool/effect.ts';
@@ -70,7 +71,12 @@ export const planEffect = once(
 );
 
 export const effect = once(
-  () => z.union([effectSchema.meta({ id: 'tool-effect' }), planEffect()]) as z.ZodType<Effect>,
+  () =>
+    z.union([
+      effectSchema.meta({ id: 'tool-effect' }),
+      planEffect(),
+      mcpEffectSchema.meta({ id: 'mcp-effect' }),
+    ]) as z.ZodType<Effect>,
 );
 
 export const envelope = once(() => envelopeSchema.meta({ id: 'envelope' }));

@@ -32,8 +32,8 @@ function ownStore(store: Store, proposer: string): Store {
       const found = await store.find(name, key);
       return found && (await own(found.intent_id)) ? found : null;
     }
-    // Who is enrolled is asked before a proposal is taken, and no answer tells of it.
-    return name === 'principal' ? store.find(name, key) : hidden();
+    // Who is enrolled, and which servers are accepted, is asked before a proposal is taken; no answer tells of another proposal.
+    return name === 'principal' || name === 'server' ? store.find(name, key) : hidden();
   };
   return {
     tenant: store.tenant,

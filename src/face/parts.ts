@@ -142,7 +142,7 @@ export const intent = z
     hash: digest,
     effect_digest: digest,
     registry_digest: digest,
-    effect: z.enum(['tool', 'plan']),
+    effect: z.enum(['tool', 'plan', 'mcp']),
     tool: name,
     approvals_needed: z.int(),
     proposer: name,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Signer } from '../identity/act.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import type { Proposal } from '../journey/propose.ts';
+import { calledName } from '../mcp-call/name.ts';
 import { digest, id, name, time } from './parts.ts';
 import { once } from './verb.ts';
 
@@ -43,5 +44,6 @@ export function proposalAnswer(
 }
 
 function nameOf(effect: Envelope['effect']): string {
+  if (effect.kind === 'mcp') return calledName(effect.server, effect.tool);
   return effect.kind === 'tool' ? effect.tool : String(effect.plan.plan_id);
 }

@@ -7,8 +7,8 @@ const piece = z
   .strictObject({
     /** Harmless on a terminal: what cannot be seen is written out. */
     text: z.string(),
-    /** Who chose it: the owner of the registry, the proposer, or the machine. */
-    from: z.enum(['registry', 'agent', 'derived']),
+    /** Who chose it: the owner of the registry, the proposer, the machine, or an MCP server. */
+    from: z.enum(['registry', 'agent', 'derived', 'server']),
   })
   .readonly();
 const pieces = z.array(piece).readonly();
@@ -27,7 +27,7 @@ const block = z
   .strictObject({
     kind: z.enum(['sql', 'text', 'diff']),
     title: pieces,
-    from: z.enum(['registry', 'agent', 'derived']),
+    from: z.enum(['registry', 'agent', 'derived', 'server']),
     lines: z.array(z.string()).readonly(),
     /** Of a diff. Each line begins with a space, `-`, `+` or `\`; lines count from 1. */
     hunks: z
@@ -50,7 +50,7 @@ const block = z
 
 export const shown: z.ZodType<Shown> = z
   .strictObject({
-    kind: z.enum(['tool', 'plan', 'action', 'sql', 'policies']),
+    kind: z.enum(['tool', 'plan', 'mcp', 'action', 'sql', 'policies']),
     headline: shownLine,
     alarms: z.array(alarm).readonly(),
     fields: z.array(shownLine).readonly(),

@@ -66,7 +66,7 @@ export const story = once(() =>
         .looseObject({ declared_goal: z.string() })
         .nullable() as unknown as z.ZodType<Envelope | null>,
       effect: z
-        .looseObject({ kind: z.enum(['tool', 'plan']) })
+        .looseObject({ kind: z.enum(['tool', 'plan', 'mcp']) })
         .nullable() as unknown as z.ZodType<JsonObject | null>,
       /** Why they are not there; null where they are. */
       absent: absence.nullable(),

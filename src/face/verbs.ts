@@ -3,6 +3,7 @@ import { conversations } from './conversations.ts';
 import { ids } from './ids.ts';
 import { intents } from './intents.ts';
 import { ledger } from './ledger.ts';
+import { mcp } from './mcp.ts';
 import { people } from './people.ts';
 import { plans } from './plans.ts';
 import { policies } from './policies.ts';
@@ -14,7 +15,7 @@ import type { RequestOf, ResultOf } from './verb.ts';
 
 /** Everything that Keyturn does, by namespace. The library, `--json`, its schemas and docs/api.md follow from this table. */
 export const VERBS = {
-  ...{ intents, plans, runs, people, agents, policies, tools },
+  ...{ intents, plans, runs, people, agents, policies, tools, mcp },
   ...{ simulations, conversations, ledger, system, ids },
 } as const;
 

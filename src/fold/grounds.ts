@@ -9,6 +9,7 @@ import { glassSince } from '../gate/break-glass.ts';
 import { type DispatchGrounds, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { requireDispatched } from '../gate/dispatched.ts';
 import { next } from '../gate/next.ts';
+import { requireAccepted, serverOfCall } from '../gate/server.ts';
 import { isOwnDelegated, isOwnRequest } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
 import { type Denial, lostBy, lostOrder, type Standing, standingOf } from '../gate/standing.ts';
@@ -46,7 +47,10 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   // What these rest on is told by entries about others, which only the whole ledger has.
   if (!rows.is_whole) return;
   if (event.kind === 'agent.moved') requireMovable(rows, event, at);
-  if (event.kind === 'execution.claimed') requireDispatchStands(rows, intentOf(rows, event.subject), at);
+  if (event.kind === 'execution.claimed') {
+    requireDispatchStands(rows, intentOf(rows, event.subject), at);
+    requireServer(rows, event);
+  }
   if (event.kind === 'intake.told')
     requireServed(rows.row('simulation', event.body.simulation)?.state ?? null, event, at);
   if (event.kind === 'capability.issued') requirePaced(rows, event);
@@ -234,6 +238,13 @@ function requireDispatchStands(rows: Rows, intent: IntentState, at: string): voi
   const dispatched = rows.row('dispatched', intent.intent_id)?.state ?? null;
   requireDispatched(intent, () => dispatched);
   requireStands(agentOf(rows, dispatched!.correlation_id), dispatched!, at, dispatchFacts(rows));
+}
+
+/** A call to an MCP server is claimed while what a human accepted of that server is what the claim goes by. */
+function requireServer(rows: Rows, { subject, body }: Event<'execution.claimed'>): void {
+  const { effect, tool } = intentOf(rows, subject);
+  if (effect === 'mcp')
+    requireAccepted(rows.row('server', serverOfCall(tool))?.state ?? null, body.registry_digest);
 }
 
 /** What a delegation approves in the same commit waits for no human. */

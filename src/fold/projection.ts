@@ -9,6 +9,7 @@ import { EXECUTION_KINDS, nextExecution, RUN_STATUSES } from '../gate/execution.
 import { INTAKE_KINDS, intakeFingerprint, nextIntake } from '../gate/intake.ts';
 import { INTENT_KINDS, next } from '../gate/next.ts';
 import { movedOrders, nextOrder, ORDER_KINDS, ORDER_STATUSES, type OrderEvent } from '../gate/order.ts';
+import { nextServer, SERVER_KINDS } from '../gate/server.ts';
 import { nextSimulation } from '../gate/simulation.ts';
 import { STATUSES } from '../gate/status-word.ts';
 import { nextSystem, SYSTEM_KINDS } from '../gate/system.ts';
@@ -183,6 +184,24 @@ export const PROJECTIONS: Declared = {
     next: (before, event, { at }) => nextSimulation(before, event, at),
     statuses: ['Draft', 'Active', 'Deprecated', 'Disabled'],
   }),
+  server: of<'server'>()({
+    kinds: SERVER_KINDS,
+    key: ({ body }) => body.server,
+    next: (before, event, { at }) => nextServer(before, event, at),
+    statuses: ['active', 'removed'],
+  }),
+  // Counted here, in the transaction: of two uses at once, the last one that is left goes to one.
+  grant: of<'grant'>()({
+    kinds: ['intent.delegated'],
+    key: ({ body: { delegation } }, step) => (step && grantIn(step, delegation) ? delegation : null),
+    next: (before, { body: { delegation } }, step) => {
+      const used = (before?.used ?? 0) + 1;
+      if (used > grantIn(step, delegation)!.uses) refuse('GRANT_SPENT');
+      return { used };
+    },
+    slot: 2,
+    is_count: true,
+  }),
   intake: of<'intake'>()({
     kinds: INTAKE_KINDS,
     key: intakeFingerprint,
@@ -194,7 +213,7 @@ export const PROJECTIONS: Declared = {
 export const ROW_NAMES = Object.keys(PROJECTIONS) as readonly RowName[];
 
 /** Rows that can be listed at once. */
-export type ListedRow = 'principal' | 'delegation' | 'simulation' | 'intake';
+export type ListedRow = 'principal' | 'delegation' | 'simulation' | 'intake' | 'server';
 /** Rows that can be listed in pages. */
 export type Paged = 'intent' | 'execution' | 'capability' | 'agent';
 
@@ -230,6 +249,11 @@ export function rowsNamedBy(event: Event): (readonly [name: RowName, key: string
   return movedBy(event.kind).flatMap(({ name, keys }) =>
     keys(event, null).map((key) => [name, key] as const),
   );
+}
+
+/** What bounds the uses of a delegation; null where nothing does. */
+function grantIn({ now }: Step, delegation_id: string) {
+  return now.row('delegation', delegation_id)?.state.grant ?? null;
 }
 
 /** What the event makes of the intent that it is about. */

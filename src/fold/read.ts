@@ -2,6 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { Recent } from '../canonical/recent.ts';
 import { type EventKind, isOneOf, parseEvent } from '../event/event.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
+import { SERVER_KINDS, serverSubject } from '../gate/server.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
@@ -35,6 +36,7 @@ const ABOUT = {
   intent: { subject: (key) => key, kinds: null },
   agent: { subject: (key) => `agent:${key}`, kinds: null },
   simulation: { subject: (key) => `simulation:${key}`, kinds: ['simulation.changed'] },
+  server: { subject: serverSubject, kinds: SERVER_KINDS },
 } as const satisfies Partial<Record<RowName, About>>;
 
 /** What entries can be asked about. */

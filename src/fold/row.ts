@@ -3,6 +3,7 @@ import type { DispatchedIntent } from '../gate/dispatched.ts';
 import type { Execution } from '../gate/execution.ts';
 import type { Intake } from '../gate/intake.ts';
 import type { Order } from '../gate/order.ts';
+import type { AcceptedServer } from '../gate/server.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
@@ -31,6 +32,9 @@ export interface States {
   readonly simulation: Simulation;
   readonly intake: Intake;
   readonly quota: Quota;
+  readonly server: AcceptedServer;
+  /** How often a bounded delegation was used. */
+  readonly grant: { readonly used: number };
 }
 
 export type RowName = keyof States;

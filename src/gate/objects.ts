@@ -13,6 +13,8 @@ export type ObjectRole =
   | 'policies'
   | 'token'
   | 'bounds'
+  | 'server'
+  | 'grant bounds'
   | 'simulation'
   | 'simulation proof'
   | 'simulation bound'
@@ -40,6 +42,8 @@ type Named = readonly (readonly [ObjectRole, Digest | null])[];
  */
 const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
   'policy.activated': ({ snapshot }) => [['policies', snapshot]],
+  'mcp.accepted': ({ accepted }) => [['server', accepted]],
+  'delegation.granted': ({ grant }) => [['grant bounds', grant?.bounds ?? null]],
   'intent.proposed': ({ hash, effect_digest, registry_digest, alternates, contents }) => [
     ['envelope', hash],
     ['effect', effect_digest],
@@ -130,6 +134,8 @@ export function objectsOf(event: Event): NamedObject[] {
 const KEPT: ReadonlySet<ObjectRole> = new Set<ObjectRole>([
   'policies',
   'token',
+  'server',
+  'grant bounds',
   'simulation',
   'simulation proof',
   'simulation bound',

@@ -125,7 +125,7 @@ export interface IntentState {
   readonly hash: Digest;
   readonly effect_digest: Digest;
   readonly registry_digest: Digest;
-  readonly effect: 'tool' | 'plan';
+  readonly effect: 'tool' | 'plan' | 'mcp';
   readonly tool: string;
   readonly approvals_needed: number;
   readonly proposer: string;

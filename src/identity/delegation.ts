@@ -1,5 +1,5 @@
-import type { Event } from '../event/event.ts';
-import { limits } from '../limits.ts';
+import type { Body, Event } from '../event/event.ts';
+import { limits, mcpLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { isMadeLater } from './made.ts';
 import { hasKey, isLive, type Principal } from './principal.ts';
@@ -11,6 +11,8 @@ export interface Delegation {
   readonly delegate_key: string;
   readonly actions: readonly string[];
   readonly approves: boolean;
+  /** How often it may be used, and within which bounds: a grant. Null for any number of times. */
+  readonly grant: Body<'delegation.granted'>['grant'];
   readonly expires_at: string;
   readonly parent: string | null;
   /** The human at the root. When that key is revoked, so is everything that rests on it. */
@@ -58,7 +60,7 @@ function delegationOf(
   granted_at: string,
   { root, chain }: Pick<Delegation, 'root' | 'chain'>,
 ): Delegation {
-  const { delegate, delegate_key, actions, approves, expires_at, delegation } = body;
+  const { delegate, delegate_key, actions, approves, grant, expires_at, delegation } = body;
   if (chain.includes(delegate)) refuse('DELEGATION_CYCLE', `"${delegate}" is in the chain already.`);
   return {
     delegation_id: subject,
@@ -66,6 +68,7 @@ function delegationOf(
     delegate_key,
     actions,
     approves,
+    grant,
     expires_at,
     parent: delegation,
     root,
@@ -75,16 +78,19 @@ function delegationOf(
   };
 }
 
-function requireBounds({ expires_at, chain }: Delegation, at: string): void {
+function requireBounds({ expires_at, chain, grant }: Delegation, at: string): void {
   const life_ms = Date.parse(expires_at) - Date.parse(at);
   if (life_ms <= 0) refuse('DELEGATION_EXPIRED', 'It would have ended before it began.');
   if (life_ms > limits.delegation_ttl_s * 1000)
     refuse('TIME_MALFORMED', `A delegation holds ${limits.delegation_ttl_s / 86_400} days at most.`);
+  if (grant && life_ms > mcpLimits.grant_ttl_s * 1000)
+    refuse('TIME_MALFORMED', `A grant holds ${mcpLimits.grant_ttl_s / 3600} hours at most.`);
   if (chain.length - 1 > limits.delegation_depth)
     refuse('DELEGATION_WIDENED', `It can be passed on ${limits.delegation_depth - 1} times.`);
 }
 
 function requireNarrower(child: Delegation, parent: Delegation): void {
+  if (parent.grant) refuse('DELEGATION_WIDENED', 'What was granted for a number of uses is not passed on.');
   const wider = child.actions.find((action) => !parent.actions.some((given) => includes(given, action)));
   if (wider !== undefined) refuse('DELEGATION_WIDENED', `"${wider}" was not delegated.`);
   if (child.approves && !parent.approves)
@@ -94,7 +100,7 @@ function requireNarrower(child: Delegation, parent: Delegation): void {
 }
 
 /** Whether everything that `asked` stands for is given: `tool:*` includes `tool:deploy` and `tool:dep*`. */
-function includes(given: string, asked: string): boolean {
+export function includes(given: string, asked: string): boolean {
   return given.endsWith('*') ? asked.startsWith(given.slice(0, -1)) : asked === given;
 }
 

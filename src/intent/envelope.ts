@@ -4,7 +4,8 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytesOfParsed, guardPlain, type Json, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
-import { limits } from '../limits.ts';
+import { serverName } from '../event/shape.ts';
+import { limits, mcpLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 const uuid = z
@@ -26,7 +27,7 @@ const action = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9:._@*-]{0,127}$/, 'not an
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const object = z.record(z.string(), json);
 
-/** The two kinds of effect. A plan is carried whole, with its config, exactly as it came in. */
+/** The kinds of effect. A plan is carried whole, with its config, exactly as it came in. */
 const toolCall = z.strictObject({
   kind: z.literal('tool'),
   tool: name,
@@ -37,6 +38,14 @@ const planRun = z.strictObject({
   plan: object,
   config: object.nullable(),
   task_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
+});
+
+/** A call of a tool of an MCP server, by the name that keyturn.yaml gives the server. */
+const mcpCall = z.strictObject({
+  kind: z.literal('mcp'),
+  server: serverName,
+  tool: z.string().min(1).max(mcpLimits.tool_name_chars),
+  arguments: object,
 });
 
 /** The Intent Envelope: who asks for what, why, within which bounds, until when, and the exact effect. */
@@ -50,7 +59,11 @@ export const envelopeSchema = z.strictObject({
   constraints,
   requested_actions: z.array(action).min(1).max(64),
   /** `digest` covers what would really run; see tool/effect.ts. */
-  effect: z.discriminatedUnion('kind', [toolCall.extend({ digest }), planRun.extend({ digest })]),
+  effect: z.discriminatedUnion('kind', [
+    toolCall.extend({ digest }),
+    planRun.extend({ digest }),
+    mcpCall.extend({ digest }),
+  ]),
   /** Other tool calls that a human may turn to after a failure. They are approved with the rest. */
   alternates: z.array(toolCall.extend({ digest })).max(8),
   /** The intent that this one is a changed form of. */
@@ -79,6 +92,7 @@ export const draftSchema = z
     effect: z.discriminatedUnion('kind', [
       toolCall.extend({ digest: digest.optional() }),
       planRun.extend({ digest: digest.optional() }),
+      mcpCall.extend({ digest: digest.optional() }),
     ]),
     alternates: z
       .array(toolCall.extend({ digest: digest.optional() }))

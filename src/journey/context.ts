@@ -17,6 +17,9 @@ import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { limits } from '../limits.ts';
+import type { Accepted } from '../mcp-call/accepted.ts';
+import type { ServerEntries } from '../mcp-call/entry.ts';
+import type { Upstreams } from '../mcp-call/upstreams.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
 import type { Engine } from '../policy/engine.ts';
@@ -25,8 +28,10 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
+import type { CallMarks } from './call.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
+import type { Validate } from './grant-bounds.ts';
 import type { ReadLedger } from './read-ledger.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
@@ -49,6 +54,11 @@ export interface Context {
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
   readonly starter: Starter;
+  /** The MCP servers of keyturn.yaml, as the file has them now. */
+  readonly servers: () => ServerEntries;
+  /** Those that this process has started. */
+  readonly upstreams: Upstreams;
+  readonly calls: CallMarks;
   /** Reads secrets of this host. Refuses where one is missing. */
   readonly secrets: (names: Iterable<string>) => Promise<Secrets>;
   readonly follower: Follower;
@@ -108,6 +118,9 @@ export interface Memory {
   proven: { readonly intent_id: string; readonly last: Digest; readonly value: Proven } | null;
   /** By the digests of their bytes. */
   readonly asked: Recent<string, Asked>;
+  readonly servers: Recent<string, Accepted>;
+  /** What checks the arguments of a grant, by the digest of its bounds. */
+  readonly grants: Recent<Digest, Validate>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;

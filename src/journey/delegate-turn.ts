@@ -26,7 +26,7 @@ import { type TermsRequest, termsOf } from './terms.ts';
 export interface DelegateTurn extends TermsRequest {
   readonly signer: Signer;
   readonly delegation: string;
-  readonly on_behalf_of: string;
+  readonly on_behalf_of: string | null;
   /** Whether its run is ordered. Otherwise it is only submitted, and waits for a human. */
   readonly is_ordered: boolean;
   /** Refuses an intent that the delegate does not mean. */

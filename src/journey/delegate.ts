@@ -3,6 +3,7 @@ import { drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
 import { onlyKeyOf } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
+import { type GrantRequest, sealGrant } from './grant-bounds.ts';
 
 export interface DelegateRequest {
   /** An enrolled principal with a key. */
@@ -17,6 +18,8 @@ export interface DelegateRequest {
   /** A human; or a delegate who passes a delegation on. */
   readonly signer: Signer;
   readonly delegation?: string;
+  /** Makes it a grant: so many uses, within these limits. */
+  readonly grant?: GrantRequest;
 }
 
 /** A human lets somebody else's key submit and be granted certain actions, until a certain time. */
@@ -29,6 +32,7 @@ export async function delegate(
     (await context.store.find('principal', name)) ??
     refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
   const { delegate_key = onlyKeyOf(principal) } = request;
+  const bounds = request.grant ? await sealGrant(context, actions, request.grant) : null;
   const now = context.clock();
   const expires_at = new Date(drawnAt(signer, now).getTime() + ttl_s * 1000).toISOString();
   const facts = {
@@ -36,12 +40,13 @@ export async function delegate(
     delegate_key,
     actions: [...actions],
     approves,
+    grant: bounds && { uses: request.grant!.uses, bounds: bounds.digest },
     expires_at,
     delegation,
     reason,
   };
   const granted = await signAct(context.origin, 'delegation.granted', drawnId(signer), facts, signer, now);
-  await context.store.commit({ events: [granted] });
+  await context.store.commit({ events: [granted], objects: bounds ? [bounds.bytes] : [] });
   return granted;
 }
 

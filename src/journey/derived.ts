@@ -2,12 +2,13 @@ import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
 import type { Secrets } from '../effect/secret.ts';
 import type { Event } from '../event/event.ts';
+import type { McpEffect } from '../mcp-call/effect.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import type { ReasonCode } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 
 /** What an intent would do. Its canonical bytes are what the human approves. */
-export type Effect = ToolEffect | PlanEffect;
+export type Effect = ToolEffect | PlanEffect | McpEffect;
 
 /** An effect as the world is now, with a hand on everything that doing it needs. */
 export interface Derived {
@@ -27,7 +28,7 @@ export interface Derived {
    * Everything that can be refused before the claim. What is opened here stays open until `close`. The scope is that of the
    * capability: a tool's sandbox is made from it. The secrets are all that the effect names.
    */
-  prepare(scope: ResourceScope, secrets: Secrets): Prepared;
+  prepare(scope: ResourceScope, secrets: Secrets): Prepared | Promise<Prepared>;
 }
 
 export interface Prepared {

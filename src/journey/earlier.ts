@@ -2,6 +2,7 @@ import { canonicalText, type Json } from '../canonical/json.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import { statusWordOf } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
+import type { McpEffect } from '../mcp-call/effect.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { Refusal } from '../refusal.ts';
 import { differingFields, type ToolEffect } from '../tool/effect.ts';
@@ -110,8 +111,27 @@ function changed(what: string, was: Json | undefined, is: Json | undefined, show
 
 function effectDifferences(before: Effect, now: Effect): Difference[] {
   if (before.kind === 'tool' && now.kind === 'tool') return toolDifferences(before, now);
+  if (before.kind === 'mcp' && now.kind === 'mcp') return callDifferences(before, now);
   return before.kind === 'plan' && now.kind === 'plan' ? planDifferences(before, now) : [];
 }
+
+/** Argument by argument; then whatever else differs, by name. */
+function callDifferences(before: McpEffect, now: McpEffect): Difference[] {
+  const names = [...new Set([...Object.keys(before.arguments), ...Object.keys(now.arguments)])].sort();
+  const parts = ['definition', 'start', 'files'] as const;
+  return [
+    ...names.flatMap((name) => changed(name, before.arguments[name], now.arguments[name])),
+    ...parts.flatMap((part) =>
+      changed(MCP_WORDS[part], before[part] as unknown as Json, now[part] as unknown as Json, false),
+    ),
+  ];
+}
+
+const MCP_WORDS = {
+  definition: 'how its server defines it',
+  start: 'how its server is started',
+  files: 'the script of its server',
+} as const;
 
 /** The command line follows from the arguments and the definition, and is named only where neither tells of it. Who chose a value does not count. */
 function toolDifferences(before: ToolEffect, now: ToolEffect): Difference[] {

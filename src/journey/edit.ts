@@ -73,9 +73,9 @@ function draftOf(envelope: Envelope, request: EditRequest, now: Date): EnvelopeD
 
 function effectOf({ effect }: Envelope, { arguments: values, plan }: EditRequest): EnvelopeDraft['effect'] {
   const { digest: _, ...call } = effect;
-  if (call.kind === 'tool') {
+  if (call.kind !== 'plan') {
     if (plan) refuse('SHAPE_INVALID', 'It calls a tool: an edit changes its arguments, and gives no plan.');
-    return values ? { ...call, arguments: { ...values } } : call;
+    return values ? ({ ...call, arguments: { ...values } } as EnvelopeDraft['effect']) : call;
   }
   if (values) refuse('SHAPE_INVALID', 'It is a plan: an edit gives another plan, and no arguments.');
   return plan ? { kind: 'plan', ...plan } : call;

@@ -5,6 +5,7 @@ import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
 import type { Derived } from './derived.ts';
+import { deriveMcpCall } from './mcp.ts';
 import { openEffect } from './sealed-effect.ts';
 import { deriveToolCall } from './tool.ts';
 
@@ -14,7 +15,7 @@ export function derive(
   asked: EnvelopeDraft['effect'],
   intent_id: string | null,
 ): Promise<Derived> {
-  return asked.kind === 'tool' ? deriveToolCall(context, asked, intent_id) : derivePlan(context, asked, true);
+  return deriveCall(context, asked, intent_id, true);
 }
 
 /**
@@ -31,10 +32,7 @@ export async function requireSameEffect(
   if (earlier?.state.effect_digest === state.effect_digest && earlier.derived.isStillTrue?.())
     return earlier.derived;
   const call = callOf(envelope, state);
-  const derived =
-    call.kind === 'tool'
-      ? await deriveToolCall(context, call, state.intent_id)
-      : await derivePlan(context, call, false);
+  const derived = await deriveCall(context, call, state.intent_id, false);
   derived.requireSame(effect);
   if (derived.approvals_needed > state.approvals_needed)
     refuse('EFFECT_CHANGED', 'It needs more approvals than the ledger says.');
@@ -57,6 +55,16 @@ export async function openAsked({ store, memory }: Context, state: IntentState):
 
 /** A plan can be large, and is asked about seldom. */
 const SMALL_bytes = 16_384;
+
+async function deriveCall(
+  context: Context,
+  call: EnvelopeDraft['effect'],
+  intent_id: string | null,
+  look: boolean,
+): Promise<Derived> {
+  if (call.kind === 'tool') return deriveToolCall(context, call, intent_id);
+  return call.kind === 'mcp' ? deriveMcpCall(context, call) : derivePlan(context, call, look);
+}
 
 /** The plan executor is large: a tool call does not load it. */
 async function derivePlan(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {

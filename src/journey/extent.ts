@@ -1,12 +1,22 @@
 import { type Extent, requireConstraints } from '../intent/constraints.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import type { KnownTerms } from '../intent/term.ts';
+import type { McpEffect } from '../mcp-call/effect.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import { pathsIn, placeIn, programsOf, readsOf, resourceOf, stepWrites, toolStepsOf } from './reach.ts';
+import {
+  pathsIn,
+  placeIn,
+  programsOf,
+  readsOf,
+  resourceOf,
+  startedIn,
+  stepWrites,
+  toolStepsOf,
+} from './reach.ts';
 
 /** Refuses an effect that the intent itself rules out, and an intent whose bounds are not clear. */
 export function requireBounds(
@@ -29,18 +39,22 @@ export function knownIn(context: Context): KnownTerms {
 function extentOf(context: Context, effect: Effect): Extent {
   const { network, sandboxed } = resourceOf(context, effect, '');
   const reached = { network, unconfined: !sandboxed };
-  return effect.kind === 'tool'
-    ? { ...reached, ...toolExtent(context, effect) }
-    : { ...reached, ...planExtent(context, effect) };
+  return effect.kind === 'plan'
+    ? { ...reached, ...planExtent(context, effect) }
+    : { ...reached, ...callExtent(context, effect) };
 }
 
 type Part = Omit<Extent, 'network' | 'unconfined'>;
 
-function toolExtent(context: Context, { tool, action, sandbox, timeout_ms }: ToolEffect): Part {
+function callExtent(context: Context, effect: ToolEffect | McpEffect): Part {
+  const { sandbox, timeout_ms } = startedIn(effect);
+  const { action } = effect;
+  const runs =
+    effect.kind === 'tool' ? [`tool:${effect.tool}`, 'tool:*', action] : [action, `mcp:${effect.server}:*`];
   const { read, write } = sandbox === 'none' ? { read: [], write: [] } : sandbox;
   const writes = pathsIn(context, write);
   return {
-    runs: [[`tool:${tool}`, 'tool:*', action]],
+    runs: [runs],
     reads: pathsIn(context, read),
     writes,
     deletes: writes,

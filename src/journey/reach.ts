@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
 import { requireSqlRunner } from '../effect/sql/confine.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
+import type { McpEffect } from '../mcp-call/effect.ts';
 import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
@@ -13,7 +14,7 @@ import type { Effect } from './derived.ts';
 
 /** What an effect does, in the words of the intent: the action of the tool, or `plan`. */
 export function actionOf(effect: Effect): string {
-  return effect.kind === 'tool' ? effect.action : 'plan';
+  return effect.kind === 'plan' ? 'plan' : effect.action;
 }
 
 export function categoryOf(effect: Effect): string | null {
@@ -22,7 +23,12 @@ export function categoryOf(effect: Effect): string | null {
 
 /** What an effect has to reach. A capability never allows more than this. */
 export function neededScope(effect: Effect): ResourceScope {
-  return canonicalScope(effect.kind === 'tool' ? toolScope(effect) : planScope(effect));
+  return canonicalScope(effect.kind === 'plan' ? planScope(effect) : toolScope(startedIn(effect)));
+}
+
+/** The program that is confined: the tool, or the server that is called. */
+export function startedIn(effect: ToolEffect | McpEffect): ToolEffect {
+  return effect.kind === 'tool' ? effect : effect.start;
 }
 
 function toolScope({ sandbox }: ToolEffect): ResourceScope {
@@ -33,7 +39,10 @@ function toolScope({ sandbox }: ToolEffect): ResourceScope {
 
 /** Every path that an effect may write, none of them abridged: policies are about paths. */
 export function writesOf(effect: Effect): string[] {
-  if (effect.kind === 'tool') return effect.sandbox === 'none' ? [] : effect.sandbox.write;
+  if (effect.kind !== 'plan') {
+    const { sandbox } = startedIn(effect);
+    return sandbox === 'none' ? [] : sandbox.write;
+  }
   const changed = effect.actions.flatMap(({ changes }) => changes.filter((change) => !isPin(change)));
   return distinct([...changed.map(({ path }) => path), ...effect.folders, ...stepWrites(effect)]);
 }
@@ -65,9 +74,9 @@ export function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
   return actions.flatMap(({ steps }) => steps.filter((step) => step.kind === 'tool'));
 }
 
-/** Every tool call that an effect makes. */
+/** Every program that an effect starts by a command line of its own. */
 export function callsOf(effect: Effect): ToolEffect[] {
-  return effect.kind === 'tool' ? [effect] : toolStepsOf(effect);
+  return effect.kind === 'plan' ? toolStepsOf(effect) : [startedIn(effect)];
 }
 
 /** The secrets of the executor that an effect names. */
@@ -79,7 +88,7 @@ export function secretsIn(effect: Effect): string[] {
 export function requireSqlEngine(effect: Effect): void {
   const has_sql = ({ action_type, steps }: PlanEffect['actions'][number]) =>
     action_type === 'SQL_EXECUTE' || steps.some(({ kind }) => kind === 'sql');
-  if (effect.kind !== 'tool' && effect.actions.some(has_sql)) requireSqlRunner();
+  if (effect.kind === 'plan' && effect.actions.some(has_sql)) requireSqlRunner();
 }
 
 /** What its steps reach is what a plan reaches. */
@@ -167,9 +176,9 @@ export function resourceOf(
   const { tools, categories } = programsOf(effect);
   const writes = pathsIn(context, writesOf(effect));
   const reached =
-    effect.kind === 'tool'
-      ? protectedIn(writes)
-      : distinct([...effect.elevated, ...protectedIn(pathsIn(context, stepWrites(effect)))]);
+    effect.kind === 'plan'
+      ? distinct([...effect.elevated, ...protectedIn(pathsIn(context, stepWrites(effect)))])
+      : protectedIn(writes);
   return {
     kind: effect.kind,
     name,
@@ -177,7 +186,7 @@ export function resourceOf(
     network,
     writes,
     protected: reached,
-    undo: effect.kind === 'tool' ? effect.undo : leastUndo(effect),
+    undo: effect.kind === 'plan' ? leastUndo(effect) : startedIn(effect).undo,
     elevated: reached.length > 0,
     tools,
     categories,
@@ -193,7 +202,7 @@ function leastUndo({ actions }: PlanEffect): PolicyResource['undo'] {
 /** What a freeze of a tool names: every tool that would run, and a plan by its id. */
 export function toolsOf(effect: Effect): string[] {
   const { tools } = programsOf(effect);
-  return effect.kind === 'tool' ? tools : [effect.plan_id, ...tools];
+  return effect.kind === 'plan' ? [effect.plan_id, ...tools] : tools;
 }
 
 interface Programs {
@@ -205,6 +214,7 @@ interface Programs {
 
 /** Every tool that would run, the steps of a pipeline too, and the kinds of these tools. */
 export function programsOf(effect: Effect): Programs {
+  if (effect.kind === 'mcp') return { tools: [effect.called], actions: [effect.action], categories: [] };
   const calls = callsOf(effect);
   const known = new Map(calls.map((call) => [call.tool, call]));
   const tools = distinct([...known.keys()]);

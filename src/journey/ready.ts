@@ -85,7 +85,7 @@ export async function makeReady(
   const derived = await requireSameEffect(context, state, asked, earlier);
   requireBounds(context, asked.envelope, derived.effect);
   const secrets = await context.secrets(secretsIn(derived.effect));
-  const prepared = derived.prepare(capability.held.claims.scope, secrets);
+  const prepared = await derived.prepare(capability.held.claims.scope, secrets);
   const shown = { ...state, order_id: recorded.capability_id, bounds: recorded.bounds };
   const seen = seenOf(shown, presented?.text === undefined ? null : capability.held.digest);
   return { state, seen, capability, issue, ruling, matter, derived, prepared };

@@ -14,11 +14,13 @@ import { pendingAt, quotaKey, UNUSED } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
+import { claimsOf, type Definition } from '../mcp-call/accepted.ts';
 import { quorumsMet } from '../policy/quorum.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
 import {
   type Decision,
   type PolicyAction,
+  type PolicyCall,
   type PolicyContext,
   type PolicyRequest,
   type PolicyResource,
@@ -131,6 +133,9 @@ function askedOf(
 ): Part<
   | 'goal'
   | 'calls'
+  | 'server'
+  | 'tool'
+  | 'server_claims'
   | 'requested_actions'
   | 'scope'
   | 'prohibitions'
@@ -150,7 +155,7 @@ function askedOf(
     requested_actions,
     scope: plainTerms(constraints.scope, known),
     prohibitions: plainTerms(constraints.prohibitions, known),
-    calls: callsOf(effect).map(({ tool, arguments: values }) => ({ tool, arguments: values })),
+    ...calledBy(effect),
     proposer: state.proposer,
     proposer_kind: state.proposer_kind,
     proposer_verified: state.proposer_verified,
@@ -162,6 +167,28 @@ function askedOf(
     life_s: Math.ceil((Date.parse(envelope.expiry) - Date.parse(envelope.created_at)) / 1000),
     attempt: state.attempt,
   };
+}
+
+/** What is called, as policies see it. */
+function calledBy(effect: Effect): Part<'calls' | 'server' | 'tool' | 'server_claims'> {
+  if (effect.kind !== 'mcp') {
+    const calls = callsOf(effect).map(({ tool, arguments: values }) => ({ tool, arguments: values }));
+    return { calls, server: '', tool: '', server_claims: [] };
+  }
+  const { called, server, tool, definition, arguments: given } = effect;
+  // A policy that declares an argument which it cannot read denies the call.
+  const values = Object.entries(given).filter(([, value]) => isReadable(value));
+  return {
+    calls: [{ tool: called, arguments: Object.fromEntries(values) as PolicyCall['arguments'] }],
+    server,
+    tool,
+    server_claims: claimsOf(definition as Definition),
+  };
+}
+
+function isReadable(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((one) => typeof one === 'string');
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /** How sure it is that the human was there. */

@@ -17,6 +17,7 @@ import {
 } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
+import { requireWithinGrant } from './grant-bounds.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { openEffect } from './sealed-effect.ts';
 
@@ -113,6 +114,7 @@ export async function draftSubmission(
 ): Promise<DraftedSubmission> {
   const { state, now } = asked;
   if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
+  await requireGranted(context, delegation, asked);
   const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
   const matter = { ...asked, system: await context.store.system() };
   const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
@@ -136,6 +138,17 @@ export async function draftSubmission(
     now,
   );
   return { delegated, objects: [ruling.bytes] };
+}
+
+/** What a human may turn to after a failure would run under the same use. */
+async function requireGranted(
+  context: Context,
+  delegation: Delegation,
+  { state, effect }: Pick<Matter, 'state' | 'effect'>,
+): Promise<void> {
+  if (delegation.grant === null) return;
+  if (state.choices.length > 1) refuse('GRANT_OUTSIDE', 'A use of a grant is one call, without alternates.');
+  await requireWithinGrant(context, delegation, effect);
 }
 
 /** A delegation that stands for an approval can do no more than the human who gave it. */

@@ -12,12 +12,13 @@ export async function undoOf(context: Context, state: IntentState): Promise<Undo
     refuse('UNDO_NOT_DUE', `It is ${state.status}: only what succeeded can be undone by another call.`);
   const { effect } = await openAsked(context, state);
   if (effect.kind === 'plan') return refuse('UNDO_UNDECLARED', 'A plan is undone with `keyturn rollback`.');
+  if (effect.kind === 'mcp') return refuse('UNDO_UNDECLARED', 'An MCP server declares no undo.');
   return undoCall(effect) ?? refuse('UNDO_UNDECLARED');
 }
 
 /** The same, where a person is told of it: null where there is nothing to undo, or what was asked for was erased. */
 export async function undoIfAny(context: Context, state: IntentState): Promise<UndoCall | null> {
-  if (!HAS_RUN.has(state.status) || state.effect === 'plan') return null;
+  if (!HAS_RUN.has(state.status) || state.effect !== 'tool') return null;
   return undoOf(context, state).catch((error) => {
     if (error instanceof Refusal && NONE.has(error.code)) return null;
     throw error;

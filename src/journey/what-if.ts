@@ -97,7 +97,8 @@ async function askRun(
   if (!(await glassHolds(context, matter, authorities)))
     requireAllowed(await rule(context, { ...matter, action: 'execute' }));
   const derived = await requireSameEffect(context, state, asked);
-  derived.prepare(terms.scope, await context.secrets(secretsIn(derived.effect))).close();
+  const secrets = await context.secrets(secretsIn(derived.effect));
+  (await derived.prepare(terms.scope, secrets)).close();
 }
 
 /** Who would sign, and cannot here: with the key file of this human, or with what they have. */

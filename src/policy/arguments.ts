@@ -79,7 +79,8 @@ export function argumentsAsked(
   );
   if (untold !== undefined) return `the arguments of the tool "${untold}" are not told`;
   const asked = new Map<string, CedarArguments>();
-  if (resource.kind !== 'tool' || calls.length === 0) asked.set('{}', {});
+  const is_call = resource.kind === 'tool' || resource.kind === 'mcp';
+  if (!is_call || calls.length === 0) asked.set('{}', {});
   for (const call of calls) {
     const found = readOf(call, types.get(call.tool));
     if (typeof found === 'string') return found;
@@ -91,7 +92,7 @@ export function argumentsAsked(
 /** The tools whose calls a question must tell. Of a simulation no values are known. */
 function toolsOf({ kind, name, tools }: PolicyRequest['resource']): readonly string[] {
   if (kind === 'simulation') return [];
-  return kind === 'tool' ? [name, ...tools] : tools;
+  return kind === 'plan' ? tools : [name, ...tools];
 }
 
 function readOf(

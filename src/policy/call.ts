@@ -48,6 +48,7 @@ const TYPES = {
   user: 'Keyturn::User',
   tool: 'Keyturn::Tool',
   plan: 'Keyturn::Plan',
+  mcp: 'Keyturn::McpTool',
   simulation: 'Keyturn::Simulation',
 };
 

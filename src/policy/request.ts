@@ -26,7 +26,7 @@ export interface PolicyPrincipal {
 }
 
 export interface PolicyResource {
-  readonly kind: 'tool' | 'plan';
+  readonly kind: 'tool' | 'plan' | 'mcp';
   readonly name: string;
   readonly sandboxed: boolean;
   readonly network: boolean;
@@ -67,6 +67,10 @@ export interface PolicyContext {
   readonly prohibitions: readonly string[];
   /** Of a tool its one call. A policy sees one of them at a time, as `arguments`. */
   readonly calls: readonly PolicyCall[];
+  /** Of a call to an MCP server; empty for anything else. */
+  readonly server: string;
+  readonly tool: string;
+  readonly server_claims: readonly string[];
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
   readonly proposer_verified: boolean;
@@ -132,6 +136,9 @@ export const BLANK = {
   scope: [],
   prohibitions: [],
   calls: [],
+  server: '',
+  tool: '',
+  server_claims: [],
   proposer_verified: false,
   user_verified: false,
   same_account: false,

@@ -15,7 +15,8 @@ namespace Keyturn {
     enrolled_by: String,
   };
 
-  entity Tool, Plan = {
+  // A McpTool is a tool of an MCP server, called through the gate. What it reaches is what its server reaches.
+  entity Tool, Plan, McpTool = {
     name: String,
     sandboxed: Bool,
     network: Bool,
@@ -73,12 +74,18 @@ namespace Keyturn {
 
     // The intent.
     goal: String,
-    // Such as "tool:deploy", or "plan".
+    // Such as "tool:deploy", "plan", or "mcp:files:write_file".
     action: String,
     requested_actions: Set<String>,
     // What the intent bounds itself to, and what it rules out, in the words of docs/cli.md. Both are held.
     scope: Set<String>,
     prohibitions: Set<String>,
+    // Of a McpTool: the name of its server in keyturn.yaml, and of the tool as the server has it. Empty for anything else. Its arguments
+    // are in context.arguments, by the name that the gate calls it, such as files__write_file; those that are objects cannot be read.
+    server: String,
+    tool: String,
+    // What the server itself claims in its annotations: "read_only", "destructive", "idempotent", "open_world". Nobody checks it.
+    server_claims: Set<String>,
     proposer: String,
     // "human" or "agent".
     proposer_kind: String,
@@ -142,15 +149,15 @@ namespace Keyturn {
   };
 
   // Scope "intent".
-  action submit appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
-  action approve appliesTo { principal: [Human], resource: [Tool, Plan], context: Circumstances };
+  action submit appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
+  action approve appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };
   // May this user have this simulation? An agent is no user. With @needs("approver") a forbid asks for a human's approval instead of saying no.
   action access appliesTo { principal: [Human, User], resource: [Simulation], context: Circumstances };
   // Scope "capability".
-  action grant appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
+  action grant appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
   // Scope "execution". Asked before it starts, and while it runs.
-  action execute appliesTo { principal: [Human, Agent], resource: [Tool, Plan], context: Circumstances };
+  action execute appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
   // Scope "emergency".
-  action break_glass appliesTo { principal: [Human], resource: [Tool, Plan], context: Circumstances };
+  action break_glass appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };
 }
 `;

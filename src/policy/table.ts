@@ -126,7 +126,7 @@ function resourceOf(action: Row['action'], resource: Row['resource']): PolicyReq
   if (action === 'access')
     return { ...SIMULATION, ...follows, ...given<PolicySimulation>(resource as Partial<PolicySimulation>) };
   const found = { ...RESOURCE, ...follows, ...given<PolicyResource>(resource as Partial<PolicyResource>) };
-  return found.kind === 'tool' && resource.tools === undefined ? { ...found, tools: [name] } : found;
+  return found.kind !== 'plan' && resource.tools === undefined ? { ...found, tools: [name] } : found;
 }
 
 /** A partial value without the keys that were not given. */

@@ -5,6 +5,7 @@ import { describeIssue } from '../event/event.ts';
 import { QUOTA_LIMIT, type QuotaLimit } from '../identity/quota.ts';
 import { limits } from '../limits.ts';
 import type { LogPlace } from '../log.ts';
+import { type ServerEntries, serversSchema } from '../mcp-call/entry.ts';
 import { refuse } from '../refusal.ts';
 import { isServer, postgresPlace, type StorePlace, sqlitePlace } from '../store/open.ts';
 import { parseYaml } from '../tool/yaml.ts';
@@ -54,6 +55,8 @@ const configSchema = z.strictObject({
     })
     .prefault({}),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
+  /** MCP servers behind the gate. What stands here starts nothing until a human has accepted it. */
+  mcp: serversSchema,
   log: z
     .strictObject({
       level: z.enum(LOG_LEVELS).default('silent'),
@@ -71,6 +74,7 @@ export interface ServiceLimits {
 }
 
 export interface Config {
+  readonly servers: ServerEntries;
   readonly tenant: string;
   readonly registry_path: string;
   readonly intent_ttl_s: number;
@@ -100,6 +104,17 @@ export function readConfig(layout: Layout): Config {
   return configOf(parsed.data, layout);
 }
 
+/** The MCP servers as keyturn.yaml names them now: it is read again each time, and parsed when its bytes changed. */
+export function serversOf(layout: Layout): () => ServerEntries {
+  let known: { readonly bytes: Uint8Array; readonly servers: ServerEntries } | null = null;
+  return () => {
+    const { bytes } = readRegularFile(layout.config, limits.yaml_bytes);
+    if (known === null || Buffer.compare(known.bytes, bytes) !== 0)
+      known = { bytes, servers: readConfig(layout).servers };
+    return known.servers;
+  };
+}
+
 /** What decides about runs, or tells of them: a tool may see it, and neither a tool nor a plan writes it. */
 export function guardedPaths(layout: Layout, { registry_path, log, heads }: Config): string[] {
   const logged = log?.file && join(layout.root, log.file);
@@ -124,6 +139,7 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     order_ttl_s: bounded(file.order_ttl, 'order_ttl', limits.capability_ttl_s),
     environment: file.environment,
     executor: file.executor,
+    servers: file.mcp,
     lane_allowed: file.lane.allow,
     proposals: file.proposals,
     service: file.service,

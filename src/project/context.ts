@@ -18,13 +18,15 @@ import { Follower } from '../journey/follower.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
 import { ReadLedger } from '../journey/read-ledger.ts';
 import { stepGate } from '../journey/steps.ts';
-import { limits } from '../limits.ts';
+import { limits, mcpLimits } from '../limits.ts';
+import { Upstreams } from '../mcp-call/upstreams.ts';
 import type { Engine } from '../policy/engine.ts';
 import { refuse } from '../refusal.ts';
 import type { Receipt, Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
-import { type Config, guardedPaths } from './config.ts';
+import { callMarks } from './call-marks.ts';
+import { type Config, guardedPaths, serversOf } from './config.ts';
 import { secretsOf } from './executor-file.ts';
 import { createAgentKey, openKeyIn, readControlKey } from './keys.ts';
 import type { Layout } from './layout.ts';
@@ -88,6 +90,9 @@ export function journeyContext(
     registry: registryOf(config.registry_path, layout.root),
     digests: createDigests(),
     starter,
+    servers: serversOf(layout),
+    upstreams: new Upstreams(),
+    calls: callMarks(join(layout.own, 'mcp', 'calls.jsonl')),
     secrets: secretsOf(layout, starter),
     follower,
     machine: machineInspector(),
@@ -97,6 +102,8 @@ export function journeyContext(
     memory: {
       proven: null,
       asked: new Recent(limits.remembered_contexts),
+      servers: new Recent(mcpLimits.servers),
+      grants: new Recent(limits.remembered_contexts),
       plan: null,
       looks: new Recent(limits.remembered_contexts),
       attributes: null,

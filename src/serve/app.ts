@@ -121,13 +121,13 @@ export function appOf(door: Door): Hono {
     });
   const acts = actsIn(routes);
   const acting = async (request: Request) => {
-    const caller = actorOf(await calling(door, request)) ?? refuse('NOT_FOR_AGENTS');
+    const caller = actorOf(await counted(door, request)) ?? refuse('NOT_FOR_AGENTS');
     return { caller, body: await bodyOf(request) };
   };
   const { keyturn, enrolments, site } = door;
   for (const { path, answer } of vouching({ keyturn, enrolments, acts, origin: site.origin }))
     at(['POST'], path, async (request) => {
-      const calls = await calling(door, request);
+      const calls = await counted(door, request);
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
       return answer(await bodyOf(request), { name: calls.name });
     });
@@ -138,6 +138,19 @@ export function appOf(door: Door): Hono {
   at(['POST'], '/v1/acts/finish', async (request) => {
     const { caller, body } = await acting(request);
     return finishTogether(keyturn, acts, body, caller);
+  });
+  at(['POST'], '/mcp', async (request) => {
+    const caller = await counted(door, request);
+    const { stopping } = door;
+    const { answerMcp } = await import('./mcp.ts');
+    return answerMcp({
+      keyturn,
+      caller,
+      request,
+      body: await bodyOf(request),
+      stopping,
+      address: site.origin,
+    });
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request) =>

@@ -147,7 +147,7 @@ async function askedIn(state: IntentState, read: ReadObject): Promise<Story['ask
 function effectIn(sealed: Uint8Array): JsonObject {
   const value = parseJson(sealed, sealed.length);
   const effect = isObject(value) ? value.effect : undefined;
-  if (!isObject(effect) || (effect.kind !== 'tool' && effect.kind !== 'plan'))
+  if (!isObject(effect) || (effect.kind !== 'tool' && effect.kind !== 'plan' && effect.kind !== 'mcp'))
     refuse('SHAPE_INVALID', 'The effect is none that this version of Keyturn knows.');
   return effect;
 }

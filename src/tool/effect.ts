@@ -76,7 +76,7 @@ export const effectSchema = z.strictObject({
 export type ToolEffect = z.infer<typeof effectSchema>;
 
 export interface EffectRequest {
-  readonly registry: Registry;
+  readonly registry: Pick<Registry, 'folder'>;
   readonly tool: Tool;
   readonly arguments: Arguments;
   /** Whether the arguments too stand in the registry, as those of a binding and of a pipeline do. */
@@ -105,6 +105,12 @@ export function deriveEffect(request: EffectRequest): ToolEffect {
 /** What a tool is, whatever its arguments: all of an effect that does not follow from them. */
 export type FixedEffect = Omit<ToolEffect, 'arguments' | 'argv' | 'chosen'>;
 
+/** A tool that takes no arguments, from an entry that is no tool of the registry: how an MCP server is started. */
+export function deriveStart(request: Omit<EffectRequest, 'arguments'>, args: readonly string[]): ToolEffect {
+  const fixed = deriveTool(request);
+  return { ...fixed, arguments: {}, argv: [fixed.executables[0]!.called, ...args], chosen: [] };
+}
+
 function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
   const { registry, tool } = request;
   const digests = request.digests ?? createDigests();
@@ -129,11 +135,16 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     undo: tool.undo,
     undone_by: tool.undone_by ?? null,
     covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
-    definition_digest: sha256(canonicalBytesOfParsed(tool.definition)),
+    definition_digest: definitionDigest(tool),
   };
   // Told at the proposal where it is certain who the tool runs as. Others are told before the run.
   if (isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
   return fixed;
+}
+
+/** What pins a tool: its entry in the registry, in canonical form. */
+export function definitionDigest({ definition }: Pick<Tool, 'definition'>): Digest {
+  return sha256(canonicalBytesOfParsed(definition));
 }
 
 /** The tool of a simulation, with the template that makes argv of its arguments. */

@@ -4,6 +4,7 @@ import { type Confined, openConfined } from '../effect/confine.ts';
 import { guardsOf } from '../effect/guards.ts';
 import { inspectMachine, type Machine } from '../effect/machine.ts';
 import { isStillNamed, type OpenPath, openPath } from '../effect/open-path.ts';
+import { type Peer, type PeerCommand, startPeer } from '../effect/peer.ts';
 import { createDigests, type Digests, type OpenProgram, openProgram } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
 import { requireMkfifo } from '../effect/run-locks.ts';
@@ -48,6 +49,44 @@ export interface PreparedRun {
  * are hashed once more in `run`, but not held: the tool opens them by their names.
  */
 export function prepareRun(effect: ToolEffect, around: Surroundings): PreparedRun {
+  const { close, open, digests, machine, start } = openAll(effect, around);
+  const starter = around.starter ?? new Starter();
+  return {
+    close,
+    run: async ({ abort, lock: named = around.lock, onOutput } = {}) => {
+      const changed = coveredChanged(effect.covers, digests);
+      if (changed !== null) return notStarted(`${changed} is not what it was`);
+      // The command line of a sandbox that knows of no lock would pass it on to the tool.
+      const lock = around.lock === undefined ? undefined : named;
+      const run = effect.sandbox === 'none' ? runBare : runBoxed;
+      return run(effect, open, { ...start, abort, onOutput }, { starter, machine, lock });
+    },
+  };
+}
+
+/** Starts a program that is talked to, confined and looked at like a tool. Refuses where it is not what the effect says. */
+export function startServer(
+  effect: ToolEffect,
+  around: Omit<Surroundings, 'lock'>,
+  talk: Pick<PeerCommand, 'line_bytes' | 'stderr_bytes' | 'onLine' | 'onEnd'>,
+): Peer {
+  const { close, open, digests, start } = openAll(effect, around);
+  try {
+    const changed = coveredChanged(effect.covers, digests);
+    if (changed !== null) refuse('EXECUTABLE_CHANGED', `${changed} is not what it was.`);
+    const other = whatChanged(open);
+    if (other) refuse('EXECUTABLE_CHANGED', other.error);
+    const is_boxed = effect.sandbox !== 'none';
+    const cwd = is_boxed ? '/' : `/proc/${process.pid}/fd/${open.cwd[0]!.fd}`;
+    return startPeer({ ...start, ...talk, cwd, with_status: is_boxed });
+  } finally {
+    // The child has its own descriptors by now.
+    close();
+  }
+}
+
+/** Opens and compares everything that an effect names. */
+function openAll(effect: ToolEffect, around: Surroundings) {
   const machine = around.machine ?? inspectMachine();
   const user = userFor(effect.run_as);
   requireSandbox(effect.sandbox, effect.limits, machine, user);
@@ -63,19 +102,13 @@ export function prepareRun(effect: ToolEffect, around: Surroundings): PreparedRu
     requireReach(user, needsOf(effect));
     const given = givenSecrets(effect, around.secrets);
     const env = { ...effect.env, ...given.env };
-    const starter = around.starter ?? new Starter();
     const { argv, fds, filter } = confined;
-    const start = { argv, fds, filter, user, env, redacted: given.redacted };
     return {
       close,
-      run: async ({ abort, lock: named = around.lock, onOutput } = {}) => {
-        const changed = coveredChanged(effect.covers, digests);
-        if (changed !== null) return notStarted(`${changed} is not what it was`);
-        // The command line of a sandbox that knows of no lock would pass it on to the tool.
-        const lock = around.lock === undefined ? undefined : named;
-        const run = effect.sandbox === 'none' ? runBare : runBoxed;
-        return run(effect, open, { ...start, abort, onOutput }, { starter, machine, lock });
-      },
+      open,
+      digests,
+      machine,
+      start: { argv, fds, filter, user, env, redacted: given.redacted },
     };
   } catch (error) {
     close();

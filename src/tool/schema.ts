@@ -137,6 +137,14 @@ const tool = z.strictObject({
   category: name.optional(),
 });
 
+/** How an MCP server is started: what the entry of a tool says of it, in the same words. */
+export const startSchema = tool
+  .pick({
+    ...{ executable: true, env: true, secrets: true, cwd: true, timeout_s: true, sandbox: true },
+    ...{ limits: true, run_as: true, covers: true },
+  })
+  .extend({ args: z.array(line.max(32_768)).max(1000).default([]) });
+
 const binding = z.strictObject({
   intent: uuid,
   tool: z.union([name, z.array(name).max(100)]),

@@ -75,6 +75,8 @@ const EACH: Readonly<Record<EventKind, true>> = {
   'system.unfrozen': true,
   'head.accepted': true,
   'clock.accepted': true,
+  'mcp.accepted': true,
+  'mcp.removed': true,
   'delegation.granted': true,
   'delegation.revoked': true,
   'intent.proposed': true,
@@ -282,6 +284,13 @@ function others(): Event[] {
   return [
     hosted('host-2', 'ada'),
     act('executor.revoked', 'system', gone, 'bo'),
+    act(
+      'mcp.accepted',
+      'mcp:files',
+      { server: 'files', accepted: DIGEST, replaces: null, tools: 2, reason: 'read' },
+      'ada',
+    ),
+    act('mcp.removed', 'mcp:files', { server: 'files', reason: 'unused' }, 'bo'),
     asked('ada'),
     told('ada'),
     waived(timeOf(3600)),

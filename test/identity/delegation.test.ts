@@ -24,6 +24,7 @@ function granted(by: string, to: string, over: Partial<Body<'delegation.granted'
     delegate_key: keyOf(to),
     actions: ['tool:*'],
     approves: true,
+    grant: null,
     expires_at: '2026-02-15T12:00:00.000Z',
     delegation: null,
     reason: 'away',

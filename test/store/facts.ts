@@ -117,6 +117,7 @@ export function delegation(
     delegate_key: keyOf(delegate),
     actions: ['tool:*'],
     approves: true,
+    grant: null,
     expires_at: '2026-02-15T12:00:00.000Z',
     delegation: null,
     reason: 'while away',

@@ -28,7 +28,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['store'],
   ['effect'],
   ['tool'],
-  ['plan'],
+  ['plan', 'mcp-call'],
   ['display'],
   ['journey'],
   ['finder'],
@@ -36,8 +36,9 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['project'],
   ['face'],
   ['keyturn.ts'],
-  ['lane', 'serve'],
-  ['cli', 'mcp', 'client'],
+  ['lane', 'mcp'],
+  ['serve'],
+  ['cli', 'client'],
   ['console'],
 ];
 
@@ -69,12 +70,12 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   // Works on plain files: no store, no ledger, no journey.
   lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'display', 'project'],
   // Thin: whatever it needs, the public face or the lane offers.
-  cli: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'lane', 'serve'],
+  cli: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'lane', 'mcp', 'serve'],
   // One route for each verb: it knows the table and the public face.
-  serve: [...BASE, 'version.ts', 'face', 'keyturn.ts'],
+  serve: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'mcp'],
   // Only types: at run time it is two files that import nothing.
   client: ['refusal.ts', 'face', 'keyturn.ts', 'serve'],
-  mcp: [...BASE, 'face', 'keyturn.ts', 'lane'],
+  mcp: [...BASE, 'version.ts', 'face', 'keyturn.ts'],
 };
 
 /** They judge. None of them may reach a process, not even through others. */

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { type JsonObject, parseJson } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
   type Delegation,
   type Keyturn,
   parseDuration,
+  type Request,
   type Signer,
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
@@ -25,13 +28,23 @@ export function add(call: Call): Promise<Answer> {
   const actions = options.action!;
   const approves = options.approves ?? false;
   const reason = options.reason!;
+  const grant = grantOf(options);
   namesDelegate(options);
   return writing(call, async (keyturn) => {
     await requireKey(keyturn, name);
     const delegate = await delegateOf(keyturn, options);
     const parent = delegate === null ? {} : { delegation: delegate.delegation };
     const give = (signer: Signer) =>
-      keyturn.agents.delegate({ delegate: name, actions, ttl_s, approves, reason, signer, ...parent });
+      keyturn.agents.delegate({
+        delegate: name,
+        actions,
+        ttl_s,
+        approves,
+        reason,
+        signer,
+        ...parent,
+        ...grant,
+      });
     const result = delegate
       ? await give(delegate.signer)
       : await actAs(keyturn, await whoActs(keyturn, options.as), give, (columns) =>
@@ -39,6 +52,25 @@ export function add(call: Call): Promise<Answer> {
         );
     return { result, lines: addedLines(result) };
   });
+}
+
+/** With `--uses` it is a grant: so many calls, with arguments that fit the schema. */
+function grantOf({ uses, schema, approves }: Options): Pick<Request<'agents.delegate'>, 'grant'> {
+  if (uses === undefined) {
+    if (schema !== undefined) refuse('USAGE', '--schema goes with --uses.');
+    return {};
+  }
+  if (!/^[1-9][0-9]{0,4}$/.test(uses)) refuse('USAGE', '--uses takes a number from 1 to 10000.');
+  if (!approves) refuse('USAGE', '--uses goes with --approves: a grant stands for the look of a human.');
+  const values = schema === undefined ? {} : { arguments: jsonFile(schema) };
+  return { grant: { uses: Number(uses), ...values } as NonNullable<Request<'agents.delegate'>['grant']> };
+}
+
+function jsonFile(path: string): JsonObject {
+  const value = parseJson(readFileSync(path));
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    refuse('GRANT_BOUNDS_MALFORMED', `${visible(path)} is no JSON Schema of an object.`);
+  return value as JsonObject;
 }
 
 /** Before a passphrase is typed. */
@@ -50,12 +82,27 @@ async function requireKey(keyturn: Keyturn, name: string): Promise<void> {
     refuse('KEY_FILE_INVALID', `"${name}" has no key. Enrol one with --key-out.`);
 }
 
-function screen(name: string, { action = [], ttl, approves }: Options, columns: number): string[] {
+function screen(
+  name: string,
+  { action = [], ttl, approves, uses, schema }: Options,
+  columns: number,
+): string[] {
   const paint = painter(true);
   const found: Field[] = [
     ['Delegate', [['bold', name]]],
     ['Actions', action.map(visible).join(', ')],
     ['For', ttl!],
+    ...(uses === undefined ? [] : ([['Uses', uses]] as const)),
+    ...(uses === undefined
+      ? []
+      : ([
+          [
+            'Arguments',
+            schema === undefined
+              ? [['alarm', 'ANY']]
+              : `as ${visible(schema)} says: ${visible(JSON.stringify(jsonFile(schema)))}`,
+          ],
+        ] as Field[])),
     ['Approves', approves ? [['alarm', 'YES: no human looks at what it submits']] : 'no, a human still does'],
   ];
   return fieldLines(found, { paint, columns });

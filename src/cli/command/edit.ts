@@ -56,6 +56,8 @@ async function changesIn(keyturn: Keyturn, seen: Review, options: Options): Prom
 }
 
 async function argumentsWith(keyturn: Keyturn, { envelope: { effect } }: Review, words: readonly string[]) {
+  if (effect.kind === 'mcp')
+    return { ...effect.arguments, ...Object.fromEntries(pairsOf(words)) } as NonNullable<Edit['arguments']>;
   if (effect.kind !== 'tool')
     refuse('USAGE', 'It is a plan, which has no arguments: name another with --plan.');
   const texts = Object.fromEntries(pairsOf(words));
@@ -66,14 +68,14 @@ async function argumentsWith(keyturn: Keyturn, { envelope: { effect } }: Review,
 /** Whatever else is in it was written there by hand, and is refused rather than left out. */
 async function inEditor({ envelope: { declared_goal, effect } }: Review): Promise<Changes> {
   const given: JsonObject =
-    effect.kind === 'tool'
-      ? { declared_goal, arguments: effect.arguments }
-      : { declared_goal, plan: effect.plan, config: effect.config };
+    effect.kind === 'plan'
+      ? { declared_goal, plan: effect.plan, config: effect.config }
+      : { declared_goal, arguments: effect.arguments };
   const made = await edited(given);
   const other = [...Object.keys(made), ...Object.keys(given)].find((key) => !(key in given && key in made));
   if (other !== undefined)
     refuse('SHAPE_INVALID', `What was saved has to have just: ${Object.keys(given).join(', ')}.`);
-  if (effect.kind === 'tool') return made as Changes;
+  if (effect.kind !== 'plan') return made as Changes;
   const { task_id } = effect;
   return {
     declared_goal: made.declared_goal,

@@ -7,7 +7,7 @@ import { printedLines, refusedLines, runLines } from '../adapter.ts';
 import { type Answer, type Call, denied } from '../answer.ts';
 import { liveOf } from '../live.ts';
 import { painter } from '../paint.ts';
-import { planScreen } from '../plan-lines.ts';
+import { callScreen, planScreen } from '../plan-lines.ts';
 import { present } from '../present.ts';
 import { presentedBy } from '../presented.ts';
 import { folderOf } from '../project.ts';
@@ -70,6 +70,7 @@ async function dryRun(keyturn: Keyturn, intent_id: string, hash: string, call: C
 }
 
 function screenOf(intent_id: string, effect: Preview['effect']): string[] {
+  if (effect.kind === 'mcp') return callScreen(intent_id, effect);
   return effect.kind === 'plan' ? planScreen(intent_id, effect) : screen(intent_id, effect);
 }
 

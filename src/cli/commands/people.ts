@@ -102,12 +102,17 @@ export const PEOPLE: readonly Spec[] = [
     options: [
       {
         flags: '--action <action>',
-        about: 'such as tool:deploy, tool:* or plan; once for each',
+        about: 'such as tool:deploy, tool:*, mcp:files:read_text_file or plan; once for each',
         required: true,
         many: true,
       },
       { flags: '--ttl <duration>', about: 'how long, such as 7d', required: true },
       { flags: '--approves', about: 'what is submitted under it counts as approved by you' },
+      { flags: '--uses <n>', about: 'a grant: so many calls, each with its own entry; with --approves' },
+      {
+        flags: '--schema <file>',
+        about: 'a JSON Schema that the arguments must fit; members that it does not name fall outside',
+      },
       reason,
       as,
       delegationId,
@@ -116,6 +121,7 @@ export const PEOPLE: readonly Spec[] = [
     examples: [
       'keyturn delegation add scout --action tool:greet --ttl 7d --reason "greetings are harmless"',
       'keyturn delegation add scout --action "tool:*" --ttl 8h --approves --reason "the night shift"',
+      'keyturn delegation add scout --action mcp:files:read_text_file --ttl 30m --approves --uses 20 --schema docs.json --reason "reads docs"',
     ],
     load: async () => (await import('../command/delegation.ts')).add,
   },

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keyturn } from '../../keyturn.ts';
+import { HOLD_MS, type McpCaller } from '../../mcp/call.ts';
+import { serveStdio } from '../../mcp/stdio.ts';
+import type { Answer, Call } from '../answer.ts';
+import { folderOf } from '../project.ts';
+
+/** Where `mcp config` keeps the key of an agent. */
+export function keyOf(keyturn: Keyturn, agent: string): string {
+  return join(keyturn.layout.own, 'agents', `${agent}.key`);
+}
+
+/** Until the client closes its end. Nothing but messages goes to standard output, and the project is opened by the first that needs it. */
+export async function serve(call: Call): Promise<Answer> {
+  let opened: Promise<Keyturn> | null = null;
+  let caller: Promise<McpCaller> | null = null;
+  const open = () => {
+    opened ??= Keyturn.open({ at: folderOf(call) });
+    // A project that cannot be opened now is tried again by the next request.
+    opened.catch(() => {
+      opened = null;
+      caller = null;
+    });
+    caller ??= opened.then((keyturn) => callerOf(keyturn, call));
+    return caller;
+  };
+  try {
+    await serveStdio({ input: process.stdin, output: process.stdout, open });
+  } finally {
+    await (await (opened as Promise<Keyturn> | null))?.close();
+  }
+  return { result: { stopped: true }, lines: [] };
+}
+
+function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
+  const name = options.as ?? null;
+  const own = name === null ? null : keyOf(keyturn, name);
+  const path = options.agentKey ?? (own !== null && existsSync(own) ? own : null);
+  const hold = Number(process.env.KEYTURN_MCP_HOLD_MS ?? HOLD_MS);
+  return {
+    name,
+    signer: name !== null && path !== null ? Keyturn.agentSigner(name, path) : null,
+    face: name === null ? keyturn : keyturn.as({ name, account: keyturn.account }),
+    ask: keyturn.conversations.ask,
+    link: () => null,
+    receipts: new Map(),
+    hold_ms: Number.isFinite(hold) ? Math.min(Math.max(hold, 0), HOLD_MS) : HOLD_MS,
+  };
+}

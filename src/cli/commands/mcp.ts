@@ -1,0 +1,84 @@
+import { agentKey, as, reason, type Spec, scope } from '../spec.ts';
+
+const server = { name: '<name>', about: 'the name of the server in keyturn.yaml' };
+
+/** The gate for MCP: agents call servers through it. */
+export const MCP: readonly Spec[] = [
+  {
+    name: 'mcp',
+    about: 'the gate as an MCP server on standard input and output; an agent starts it',
+    options: [
+      { flags: '--as <agent>', about: 'the agent that calls, as it is enrolled' },
+      {
+        flags: '--agent-key <file>',
+        about: 'its key; without it the one that `mcp config` made, if there is one',
+      },
+    ],
+    examples: ['keyturn mcp --as scout'],
+    load: async () => (await import('../command/mcp.ts')).serve,
+  },
+  {
+    name: 'mcp add',
+    about: 'put a server behind the gate: start it, look at every tool, and accept what is shown',
+    operands: [
+      { name: '<name>', about: 'what it is called here: a-z, 0-9, dash' },
+      { name: '<command...>', about: 'after --, the program and its arguments' },
+    ],
+    options: [
+      scope,
+      { flags: '--env <pair>', about: 'NAME=VALUE in its environment; once for each', many: true },
+      { flags: '--secret <pair>', about: 'VARIABLE=SECRET of the executor; once for each', many: true },
+      { flags: '--run-as <user>', about: 'the user of the operating system' },
+      reason,
+      as,
+    ],
+    examples: [
+      'keyturn mcp add files --scope read=/usr/lib/node_modules --scope write=/srv/docs --reason "docs" -- npx -y @modelcontextprotocol/server-filesystem /srv/docs',
+    ],
+    load: async () => (await import('../command/mcp-servers.ts')).add,
+  },
+  {
+    name: 'mcp accept',
+    about: 'look at a server of keyturn.yaml, and accept how it is started and every tool that is shown',
+    operands: [server],
+    options: [reason, as],
+    examples: ['keyturn mcp accept files --reason "a new version"'],
+    load: async () => (await import('../command/mcp-servers.ts')).accept,
+  },
+  {
+    name: 'mcp diff',
+    about: 'what changed of a server since a human accepted it; it starts the server',
+    operands: [server],
+    examples: ['keyturn mcp diff files'],
+    load: async () => (await import('../command/mcp-servers.ts')).diff,
+  },
+  {
+    name: 'mcp list',
+    about: 'the servers, and whether a human accepted them as they are now',
+    examples: ['keyturn mcp list'],
+    load: async () => (await import('../command/mcp-servers.ts')).list,
+  },
+  {
+    name: 'mcp remove',
+    about: 'take back what was accepted of a server',
+    operands: [server],
+    options: [reason, as],
+    examples: ['keyturn mcp remove files --reason "unused"'],
+    load: async () => (await import('../command/mcp-servers.ts')).remove,
+  },
+  {
+    name: 'mcp import',
+    about: 'write the servers of a client into keyturn.yaml; nothing is started, and each has to be accepted',
+    operands: [{ name: '<file>', about: 'the configuration of the client, as JSON' }],
+    examples: ['keyturn mcp import ~/.claude.json'],
+    load: async () => (await import('../command/mcp-config.ts')).importFrom,
+  },
+  {
+    name: 'mcp config',
+    about: 'enrol an agent with a key, and print the lines that its client needs',
+    operands: [{ name: '<agent>', about: 'the name of the agent' }],
+    options: [agentKey, as],
+    examples: ['keyturn mcp config scout'],
+    load: async () => (await import('../command/mcp-config.ts')).config,
+  },
+];

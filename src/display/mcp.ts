@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { type Accepted, claimsOf, type Definition, pinOf } from '../mcp-call/accepted.ts';
+import type { McpEffect } from '../mcp-call/effect.ts';
+import { calledName } from '../mcp-call/name.ts';
+import {
+  agent,
+  type Block,
+  block,
+  derived,
+  type Line,
+  lifted,
+  line,
+  ordered,
+  type Piece,
+  registry,
+  type Shown,
+  spaced,
+  valued,
+  worded,
+} from './shown.ts';
+import { showTool } from './tool.ts';
+
+const server = (text: string): Piece => worded(text, 'server');
+
+/** A call of a tool of an MCP server. What the server says of itself is marked as its words, and decides nothing. */
+export function showMcp(effect: McpEffect): Shown {
+  const start = showTool(effect.start);
+  const values = Object.entries(effect.arguments);
+  return {
+    kind: 'mcp',
+    headline: line('Calls', [server(effect.tool), derived(' of the MCP server '), registry(effect.server)]),
+    alarms: ordered(lifted([{ at: [derived('the server')], shown: start }])),
+    fields: [
+      ...values.filter(([, value]) => !isLong(value)).map(argumentLine),
+      ...(values.length === 0 ? [line('Arguments', [derived('none')])] : []),
+      line('Offered as', [derived(effect.called)]),
+      claimsLine(effect.definition as Definition),
+      line('Definition', [derived(effect.pin)], 'dim'),
+      ...fileLines(effect.files),
+    ],
+    blocks: [
+      ...values.filter(([, value]) => isLong(value)).map(argumentBlock),
+      definitionBlock(effect.definition as Definition),
+    ],
+    parts: [start],
+  };
+}
+
+/** A server as a human accepts it: how it is started, then every tool with its whole definition. */
+export function showServer({ server: name, start, files, info, tools }: Accepted): Shown {
+  const shown = showTool(start);
+  const says = [
+    server(info.name),
+    derived(' '),
+    server(info.version),
+    derived(`, protocol ${info.protocol}`),
+  ];
+  return {
+    kind: 'mcp',
+    headline: line('Server', [registry(name), derived(`: ${tools.length} tools`)]),
+    alarms: ordered(lifted([{ at: [derived('the server')], shown }])),
+    fields: [line('Says it is', says), ...fileLines(files)],
+    blocks: tools.map((tool) => definitionBlock(tool, calledName(name, tool.name))),
+    parts: [shown],
+  };
+}
+
+function fileLines(files: McpEffect['files']): Line[] {
+  return files.flatMap(({ path, sha256 }) => [
+    line('Script', [worded(path, 'derived')]),
+    line('SHA-256', [derived(sha256)], 'dim'),
+  ]);
+}
+
+/** Shown as text of its own below the fields, line by line. */
+function isLong(value: Json): value is string {
+  return typeof value === 'string' && value.includes('\n');
+}
+
+function argumentLine([name, value]: [string, Json]): Line {
+  return line('Argument', [agent(name), derived(' = '), valued(value, 'agent')]);
+}
+
+function argumentBlock([name, value]: [string, Json]): Block {
+  return block('text', [derived('Argument '), agent(name)], value as string, 'agent');
+}
+
+function claimsLine(definition: Definition): Line {
+  const claims = claimsOf(definition);
+  const words =
+    claims.length === 0
+      ? [derived('nothing')]
+      : spaced(
+          claims.map((one) => [derived(one)]),
+          ', ',
+        );
+  return line('Server claims', [...words, derived(' (nobody checks it)')], 'dim');
+}
+
+/** All of it, as the server wrote it: a description that speaks to a model is seen by the human. */
+export function definitionBlock(definition: Definition, called?: string): Block {
+  const { name, description, ...rest } = definition as unknown as JsonObject & { name: string };
+  const text = [
+    ...(typeof description === 'string' ? [description, ''] : []),
+    JSON.stringify(rest, null, 2),
+  ].join('\n');
+  const title = [
+    derived(called === undefined ? 'Definition' : `${called}, pin ${pinOf(definition).slice(0, 16)}`),
+    derived(', IN THE WORDS OF THE SERVER: '),
+    server(name),
+  ];
+  return block('text', title, text, 'server');
+}

@@ -1,0 +1,131 @@
+import * as z from 'zod';
+import { serverName } from '../event/shape.ts';
+import type { Signer } from '../identity/act.ts';
+import { draftSchema } from '../intent/envelope.ts';
+import { beginCall, type CallRequest } from '../journey/call.ts';
+import type { OnOutput } from '../journey/derived.ts';
+import * as serving from '../journey/servers.ts';
+import { refuse } from '../refusal.ts';
+import { proposedBy } from './caller.ts';
+import { code, digest, id, name, time, why } from './parts.ts';
+import { act, here, nothing, read, write } from './verb.ts';
+
+const server = serverName;
+
+/** MCP servers behind the gate, and calls to them. */
+export const mcp = {
+  servers: read({
+    open_to: 'people',
+    about: 'Every MCP server that keyturn.yaml names or a human accepted. Nothing is started.',
+    input: nothing,
+    output: () =>
+      z.strictObject({
+        servers: z.array(
+          z.strictObject({
+            server,
+            /** `changed`: keyturn.yaml, or a file, says something else than what was accepted. */
+            standing: z.enum(['accepted', 'unaccepted', 'changed', 'removed from keyturn.yaml']),
+            accepted: digest.nullable(),
+            by: name.nullable(),
+            accepted_at: time.nullable(),
+            tools: z.int(),
+          }),
+        ),
+      }),
+    run: async ({ context }) => ({ servers: await serving.serverStandings(context) }),
+  }),
+
+  tools: read({
+    open_to: 'anyone',
+    about: 'The tools of every accepted MCP server, as their servers define them and as the gate calls them.',
+    input: nothing,
+    output: () =>
+      z.strictObject({
+        tools: z.array(
+          z.strictObject({
+            called: z.string(),
+            server,
+            tool: z.string(),
+            pin: digest,
+            /** In the words of the server. */
+            definition: z.looseObject({}),
+          }),
+        ),
+      }),
+    run: async ({ context }) => ({
+      tools: (await serving.gatedTools(context)).map((tool) => ({
+        ...tool,
+        definition: tool.definition as Record<string, unknown>,
+      })),
+    }),
+  }),
+
+  accept: act({
+    open_to: 'people',
+    about: 'Accept an MCP server with every tool that was shown. Until then nothing of it is started.',
+    input: () => z.strictObject({ reason: z.string() }),
+    output: () =>
+      z.strictObject({ server, accepted: digest, replaces: digest.nullable(), tools: z.int(), ...why }),
+    /** What `Keyturn.lookAtServer` showed: a look starts the server, so only a process of this host asks for it. */
+    here: here<{ readonly looked: Pick<serving.LookedServer, 'accepted' | 'replaces'> }>('looked'),
+    run: async ({ context }, request) => {
+      const { body } = await serving.acceptServer(context, request);
+      const { server: named, accepted, replaces, tools, by, reason } = body;
+      return { server: named, accepted, replaces, tools, by, reason };
+    },
+  }),
+
+  remove: act({
+    open_to: 'people',
+    about: 'Take back what was accepted of an MCP server: nothing of it can be proposed or run any more.',
+    input: () => z.strictObject({ server, reason: z.string() }),
+    output: () => z.strictObject({ server, ...why }),
+    run: async ({ context }, request) => {
+      const { body } = await serving.removeServer(context, request);
+      return { server: body.server, by: body.by, reason: body.reason };
+    },
+  }),
+
+  call: write({
+    open_to: 'anyone',
+    about:
+      'Begin a call in the name of an agent. The same call while it waits is the same intent; one that a grant covers runs at once.',
+    input: () =>
+      z.strictObject({
+        issuer: name.optional(),
+        declared_goal: z.string().min(1),
+        effect: draftSchema.shape.effect,
+      }),
+    output: () =>
+      z.strictObject({
+        intent_id: id,
+        how: z.enum(['proposed', 'same', 'again', 'granted']),
+        /** Why a grant that covers it was not used. */
+        refused: code.nullable(),
+        /** Who has it can withdraw the intent. Null where the proposer signed. */
+        receipt: z.string().nullable(),
+      }),
+    here: here<{
+      readonly signer?: Signer | undefined;
+      readonly abort?: AbortSignal | undefined;
+      readonly onOutput?: OnOutput | undefined;
+    }>('signer', 'abort', 'onOutput'),
+    run: async ({ context, caller }, request) => {
+      const { issuer = request.signer?.name, ...asked } = proposedBy(caller, request);
+      if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
+      return beginCall(context, { ...asked, issuer } as CallRequest);
+    },
+  }),
+
+  answered: write({
+    open_to: 'anyone',
+    about: 'Say that the whole answer of a call was handed to its caller: the same call is then a new one.',
+    input: () => z.strictObject({ intent_id: id }),
+    output: () => z.strictObject({}),
+    here: here<{ readonly by?: 'door' }>('by'),
+    run: async ({ context }, { intent_id }) => {
+      context.calls.answered(intent_id);
+      return {};
+    },
+  }),
+};

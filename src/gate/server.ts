@@ -1,0 +1,51 @@
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import { refuse } from '../refusal.ts';
+
+/** An MCP server as the ledger tells it: what a human accepted of it last. */
+export interface AcceptedServer {
+  readonly server: string;
+  /** The object with how it is started and every definition that was accepted. */
+  readonly accepted: Digest;
+  readonly tools: number;
+  readonly status: 'active' | 'removed';
+  readonly by: string;
+  readonly changed_at: string;
+}
+
+export const SERVER_KINDS = ['mcp.accepted', 'mcp.removed'] as const;
+
+export type ServerEvent = Event<(typeof SERVER_KINDS)[number]>;
+
+/** The subject of what is about a server. */
+export function serverSubject(server: string): string {
+  return `mcp:${server}`;
+}
+
+/** Pure: the server after this event. Of two humans who accept at once, the second one looks again. */
+export function nextServer(state: AcceptedServer | null, event: ServerEvent, at: string): AcceptedServer {
+  const { server, by } = event.body;
+  if (event.subject !== serverSubject(server))
+    refuse('SHAPE_INVALID', `"${event.subject}" is not the server "${server}".`);
+  const active = state?.status === 'active' ? state : null;
+  if (event.kind === 'mcp.removed') {
+    if (active === null) refuse('MCP_SERVER_UNKNOWN');
+    return { ...active, status: 'removed', by, changed_at: at };
+  }
+  const { accepted, replaces, tools } = event.body;
+  if (replaces !== (active?.accepted ?? null))
+    refuse('MCP_SERVER_CHANGED', 'Another human accepted it meanwhile. Look at it again.');
+  return { server, accepted, tools, status: 'active', by, changed_at: at };
+}
+
+/** The name by which a tool of a server is called and recorded: `SERVER__TOOL`. */
+export function serverOfCall(called: string): string {
+  return called.slice(0, called.indexOf('__'));
+}
+
+/** A run goes by what is accepted now. `registry` is what its claim says that it went by. */
+export function requireAccepted(server: AcceptedServer | null, registry: Digest): void {
+  if (server?.status !== 'active') refuse('MCP_SERVER_UNACCEPTED');
+  if (server.accepted !== registry)
+    refuse('MCP_DEFINITION_CHANGED', 'A human accepted another one meanwhile.');
+}

@@ -1,0 +1,216 @@
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes } from '../canonical/json.ts';
+import type { IntentState } from '../gate/state.ts';
+import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import type { Signer } from '../identity/act.ts';
+import { covers, type Delegation } from '../identity/delegation.ts';
+import { type DraftInput, parseDraft } from '../intent/envelope.ts';
+import { intentIdOfKey } from '../intent/repeat.ts';
+import { mcpLimits } from '../limits.ts';
+import { type ReasonCode, Refusal } from '../refusal.ts';
+import type { Context } from './context.ts';
+import { draftTurn } from './delegate-turn.ts';
+import type { OnOutput } from './derived.ts';
+import { derive } from './effect.ts';
+import { requireWithinGrant } from './grant-bounds.ts';
+import { propose } from './propose.ts';
+import { actionOf } from './reach.ts';
+import { run } from './run.ts';
+import { requireDelegation } from './submit.ts';
+
+export interface CallRequest {
+  /** Who calls. */
+  readonly issuer: string;
+  readonly signer?: Signer | undefined;
+  readonly declared_goal: string;
+  readonly effect: DraftInput['effect'];
+  readonly abort?: AbortSignal | undefined;
+  readonly onOutput?: OnOutput | undefined;
+}
+
+export interface BegunCall {
+  readonly intent_id: string;
+  /**
+   * `proposed`: it is new, and waits for a human. `same`: the same call waits or runs already. `again`: it ended a short while ago, and
+   * nobody knows that its answer was read, so this is that answer. `granted`: it ran under a grant.
+   */
+  readonly how: 'proposed' | 'same' | 'again' | 'granted';
+  /** Why a grant that covers it was not used; null where none was refused. */
+  readonly refused: ReasonCode | null;
+  readonly receipt: string | null;
+}
+
+/** What has to be remembered of calls between two of the same. It is kept in a file, and decides nothing that the ledger does not hold. */
+export interface CallMarks {
+  /** The newest intent of this call that is known. */
+  last(call: Digest): string | null;
+  began(call: Digest, intent_id: string): void;
+  /** The whole answer was handed to the caller. */
+  answered(intent_id: string): void;
+  isAnswered(intent_id: string): boolean;
+}
+
+/**
+ * A call by an agent: the same call while it waits or runs is the same intent, and one whose answer may not have been read is not run again.
+ * Each intent of a call follows from the one before it, so two processes that begin the same call make one intent.
+ */
+export async function beginCall(context: Context, request: CallRequest): Promise<BegunCall> {
+  const { issuer, signer, declared_goal, effect } = request;
+  const asked = { effect, issuer, is_signed: signer !== undefined, goal: declared_goal };
+  const call = sha256(canonicalBytes({ format: 'keyturn-call/1', ...asked }));
+  return context.in_turn(`call ${call}`, async () => {
+    const { key, state, intent_id } = await nextOf(context, call, issuer);
+    if (state && !isOpen(context, state)) return { intent_id, how: 'again', refused: null, receipt: null };
+    context.calls.began(call, intent_id);
+    const granted = signer && (await runGranted(context, { ...request, signer }, intent_id, state));
+    if (granted && granted.refused === null)
+      return { intent_id, how: 'granted', refused: null, receipt: null };
+    const refused = granted?.refused ?? null;
+    if (state || granted?.is_proposed)
+      return { intent_id, how: state ? 'same' : 'proposed', refused, receipt: null };
+    const draft = parseDraft({ issuer, declared_goal, effect, idempotency_key: key });
+    const { receipt, repeated } = await propose(context, draft, signer);
+    return { intent_id, how: repeated ? 'same' : 'proposed', refused, receipt };
+  });
+}
+
+interface Place {
+  readonly key: string;
+  readonly intent_id: string;
+  /** The intent that is there: open, or ended with an answer that may not have been read. Null where a new one begins. */
+  readonly state: IntentState | null;
+}
+
+/** Follows the intents of one call to the place where this one belongs. */
+async function nextOf(context: Context, call: Digest, issuer: string): Promise<Place> {
+  const { origin, store, calls } = context;
+  const placeAfter = (before: string) => {
+    const key = sha256(`${call} ${before}`);
+    return { key, intent_id: intentIdOfKey({ origin, proposer: issuer, key }) };
+  };
+  const last = calls.last(call);
+  const known = last === null ? null : await store.find('intent', last);
+  if (known?.proposer === issuer && isHere(context, known))
+    return { key: '', intent_id: known.intent_id, state: known };
+  for (let before = known?.intent_id ?? 'first'; ; ) {
+    const place = placeAfter(before);
+    const state = await store.find('intent', place.intent_id);
+    if (state === null || isHere(context, state)) return { ...place, state };
+    before = place.intent_id;
+  }
+}
+
+function isHere(context: Context, state: IntentState): boolean {
+  return isOpen(context, state) || isUnread(context, state);
+}
+
+const OPEN: ReadonlySet<StatusWord> = new Set<StatusWord>([
+  'waiting',
+  'approved',
+  'approval expired',
+  'IN DOUBT',
+  'STUCK',
+]);
+
+function isOpen({ clock }: Context, state: IntentState): boolean {
+  return OPEN.has(statusWordOf(state, clock()));
+}
+
+/** It ran and ended a short while ago, and the answer may be lost: whoever asks again gets it, and nothing runs twice. */
+function isUnread({ clock, calls }: Context, { intent_id, runs }: IntentState): boolean {
+  const ended_at = runs.at(-1)?.finished_at ?? null;
+  if (ended_at === null || calls.isAnswered(intent_id)) return false;
+  return clock().getTime() - Date.parse(ended_at) < mcpLimits.again_ms;
+}
+
+interface Granted {
+  /** Null where it ran. */
+  readonly refused: ReasonCode | null;
+  readonly is_proposed: boolean;
+}
+
+type SignedCall = CallRequest & { readonly signer: Signer };
+
+/** Runs the call under a grant of its caller, if one covers it. Null where none does. */
+async function runGranted(
+  context: Context,
+  request: SignedCall,
+  intent_id: string,
+  state: IntentState | null,
+): Promise<Granted | null> {
+  if (state && state.status !== 'proposed' && state.status !== 'approved') return null;
+  const held = await grantFor(context, request);
+  if (held === null || 'refused' in held) return held;
+  const turned = await orderedUnder(context, request, intent_id, held.delegation_id);
+  if (turned.refused !== null || turned.seen === null)
+    return { refused: turned.refused, is_proposed: turned.is_proposed };
+  const { hash } = (await context.store.find('intent', intent_id))!;
+  const { abort, onOutput } = request;
+  await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput });
+  return { refused: null, is_proposed: true };
+}
+
+/** The delegation under which this call may run now: one that stands for an approval, covers it, and is not spent. */
+async function grantFor(
+  context: Context,
+  { signer, effect }: SignedCall,
+): Promise<Delegation | Granted | null> {
+  const all = await context.store.all('delegation');
+  const own = all.filter(
+    ({ delegate, approves, status }) => delegate === signer.name && approves && status === 'active',
+  );
+  if (own.length === 0) return null;
+  const derived = await derive(context, effect as never, null);
+  const action = actionOf(derived.effect);
+  let refused: ReasonCode | null = null;
+  for (const one of own.filter((delegation) => covers(delegation, [action]))) {
+    try {
+      await requireDelegation(context, one.delegation_id, signer, context.clock());
+      await requireWithinGrant(context, one, derived.effect);
+      if (one.grant && ((await context.store.find('grant', one.delegation_id))?.used ?? 0) >= one.grant.uses)
+        refused = 'GRANT_SPENT';
+      else return one;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused = error.code;
+    }
+  }
+  return refused === null ? null : { refused, is_proposed: false };
+}
+
+/** A commit that something else came before is decided again, so often. */
+const AGAIN = 5;
+
+interface Turned {
+  readonly seen: Digest | null;
+  readonly refused: ReasonCode | null;
+  readonly is_proposed: boolean;
+}
+
+/** Proposal, submission and order in one commit: the use is counted in it. */
+async function orderedUnder(
+  context: Context,
+  { issuer, signer, declared_goal, effect }: SignedCall,
+  intent_id: string,
+  delegation: string,
+): Promise<Turned> {
+  const input = { intent_id, issuer, declared_goal, effect };
+  const turn = { signer, delegation, on_behalf_of: null, is_ordered: true, requireMeant: async () => {} };
+  for (let tries = 1; ; tries += 1) {
+    const { events, objects, seen, refusal } = await draftTurn(context, input, turn);
+    try {
+      await context.store.commit({ events, objects, quota: context.proposals });
+      return { seen, refused: refusal?.code ?? null, is_proposed: true };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (tries < AGAIN && STALE.has(error.code)) continue;
+      return { seen: null, refused: error.code, is_proposed: false };
+    }
+  }
+}
+
+const STALE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'DECISION_STALE',
+  'INTENT_EXISTS',
+  'CLAIM_TAKEN',
+]);

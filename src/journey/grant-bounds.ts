@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { type Delegation, includes } from '../identity/delegation.ts';
+import { mcpLimits } from '../limits.ts';
+import { pinOf } from '../mcp-call/accepted.ts';
+import { callAction, calledName } from '../mcp-call/name.ts';
+import { refuse } from '../refusal.ts';
+import { definitionDigest } from '../tool/effect.ts';
+import type { Context } from './context.ts';
+import type { Effect } from './derived.ts';
+import { acceptedServer } from './mcp.ts';
+
+const boundsSchema = z.strictObject({
+  format: z.literal('keyturn-grant/1'),
+  /** A JSON Schema that the arguments must fit; null for any. */
+  arguments: z.custom<JsonObject>((value) => typeof value === 'object').nullable(),
+  /** The definition of each tool as it was when a human signed. */
+  pins: z.array(z.strictObject({ action: z.string(), pin: z.string() })),
+});
+
+export type GrantBounds = z.infer<typeof boundsSchema>;
+
+export interface GrantRequest {
+  readonly uses: number;
+  /** A JSON Schema of an object. Members that it does not name fall outside. */
+  readonly arguments?: JsonObject | undefined;
+}
+
+/** What bounds a grant, beside its uses and its time. Refused where it cannot be held. */
+export async function sealGrant(
+  context: Context,
+  actions: readonly string[],
+  { arguments: schema }: GrantRequest,
+): Promise<{ readonly digest: Digest; readonly bytes: Uint8Array }> {
+  if (schema !== undefined) await validatorOf(schema);
+  const pins = (await Promise.all(actions.map((action) => pinsOf(context, action)))).flat();
+  if (pins.length === 0) refuse('GRANT_BOUNDS_MALFORMED', `No tool does ${actions.join(', ')}.`);
+  const bounds: GrantBounds = { format: 'keyturn-grant/1', arguments: schema ?? null, pins };
+  const bytes = canonicalBytes(bounds as unknown as Json);
+  return { bytes, digest: sha256(bytes) };
+}
+
+async function pinsOf(context: Context, action: string): Promise<GrantBounds['pins']> {
+  const [, server] = /^mcp:([a-z0-9-]+):/.exec(action) ?? [];
+  if (server !== undefined) {
+    const { accepted } = await acceptedServer(context, server);
+    return accepted.tools
+      .map((tool) => ({ action: callAction(server, calledName(server, tool.name)), pin: pinOf(tool) }))
+      .filter((one) => includes(action, one.action));
+  }
+  return [...context.registry().tools.values()]
+    .map((tool) => ({ action: tool.action ?? `tool:${tool.name}`, pin: definitionDigest(tool) }))
+    .filter((one) => includes(action, one.action));
+}
+
+/** Refuses an effect that is outside of the bounds that a human signed. How often and how long, the ledger counts. */
+export async function requireWithinGrant(
+  { store, memory }: Context,
+  { grant }: Pick<Delegation, 'grant'>,
+  effect: Effect,
+): Promise<void> {
+  if (grant === null) return;
+  if (effect.kind === 'plan')
+    return refuse('GRANT_OUTSIDE', 'A grant is for calls of tools, and this is a plan.');
+  const { pins, arguments: schema } = boundsIn(await store.object(grant.bounds));
+  const pin = effect.kind === 'mcp' ? effect.pin : effect.definition_digest;
+  const known = pins.filter(({ action }) => action === effect.action);
+  if (!known.some((one) => one.pin === pin)) refuse('GRANT_PIN_CHANGED');
+  if (schema === null) return;
+  const validate = memory.grants.get(grant.bounds) ?? (await validatorOf(schema));
+  memory.grants.set(grant.bounds, validate);
+  const wrong = validate(effect.arguments);
+  if (wrong !== null) refuse('GRANT_OUTSIDE', `Its arguments are outside of the grant: ${wrong}.`);
+}
+
+/** The store has checked the bytes against the digest that a human signed. */
+export function boundsIn(bytes: Uint8Array): GrantBounds {
+  const parsed = boundsSchema.safeParse(parseJson(bytes, bytes.length));
+  return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'The bytes are not the bounds of a grant.');
+}
+
+export type Validate = (value: unknown) => string | null;
+
+/** Says what is wrong with a value, or null. The validator is large: only who has a grant with a schema loads it. */
+async function validatorOf(schema: JsonObject): Promise<Validate> {
+  guardPlain(schema);
+  if (canonicalBytes(schema).length > mcpLimits.grant_schema_bytes)
+    refuse('GRANT_BOUNDS_MALFORMED', `The schema has more than ${mcpLimits.grant_schema_bytes} bytes.`);
+  if (schema.type !== 'object' || typeof schema.properties !== 'object')
+    refuse('GRANT_BOUNDS_MALFORMED', 'The schema has to be of an object, with the members that it allows.');
+  const { Ajv } = (await import('ajv')).default;
+  try {
+    const ajv = new Ajv({ strict: true, strictRequired: false, validateFormats: false });
+    const check = ajv.compile(closed(schema) as JsonObject);
+    return (value) => (check(value) ? null : ajv.errorsText(check.errors, { dataVar: 'arguments' }));
+  } catch (error) {
+    return refuse('GRANT_BOUNDS_MALFORMED', (error as Error).message.slice(0, 300));
+  }
+}
+
+/** The same schema, in which whatever an object does not name is outside, unless the schema says what it may be. */
+function closed(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, isValue(key) ? value : closed(value)]),
+  );
+  const is_open = parts.type === 'object' && parts.additionalProperties === undefined;
+  return is_open ? { ...parts, additionalProperties: false } : parts;
+}
+
+/** What stands under these is a value, and no schema. */
+function isValue(key: string): boolean {
+  return key === 'const' || key === 'enum' || key === 'default' || key === 'examples';
+}

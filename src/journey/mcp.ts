@@ -1,0 +1,113 @@
+import type { Json } from '../canonical/json.ts';
+import { type Accepted, openAccepted, type Started } from '../mcp-call/accepted.ts';
+import { compareCalls, type McpEffect, mcpEffect, requireSameStart } from '../mcp-call/effect.ts';
+import { NOT_SENT, requireDefinition, sendCall } from '../mcp-call/run.ts';
+import { startedBy } from '../mcp-call/start.ts';
+import type { Upstream } from '../mcp-call/upstreams.ts';
+import { refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import type { Derived, Ended, RunOptions } from './derived.ts';
+
+export interface McpCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, Json>>;
+}
+
+/** What a human accepted of a server, and by which digest. Refused where none did. */
+export interface FoundServer {
+  readonly accepted: Accepted;
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
+export async function acceptedServer({ store, memory }: Context, server: string): Promise<FoundServer> {
+  const row = await store.find('server', server);
+  if (row?.status !== 'active')
+    return refuse('MCP_SERVER_UNACCEPTED', `Nobody has accepted the MCP server "${server}".`);
+  // Read each time, since the bytes are checked then. The same bytes are parsed once.
+  const bytes = await store.object(row.accepted);
+  const accepted = memory.servers.get(row.accepted) ?? openAccepted(bytes);
+  memory.servers.set(row.accepted, accepted);
+  return { accepted, digest: row.accepted, bytes };
+}
+
+/** How the server would be started now: as keyturn.yaml says, with the files as they are. */
+export function startedNow(context: Context, server: string): Started {
+  const entry = context.servers()[server];
+  if (entry === undefined)
+    return refuse('MCP_SERVER_UNKNOWN', `keyturn.yaml names no MCP server "${server}".`);
+  return startedBy(server, entry, context);
+}
+
+/** A call of a tool of an MCP server: a human accepted the server as it is configured now, and the tool. Nothing is started. */
+export async function deriveMcpCall(context: Context, call: McpCall): Promise<Derived> {
+  const started = startedNow(context, call.server);
+  const found = await acceptedServer(context, call.server);
+  requireSameStart(found.accepted, started);
+  const effect = mcpEffect(found.accepted, started, { tool: call.tool, arguments: { ...call.arguments } });
+  return {
+    effect,
+    registry_digest: found.digest,
+    registry_bytes: found.bytes,
+    name: effect.called,
+    contents: [],
+    approvals_needed: 1,
+    requireSame: (approved) => compareCalls(approved as McpEffect, effect),
+    async prepare(_scope, secrets) {
+      await requireProven(context, call.server, found.digest);
+      const upstream = await openUpstream(context, effect, secrets);
+      const { changes } = await requireDefinition(upstream, effect);
+      return {
+        reports: null,
+        run: (options) => sentOnce(context, upstream, effect, changes, options),
+        close: () => {},
+      };
+    },
+  };
+}
+
+/** A row can be forged; a signature cannot. What starts a process rests on the signed entry. */
+async function requireProven(context: Context, server: string, digest: string): Promise<void> {
+  const told = (await context.ledger.told('server', server))?.state ?? null;
+  if (told?.status !== 'active' || told.accepted !== digest) refuse('MCP_SERVER_UNACCEPTED');
+}
+
+/** The server of an accepted effect, started where it does not run yet. */
+export function openUpstream(
+  context: Context,
+  { server, start }: Pick<McpEffect, 'server' | 'start'>,
+  secrets: Parameters<Derived['prepare']>[1],
+): Promise<Upstream> {
+  const { hidden_paths: hidden, protected_paths, digests, upstreams } = context;
+  const around = { hidden, protected: protected_paths, machine: context.machine(), digests, secrets };
+  return upstreams.open(server, start, around);
+}
+
+async function sentOnce(
+  { clock }: Context,
+  upstream: Upstream,
+  effect: McpEffect,
+  changes: number,
+  { abort, onOutput }: RunOptions,
+): Promise<Ended> {
+  const started_at = clock().toISOString();
+  const is_same = upstream.changes() === changes;
+  const progress =
+    onOutput && ((params: object) => onOutput(Buffer.from(`${JSON.stringify(params)}\n`), 'stderr'));
+  const { result, reason_code, answer } = is_same
+    ? await sendCall(upstream, effect, { abort, ...(progress && { onProgress: progress }) })
+    : NOT_SENT;
+  if (answer.length > 0) onOutput?.(answer, 'stdout');
+  return {
+    result,
+    reason_code,
+    exit_code: null,
+    signal: null,
+    started_at,
+    finished_at: clock().toISOString(),
+    stdout: { bytes: answer, total: answer.length, truncated: false },
+    stderr: { bytes: new Uint8Array(), total: 0, truncated: false },
+    reports: {},
+  };
+}

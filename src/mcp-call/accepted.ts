@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { describeIssue } from '../event/event.ts';
+import { mcpLimits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import { effectSchema } from '../tool/effect.ts';
+import { calledName } from './name.ts';
+
+/** A file that stands in the command line of a server, such as a script: its bytes are part of what is accepted. */
+const file = z.strictObject({ path: z.string(), sha256: z.string() });
+
+const definition = z.custom<JsonObject & { readonly name: string }>(
+  (value) => typeof (value as { name?: unknown } | null)?.name === 'string',
+);
+
+/** How a server is started, and what starting it runs. */
+export const startedSchema = z.strictObject({
+  start: effectSchema,
+  files: z.array(file),
+});
+
+const acceptedSchema = startedSchema.extend({
+  format: z.literal('keyturn-mcp-server/1'),
+  server: z.string(),
+  /** What the server says of itself. */
+  info: z.strictObject({ name: z.string(), version: z.string(), protocol: z.string() }),
+  /** Every definition, whole, as the server gave it, in the order of their names. */
+  tools: z.array(definition),
+});
+
+export type Started = z.infer<typeof startedSchema>;
+/** What a human accepted of a server. Its digest is what the ledger names. */
+export type Accepted = z.infer<typeof acceptedSchema>;
+export type Definition = Accepted['tools'][number];
+
+export function sealAccepted(accepted: Accepted): { readonly bytes: Uint8Array; readonly digest: Digest } {
+  const bytes = canonicalBytes(accepted as unknown as Json);
+  return { bytes, digest: sha256(bytes) };
+}
+
+/** The store has checked the bytes against the digest that a human signed. */
+export function openAccepted(bytes: Uint8Array): Accepted {
+  const parsed = acceptedSchema.safeParse(parseJson(bytes, bytes.length));
+  return parsed.success ? parsed.data : refuse('SHAPE_INVALID', describeIssue(parsed.error));
+}
+
+/** The pin of a definition covers all of it: what we know, and what we do not. */
+export function pinOf(definition: Definition): Digest {
+  return sha256(canonicalBytes(definition as unknown as Json));
+}
+
+/** What a server listed, as definitions that can be pinned. The attacker is the server: names that hide, and lists without an end. */
+export function definitionsIn(listed: readonly unknown[]): Definition[] {
+  if (listed.length > mcpLimits.tools)
+    refuse('MCP_LIST_TOO_LONG', `It lists more than ${mcpLimits.tools} tools.`);
+  const found = new Map<string, Definition>();
+  let bytes = 0;
+  for (const one of listed) {
+    const given = plainDefinition(one);
+    if (found.has(given.name)) malformed(`It lists "${given.name}" twice.`);
+    bytes += canonicalBytes(given as unknown as Json).length;
+    if (bytes > mcpLimits.definitions_bytes)
+      refuse('MCP_LIST_TOO_LONG', `Its definitions have more than ${mcpLimits.definitions_bytes} bytes.`);
+    found.set(given.name, given);
+  }
+  const tools = [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return tools;
+}
+
+function plainDefinition(value: unknown): Definition {
+  try {
+    guardPlain(value);
+  } catch (error) {
+    if (error instanceof Refusal) malformed(`A definition is not plain JSON: ${error.message}`);
+    throw error;
+  }
+  const { name, inputSchema } = (value ?? {}) as { name?: unknown; inputSchema?: unknown };
+  if (typeof name !== 'string' || name.length === 0 || name.length > mcpLimits.tool_name_chars)
+    malformed('A tool has no name that can be used.');
+  if (typeof inputSchema !== 'object' || inputSchema === null || Array.isArray(inputSchema))
+    malformed(`The tool "${name}" has no inputSchema.`);
+  return value as unknown as Definition;
+}
+
+function malformed(words: string): never {
+  return refuse('MCP_DEFINITION_MALFORMED', words);
+}
+
+/** The tool that is called by this name; undefined where none is. */
+export function toolCalled({ server, tools }: Accepted, called: string): Definition | undefined {
+  return tools.find(({ name }) => calledName(server, name) === called);
+}
+
+/** What the server claims of a tool. Nobody checks it: it is shown and told to policies as its own words. */
+export function claimsOf({ annotations }: Definition): string[] {
+  const said = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
+  return CLAIMS.flatMap(([hint, word]) => (said[hint] === true ? [word] : []));
+}
+
+const CLAIMS = [
+  ['destructiveHint', 'destructive'],
+  ['idempotentHint', 'idempotent'],
+  ['openWorldHint', 'open_world'],
+  ['readOnlyHint', 'read_only'],
+] as const;

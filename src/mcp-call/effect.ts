@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { canonicalText, isSameJson, type Json, type JsonObject } from '../canonical/json.ts';
+import { refuse } from '../refusal.ts';
+import type { ToolEffect } from '../tool/effect.ts';
+import { type Accepted, type Definition, pinOf, type Started, startedSchema } from './accepted.ts';
+import { callAction, calledName } from './name.ts';
+
+const object = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null);
+
+/** What calling a tool of an MCP server would do: which server, how it is started, the tool as it defines it, and the arguments. */
+export const mcpEffectSchema = startedSchema.extend({
+  kind: z.literal('mcp'),
+  server: z.string(),
+  /** As the server has it, and as the gate offers it. */
+  tool: z.string(),
+  called: z.string(),
+  action: z.string(),
+  arguments: object,
+  /** The whole definition, in the server's words, and its digest. */
+  definition: object,
+  pin: z.string(),
+  timeout_ms: z.int(),
+});
+
+export type McpEffect = z.infer<typeof mcpEffectSchema>;
+
+/** The effect of one call, by what a human accepted of the server. `started` is how it would be started now. */
+export function mcpEffect(
+  { server, tools }: Accepted,
+  { start, files }: Started,
+  call: { readonly tool: string; readonly arguments: JsonObject },
+): McpEffect {
+  const definition: Definition =
+    tools.find(({ name }) => name === call.tool) ??
+    refuse('MCP_TOOL_UNKNOWN', `Nobody accepted a tool "${call.tool}" of the server "${server}".`);
+  const called = calledName(server, call.tool);
+  return {
+    kind: 'mcp',
+    server,
+    tool: call.tool,
+    called,
+    action: callAction(server, called),
+    arguments: call.arguments,
+    definition: definition as unknown as JsonObject,
+    pin: pinOf(definition),
+    start,
+    files,
+    timeout_ms: start.timeout_ms,
+  };
+}
+
+/** Refuses where a server would be started in another way than a human accepted. */
+export function requireSameStart({ server, ...accepted }: Accepted, now: Started): void {
+  const differing = (Object.keys(now) as (keyof Started)[]).flatMap((part) =>
+    part === 'start'
+      ? startDifferences(accepted.start, now.start)
+      : isSameJson(accepted[part], now[part])
+        ? []
+        : [part],
+  );
+  if (differing.length === 0) return;
+  refuse(
+    'MCP_SERVER_CHANGED',
+    `The server "${server}" would be started with other: ${differing.join(', ')}.`,
+    {
+      fields: differing.join(', '),
+    },
+  );
+}
+
+function startDifferences(accepted: ToolEffect, now: ToolEffect): string[] {
+  const names = Object.keys(now) as (keyof ToolEffect)[];
+  return names.filter((name) => canonicalText(accepted[name]) !== canonicalText(now[name])).sort();
+}
+
+/** Refuses when what would be called now is not what was approved, and says in what it differs. */
+export function compareCalls(approved: McpEffect, now: McpEffect): void {
+  if (isSameJson(approved, now)) return;
+  if (approved.pin !== now.pin) refuse('MCP_DEFINITION_CHANGED');
+  const names = Object.keys(now) as (keyof McpEffect)[];
+  const fields = names.filter((name) => !isSameJson(approved[name] as Json, now[name] as Json)).sort();
+  if (fields.length === 1 && fields[0] === 'start') {
+    const inside = startDifferences(approved.start, now.start);
+    if (inside.join() === 'executables') refuse('EXECUTABLE_CHANGED', undefined, { fields: 'executables' });
+  }
+  refuse('EFFECT_CHANGED', `What would be called differs from what was approved in: ${fields.join(', ')}.`, {
+    fields: fields.join(', '),
+  });
+}

@@ -1,0 +1,66 @@
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { limits } from '../limits.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
+import { type Definition, pinOf } from './accepted.ts';
+import type { Reply } from './connection.ts';
+import type { McpEffect } from './effect.ts';
+import type { Upstream } from './upstreams.ts';
+
+/** Refuses where the server that runs defines the tool in another way than the effect says. */
+export async function requireDefinition(
+  upstream: Upstream,
+  { tool, pin, server }: McpEffect,
+): Promise<{ readonly changes: number }> {
+  const changes = upstream.changes();
+  const now = (await upstream.definitions()).get(tool) as Definition | undefined;
+  if (now === undefined)
+    refuse('MCP_DEFINITION_CHANGED', `The server "${server}" no longer has the tool "${tool}".`);
+  if (pinOf(now) !== pin) refuse('MCP_DEFINITION_CHANGED');
+  return { changes };
+}
+
+export interface CallEnd {
+  readonly result: 'success' | 'failure' | 'partial';
+  readonly reason_code: ReasonCode | null;
+  /** The whole result as JSON, or the error. */
+  readonly answer: Uint8Array;
+}
+
+export interface CallOptions {
+  readonly abort?: AbortSignal | undefined;
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+}
+
+/** Where the server said meanwhile that its list changed, nothing is sent. The run is claimed by then, so this is an outcome. */
+export const NOT_SENT: CallEnd = {
+  result: 'failure',
+  reason_code: 'MCP_DEFINITION_CHANGED',
+  answer: new Uint8Array(),
+};
+
+/** Sends the call, once. Whatever is no answer may have happened: that is `partial`, and blocks until a human looks. */
+export async function sendCall(
+  { connection }: Upstream,
+  { tool, arguments: values, timeout_ms }: McpEffect,
+  { abort, onProgress }: CallOptions,
+): Promise<CallEnd> {
+  const params = { name: tool, arguments: values };
+  return judged(await connection.ask('tools/call', params, { timeout_ms, abort, onProgress }));
+}
+
+function judged(reply: Reply): CallEnd {
+  if (reply.kind === 'lost') return ended('partial', reply.code, null);
+  if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', reply.error);
+  const { isError, resultType } = reply.result as { isError?: Json; resultType?: Json };
+  // The server wants something of its caller first, which the gate cannot give: nothing ends here that a human could rely on.
+  if (resultType !== undefined && resultType !== 'complete')
+    return ended('failure', 'MCP_CALL_REFUSED', reply.result);
+  const answer = ended('success', null, reply.result);
+  if (answer.answer.length > limits.output_bytes) return ended('partial', 'MCP_ANSWER_TOO_LARGE', null);
+  return isError === true ? { ...answer, result: 'failure', reason_code: 'MCP_TOOL_FAILED' } : answer;
+}
+
+function ended(result: CallEnd['result'], reason_code: ReasonCode | null, value: Json): CallEnd {
+  const answer = value === null ? new Uint8Array() : Buffer.from(JSON.stringify(value));
+  return { result, reason_code, answer };
+}

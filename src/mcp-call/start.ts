@@ -1,0 +1,58 @@
+import { realpathSync, statSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { sha256 } from '../canonical/digest.ts';
+import type { Json } from '../canonical/json.ts';
+import { readRegularFile } from '../durable/beneath.ts';
+import type { Digests } from '../effect/program.ts';
+import { limits } from '../limits.ts';
+import { deriveStart } from '../tool/effect.ts';
+import type { Started } from './accepted.ts';
+import type { ServerEntry } from './entry.ts';
+
+/** How a server would be started, from its entry and the files as they are now. Nothing is started. */
+export function startedBy(
+  server: string,
+  entry: ServerEntry,
+  { root, digests }: { readonly root: string; readonly digests: Digests },
+): Started {
+  const { args, ...rest } = entry;
+  const tool = {
+    ...rest,
+    name: server,
+    summary: `The MCP server ${server}`,
+    args: [],
+    parameters: {},
+    stdout_bytes: limits.output_bytes,
+    stderr_bytes: limits.output_bytes_default,
+    undo: 'none' as const,
+    template: [],
+    definition: entry as unknown as Json,
+  };
+  const start = deriveStart({ registry: { folder: root }, tool, root, digests }, args);
+  return { start, files: filesIn(args, resolve(root, entry.cwd)) };
+}
+
+/** A script that an interpreter runs is what the server is. Other files in a command line, such as a database, change as they are used. */
+const SCRIPT = /\.(?:[cm]?[jt]s|py|pyz|rb|sh|pl|php|jar|lua|exs|wasm)$/;
+
+function filesIn(args: readonly string[], cwd: string): Started['files'] {
+  const found = args.flatMap((arg) => {
+    if (!SCRIPT.test(arg)) return [];
+    const path = realFile(isAbsolute(arg) ? arg : resolve(cwd, arg));
+    return path === null ? [] : [path];
+  });
+  return [...new Set(found)].sort().map((path) => ({
+    path,
+    sha256: sha256(readRegularFile(path, limits.condition_file_bytes).bytes),
+  }));
+}
+
+function realFile(path: string): string | null {
+  try {
+    const real = realpathSync.native(path);
+    const stats = statSync(real);
+    return stats.isFile() && stats.size <= limits.condition_file_bytes ? real : null;
+  } catch {
+    return null;
+  }
+}

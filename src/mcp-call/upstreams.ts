@@ -1,0 +1,127 @@
+import { canonicalText } from '../canonical/json.ts';
+import type { Secrets } from '../effect/secret.ts';
+import { mcpLimits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { ToolEffect } from '../tool/effect.ts';
+import { type Surroundings, startServer } from '../tool/run.ts';
+import { Connection, type Notification } from './connection.ts';
+
+/** A server that runs. */
+export interface Upstream {
+  readonly connection: Connection;
+  /** What it defines now, by the name of the tool. Whoever asks while a list is under way gets that one. */
+  definitions(): Promise<ReadonlyMap<string, object>>;
+  /** Counts how often the server said that its list changed. */
+  changes(): number;
+}
+
+interface Known {
+  readonly opening: Promise<Upstream>;
+  upstream: Upstream | null;
+}
+
+interface Failure {
+  readonly until_ms: number;
+  readonly pause_ms: number;
+  readonly words: string;
+}
+
+/**
+ * The MCP servers that this process has started, each once. One that failed is started again only after a pause, which doubles; what it was
+ * asked is never asked again.
+ */
+export class Upstreams {
+  readonly #known = new Map<string, Known>();
+  readonly #failures = new Map<string, Failure>();
+  #is_closed = false;
+
+  /** `start` names everything that starting it means: another start is another process. */
+  async open(
+    server: string,
+    start: ToolEffect,
+    around: Omit<Surroundings, 'lock'>,
+    notified: (message: Notification) => void = () => {},
+  ): Promise<Upstream> {
+    const key = `${server} ${canonicalText(start)}`;
+    const known = this.#known.get(key);
+    if (known && (known.upstream === null || known.upstream.connection.isOpen)) return known.opening;
+    this.#requirePause(server);
+    if (this.#is_closed) refuse('MCP_SERVER_DOWN', 'This process ends.');
+    const opening = opened(start, around, notified);
+    const entry: Known = { opening, upstream: null };
+    this.#known.set(key, entry);
+    try {
+      entry.upstream = await opening;
+      this.#failures.delete(server);
+      return entry.upstream;
+    } catch (error) {
+      if (this.#known.get(key) === entry) this.#known.delete(key);
+      this.#fail(server, error);
+      throw error;
+    }
+  }
+
+  #requirePause(server: string): void {
+    const failed = this.#failures.get(server);
+    if (failed && performance.now() < failed.until_ms)
+      refuse(
+        'MCP_SERVER_DOWN',
+        `${failed.words} It is started again in ${Math.ceil((failed.until_ms - performance.now()) / 1000)} s.`,
+      );
+  }
+
+  #fail(server: string, error: unknown): void {
+    const before = this.#failures.get(server)?.pause_ms ?? mcpLimits.backoff_ms / 2;
+    const pause_ms = Math.min(before * 2, mcpLimits.backoff_ms_most);
+    const words = error instanceof Refusal ? error.message : 'It failed.';
+    this.#failures.set(server, { until_ms: performance.now() + pause_ms, pause_ms, words });
+  }
+
+  close(): void {
+    this.#is_closed = true;
+    for (const { upstream, opening } of this.#known.values()) {
+      upstream?.connection.close();
+      opening.then(({ connection }) => connection.close()).catch(() => {});
+    }
+    this.#known.clear();
+  }
+}
+
+async function opened(
+  start: ToolEffect,
+  around: Omit<Surroundings, 'lock'>,
+  notified: (message: Notification) => void,
+): Promise<Upstream> {
+  let listed: Promise<ReadonlyMap<string, object>> | null = null;
+  let changes = 0;
+  const connection = new Connection((message) => {
+    if (message.method === 'notifications/tools/list_changed') {
+      changes += 1;
+      listed = null;
+    }
+    notified(message);
+  });
+  const peer = startServer(start, around, connection.talk);
+  try {
+    await connection.open(peer);
+  } catch (error) {
+    const said = peer.stderr().toString('utf8').trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+    peer.kill();
+    throw error instanceof Refusal && said !== ''
+      ? new Refusal(error.code, `${error.message} It says: ${said}`)
+      : error;
+  }
+  const list = async () => new Map((await connection.tools()).map((one) => [one.name, one]));
+  return {
+    connection,
+    changes: () => changes,
+    definitions: () => {
+      if (listed) return listed;
+      const mine = list().finally(() => {
+        if (listed === mine) listed = null;
+      });
+      listed = mine;
+      return mine;
+    },
+  };
+}

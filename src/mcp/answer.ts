@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { explain, isReasonCode, type Result } from '../keyturn.ts';
+import { Refusal } from '../refusal.ts';
+import { isObject } from './message.ts';
+
+type Ended = Result<'intents.result'>;
+
+/** The result of `tools/call`: content for a model. */
+export type CallResult = JsonObject & { readonly content: Json };
+
+export function text(words: string, is_error: boolean): CallResult {
+  return { content: [{ type: 'text', text: words }], ...(is_error && { isError: true }) };
+}
+
+/** A call that waits. It is an error for the model, because nothing ran; text only, since it fits no outputSchema. */
+export function notRunYet(
+  { intent_id, standing }: Pick<Ended, 'intent_id' | 'standing'>,
+  link: string | null,
+  refused: string | null = null,
+): CallResult {
+  const grant = refused === null ? '' : ` A grant covers this tool and was not used: ${refused}.`;
+  const where = link === null ? '' : ` The human can look at it here: ${link}.`;
+  return text(
+    `NOT RUN yet: it is ${standing}. A human has to turn the key: keyturn turn ${intent_id}.${where}${grant} ` +
+      `Ask keyturn_wait with {"id": "${intent_id}"} for its result. Calling the tool again with the same arguments asks for the same thing.`,
+    true,
+  );
+}
+
+/** What a model is told of an intent that is over, or that a human must settle. `effect` is its kind. */
+export function answerOf(ended: Ended, effect: 'tool' | 'plan' | 'mcp'): CallResult {
+  const { intent_id, standing, reason, run } = ended;
+  if (standing === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
+  if (standing === 'withdrawn') return text(`NOT RUN: it was withdrawn: ${reason ?? ''}`, true);
+  if (standing === 'expired') return text('NOT RUN: nobody approved it in time, and it expired.', true);
+  if (standing === 'replaced')
+    return text(`NOT RUN: a human proposed something else in its place (${ended.replaced_by}).`, true);
+  if (run === null) return text(`NOT RUN: it is ${standing}.`, true);
+  const printed = 'absent' in run.output ? { stdout: '', stderr: '' } : run.output;
+  if (standing === 'IN DOUBT' || standing === 'STUCK')
+    return text(
+      `IN DOUBT: it was sent, and nobody knows what it did. It is never sent again; a human has to settle it (keyturn resolve ${intent_id}).`,
+      true,
+    );
+  const is_error = standing !== 'succeeded' && standing !== 'happened';
+  if (effect === 'mcp') return ofServer(printed.stdout, is_error);
+  const said = [printed.stdout, printed.stderr].filter((one) => one !== '').join('\n');
+  return text(said === '' ? `It ${standing}.` : said, is_error);
+}
+
+/** The result as the server gave it, with whatever is in it that we do not know. */
+function ofServer(stdout: string, is_error: boolean): CallResult {
+  const value = jsonIn(stdout);
+  if (isObject(value) && Array.isArray(value.content)) return value as CallResult;
+  return is_error
+    ? text(`The server answered with an error: ${stdout}`, true)
+    : { content: [], ...(isObject(value) ? value : {}) };
+}
+
+function jsonIn(stdout: string): Json | undefined {
+  try {
+    return JSON.parse(stdout) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same call was answered before, and the answer may not have been read. */
+export function recorded(result: CallResult, intent_id: string): CallResult {
+  const note = {
+    type: 'text',
+    text: `[keyturn] This is the recorded result of ${intent_id}. It did not run again.`,
+  };
+  const content = Array.isArray(result.content) ? [...result.content, note] : [note];
+  return {
+    ...result,
+    content,
+    _meta: { ...(isObject(result._meta) ? result._meta : {}), 'keyturn/recorded': intent_id },
+  };
+}
+
+/** A refusal is for the model to read: what was refused, and what can be done. */
+export function refusedCall(error: unknown): CallResult {
+  const { code, message } = error instanceof Refusal ? error : new Refusal('INTERNAL');
+  const advice = isReasonCode(code) ? ` ${explain(code).advice}` : '';
+  return text(`NOT RUN: ${code}. ${message}${advice}`, true);
+}

@@ -1,0 +1,130 @@
+import { type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { mcpLimits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
+
+/** The versions that are served: the stateless one, and those with a handshake. */
+export const MODERN = '2026-07-28';
+export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+export const ERRORS = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+  header: -32020,
+  version: -32022,
+} as const;
+
+export type RequestId = string | number;
+
+/** One message of a client. */
+export interface Message {
+  readonly id: RequestId | null;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** The stateless protocol: each request says its version and what its client can do. */
+  readonly is_modern: boolean;
+}
+
+export interface Response {
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId | null;
+  readonly result?: JsonObject;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };
+}
+
+/** Something wrong with a message, to be answered as an error of the protocol. */
+export class ProtocolError extends Error {
+  readonly code: number;
+  readonly data: Json | undefined;
+
+  constructor(code: number, message: string, data?: Json) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Reads one message strictly: two members of one name are two meanings. Null for an answer to something that we never ask. */
+export function messageIn(line: Uint8Array | string): Message | null {
+  return messageOf(strictly(line));
+}
+
+/** The same of a value that was read strictly. */
+export function messageOf(value: Json): Message | null {
+  if (!isObject(value) || value.jsonrpc !== '2.0')
+    throw new ProtocolError(ERRORS.request, 'This is no message of JSON-RPC 2.0.');
+  const { id, method, params = {} } = value;
+  if (method === undefined) return null;
+  const is_id = id === undefined || typeof id === 'string' || Number.isSafeInteger(id);
+  if (typeof method !== 'string' || !is_id || !isObject(params))
+    throw new ProtocolError(ERRORS.request, 'A message has a method, an id and params as an object.');
+  const version = objectIn(params, '_meta')[VERSION_KEY];
+  if (version !== undefined && version !== MODERN)
+    throw new ProtocolError(ERRORS.version, 'This protocol version is not served.', {
+      supported: [MODERN, ...LEGACY],
+      requested: version,
+    });
+  return { id: (id as RequestId | undefined) ?? null, method, params, is_modern: version !== undefined };
+}
+
+function strictly(line: Uint8Array | string): Json {
+  try {
+    return parseJson(line, mcpLimits.message_bytes);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const code =
+      error.code === 'JSON_MALFORMED' || error.code === 'INPUT_NOT_UTF8' ? ERRORS.parse : ERRORS.request;
+    throw new ProtocolError(code, `${error.code}: ${error.message}`);
+  }
+}
+
+/** The id of a message that cannot be taken, so that its sender learns of it; null where none can be found. */
+export function idIn(line: Uint8Array | string): RequestId | null {
+  try {
+    const { id } = JSON.parse(Buffer.from(line).toString('utf8')) as { id?: unknown };
+    return typeof id === 'string' || typeof id === 'number' ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+export const TASKS = 'io.modelcontextprotocol/tasks';
+
+/** What the client of a stateless request can do. */
+export function capabilitiesIn({ params }: Message): JsonObject {
+  return objectIn(objectIn(params, '_meta'), CAPABILITIES_KEY);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function objectIn(value: JsonObject, member: string): JsonObject {
+  const found = value[member];
+  return isObject(found) ? found : {};
+}
+
+export function textIn(params: JsonObject, member: string): string {
+  const found = params[member];
+  if (typeof found !== 'string') throw new ProtocolError(ERRORS.params, `"${member}" has to be a text.`);
+  return found;
+}
+
+export function errorOf(id: RequestId | null, error: unknown): Response {
+  if (error instanceof ProtocolError) {
+    const { code, message, data } = error;
+    return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
+  }
+  const told = error instanceof Refusal ? error : new Refusal('INTERNAL');
+  const message = `${told.code}: ${told.message}`;
+  return { jsonrpc: '2.0', id, error: { code: ERRORS.internal, message, data: { code: told.code } } };
+}
+
+/** For a member that has to be there. */
+export function malformed(words: string): never {
+  return refuse('MCP_MESSAGE_MALFORMED', words);
+}

@@ -1,0 +1,126 @@
+import type { JsonObject } from '../canonical/json.ts';
+import type { Face, Result } from '../keyturn.ts';
+import type { Effect } from './call.ts';
+
+type Registered = Result<'tools.list'>['tools'][number];
+
+/** What can be called by one name, and how it is listed. */
+export interface Offered {
+  readonly definition: JsonObject & { readonly name: string };
+  /** What a call with these arguments asks for; null for a tool of the gate itself. */
+  readonly effect: ((values: JsonObject) => Effect) | null;
+}
+
+const id = { type: 'string', description: 'The id of the intent, as the gate told it.' };
+
+const own = (
+  name: string,
+  description: string,
+  properties: JsonObject,
+  required: readonly string[],
+): Offered => ({
+  definition: {
+    name,
+    description,
+    inputSchema: { type: 'object', properties, required: [...required], additionalProperties: false },
+  },
+  effect: null,
+});
+
+/** What the gate itself offers. */
+export const OWN: readonly Offered[] = [
+  own(
+    'keyturn_wait',
+    'Wait for the result of a call that a human has to approve. Answers within 25 seconds: with the result, with why it will not run, or that it still waits.',
+    { id },
+    ['id'],
+  ),
+  own(
+    'keyturn_status',
+    'What became of a call; without an id, everything of yours that waits for a human.',
+    { id },
+    [],
+  ),
+  own('keyturn_withdraw', 'Take back a call that has not run.', { id, reason: { type: 'string' } }, [
+    'id',
+    'reason',
+  ]),
+  own(
+    'keyturn_plan',
+    'Propose a plan of file changes that a human approves as one. It runs all or nothing, and can be rolled back.',
+    {
+      goal: { type: 'string', description: 'Why, in one sentence that the human reads first.' },
+      plan: { type: 'object', description: 'The plan: plan_id, execution_instructions and actions.' },
+    },
+    ['goal', 'plan'],
+  ),
+  own(
+    'keyturn_ask',
+    'Ask for a registered action in plain words. The answer is a question, a prompt or an outcome.',
+    { words: { type: 'string' } },
+    ['words'],
+  ),
+];
+
+/** Everything that this caller can call, by name. A name of the gate or of the registry is never taken by a server. */
+export async function offeredTo(face: Face): Promise<ReadonlyMap<string, Offered>> {
+  const [registered, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
+  const found = new Map<string, Offered>();
+  for (const { called, server, tool, definition } of gated.tools)
+    found.set(called, {
+      definition: { ...(definition as JsonObject), name: called },
+      effect: (values) => ({ kind: 'mcp', server, tool, arguments: values }),
+    });
+  for (const tool of registered.tools)
+    found.set(tool.name, {
+      definition: definitionOf(tool),
+      effect: (values) => ({ kind: 'tool', tool: tool.name, arguments: values }),
+    });
+  for (const one of OWN) found.set(one.definition.name, one);
+  return found;
+}
+
+function definitionOf({ name, summary, undo, parameters }: Registered): Offered['definition'] {
+  const required = Object.entries(parameters).filter(([, one]) => one.required && one.default === undefined);
+  return {
+    name,
+    description: `${summary} A human approves each call. Undo: ${undo}.`,
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(Object.entries(parameters).map(([key, one]) => [key, schemaOf(one)])),
+      required: required.map(([key]) => key),
+      additionalProperties: false,
+    },
+  };
+}
+
+const TYPES = {
+  string: 'string',
+  path: 'string',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+} as const;
+
+function schemaOf({
+  type,
+  description,
+  enum: some,
+  min,
+  max,
+  min_length,
+  max_length,
+}: Registered['parameters'][string]): JsonObject {
+  return {
+    ...(type === 'list' ? { type: 'array', items: { type: 'string' } } : { type: TYPES[type] }),
+    ...(description !== undefined && { description }),
+    ...(some && { enum: [...some] }),
+    ...numbers({ minimum: min, maximum: max, minLength: min_length, maxLength: max_length }),
+  };
+}
+
+function numbers(found: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(found).filter(([, value]) => typeof value === 'number'),
+  ) as JsonObject;
+}

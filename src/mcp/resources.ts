@@ -1,0 +1,31 @@
+import type { JsonObject } from '../canonical/json.ts';
+import { Refusal } from '../refusal.ts';
+import type { McpCaller } from './call.ts';
+import { ERRORS, ProtocolError } from './message.ts';
+
+const PREFIX = 'keyturn://intent/';
+
+/** What the caller proposed lately: what waits, and what became of the rest. */
+export async function listResources({ face, name }: McpCaller): Promise<JsonObject[]> {
+  const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
+  return intents.map(({ intent_id, tool, status }) => ({
+    uri: `${PREFIX}${intent_id}`,
+    name: `${tool} (${status})`,
+    mimeType: 'application/json',
+  }));
+}
+
+export async function readResource({ face }: McpCaller, uri: string): Promise<JsonObject> {
+  if (!uri.startsWith(PREFIX)) return unknown(uri);
+  try {
+    const found = await face.intents.result({ intent_id: uri.slice(PREFIX.length) });
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(found) }] };
+  } catch (error) {
+    if (error instanceof Refusal) return unknown(uri);
+    throw error;
+  }
+}
+
+function unknown(uri: string): never {
+  throw new ProtocolError(ERRORS.params, `There is no resource ${uri}.`, { uri });
+}

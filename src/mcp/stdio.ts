@@ -1,0 +1,69 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Json } from '../canonical/json.ts';
+import { mcpLimits } from '../limits.ts';
+import type { McpCaller } from './call.ts';
+import { McpDoor } from './door.ts';
+import { ERRORS, errorOf, idIn, messageIn, ProtocolError } from './message.ts';
+
+export interface StdioRequest {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly open: () => Promise<McpCaller>;
+}
+
+/** Serves one client line by line, until it closes its end. What runs then runs to its end; what waits goes on waiting in the ledger. */
+export async function serveStdio({ input, output, open }: StdioRequest): Promise<void> {
+  const gone = new AbortController();
+  const going = new Set<Promise<void>>();
+  const write = (value: object): Promise<boolean> =>
+    new Promise((done) => output.write(`${JSON.stringify(value)}\n`, (error) => done(!error)));
+  output.on('error', () => gone.abort());
+  const door = new McpDoor(open, { notify: (message) => void write(message) });
+  const take = async (line: Buffer): Promise<void> => {
+    const answered = await answerTo(door, line, gone.signal);
+    if (answered === null) return;
+    const is_written = await write(answered.response as unknown as Json & object);
+    if (is_written) await answered.written();
+  };
+  const begin = (line: Buffer) => {
+    const done = take(line).finally(() => going.delete(done));
+    going.add(done);
+  };
+  await eachLine(
+    input,
+    begin,
+    () =>
+      void write(errorOf(null, new ProtocolError(ERRORS.request, 'INPUT_TOO_LARGE: a message is too long.'))),
+  );
+  gone.abort(new Error('The client is gone.'));
+  await Promise.allSettled(going);
+}
+
+async function answerTo(door: McpDoor, line: Buffer, gone: AbortSignal) {
+  try {
+    const message = messageIn(line);
+    return message && (await door.take(message, gone));
+  } catch (error) {
+    return { response: errorOf(idIn(line), error), written: async () => {} };
+  }
+}
+
+/** Whole lines, none longer than a message may be. What is too long is left out, up to its end. */
+async function eachLine(input: Readable, tell: (line: Buffer) => void, tooLong: () => void): Promise<void> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of input) {
+    let rest = chunk as Buffer;
+    for (let end = rest.indexOf(0x0a); ; end = rest.indexOf(0x0a)) {
+      const part = end < 0 ? rest : rest.subarray(0, end);
+      bytes += part.length;
+      if (bytes <= mcpLimits.message_bytes) parts.push(part);
+      if (end < 0) break;
+      if (bytes > mcpLimits.message_bytes) tooLong();
+      else if (bytes > 0) tell(Buffer.concat(parts));
+      parts = [];
+      bytes = 0;
+      rest = rest.subarray(end + 1);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from '../canonical/json.ts';
+import type { Keyturn } from '../keyturn.ts';
+import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
+import { type Answered, McpDoor } from '../mcp/door.ts';
+import {
+  ERRORS,
+  errorOf,
+  LEGACY,
+  type Message,
+  MODERN,
+  messageOf,
+  ProtocolError,
+  type Response as Reply,
+} from '../mcp/message.ts';
+import { refuse } from '../refusal.ts';
+import { respond } from './answer.ts';
+import { type WebCaller, webFaceFor } from './caller.ts';
+
+export interface McpRequest {
+  readonly keyturn: Keyturn;
+  readonly caller: WebCaller;
+  readonly request: Request;
+  readonly body: JsonObject;
+  readonly stopping: AbortSignal;
+  /** Where a human finds the service. */
+  readonly address: string;
+}
+
+/**
+ * One message over Streamable HTTP, in either protocol. Nothing is kept between two of them: what waits is in the ledger. A token shows the
+ * name and signs nothing, so no grant applies here.
+ */
+export async function answerMcp({
+  keyturn,
+  caller,
+  request,
+  body,
+  stopping,
+  address,
+}: McpRequest): Promise<Response> {
+  if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
+  const { id } = body;
+  try {
+    const message = messageOf(body);
+    if (message === null) return respond('', 202, {});
+    requireHeaders(message, request.headers);
+    const door = new McpDoor(async () => callerFor(keyturn, caller, address), { notify: () => {} });
+    const answered = await door.take(message, AbortSignal.any([request.signal, stopping]));
+    return answered === null ? respond('', 202, {}) : written(answered);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return json(errorOf(typeof id === 'string' || typeof id === 'number' ? id : null, error), 400);
+  }
+}
+
+function callerFor(keyturn: Keyturn, caller: WebCaller & { kind: 'agent' }, address: string): McpCaller {
+  return {
+    name: caller.name,
+    signer: null,
+    face: webFaceFor(keyturn, caller),
+    ask: null,
+    link: (intent_id) => `${address}/#intent=${intent_id}`,
+    receipts: new Map(),
+    hold_ms: HOLD_MS,
+  };
+}
+
+/** What a header says is what the message says: something on the way may have looked only at the header. */
+function requireHeaders({ method, params, is_modern }: Message, headers: Headers): void {
+  const version = headers.get('mcp-protocol-version');
+  const known: readonly string[] = is_modern ? [MODERN] : LEGACY;
+  if (version !== null && !known.includes(version))
+    throw new ProtocolError(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
+  const named = headers.get('mcp-method');
+  if (named !== null && named !== method)
+    throw new ProtocolError(ERRORS.header, 'The header Mcp-Method does not fit the message.');
+  const name = headers.get('mcp-name');
+  const meant = params.name ?? params.uri ?? params.taskId;
+  if (name !== null && typeof meant === 'string' && name !== meant && !name.startsWith('=?'))
+    throw new ProtocolError(ERRORS.header, 'The header Mcp-Name does not fit the message.');
+}
+
+const encoder = new TextEncoder();
+
+/** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
+function written({ response, written: mark }: Answered): Response {
+  const bytes = encoder.encode(JSON.stringify(response));
+  let is_sent = false;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!is_sent) {
+          is_sent = true;
+          controller.enqueue(bytes);
+          return;
+        }
+        await mark();
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return respond(stream, 200, { 'content-type': 'application/json' });
+}
+
+function json(reply: Reply, status: number): Response {
+  return respond(JSON.stringify(reply), status, { 'content-type': 'application/json' });
+}
