@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { appOf } from './app.ts';
+import { consoleAssets } from './assets.ts';
 import { hostsOf } from './guard.ts';
 import { sessionsOf } from './session.ts';
 
@@ -30,6 +31,7 @@ export function serve(keyturn: Keyturn, request: ServeRequest): Promise<void> {
 
 async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void> {
   const { host = 'localhost', most, signal, grace_ms } = request;
+  const assets = consoleAssets();
   const stopping = new AbortController();
   const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
   const { servers, port } = await listen(host, request.port ?? PORT);
@@ -39,6 +41,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     keyturn,
     sessions,
     hosts: hostsOf(host, port),
+    assets,
     reasons,
     stopping: stopping.signal,
   });
