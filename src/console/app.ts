@@ -169,15 +169,16 @@ export function useTold<T>(
   matters: (entry: Heard) => boolean = () => false,
 ): Told<T> {
   const app = useApp();
-  const [told, setTold] = useState<{ value: T | null; trouble: Trouble | null }>({
+  const [told, setTold] = useState<{ of: unknown; value: T | null; trouble: Trouble | null }>({
+    of: null,
     value: null,
     trouble: null,
   });
   const asked = useRef(0);
-  const again = useCallback(() => {
+  const again: () => void = useCallback(() => {
     const mine = ++asked.current;
     const tell = (next: { value: T | null; trouble: Trouble | null }) => {
-      if (mine === asked.current) setTold(next);
+      if (mine === asked.current) setTold({ of: again, ...next });
     };
     ask().then(
       (value) => tell({ value, trouble: null }),
@@ -191,5 +192,6 @@ export function useTold<T>(
     };
   }, [again]);
   useEffect(() => app.onEntry((entry) => (entry === null || matters(entry)) && again()), [again]);
-  return { ...told, again };
+  // An answer to another question is none.
+  return told.of === again ? { ...told, again } : { value: null, trouble: null, again };
 }

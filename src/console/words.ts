@@ -88,11 +88,11 @@ export function riskOf(shown: Shown): Fact {
   return { label: 'Risk', value: 'Low', tone: 'plain', why: 'Nothing about it raises an alarm.' };
 }
 
-/** `NO SANDBOX: this tool can …` as a sentence. */
+/** `NO SANDBOX: this tool can …` as a sentence; the head alone where nothing follows it. */
 export function sentence(words: string): string {
-  const [, head = words, rest = ''] = /^([A-Z (][A-Z ()_]*[A-Z)])(?:: (.*))?$/s.exec(words) ?? [];
-  const low = head === head.toUpperCase() ? `${head[0]}${head.slice(1).toLowerCase()}` : head;
-  return rest === '' ? `${low}.` : `${low}: ${rest}.`;
+  const [, head = words, rest = ''] = /^([A-Z0-9 ()_]+)(?:: (.*))?$/s.exec(words) ?? [];
+  const text = rest === '' ? (head === words.toUpperCase() ? head.toLowerCase() : head) : rest;
+  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 }
 
 export function undoOf(effect: Effect): Fact {

@@ -182,7 +182,7 @@ function Ask({ looked: { effect, review }, intent }: { readonly looked: Looked; 
         )}
         <span>
           Runs once
-          {here ? (
+          {here && here.name !== 'executor' ? (
             <>
               , on <bdi>{here.name}</bdi>
             </>

@@ -76,6 +76,10 @@ export function Shell() {
         ? `Queue (${sorted(queue, name).mine.length}) · Keyturn`
         : `${titleOf(screen)} · Keyturn`;
   }, [screen, queue]);
+  // What is drawn stays drawn: after a decision nothing else comes in its place by itself.
+  useEffect(() => {
+    if (screen === '' && first && !narrow() && ticked.size < 2) location.replace(`#/decide/${first.intent_id}`);
+  }, [screen, first?.intent_id]);
   const go = (to: string | null) => {
     if (to !== null) location.hash = to;
   };
