@@ -5,6 +5,7 @@ import type { Result } from '../keyturn.ts';
 import { type Cell, cellOf, useCell } from './cell.ts';
 import { type Kept, keptIn } from './kept.ts';
 import { follow, type Heard, type Live } from './live.ts';
+import type { Looked } from './looked.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 
 export type Person = Result<'people.list'>['principals'][number];
@@ -39,6 +40,8 @@ export interface App {
   readonly route: Cell<string>;
   readonly ticked: Cell<ReadonlySet<string>>;
   readonly kept: Kept;
+  /** Proposals that were asked for ahead, so that the next one is drawn at once. Each is forgotten with the next entry about it. */
+  readonly ahead: Map<string, Promise<Looked>>;
   /** Who the person says that they are, where several could be. */
   readonly chosen: Cell<string | null>;
   onEntry(listener: (entry: Heard | null) => void): () => void;
@@ -62,7 +65,10 @@ export function startApp(): App {
   const kept = keptIn(localStorage);
   const route = cellOf(location.hash.slice(1) || '/');
   addEventListener('hashchange', () => route.set(location.hash.slice(1) || '/'));
+  const ahead = new Map<string, Promise<Looked>>();
   const tell = (entry: Heard | null) => {
+    if (entry === null || OF_WORLD.test(entry.kind)) ahead.clear();
+    else ahead.delete(entry.subject);
     for (const listener of [...listeners]) listener(entry);
   };
   const lookAtWorld = async () => {
@@ -96,7 +102,7 @@ export function startApp(): App {
     },
   });
   return {
-    ...{ api, live, world, queue, route, kept, again },
+    ...{ api, live, world, queue, route, kept, again, ahead },
     ticked: cellOf<ReadonlySet<string>>(new Set()),
     chosen: cellOf(kept.get('me')),
     onEntry: (listener) => {

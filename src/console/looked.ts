@@ -1,8 +1,12 @@
 import type { Client } from '../client/client.ts';
 import { showEffect } from '../display/effect.ts';
-import type { Review, Shown } from './app.ts';
+import type { Result } from '../keyturn.ts';
+
 import { type Sealed, sealed } from './statement.ts';
 import type { Effect } from './words.ts';
+
+type Review = Result<'intents.review'>;
+type Shown = Review['shown'];
 
 /** One proposal as this page draws it. */
 export interface Looked {
@@ -18,6 +22,14 @@ export interface Looked {
 
 export async function lookAt(api: Client, intent_id: string): Promise<Looked> {
   return lookedAt(await api.intents.review({ intent_id }));
+}
+
+/** Asks ahead for what a person will likely look at next. */
+export function askAhead(api: Client, ahead: Map<string, Promise<Looked>>, intent_id: string | null): void {
+  if (intent_id === null || ahead.has(intent_id)) return;
+  const asked = lookAt(api, intent_id);
+  ahead.set(intent_id, asked);
+  asked.catch(() => ahead.delete(intent_id));
 }
 
 export function lookedAt(review: Review): Looked {

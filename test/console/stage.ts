@@ -190,8 +190,16 @@ interface Enrolling {
   readonly label: string;
 }
 
-async function enrolIn(keyturn: Keyturn, origin: string, { page }: Person, { name, signer, algorithm, label }: Enrolling): Promise<void> {
-  const made = (await page.evaluate(createInPage, { name, algorithm })) as Omit<Passkey, 'rp_id' | 'origins' | 'label'>;
+async function enrolIn(
+  keyturn: Keyturn,
+  origin: string,
+  { page }: Person,
+  { name, signer, algorithm, label }: Enrolling,
+): Promise<void> {
+  const made = (await page.evaluate(createInPage, { name, algorithm })) as Omit<
+    Passkey,
+    'rp_id' | 'origins' | 'label'
+  >;
   const passkey: Passkey = { ...made, rp_id: 'localhost', origins: [origin], label };
   const holder: Signer = {
     name,
@@ -199,7 +207,10 @@ async function enrolIn(keyturn: Keyturn, origin: string, { page }: Person, { nam
     sign: async (statements) =>
       Promise.all(
         statements.map((one) =>
-          page.evaluate(signInPage, { statement: Buffer.from(one).toString('base64'), credential_id: passkey.credential_id }),
+          page.evaluate(signInPage, {
+            statement: Buffer.from(one).toString('base64'),
+            credential_id: passkey.credential_id,
+          }),
         ),
       ) as Promise<Proof[]>,
   };

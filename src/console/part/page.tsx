@@ -7,12 +7,15 @@ export function Page<T>({
   lead,
   told,
   narrow = false,
+  quiet = false,
   children,
 }: {
   readonly title: string;
   readonly lead?: ComponentChildren;
   readonly told: Told<T>;
   readonly narrow?: boolean;
+  /** The page has a title of its own. */
+  readonly quiet?: boolean;
   readonly children: (value: T) => ComponentChildren;
 }) {
   return (
@@ -22,7 +25,7 @@ export function Page<T>({
       </div>
       <div class={`page ${narrow ? 'narrow' : ''}`}>
         <header class="ask">
-          <h1>{title}</h1>
+          <h1 class={quiet ? 'vh' : ''}>{title}</h1>
           {lead && <div class="who">{lead}</div>}
         </header>
         {told.trouble && (

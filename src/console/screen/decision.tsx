@@ -7,7 +7,7 @@ import { openAll } from '../deciding.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
 import { isStale, type Looked, lookAt } from '../looked.ts';
-import { placeIn } from '../order.ts';
+import { nextIn, placeIn } from '../order.ts';
 import { DeedOf, MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';
 import { Dig, Fold, Printed, Target, Val, Words } from '../part/text.tsx';
@@ -28,7 +28,11 @@ import { DecisionDock } from './decision-dock.tsx';
 function useLooked(intent_id: string) {
   const app = useApp();
   const about = useTold(
-    () => lookAt(app.api, intent_id),
+    () => {
+      const asked = app.ahead.get(intent_id);
+      app.ahead.delete(intent_id);
+      return asked ?? lookAt(app.api, intent_id);
+    },
     [intent_id],
     ({ subject, kind }) => subject === intent_id || /^(policy|system)\./.test(kind),
   );
@@ -59,6 +63,9 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
     scrollTo(0, 0);
     document.getElementById('main')?.focus({ preventScroll: true });
   }, [intent_id]);
+  useEffect(() => {
+    for (const step of [1, -1]) askAhead(app.api, app.ahead, nextIn(app.queue.get(), intent_id, name, step));
+  }, [drawn]);
   useKeys({ o: () => openAll() });
   if (trouble)
     return (

@@ -78,7 +78,8 @@ export function Shell() {
   }, [screen, queue]);
   // What is drawn stays drawn: after a decision nothing else comes in its place by itself.
   useEffect(() => {
-    if (screen === '' && first && !narrow() && ticked.size < 2) location.replace(`#/decide/${first.intent_id}`);
+    if (screen === '' && first && !narrow() && ticked.size < 2)
+      location.replace(`#/decide/${first.intent_id}`);
   }, [screen, first?.intent_id]);
   const go = (to: string | null) => {
     if (to !== null) location.hash = to;

@@ -32,7 +32,7 @@ function Story({ id }: { readonly id: string }) {
     ({ subject }) => subject === id,
   );
   return (
-    <Page title="Story" told={told}>
+    <Page title="Story" told={told} quiet>
       {({ intent, envelope, effect, shown, story, output, absent }) => {
         const deed = effect ? deedOf(effect as unknown as Effect) : null;
         const run = intent.runs.at(-1);
@@ -40,7 +40,7 @@ function Story({ id }: { readonly id: string }) {
         return (
           <>
             <header class="ask">
-              <h2 class="title">
+              <h2 class="title big">
                 <bdi>{intent.proposer}</bdi>:{' '}
                 {deed ? (
                   <>
@@ -76,7 +76,7 @@ function Story({ id }: { readonly id: string }) {
                         </span>
                         <div class="body">
                           <span class="seq">{seq.toLocaleString('en')}</span>
-                          <b>{visible(words)}</b>
+                          <b>{brief(words)}</b>
                           {decision && (
                             <p>
                               {decision.allowed ? 'Allowed' : 'Denied'} by{' '}
@@ -250,6 +250,14 @@ function Proof({ id }: { readonly id: string }) {
       </button>
     </div>
   );
+}
+
+/** A line of the ledger for a person: ids by their beginning, times as a clock shows them. The ledger has them whole. */
+function brief(words: string): string {
+  const text = visible(words)
+    .replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '$1')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => clockOf(at));
+  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 }
 
 const UNDOABLE: ReadonlySet<string> = new Set(['succeeded', 'failed', 'STUCK', 'happened']);
