@@ -109,6 +109,7 @@ export async function openStage({ most = 1 }: { readonly most?: number } = {}): 
       // tsx names functions by a helper that a page has not.
       await context.addInitScript('globalThis.__name = (one) => one;');
       const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
       const cdp = await context.newCDPSession(page);
       await cdp.send('WebAuthn.enable');
       const authenticator = await newAuthenticator(cdp);

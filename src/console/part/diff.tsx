@@ -86,9 +86,7 @@ function Ln({ line, side }: { readonly line: DiffLine | null; readonly side: 'ol
   return (
     <div class={CLASSES[sign]}>
       <span class="no">{no}</span>
-      <span class="sg" aria-label={sign === '-' ? 'removed' : sign === '+' ? 'added' : undefined}>
-        {SIGNS[sign]}
-      </span>
+      <span class="sg">{SIGNS[sign]}</span>
       <span class="tx">
         {before}
         {differs !== '' && <mark>{differs}</mark>}

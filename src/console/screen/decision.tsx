@@ -6,7 +6,7 @@ import { useNow } from '../clock.ts';
 import { openAll } from '../deciding.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
-import { isStale, type Looked, lookAt } from '../looked.ts';
+import { askAhead, isStale, type Looked, lookAt } from '../looked.ts';
 import { nextIn, placeIn } from '../order.ts';
 import { DeedOf, MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Me, type Person, useApp, useMe } from '../app.ts';
+import { type Me, useApp, useMe } from '../app.ts';
 import { actOf, touched } from '../gesture.ts';
 import { challengeFor, Mismatch, rebuilt } from '../statement.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
@@ -22,7 +22,7 @@ interface Made {
 }
 
 /** The first touch. Nothing of it is signed: that comes with the second one. */
-export async function makePasskey(name: string, label: string, known: readonly string[]): Promise<Made> {
+async function makePasskey(name: string, label: string): Promise<Made> {
   const rp_id = location.hostname;
   const made = (await navigator.credentials.create({
     publicKey: {
@@ -30,10 +30,6 @@ export async function makePasskey(name: string, label: string, known: readonly s
       user: { id: crypto.getRandomValues(new Uint8Array(16)), name, displayName: name },
       challenge: crypto.getRandomValues(new Uint8Array(32)),
       pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key' as const, alg })),
-      excludeCredentials: known.map((id) => ({
-        type: 'public-key' as const,
-        id: Buffer.from(id, 'base64url') as BufferSource,
-      })),
       authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
       attestation: 'none',
     },
@@ -62,7 +58,7 @@ const SAYS: Readonly<Record<Step, string>> = {
   done: 'Enrolled. It can sign from now on.',
 };
 
-export function Enrol({ people }: { readonly people: readonly Person[] }) {
+export function Enrol() {
   const app = useApp();
   const { me, name } = useMe();
   const [label, setLabel] = useState('');
@@ -107,12 +103,10 @@ export function Enrol({ people }: { readonly people: readonly Person[] }) {
       </section>
     );
   const enrol = async () => {
-    const mine = people.find((one) => one.name === me.name)!;
-    const known = mine.credentials.flatMap((one) => (one.kind === 'passkey' ? [one.credential_id] : []));
     const signal = new AbortController().signal;
     setTrouble(null);
     setStep('make');
-    const { passkey, me: fresh } = await makePasskey(me.name, label.trim(), known);
+    const { passkey, me: fresh } = await makePasskey(me.name, label.trim());
     const credential = { kind: 'passkey', ...passkey } as const;
     const reason = `A further passkey: ${label.trim()}`;
     const request = { name: me.name, credential, reason };

@@ -54,32 +54,34 @@ function History(_: { readonly id: string }) {
     <Page title="History" told={{ ...told, value: told.value ?? { intents: [], next: null } }}>
       {({ intents }) => (
         <>
-          <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-            <div class="field">
-              <label for="text">Goal, tool or proposer</label>
-              <input
-                id="text"
-                ref={field}
-                type="search"
-                autocomplete="off"
-                value={text}
-                onInput={({ currentTarget }) => setText(currentTarget.value)}
-              />
-            </div>
-            <div class="field">
-              <label for="standing">Stands</label>
-              <select
-                id="standing"
-                value={standing}
-                onChange={({ currentTarget }) => setStanding(currentTarget.value as Standing | '')}
-              >
-                <option value="">anywhere</option>
-                {STANDINGS.map((one) => (
-                  <option value={one}>{one.toLowerCase()}</option>
-                ))}
-              </select>
-            </div>
-          </form>
+          <search>
+            <form class="filters" onSubmit={(event) => event.preventDefault()}>
+              <div class="field">
+                <label for="text">Goal, tool or proposer</label>
+                <input
+                  id="text"
+                  ref={field}
+                  type="search"
+                  autocomplete="off"
+                  value={text}
+                  onInput={({ currentTarget }) => setText(currentTarget.value)}
+                />
+              </div>
+              <div class="field">
+                <label for="standing">Stands</label>
+                <select
+                  id="standing"
+                  value={standing}
+                  onChange={({ currentTarget }) => setStanding(currentTarget.value as Standing | '')}
+                >
+                  <option value="">anywhere</option>
+                  {STANDINGS.map((one) => (
+                    <option value={one}>{one.toLowerCase()}</option>
+                  ))}
+                </select>
+              </div>
+            </form>
+          </search>
           <ul class="list" aria-live="polite">
             {[...intents, ...more].map((one) => {
               const { verb, target } = listedDeed(one);

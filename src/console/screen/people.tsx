@@ -91,7 +91,7 @@ function People(_: { readonly id: string }) {
                 </div>
               </section>
             ))}
-            <Enrol people={humans} />
+            <Enrol />
           </>
         );
       }}

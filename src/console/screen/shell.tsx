@@ -108,16 +108,9 @@ export function Shell() {
   const list_only = screen === '' && narrow() && (queue?.size ?? 0) > 0;
   return (
     <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault();
-          document.getElementById('main')?.focus();
-        }}
-      >
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <div class={`app ${deciding ? '' : 'wide'} ${list_only ? 'list-only' : ''}`}>
         <Rail
           screen={deciding ? '' : screen === 'story' || screen === 'undo' ? 'history' : screen}
