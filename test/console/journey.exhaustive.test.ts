@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditProof } from '../../src/audit/index.ts';
-import { openStage, type Person, type Stage } from './stage.ts';
+import { openStage, type Person, reached, type Stage } from './stage.ts';
 
 /** What people do in the console, in a real Chromium with authenticators in software. */
 
 const TIME = 100_000;
-const DOCK = (state: string) => `.dock[data-state="${state}"]`;
+const DOCK = (state: string) => `.dock[data-state^="${state}"]`;
+/** A press that comes too soon after the dock changed is ignored. */
+const STEADY = '.dock[data-steady="true"]';
+const press = async ({ page }: Person, text: string) => page.click(`${STEADY} button:has-text("${text}")`);
 const plan = (target: string, content: string) => ({
   kind: 'plan',
   task_id: 'note',
@@ -51,9 +54,9 @@ describe('a person with a passkey', () => {
   it('approves with one touch, it runs once, and the proof verifies offline', { timeout: TIME }, async () => {
     const { intent_id } = await stage.propose();
     await decide(ada, intent_id);
-    await ada.page.waitForSelector(DOCK('ready'));
+    await reached(ada, 'ready');
     await ada.page.keyboard.press('a');
-    await ada.page.waitForSelector(DOCK('done'));
+    await reached(ada, 'done');
     expect((await ended(intent_id)).standing).toBe('succeeded');
     const { runs, approvals } = await stage.keyturn.intents.get({ intent_id });
     expect([runs.length, approvals[0]!.assurance]).toEqual([1, 'device_bound_passkey']);
@@ -80,9 +83,9 @@ describe('a person with a passkey', () => {
     await page.selectOption('.choose select', { label: 'ada, “phone”' });
     const { intent_id } = await stage.propose();
     await decide(ada, intent_id);
-    await page.waitForSelector(DOCK('ready'));
-    await page.click('text=Approve and run once');
-    await page.waitForSelector(DOCK('done'));
+    await reached(ada, 'ready');
+    await press(ada, 'Approve and run once');
+    await reached(ada, 'done');
     expect((await ended(intent_id)).standing).toBe('succeeded');
     await page.selectOption('.choose select', { label: 'ada, “laptop”' });
   });
@@ -92,13 +95,13 @@ describe('a person with a passkey', () => {
   }, async () => {
     const { intent_id } = await stage.propose();
     await decide(ada, intent_id);
-    await ada.page.waitForSelector(DOCK('ready'));
+    await reached(ada, 'ready');
     await ada.page.keyboard.press('r');
     await ada.page.keyboard.press('Enter');
     expect(await ada.page.isVisible(DOCK('reason'))).toBe(true);
     await ada.page.keyboard.type('The wrong customer.');
     await ada.page.keyboard.press('Enter');
-    await ada.page.waitForSelector(DOCK('done'));
+    await reached(ada, 'done');
     const { standing, reason } = await stage.keyturn.intents.result({ intent_id });
     expect([standing, reason]).toEqual(['rejected', 'The wrong customer.']);
   });
@@ -112,14 +115,14 @@ describe('a person with a passkey', () => {
       await ada.page.keyboard.press('x');
     }
     await ada.page.click('text=Decide on them together');
-    await ada.page.click('text=Approve 3, run each once');
-    await ada.page.waitForSelector(DOCK('done'));
+    await press(ada, 'Approve 3, run each once');
+    await reached(ada, 'done');
     for (const { intent_id } of asked) expect((await ended(intent_id)).standing).toBe('succeeded');
     const { entries } = await stage.keyturn.ledger.entries({ kind: 'order.given', limit: 3 });
     const touches = entries.map(({ body }) => (body.signature as { touch: readonly string[] }).touch);
     expect(touches[0]).toHaveLength(3);
     expect(new Set(touches.map((one) => one.join()))).toHaveLength(1);
-    await ada.page.click('text=Back to the queue');
+    await press(ada, 'Back to the queue');
   });
 
   it('changes a file by a plan, previews its undo, and undoes it', { timeout: TIME }, async () => {
@@ -130,9 +133,9 @@ describe('a person with a passkey', () => {
     });
     await decide(ada, intent_id);
     await ada.page.waitForSelector('.ln.add:has-text("bot was here.")');
-    await ada.page.waitForSelector(DOCK('ready'));
+    await reached(ada, 'ready');
     await ada.page.keyboard.press('a');
-    await ada.page.waitForSelector(DOCK('done'));
+    await reached(ada, 'done');
     await ended(intent_id);
     expect(readFileSync(join(stage.root, 'notes.md'), 'utf8')).toBe(`bot was here.\n${before}`);
     await ada.page.click('text=Open story');
@@ -141,7 +144,7 @@ describe('a person with a passkey', () => {
     await ada.page.click('text=Undo this run…');
     await ada.page.keyboard.type('It was a trial.');
     await ada.page.keyboard.press('Enter');
-    await ada.page.waitForSelector(DOCK('done'));
+    await ada.page.waitForSelector('text=Nothing is left to undo.');
     expect(readFileSync(join(stage.root, 'notes.md'), 'utf8')).toBe(before);
   });
 
@@ -164,7 +167,7 @@ describe('a person with a passkey', () => {
     await page.keyboard.press('Enter');
     await expect.poll(async () => (await stage.keyturn.system.get()).freezes.length).toBe(0);
     await decide(ada, intent_id);
-    await page.waitForSelector(DOCK('ready'));
+    await reached(ada, 'ready');
   });
 });
 
@@ -178,13 +181,13 @@ describe('two people in two browsers', () => {
     const { intent_id } = await stage.propose({ effect: plan('package.json', ' ') });
     expect((await stage.keyturn.intents.get({ intent_id })).approvals_needed).toBe(2);
     await decide(ada, intent_id);
-    await ada.page.waitForSelector(DOCK('approve'));
+    await reached(ada, 'approve');
     await ada.page.keyboard.press('a');
-    await ada.page.waitForSelector(DOCK('done'));
+    await reached(ada, 'done');
     await decide(grace, intent_id);
-    await grace.page.waitForSelector(DOCK('ready'));
+    await reached(grace, 'ready');
     await grace.page.keyboard.press('a');
-    await grace.page.waitForSelector(DOCK('done'));
+    await reached(grace, 'done');
     expect((await ended(intent_id)).standing).toBe('succeeded');
     expect(await standingOf(intent_id)).toBe('succeeded');
   });

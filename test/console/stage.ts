@@ -134,8 +134,11 @@ export async function openStage({ most = 1 }: { readonly most?: number } = {}): 
       return signer;
     },
     propose: async (over = {}) => {
-      const { intent_id, hash } = await keyturn.intents.propose({
-        issuer: 'billing-agent',
+      const { issuer: name = 'billing-agent' } = over as { issuer?: string };
+      // As with a token: who proposes has no account on this machine.
+      const account = { host: `token:${name}`, machine: null, uid: -1, user: name };
+      const { intent_id, hash } = await keyturn.as({ name, account }).intents.propose({
+        issuer: name,
         declared_goal: 'Say hello to the first customer of the day.',
         effect: { kind: 'tool', tool: 'say', arguments: { word: `hello ${randomBytes(2).toString('hex')}` } },
         ...over,
@@ -266,4 +269,14 @@ async function signInPage({ statement, credential_id }: { statement: string; cre
     signature: base64(signature),
     touch: null,
   };
+}
+
+/** Waits until the dock is in this state, and says what it says where that does not come. */
+export async function reached({ page }: Person, state: string): Promise<void> {
+  try {
+    await page.waitForSelector(`.dock[data-state^="${state}"]`);
+  } catch {
+    const docks = await page.locator('.dock').allTextContents();
+    throw new Error(`The dock is not "${state}". It says: ${docks.join(' | ')}`);
+  }
 }

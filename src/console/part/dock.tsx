@@ -27,18 +27,21 @@ export interface DockProps {
 
 /** The one place that says what a signature does, whether you may give it, and what changed meanwhile. */
 export function Dock({ state, tone, mark, says, may, buttons }: DockProps) {
-  const changed = useRef(0);
   const first = useRef(true);
+  const [steady_at, setSteady] = useState(state);
+  const is_steady = steady_at === state;
   useEffect(() => {
     // What is drawn first takes no other thing's place.
-    if (!first.current) changed.current = performance.now();
+    const wait_ms = first.current ? 0 : STEADY_MS;
     first.current = false;
+    const timer = setTimeout(() => setSteady(state), wait_ms);
+    return () => clearTimeout(timer);
   }, [state]);
   const steady = (act: () => void) => () => {
-    if (performance.now() - changed.current >= STEADY_MS || changed.current === 0) act();
+    if (is_steady) act();
   };
   return (
-    <section class={`dock ${tone ?? ''}`} aria-label="Decision" data-state={state}>
+    <section class={`dock ${tone ?? ''}`} aria-label="Decision" data-state={state} data-steady={is_steady}>
       <div role="status">
         <div class={mark ? 'says mark' : 'says'}>
           {mark && (

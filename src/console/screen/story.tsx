@@ -334,6 +334,7 @@ function Undo({ id }: { readonly id: string }) {
     <Page title="Undo" told={told} lead={<span>This is what would change. Nothing has changed yet.</span>}>
       {([preview, { runs }]) => {
         const intent_id = runs.find(({ execution_id }) => execution_id === id)?.intent_id ?? null;
+        const is_over = preview.paths.every(({ step }) => step === 'nothing');
         const refused = preview.paths.filter(({ step }) => step === 'refuse');
         return (
           <>
@@ -387,7 +388,7 @@ function Undo({ id }: { readonly id: string }) {
             <section class="dock" aria-label="Decision">
               <div>
                 <div class="says">
-                  <b>Undo this run.</b>{' '}
+                  <b>{is_over ? 'Nothing is left to undo.' : 'Undo this run.'}</b>{' '}
                   {plural(
                     preview.paths.filter(({ step }) => step !== 'nothing' && step !== 'refuse').length,
                     'path',
@@ -396,7 +397,7 @@ function Undo({ id }: { readonly id: string }) {
                 </div>
               </div>
               <div class="acts">
-                {intent_id && (
+                {intent_id && !is_over && (
                   <SignedAct
                     text="Undo this run…"
                     icon="undo"
