@@ -1,12 +1,12 @@
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalText } from '../../src/canonical/json.ts';
 import { rebuilt } from '../../src/console/statement.ts';
 import { consoleAssets } from '../../src/serve/assets.ts';
 import { call, service } from '../serve/service.ts';
-import { refusalFrom } from '../support/refusal.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
 const BUILT = resolve(import.meta.dirname, '../../dist/console');
@@ -28,9 +28,9 @@ describe('the files of the console', () => {
   it('are refused where one was changed', async () => {
     const folder = join(scratch(), 'console');
     cpSync(BUILT, folder, { recursive: true });
-    const main = readdirSync(folder).find((name) => name.startsWith('main-'))!;
-    writeFileSync(join(folder, main), 'alert(1)');
-    expect(await refusalFrom(async () => consoleAssets(folder))).toBe('CONSOLE_CHANGED');
+    const { path } = consoleAssets(folder).find((one) => one.path.startsWith('/console/main-'))!;
+    writeFileSync(join(folder, basename(path)), 'alert(1)');
+    await expectRefusal('CONSOLE_CHANGED', () => consoleAssets(folder));
   });
 });
 

@@ -167,7 +167,11 @@ describe('hostile content', () => {
   }, async () => {
     const intent_id = await looking(ada, {
       declared_goal: HOSTILE,
-      effect: { kind: 'tool', tool: 'say', arguments: { word: HOSTILE } },
+      effect: {
+        kind: 'tool',
+        tool: 'say',
+        arguments: { word: HOSTILE.replace(/[\u202e\u200b\u2066]/g, '') },
+      },
     });
     await reached(ada, 'ready');
     const found = await ada.page.evaluate(() => ({
@@ -208,11 +212,12 @@ describe('a connection that breaks off', () => {
   }, async () => {
     const intent_id = await looking();
     await reached(ada, 'ready');
-    await presence(false);
+    // The proof is on its way when the service goes: it comes to another process, which knows no session.
+    await ada.page.route('**/v1/intents/turn', async (route) => {
+      if (route.request().postData()?.includes('"proofs"')) await stage.restart();
+      await route.continue();
+    });
     await ada.page.keyboard.press('a');
-    await reached(ada, 'armed');
-    await stage.restart();
-    await presence(true);
     await reached(ada, 'failed');
     expect(await approvals(intent_id)).toBe(0);
     await ada.page.keyboard.press('Escape');
