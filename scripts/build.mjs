@@ -16,6 +16,7 @@ import {
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCommandLine, isInstalled, libraryPackages } from './bundle.mjs';
+import { bundleConsole } from './console.mjs';
 import { root, runBin, setup } from './setup.mjs';
 
 const AUDIT = 'src/audit/index.ts';
@@ -46,8 +47,10 @@ function makeExecutable(file) {
 
 async function bundle(outdir) {
   const sources = [...(await bundleEntries(outdir, entryPoints())), ...(await bundleCommandLine(outdir))];
-  addLicences(join(outdir, 'LICENSES.txt'), sources);
   await bundleForBrowser(join(outdir, 'audit.browser.js'));
+  const audit = readFileSync(join(outdir, 'audit.browser.js'));
+  sources.push(...(await bundleConsole(outdir, inBrowser, audit)));
+  addLicences(join(outdir, 'LICENSES.txt'), sources);
   await bundleClient(join(outdir, 'client.js'));
   makeExecutable(join(outdir, 'cli.cjs'));
 }
@@ -217,7 +220,7 @@ const LOADING_MS = 10 * 60_000;
 
 /** Chunks before what imports them, and the command line after all that it could load. */
 function rank(file) {
-  if (file.startsWith('chunks/')) return 0;
+  if (file.startsWith('chunks/') || /^console\/.*\.(js|css)$/.test(file)) return 0;
   return file === 'cli.cjs' ? 2 : 1;
 }
 

@@ -16,7 +16,9 @@ function isBuilt() {
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const newest = Math.max(...['package.json', ...sources].map(modified));
-  return ['dist/cli.cjs', 'dist/client.js'].every((made) => modified(made) > newest);
+  return ['dist/cli.cjs', 'dist/client.js', 'dist/console/assets.json'].every(
+    (made) => modified(made) > newest,
+  );
 }
 
 const options = process.argv.slice(2);

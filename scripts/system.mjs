@@ -22,7 +22,11 @@ function missingOf(needed) {
 }
 
 /** Only the exhaustive tests start a browser, and it is large. */
-const BROWSER = { program: 'chromium', package: 'chromium', for: 'keyturn/audit in a browser' };
+const BROWSER = {
+  program: 'chromium',
+  package: 'chromium',
+  for: 'the console, passkeys and keyturn/audit in a browser (the exhaustive tests)',
+};
 
 /** Installs what is missing where it may. Returns one loud line for each thing that will not be tested. */
 export async function systemPackages({ exhaustive = false } = {}) {
@@ -34,7 +38,9 @@ export async function systemPackages({ exhaustive = false } = {}) {
     await run('apt-get', ['update', '-qq'], { env });
     await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env });
   }
-  const lines = missing().map((need) => `${need.program} (package ${need.package}) is missing: ${need.for}`);
+  const lines = missingOf([...NEEDED, BROWSER]).map(
+    (need) => `${need.program} (package ${need.package}) is missing: ${need.for}`,
+  );
   if (works('bwrap', '--version') && !works('bwrap', '--ro-bind', '/', '/', '--unshare-all', 'true')) {
     lines.push('bwrap may not make namespaces on this machine: every test of a sandboxed tool');
   }

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isUtf8 } from '../canonical/primitive.ts';
 import type { ActionEffect, FileState, PathChange } from '../plan/model.ts';
 import type { Collector, SeenChange } from '../plan/preview/collect.ts';
 import { isPin } from '../plan/state/pin.ts';

@@ -5,6 +5,7 @@ import type { Keyturn } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { answerAct } from './act.ts';
 import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
+import type { Asset } from './assets.ts';
 import { bodyOf } from './body.ts';
 import {
   actorOf,
@@ -23,7 +24,7 @@ import { answerEvents } from './events.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
-import { PAGE, SCRIPT } from './page.ts';
+import { PAGE } from './page.ts';
 import { requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
@@ -39,6 +40,8 @@ export interface Door {
   readonly site: Site;
   /** Only an account of this machine gets here, by a socket: it is whoever opens the link, and no browser. */
   readonly is_local: boolean;
+  /** The files of the console. */
+  readonly assets: readonly Asset[];
   /** Why the service is not ready; none where it is. */
   readonly reasons: () => Promise<readonly ReasonCode[]>;
   /** The service stops: whoever waits is answered. */
@@ -86,8 +89,9 @@ export function appOf(door: Door): Hono {
     const ready = reasons.length === 0;
     return answerWith(health, { ready, reasons }, ready ? 200 : 503);
   });
-  at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
-  at(['GET'], '/enter.js', () => respond(SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
+  if (door.assets.length === 0)
+    at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
+  for (const asset of door.assets) at(['GET'], asset.path, () => answerAsset(asset));
   at(['POST'], '/v1/session', (request) => openSession(door, request));
   at(['GET'], '/v1/events', async (request) => {
     const caller = await counted(door, request);
@@ -169,6 +173,13 @@ export function appOf(door: Door): Hono {
     return refused(new Refusal('ROUTE_UNKNOWN'));
   });
   return app;
+}
+
+/** A name that holds a digest never has another content. */
+function answerAsset({ path, type, text }: Asset): Response {
+  const kept: Record<string, string> =
+    path === '/' ? {} : { 'cache-control': 'public, max-age=31536000, immutable' };
+  return respond(text, 200, { 'content-type': type, ...kept });
 }
 
 async function calling({ keyturn, sessions, site, is_local }: Door, request: Request): Promise<WebCaller> {

@@ -5,6 +5,7 @@ import type { Executed, Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { appOf } from './app.ts';
+import { consoleAssets } from './assets.ts';
 import { enrolmentsOf } from './enrolment.ts';
 import { siteOf } from './guard.ts';
 import { listenLocally } from './local.ts';
@@ -40,6 +41,7 @@ export function serve(keyturn: Keyturn, request: ServeRequest): Promise<void> {
 
 async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void> {
   const { host = 'localhost', most, signal, grace_ms } = request;
+  const assets = consoleAssets();
   const stopping = new AbortController();
   const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
   const { servers, port } = await listen(host, request.port ?? PORT);
@@ -65,6 +67,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     site,
     enrolments: enrolmentsOf<Vouched>(site),
     is_local: false,
+    assets,
     reasons,
     stopping: stopping.signal,
     metrics,

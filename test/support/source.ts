@@ -12,11 +12,12 @@ export interface Source {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The files under the folders with this ending. A folder that does not exist holds none. */
-export function sourcesIn(folders: readonly string[], ending = '.ts'): Source[] {
+/** The files under the folders with one of these endings. A folder that does not exist holds none. */
+export function sourcesIn(folders: readonly string[], ...endings: string[]): Source[] {
+  const wanted = endings.length === 0 ? ['.ts', '.tsx'] : endings;
   return folders.flatMap((folder) =>
     filesUnder(folder)
-      .filter((path) => path.endsWith(ending))
+      .filter((path) => wanted.some((ending) => path.endsWith(ending)))
       .map(source),
   );
 }

@@ -1,0 +1,83 @@
+/** Makes dist/console/: the page, its style and its scripts, each under a name that holds its digest, and the list of them. */
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './setup.mjs';
+
+const FOLDER = join(root, 'src/console');
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+
+const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+/** A page has no reasons of its own to explain: the service tells them. `keyturn/audit` is loaded apart, by whoever wants a proof. */
+const ofConsole = {
+  name: 'of-console',
+  setup(build) {
+    build.onResolve({ filter: /^\/console\/audit-/ }, ({ path }) => ({ path, external: true }));
+    build.onResolve({ filter: /\/refusal\.ts$/ }, () => ({ path: join(FOLDER, 'refusal.ts') }));
+  },
+};
+
+/** `audit` is the text of `keyturn/audit` for a browser. Returns the source files that the console was made of. */
+export async function bundleConsole(outdir, inBrowser, audit) {
+  const { build, transform } = await import('esbuild');
+  const files = new Map();
+  const add = (name, bytes) => {
+    const path = `/console/${name.replace(/(\.\w+)$/, `-${digestOf(bytes).slice(0, 16)}$1`)}`;
+    files.set(path, { bytes: Buffer.from(bytes), type: TYPES[name.split('.').pop()] });
+    return path;
+  };
+  const audit_path = add('audit.js', audit);
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { main: join(FOLDER, 'main.tsx') },
+    outdir: join(outdir, 'console'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    plugins: [ofConsole, inBrowser],
+    inject: [join(root, 'src/audit/browser/buffer.ts')],
+    define: { AUDIT_PATH: JSON.stringify(audit_path) },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2023',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  for (const { path, contents } of outputFiles)
+    files.set(`/console/${path.split('/').pop()}`, { bytes: Buffer.from(contents), type: TYPES.js });
+  const foreign = Object.values(metafile.outputs).flatMap(({ imports }) =>
+    imports.filter(({ external, path }) => external && path !== audit_path).map(({ path }) => path),
+  );
+  if (foreign.length > 0) throw new Error(`The console uses ${foreign.join(', ')}, which no browser has.`);
+  const css = await transform(readFileSync(join(FOLDER, 'style.css'), 'utf8'), {
+    loader: 'css',
+    minify: true,
+  });
+  const style = add('style.css', css.code);
+  const main = [...files.keys()].find((path) => path.startsWith('/console/main-'));
+  const page = readFileSync(join(FOLDER, 'page.html'), 'utf8')
+    .replace('{{style}}', style)
+    .replace('{{main}}', main);
+  files.set('/', { bytes: Buffer.from(page), type: 'text/html; charset=utf-8' });
+  write(join(outdir, 'console'), files);
+  return Object.keys(metafile.inputs);
+}
+
+function write(folder, files) {
+  mkdirSync(folder, { recursive: true });
+  const list = [...files].map(([path, { bytes, type }]) => {
+    const file = path === '/' ? 'page.html' : path.slice('/console/'.length);
+    writeFileSync(join(folder, file), bytes);
+    return { path, file, type, sha256: digestOf(bytes) };
+  });
+  list.sort((a, b) => (a.path < b.path ? -1 : 1));
+  writeFileSync(join(folder, 'assets.json'), `${JSON.stringify(list, null, 1)}\n`);
+}

@@ -1,0 +1,203 @@
+import { createContext } from 'preact';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { type Client, createClient } from '../client/client.ts';
+import type { Result } from '../keyturn.ts';
+import { type Cell, cellOf, useCell } from './cell.ts';
+import { type Kept, keptIn } from './kept.ts';
+import { follow, type Heard, type Live } from './live.ts';
+import type { Looked } from './looked.ts';
+import { type Trouble, troubleOf } from './trouble.ts';
+
+export type Person = Result<'people.list'>['principals'][number];
+export type Intent = Result<'intents.get'>;
+export type Listed = Result<'intents.list'>['intents'][number];
+export type Review = Result<'intents.review'>;
+export type Shown = Review['shown'];
+
+/** The person who uses this page, and the passkey that they sign with here. */
+export interface Me {
+  readonly name: string;
+  readonly key: string;
+  readonly label: string;
+  readonly credential_id: string;
+  readonly rp_id: string;
+  readonly can_sync: boolean;
+}
+
+export interface World {
+  readonly origin: string;
+  readonly people: readonly Person[];
+  readonly freezes: Result<'system.get'>['freezes'];
+  readonly executors: Result<'system.get'>['executors'];
+  readonly policy: string | null;
+}
+
+export interface App {
+  readonly api: Client;
+  readonly live: Cell<Live>;
+  readonly world: Cell<World>;
+  readonly queue: Cell<ReadonlyMap<string, Listed> | null>;
+  readonly route: Cell<string>;
+  readonly ticked: Cell<ReadonlySet<string>>;
+  readonly kept: Kept;
+  /** Proposals that were asked for ahead, so that the next one is drawn at once. Each is forgotten with the next entry about it. */
+  readonly ahead: Map<string, Promise<Looked>>;
+  /** Who the person says that they are, where several could be. */
+  readonly chosen: Cell<string | null>;
+  onEntry(listener: (entry: Heard | null) => void): () => void;
+  again(): void;
+}
+
+const NOTHING: World = { origin: '', people: [], freezes: [], executors: [], policy: null };
+const OF_WORLD = /^(system|key|credential|role|token|policy|executor|delegation|control_key|simulation)\./;
+const OF_INTENT = /^[0-9a-f]{8}-/;
+
+export const AppContext = createContext<App>(null as unknown as App);
+export const useApp = (): App => useContext(AppContext);
+
+/** Everything that the page knows, and the stream that keeps it true. */
+export function startApp(): App {
+  const api = createClient({ address: location.origin });
+  const listeners = new Set<(entry: Heard | null) => void>();
+  const live = cellOf<Live>({ state: 'lost', since: Date.now(), seq: null });
+  const world = cellOf<World>(NOTHING);
+  const queue = cellOf<ReadonlyMap<string, Listed> | null>(null);
+  const kept = keptIn(localStorage);
+  const route = cellOf(location.hash.slice(1) || '/');
+  addEventListener('hashchange', () => route.set(location.hash.slice(1) || '/'));
+  const ahead = new Map<string, Promise<Looked>>();
+  const tell = (entry: Heard | null) => {
+    if (entry === null || OF_WORLD.test(entry.kind)) ahead.clear();
+    else ahead.delete(entry.subject);
+    for (const listener of [...listeners]) listener(entry);
+  };
+  const lookAtWorld = async () => {
+    const [{ origin, freezes, executors, policy }, { principals }] = await Promise.all([
+      api.system.get(),
+      api.people.list(),
+    ]);
+    world.set({ origin, freezes, executors, policy, people: principals });
+  };
+  const lookAtQueue = async () => queue.set(new Map((await waiting(api)).map((one) => [one.intent_id, one])));
+  const lookAtOne = async (intent_id: string) => {
+    const before = queue.get() ?? new Map<string, Listed>();
+    const known = before.get(intent_id);
+    const next = new Map(before);
+    if (known) next.set(intent_id, { ...(await api.intents.get({ intent_id })), goal: known.goal });
+    else
+      for (const one of (await api.intents.list({ standing: 'waiting', limit: 20 })).intents)
+        next.set(one.intent_id, one);
+    queue.set(next);
+  };
+  const quietly = (work: Promise<unknown>) => void work.catch(() => {});
+  const { again } = follow({
+    live,
+    onOpen: () => {
+      quietly(Promise.all([lookAtWorld(), lookAtQueue()]).then(() => tell(null)));
+    },
+    onEntry: (entry) => {
+      if (OF_WORLD.test(entry.kind)) quietly(lookAtWorld().then(() => tell(entry)));
+      else if (OF_INTENT.test(entry.subject)) quietly(lookAtOne(entry.subject).then(() => tell(entry)));
+      else tell(entry);
+    },
+  });
+  return {
+    ...{ api, live, world, queue, route, kept, again, ahead },
+    ticked: cellOf<ReadonlySet<string>>(new Set()),
+    chosen: cellOf(kept.get('me')),
+    onEntry: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** All that waits, and what is approved and not ordered; the newest 2,000. */
+async function waiting(api: Client): Promise<readonly Listed[]> {
+  const found: Listed[] = [];
+  for (const standing of ['waiting', 'approved'] as const) {
+    const { intents } = await api.intents.list({ standing, limit: 1000 });
+    found.push(...intents);
+  }
+  return found;
+}
+
+/** The passkeys of people that can be used at this address. */
+export function passkeysHere(people: readonly Person[], origin = location.origin): readonly Me[] {
+  return people
+    .filter(({ kind, status }) => kind === 'human' && status === 'active')
+    .flatMap(({ name, credentials }) =>
+      credentials.flatMap((one) =>
+        one.kind === 'passkey' && one.status === 'active' && one.origins.includes(origin)
+          ? [
+              {
+                name,
+                key: one.public_key,
+                label: one.label,
+                credential_id: one.credential_id,
+                rp_id: one.rp_id,
+                can_sync: one.can_sync,
+              },
+            ]
+          : [],
+      ),
+    );
+}
+
+/** Who signs in this page: who was chosen, or the only one who could. */
+export function useMe(): {
+  readonly name: string | null;
+  readonly me: Me | null;
+  readonly all: readonly Me[];
+} {
+  const { world, chosen } = useApp();
+  const { people } = useCell(world);
+  const wanted = useCell(chosen);
+  const all = passkeysHere(people);
+  const humans = people.filter(({ kind, status }) => kind === 'human' && status === 'active');
+  const me =
+    all.find(({ key }) => key === wanted) ??
+    (wanted === null || all.length === 1 ? all[0] : undefined) ??
+    null;
+  return { me, all, name: me?.name ?? (humans.length === 1 ? humans[0]!.name : null) };
+}
+
+export interface Told<T> {
+  readonly value: T | null;
+  readonly trouble: Trouble | null;
+  again(): void;
+}
+
+/** What the service answers, asked again when an entry matters to it. The newest question wins. */
+export function useTold<T>(
+  ask: () => Promise<T>,
+  deps: readonly unknown[],
+  matters: (entry: Heard) => boolean = () => false,
+): Told<T> {
+  const app = useApp();
+  const [told, setTold] = useState<{ of: unknown; value: T | null; trouble: Trouble | null }>({
+    of: null,
+    value: null,
+    trouble: null,
+  });
+  const asked = useRef(0);
+  const again: () => void = useCallback(() => {
+    const mine = ++asked.current;
+    const tell = (next: { value: T | null; trouble: Trouble | null }) => {
+      if (mine === asked.current) setTold({ of: again, ...next });
+    };
+    ask().then(
+      (value) => tell({ value, trouble: null }),
+      (error: unknown) => tell({ value: null, trouble: troubleOf(error) }),
+    );
+  }, deps);
+  useEffect(() => {
+    again();
+    return () => {
+      asked.current++;
+    };
+  }, [again]);
+  useEffect(() => app.onEntry((entry) => (entry === null || matters(entry)) && again()), [again]);
+  // An answer to another question is none.
+  return told.of === again ? { ...told, again } : { value: null, trouble: null, again };
+}

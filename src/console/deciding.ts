@@ -1,0 +1,89 @@
+import type { App, Me } from './app.ts';
+import type { Asked } from './gesture.ts';
+import type { Looked } from './looked.ts';
+
+/** What the service would say to the signature, before any gesture. */
+export interface May {
+  readonly turn: Answer;
+  readonly approve: Answer;
+}
+type Answer = {
+  readonly code: string | null;
+  readonly words: string | null;
+  readonly advice: string | null;
+  readonly approves: boolean;
+};
+
+/** The same signature approves and orders one run. */
+export function turnAsked({ review: { intent, envelope }, sealed }: Looked): Asked {
+  const { intent_id, attempt, actions } = intent;
+  const { hash, effect_digest } = sealed;
+  const action =
+    actions.length === 1 ? actions[0]! : envelope.effect.kind === 'tool' ? actions[0]! : undefined;
+  return {
+    verb: 'intents.turn',
+    request: { intent_id, hash, shown: { attempt, effect_digest }, ...(action !== undefined && { action }) },
+    expected: {
+      kind: 'order.given',
+      subject: intent_id,
+      fixed: {
+        attempt,
+        hash,
+        effect_digest,
+        bounds: null,
+        holder: null,
+        delegation: null,
+        ...(action !== undefined && { action }),
+      },
+      free: [
+        'order_id',
+        'audience',
+        'expires_at',
+        'lapses_at',
+        'approves_until',
+        ...(action === undefined ? ['action'] : []),
+      ],
+    },
+  };
+}
+
+export function approveAsked({ review: { intent }, sealed: { hash, effect_digest } }: Looked): Asked {
+  const { intent_id } = intent;
+  return {
+    verb: 'intents.approve',
+    request: { intent_id, hash },
+    expected: {
+      kind: 'approval.granted',
+      subject: intent_id,
+      fixed: { hash, effect_digest },
+      free: ['expires_at'],
+    },
+  };
+}
+
+export function rejectAsked({ review: { intent }, sealed: { hash } }: Looked, reason: string): Asked {
+  const { intent_id } = intent;
+  return {
+    verb: 'intents.reject',
+    request: { intent_id, hash, reason },
+    expected: { kind: 'approval.denied', subject: intent_id, fixed: { hash, reason }, free: [] },
+  };
+}
+
+export async function mayI(
+  { api }: App,
+  me: Me,
+  { review: { intent }, sealed: { hash } }: Looked,
+): Promise<May> {
+  const asked = { intent_id: intent.intent_id, hash, by: me.name };
+  const turn = await api.intents.whatIf({ ...asked, act: 'turn' });
+  return {
+    turn,
+    approve: turn.code === null ? turn : await api.intents.whatIf({ ...asked, act: 'approve' }),
+  };
+}
+
+export function openAll(): void {
+  for (const fold of document.querySelectorAll<HTMLDetailsElement>('main details.fold')) fold.open = true;
+  for (const more of document.querySelectorAll<HTMLButtonElement>('main button.more')) more.click();
+}

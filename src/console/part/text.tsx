@@ -1,0 +1,165 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { visible } from '../../canonical/visible.ts';
+import type { Shown } from '../app.ts';
+import { useLook } from '../look.ts';
+import { cut, plural } from '../words.ts';
+
+export type Pieces = Shown['headline']['value'];
+
+/** Longer values are cut until somebody opens them. */
+export const CUT_CHARS = 600;
+
+/** What somebody else chose: dotted, by itself in its reading direction, and never as markup. */
+export function Val({ text }: { readonly text: string }) {
+  return <bdi class="val">{text}</bdi>;
+}
+
+/** One value of an effect. A long one is cut, and the dock says so until it is opened. */
+export function Value({ pieces, label }: { readonly pieces: Pieces; readonly label: string }) {
+  const look = useLook();
+  const length = pieces.reduce((sum, { text }) => sum + text.length, 0);
+  const [open, setOpen] = useState(false);
+  const is_cut = length > CUT_CHARS && !(open || look.isOpen(label));
+  look.needs(label, length > CUT_CHARS);
+  let left = is_cut ? CUT_CHARS : Number.POSITIVE_INFINITY;
+  return (
+    <>
+      {pieces.map(({ text, from }) => {
+        const part = text.slice(0, Math.max(0, left));
+        left -= text.length;
+        if (part === '') return null;
+        return from === 'agent' ? <Val text={part} /> : <bdi>{part}</bdi>;
+      })}
+      {is_cut && (
+        <button
+          type="button"
+          class="more"
+          onClick={() => {
+            setOpen(true);
+            look.open(label);
+          }}
+        >
+          … show all {plural(length, 'character')}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Words that somebody else wrote: boxed by a dashed line, in the serif voice. */
+export function Words({
+  who,
+  text,
+  note = 'not checked',
+}: {
+  readonly who: string;
+  readonly text: string;
+  readonly note?: string;
+}) {
+  const [open, setOpen] = useState(false);
+  const shown = open || text.length <= 1500 ? text : `${text.slice(0, 1500)}…`;
+  return (
+    <figure class="words">
+      <figcaption>
+        <span>
+          In the words of <bdi>{who}</bdi>
+        </span>
+        <span>{note}</span>
+      </figcaption>
+      <blockquote dir="auto">
+        {shown.split('\n').map((line) => (
+          <p>{visible(line)}</p>
+        ))}
+      </blockquote>
+      {shown !== text && (
+        <button type="button" class="more" onClick={() => setOpen(true)}>
+          Show all {plural(text.length, 'character')}
+        </button>
+      )}
+    </figure>
+  );
+}
+
+/** Bytes that a tool printed, or a file holds. */
+export function Printed({
+  title,
+  text,
+  note,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly note?: string;
+}) {
+  return (
+    <figure class="words">
+      <figcaption>
+        <span>{title}</span>
+        <span>{note}</span>
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by the keyboard */}
+      <pre class="printed" dir="ltr" tabIndex={0}>
+        {text.split('\n').map((line) => `${visible(line)}\n`)}
+      </pre>
+    </figure>
+  );
+}
+
+/** 8…4 hex, dim; a press shows all 64. */
+export function Dig({ digest }: { readonly digest: string }) {
+  return (
+    <details class="dig">
+      <summary title="Show all of it">{`${digest.slice(0, 8)}…${digest.slice(-4)}`}</summary>
+      <code>{digest}</code>
+    </details>
+  );
+}
+
+export function Target({ text }: { readonly text: string }) {
+  return <Val text={visible(cut(text))} />;
+}
+
+export function Fold({
+  title,
+  note,
+  open,
+  onOpen,
+  children,
+}: {
+  title: string;
+  note?: string;
+  open?: boolean;
+  onOpen?: () => void;
+  children: ComponentChildren;
+}) {
+  return (
+    <details
+      class="fold"
+      open={open ?? false}
+      onToggle={(event) => (event.currentTarget as HTMLDetailsElement).open && onOpen?.()}
+    >
+      <summary>
+        {title}
+        <span>{note}</span>
+      </summary>
+      <div>{children}</div>
+    </details>
+  );
+}
+
+export function Row({
+  label,
+  alarm,
+  children,
+}: {
+  label: string;
+  alarm?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class={alarm ? 'alarm' : ''}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

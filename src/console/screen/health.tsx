@@ -1,0 +1,118 @@
+import { visible } from '../../canonical/visible.ts';
+import { useApp, useTold } from '../app.ts';
+import { reasoned } from '../gesture.ts';
+import { Icon } from '../part/icon.tsx';
+import { List, Page } from '../part/page.tsx';
+import { SignedAct } from '../part/signed-act.tsx';
+import { clockOf, dayOf, plural } from '../words.ts';
+
+/** What needs a human, and whether the service can work. */
+function Health(_: { readonly id: string }) {
+  const { api } = useApp();
+  const told = useTold(
+    () => Promise.all([api.system.status(), api.system.get(), ready()]),
+    [],
+    () => true,
+  );
+  return (
+    <Page title="Health" told={told}>
+      {([status, { executors, control_keys }, reasons]) => {
+        const rows: readonly (readonly [string, boolean, string])[] = [
+          ['Service', reasons.length === 0, reasons.length === 0 ? 'Ready.' : reasons.join(', ')],
+          ['Clock', status.clock === null, status.clock?.words ?? 'It fits the ledger.'],
+          ['Policies', status.policies.same, status.policies.words ?? 'The files are what decides.'],
+          [
+            'In doubt',
+            status.in_doubt.length === 0,
+            status.in_doubt.length === 0 ? 'No run.' : plural(status.in_doubt.length, 'run'),
+          ],
+          [
+            'Stuck',
+            status.stuck.length === 0,
+            status.stuck.length === 0 ? 'No undo.' : plural(status.stuck.length, 'undo', 'undos'),
+          ],
+          [
+            'Frozen',
+            status.frozen.length === 0,
+            status.frozen.length === 0 ? 'Nothing.' : plural(status.frozen.length, 'freeze'),
+          ],
+        ];
+        return (
+          <>
+            <ul class="steps">
+              {rows.map(([name, ok, words]) => (
+                <li>
+                  <span class={`i ${ok ? 't-ok' : 't-danger'}`}>
+                    <Icon name={ok ? 'ok' : 'tri'} />
+                  </span>
+                  <div>
+                    <b>{name}</b>
+                    <p>{words}</p>
+                  </div>
+                  <span class="took">{ok ? 'good' : 'look'}</span>
+                </li>
+              ))}
+            </ul>
+            {status.frozen.map(({ scope, name, by, at, reason }) => (
+              <section class="deed" key={`${scope}${name}`}>
+                <header>
+                  <h2>Frozen: {scope === 'system' ? 'everything' : `${scope} ${visible(name)}`}</h2>
+                  <span class="note">
+                    since {dayOf(at)}, {clockOf(at)}, by {by}
+                  </span>
+                </header>
+                <div class="inset">
+                  <p>
+                    “<bdi>{visible(reason)}</bdi>”
+                  </p>
+                  <SignedAct
+                    text="Unfreeze…"
+                    subject={`${scope}${name}`}
+                    command={'keyturn unfreeze --reason "…"'}
+                    doing="unfreeze it"
+                    done="Unfrozen. What is ordered from now on runs."
+                    ask={(reason) =>
+                      reasoned(
+                        'system.unfreeze',
+                        'system.unfrozen',
+                        'system',
+                        { scope, ...(scope === 'system' ? {} : { name }), reason },
+                        { fixed: { name } },
+                      )
+                    }
+                  />
+                </div>
+              </section>
+            ))}
+            <h2 class="head">Executors</h2>
+            <List
+              none="No executor may run anything."
+              items={executors.map(({ name, is_this_host, added_at, revoked_at, public_key }) => (
+                <>
+                  <div>
+                    <b>
+                      <bdi>{name}</bdi>
+                    </b>
+                    {is_this_host && ' (this host)'}
+                    <p>
+                      <code>{public_key.slice(0, 16)}…</code> since {dayOf(added_at)}
+                    </p>
+                  </div>
+                  <span class="end">{revoked_at ? 'revoked' : 'active'}</span>
+                </>
+              ))}
+            />
+            <p class="dim">{plural(control_keys.length, 'control key')}.</p>
+          </>
+        );
+      }}
+    </Page>
+  );
+}
+
+async function ready(): Promise<readonly string[]> {
+  const { reasons } = (await (await fetch('/readyz')).json()) as { reasons: readonly string[] };
+  return reasons;
+}
+
+export const screens = { health: Health };

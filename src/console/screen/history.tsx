@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { visible } from '../../canonical/visible.ts';
+import { type Listed, useApp, useTold } from '../app.ts';
+import { Page } from '../part/page.tsx';
+import { cut, dayOf, listedDeed } from '../words.ts';
+
+const STANDINGS = [
+  'waiting',
+  'approved',
+  'succeeded',
+  'failed',
+  'rejected',
+  'withdrawn',
+  'expired',
+  'replaced',
+  'rolled back',
+  'undone',
+  'happened',
+  'IN DOUBT',
+  'STUCK',
+] as const;
+type Standing = (typeof STANDINGS)[number];
+
+/** Everything that was ever asked for, newest first, with filters. */
+function History(_: { readonly id: string }) {
+  const { api } = useApp();
+  const [text, setText] = useState('');
+  const [standing, setStanding] = useState<Standing | ''>('');
+  const [more, setMore] = useState<readonly Listed[]>([]);
+  const [next, setNext] = useState<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const asked = {
+    ...(text.trim() !== '' && { text: text.trim() }),
+    ...(standing !== '' && { standing }),
+    limit: 50,
+  };
+  const told = useTold(
+    () => api.intents.list(asked),
+    [text, standing],
+    ({ kind }) => /^(intent|approval|execution|rollback|order)\./.test(kind),
+  );
+  useEffect(() => {
+    setMore([]);
+    setNext(told.value?.next ?? null);
+  }, [told.value]);
+  const goOn = async () => {
+    if (next === null) return;
+    const page = await api.intents.list({ ...asked, cursor: next });
+    setMore([...more, ...page.intents]);
+    setNext(page.next);
+  };
+  return (
+    <Page title="History" told={{ ...told, value: told.value ?? { intents: [], next: null } }}>
+      {({ intents }) => (
+        <>
+          <search>
+            <form class="filters" onSubmit={(event) => event.preventDefault()}>
+              <div class="field">
+                <label for="text">Goal, tool or proposer</label>
+                <input
+                  id="text"
+                  ref={field}
+                  type="search"
+                  autocomplete="off"
+                  value={text}
+                  onInput={({ currentTarget }) => setText(currentTarget.value)}
+                />
+              </div>
+              <div class="field">
+                <label for="standing">Stands</label>
+                <select
+                  id="standing"
+                  value={standing}
+                  onChange={({ currentTarget }) => setStanding(currentTarget.value as Standing | '')}
+                >
+                  <option value="">anywhere</option>
+                  {STANDINGS.map((one) => (
+                    <option value={one}>{one.toLowerCase()}</option>
+                  ))}
+                </select>
+              </div>
+            </form>
+          </search>
+          <ul class="list" aria-live="polite">
+            {[...intents, ...more].map((one) => {
+              const { verb, target } = listedDeed(one);
+              return (
+                <li key={one.intent_id}>
+                  <div>
+                    <a href={`#/${one.standing === 'waiting' ? 'decide' : 'story'}/${one.intent_id}`}>
+                      {verb} {target !== null && <bdi class="val">{cut(visible(target), 40)}</bdi>}
+                    </a>
+                    <p class="goal-line">
+                      <bdi>{one.proposer}</bdi>: “
+                      <bdi dir="auto">{cut(visible(one.goal ?? 'The words were erased.'), 140)}</bdi>”
+                    </p>
+                  </div>
+                  <span class="end">
+                    {one.standing.toLowerCase()}, {dayOf(one.proposed_at)}
+                  </span>
+                </li>
+              );
+            })}
+          </ul>
+          {told.value && intents.length === 0 && <p class="dim">Nothing fits.</p>}
+          {next !== null && (
+            <button type="button" class="act" onClick={() => void goOn()}>
+              Older
+            </button>
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+export const screens = { history: History };

@@ -1,0 +1,102 @@
+import { visible } from '../../canonical/visible.ts';
+import { useApp, useMe, useTold } from '../app.ts';
+import { reasoned } from '../gesture.ts';
+import { Tag } from '../part/icon.tsx';
+import { List, Page } from '../part/page.tsx';
+import { SignedAct } from '../part/signed-act.tsx';
+import { dayOf } from '../words.ts';
+import { Enrol } from './enrol.tsx';
+
+const ASSURANCE: Readonly<Record<string, string>> = {
+  key_file: 'Key file',
+  synced_passkey: 'Passkey, synced',
+  device_bound_passkey: 'Passkey, bound to its device',
+};
+
+/** Who may speak, and what they sign with. */
+function People(_: { readonly id: string }) {
+  const { api } = useApp();
+  const { name } = useMe();
+  const told = useTold(
+    () => Promise.all([api.people.list(), api.people.credentials({})]),
+    [],
+    ({ kind }) => /^(key|credential|role)\./.test(kind),
+  );
+  return (
+    <Page
+      title="People"
+      told={told}
+      lead={<span>Every act of a human is signed by one of these credentials.</span>}
+    >
+      {([{ principals }, { credentials }]) => {
+        const humans = principals.filter(({ kind }) => kind === 'human');
+        return (
+          <>
+            {humans.map((person) => (
+              <section class="deed" key={person.name}>
+                <header>
+                  <h2>
+                    <bdi>{person.name}</bdi>
+                    {person.name === name && ' (you)'}
+                  </h2>
+                  <span class="note">
+                    {person.status === 'revoked' ? 'revoked' : person.roles.join(', ')}
+                  </span>
+                </header>
+                <div class="inset">
+                  <List
+                    none="No credential."
+                    items={credentials
+                      .filter((one) => one.name === person.name)
+                      .map((one) => (
+                        <>
+                          <div>
+                            <b>{visible(one.label)}</b>{' '}
+                            <Tag tone={one.assurance === 'device_bound_passkey' ? 'ok' : 'plain'}>
+                              {ASSURANCE[one.assurance]}
+                            </Tag>
+                            <p>
+                              Added {dayOf(one.added_at)} by <bdi>{one.added_by}</bdi>
+                              {one.passkey && (
+                                <>
+                                  , for <code>{one.passkey.origins.join(', ')}</code>
+                                </>
+                              )}
+                            </p>
+                          </div>
+                          <span class="end">{one.status === 'revoked' ? 'revoked' : ''}</span>
+                          {one.status === 'active' && person.status === 'active' && (
+                            <SignedAct
+                              small
+                              text="Revoke…"
+                              look="stop"
+                              subject={one.public_key}
+                              doing={`revoke “${one.label}”`}
+                              done="Revoked."
+                              command={`keyturn credential revoke ${person.name}`}
+                              ask={(reason) =>
+                                reasoned(
+                                  'people.revokeCredential',
+                                  'credential.revoked',
+                                  person.name,
+                                  { name: person.name, public_key: one.public_key, reason },
+                                  { leave: ['name'] },
+                                )
+                              }
+                            />
+                          )}
+                        </>
+                      ))}
+                  />
+                </div>
+              </section>
+            ))}
+            <Enrol />
+          </>
+        );
+      }}
+    </Page>
+  );
+}
+
+export const screens = { people: People };

@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { visible } from '../../canonical/visible.ts';
+import { type Listed, useApp, useMe } from '../app.ts';
+import { useCell } from '../cell.ts';
+import { useNow } from '../clock.ts';
+import { sorted } from '../order.ts';
+import { Icon } from '../part/icon.tsx';
+import { cut, listedDeed, span } from '../words.ts';
+
+const CHUNK = 40;
+const ITEM_PX = 104;
+
+export function QueuePane({
+  current,
+  as = 'aside',
+}: {
+  readonly current: string | null;
+  readonly as?: 'aside' | 'main';
+}) {
+  const app = useApp();
+  const { name } = useMe();
+  const queue = useCell(app.queue);
+  const { mine, others } = sorted(queue, name);
+  const now = useNow(30_000);
+  const Tag = as;
+  const Head = as === 'main' ? 'h1' : 'h2';
+  const Sub = as === 'main' ? 'h2' : 'h3';
+  const list = (items: readonly Listed[], title: string) =>
+    items.length > 0 && (
+      <>
+        <Sub class="sub">
+          <span>{title}</span>
+          <span>{items.length}</span>
+        </Sub>
+        {chunksOf(items).map((some, i) => (
+          <Items key={i} items={some} current={current} now={now} first={i === 0} />
+        ))}
+      </>
+    );
+  return (
+    <Tag class="queue" aria-label="Queue" {...(as === 'main' && { id: 'main', tabIndex: -1 })}>
+      <div class="queue-head">
+        <Head>Queue</Head>
+        <span class="keys not-narrow">
+          <kbd>j</kbd>
+          <kbd>k</kbd>
+        </span>
+      </div>
+      {list(mine, 'Needs you')}
+      {list(others, 'Waits for others')}
+      {queue && mine.length + others.length === 0 && <p class="nothing">Nothing waits.</p>}
+    </Tag>
+  );
+}
+
+const chunksOf = (items: readonly Listed[]) =>
+  Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
+
+/** Items that are far from the screen are only as high as they would be. */
+function Items({
+  items,
+  current,
+  now,
+  first,
+}: {
+  readonly items: readonly Listed[];
+  readonly current: string | null;
+  readonly now: number;
+  readonly first: boolean;
+}) {
+  const ref = useRef<HTMLUListElement>(null);
+  const has_current = items.some(({ intent_id }) => intent_id === current);
+  const [near, setNear] = useState(first);
+  useEffect(() => {
+    const box = ref.current;
+    if (!box) return;
+    const observer = new IntersectionObserver(([entry]) => entry && setNear(entry.isIntersecting), {
+      rootMargin: '800px 0px',
+    });
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+  const drawn = near || has_current;
+  return (
+    <ul ref={ref} style={drawn ? {} : { height: `${items.length * ITEM_PX}px` }}>
+      {drawn &&
+        items.map((one) => (
+          <Item key={one.intent_id} one={one} now={now} is_current={one.intent_id === current} />
+        ))}
+    </ul>
+  );
+}
+
+function Item({
+  one,
+  now,
+  is_current,
+}: {
+  readonly one: Listed;
+  readonly now: number;
+  readonly is_current: boolean;
+}) {
+  const app = useApp();
+  const ticked = useCell(app.ticked).has(one.intent_id);
+  const ref = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (is_current) ref.current?.scrollIntoView({ block: 'nearest' });
+  }, [is_current]);
+  const { verb, target } = listedDeed(one);
+  const soon = Date.parse(one.expires_at) - now < 10 * 60_000;
+  const { approvals, approvals_needed } = one;
+  return (
+    <li>
+      <a
+        ref={ref}
+        class={`item ${ticked ? 'ticked' : ''}`}
+        href={`#/decide/${one.intent_id}`}
+        aria-current={is_current ? 'true' : undefined}
+      >
+        <span class="top">
+          <span class="what">
+            {ticked && <Icon name="ok" />}
+            {verb}
+            {target !== null && (
+              <>
+                {' '}
+                <bdi class="val">{cut(visible(target), 28)}</bdi>
+              </>
+            )}
+          </span>
+          <span class="age">{span(now - Date.parse(one.proposed_at))}</span>
+        </span>
+        <span class="goal">
+          <bdi dir="auto">“{cut(visible(one.goal ?? 'The words were erased.'), 160)}”</bdi>
+        </span>
+        <span class="meta">
+          <bdi>{one.proposer}</bdi>
+          <span class={`tag ${soon ? 'warn' : 'plain'}`}>
+            {soon ? (
+              <>
+                <Icon name="tri" />
+                expires in {span(Date.parse(one.expires_at) - now)}
+              </>
+            ) : (
+              `${approvals.length} of ${approvals_needed} approved`
+            )}
+          </span>
+        </span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,157 @@
+import { visible } from '../../canonical/visible.ts';
+import { useApp, useTold } from '../app.ts';
+import { Tag } from '../part/icon.tsx';
+import { List, Page } from '../part/page.tsx';
+import { Dig, Fold } from '../part/text.tsx';
+import { dayOf } from '../words.ts';
+
+/** What may be proposed, and what the agent core may run. */
+function Tools(_: { readonly id: string }) {
+  const { api } = useApp();
+  const told = useTold(() => Promise.all([api.tools.list(), api.tools.lint()]), []);
+  return (
+    <Page title="Tools" told={told}>
+      {([{ tools }, { registry, faults }]) => (
+        <>
+          <p class="dim">
+            From <code>{registry}</code>. {faults.length === 0 ? 'Nothing is wrong with it.' : ''}
+          </p>
+          {faults.length > 0 && (
+            <div class="banner warn">
+              <p>
+                {faults.map(({ code, message, line }) => (
+                  <span>
+                    Line {line}: {message} <code>{code}</code>{' '}
+                  </span>
+                ))}
+              </p>
+            </div>
+          )}
+          <List
+            none="No tool is registered."
+            items={tools.map(({ name, summary, executable, sandbox, undo, timeout_s, parameters }) => (
+              <div class="grow">
+                <div class="spread">
+                  <b>{name}</b>
+                  <span class="tags">
+                    {sandbox === 'none' ? (
+                      <Tag tone="danger">No sandbox</Tag>
+                    ) : (sandbox as { network?: boolean }).network ? (
+                      <Tag tone="danger">Network</Tag>
+                    ) : (
+                      <Tag tone="ok">Sandboxed</Tag>
+                    )}
+                    <Tag tone={undo === 'none' ? 'warn' : 'ok'}>
+                      {undo === 'none' ? 'No undo' : `Undo: ${undo}`}
+                    </Tag>
+                  </span>
+                </div>
+                <p>{visible(summary)}</p>
+                <p>
+                  <code>{executable}</code>, {timeout_s} s at most
+                </p>
+                {Object.keys(parameters).length > 0 && (
+                  <p class="dim">
+                    Takes{' '}
+                    {Object.entries(parameters)
+                      .map(
+                        ([parameter, { type, required }]) =>
+                          `${parameter} (${type}${required ? '' : ', optional'})`,
+                      )
+                      .join(', ')}
+                  </p>
+                )}
+              </div>
+            ))}
+          />
+          <Simulations />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Simulations() {
+  const { api } = useApp();
+  const told = useTold(
+    () => api.simulations.list(),
+    [],
+    ({ kind }) => kind.startsWith('simulation.'),
+  );
+  if (!told.value) return null;
+  return (
+    <section>
+      <h2 class="head">Simulations</h2>
+      <List
+        none="There are none: the agent core has nothing to choose from."
+        items={told.value.simulations.map(
+          ({ id, version, status, summary, risk, has_changed, expires_at }) => (
+            <div class="grow">
+              <div class="spread">
+                <b>
+                  {id}, version {version}
+                </b>
+                <span class="tags">
+                  <Tag tone={status === 'Active' ? 'ok' : 'plain'}>{status}</Tag>
+                  <Tag tone={risk === 'HIGH' ? 'danger' : risk === 'MEDIUM' ? 'warn' : 'plain'}>
+                    {risk.toLowerCase()} risk
+                  </Tag>
+                </span>
+              </div>
+              <p>{visible(summary)}</p>
+              {has_changed && <p class="t-warn">The file is not what was registered.</p>}
+              {expires_at && <p class="dim">Until {dayOf(expires_at)}</p>}
+              <Fold title="What it binds" note="programs, sandbox, steps">
+                <Bound id={id} />
+              </Fold>
+            </div>
+          ),
+        )}
+      />
+    </section>
+  );
+}
+
+function Bound({ id }: { readonly id: string }) {
+  const { api } = useApp();
+  const { value, trouble } = useTold(() => api.simulations.get({ id }), [id]);
+  if (trouble) return <p class="dim">{trouble.words}</p>;
+  if (!value)
+    return (
+      <p class="dim" aria-busy="true">
+        Asking …
+      </p>
+    );
+  return (
+    <dl class="rows">
+      <div>
+        <dt>Definition</dt>
+        <dd>
+          <Dig digest={value.digest} />
+        </dd>
+      </div>
+      {value.registered?.bound && (
+        <div>
+          <dt>Bound</dt>
+          <dd>
+            <Dig digest={value.registered.bound} />
+          </dd>
+        </div>
+      )}
+      {value.differs.map((one) => (
+        <div class="alarm">
+          <dt>Differs</dt>
+          <dd>{visible(one)}</dd>
+        </div>
+      ))}
+      {value.lines.map(({ label, value: pieces }) => (
+        <div>
+          <dt>{label}</dt>
+          <dd>{pieces.map(({ text }) => text).join('')}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export const screens = { tools: Tools };

@@ -1,0 +1,32 @@
+/** What a refusal, or whatever else went wrong, is for a person. */
+export interface Trouble {
+  readonly words: string;
+  readonly advice: string;
+  readonly code: string | null;
+}
+
+export function troubleOf(error: unknown): Trouble {
+  const { name, message, code, advice } = error as Partial<
+    Record<'name' | 'message' | 'code' | 'advice', string>
+  >;
+  if (name === 'ServiceRefusal') return { words: message ?? '', advice: advice ?? '', code: code ?? null };
+  if (name === 'NotAllowedError' || name === 'AbortError')
+    return { words: 'The gesture was not finished.', advice: 'Nothing was signed.', code: null };
+  if (name === 'Mismatch')
+    return {
+      words: message ?? '',
+      advice: 'Nothing was signed. Do not use this console until you know why.',
+      code: 'Refused by this page',
+    };
+  if (error instanceof TypeError)
+    return {
+      words: 'The service does not answer.',
+      advice: 'What was sent may have arrived: look at the story before you try again.',
+      code: null,
+    };
+  return {
+    words: message ?? 'Something went wrong in this page.',
+    advice: 'Nothing more was sent.',
+    code: null,
+  };
+}

@@ -1,0 +1,117 @@
+import type { Page } from 'playwright-core';
+import { type Person, reached, type Stage } from './stage.ts';
+
+/** A project in which every screen has something to show, and how each is reached. */
+
+const PLAN = {
+  plan_id: 'invoice-vat',
+  action_plan: [
+    {
+      action_id: 'schema',
+      action_type: 'FILE_MODIFY',
+      target: 'src/total.ts',
+      operation: {
+        type: 'text_replace',
+        pattern: 'legacyVat(net)',
+        replacement: 'vatFor(net, invoice.vat_number)',
+      },
+    },
+    {
+      action_id: 'drop',
+      action_type: 'FILE_DELETE',
+      target: 'src/legacy-vat.ts',
+      operation: { type: 'delete' },
+    },
+  ],
+};
+
+export interface Furnished {
+  readonly tool: string;
+  readonly plan: string;
+  readonly ran: string;
+  readonly execution: string;
+}
+
+export async function furnish(stage: Stage, ada: Person): Promise<Furnished> {
+  stage.write(
+    'src/total.ts',
+    'import { legacyVat } from "./legacy-vat.js";\n\nexport function total(invoice: Invoice): number {\n  const net = sum(invoice.lines);\n  return net + legacyVat(net);\n}\n',
+  );
+  stage.write(
+    'src/legacy-vat.ts',
+    '// Kept for old invoices: see ticket 3310.\nexport const legacyVat = (net: number) => net * 0.19;\n',
+  );
+  stage.write('notes.md', '# Notes\n\nNothing yet.\n');
+  const insert = {
+    action_id: 'note',
+    action_type: 'FILE_MODIFY',
+    target: 'notes.md',
+    operation: { type: 'line_insert', line_number: 1, content: 'bot was here.' },
+  };
+  const ran = await stage.propose({
+    issuer: 'docs-bot',
+    declared_goal: 'Add a line to the notes',
+    effect: {
+      kind: 'plan',
+      task_id: 'note',
+      config: null,
+      plan: { plan_id: 'add-a-note', action_plan: [insert] },
+    },
+  });
+  await open(ada.page, `/decide/${ran.intent_id}`);
+  await reached(ada, 'ready');
+  await ada.page.keyboard.press('a');
+  await reached(ada, 'done');
+  await stage.keyturn.intents.waitFor({ intent_id: ran.intent_id });
+  const { runs } = await stage.keyturn.intents.get({ intent_id: ran.intent_id });
+  const tool = await stage.propose({
+    declared_goal:
+      'Refund order 4471. The customer was charged twice on 12 November; support confirmed it in ticket 9083.',
+    effect: {
+      kind: 'tool',
+      tool: 'refund',
+      arguments: { charge: 'ch_3QK9vT2eZvKYlo2C', amount: 24000, currency: 'eur' },
+    },
+  });
+  const plan = await stage.propose({
+    issuer: 'docs-bot',
+    declared_goal:
+      'Give every invoice a VAT number and drop the old calculator, which nothing uses any more.',
+    effect: { kind: 'plan', task_id: 'vat', config: null, plan: PLAN },
+  });
+  await stage.propose({ declared_goal: 'Greet the first customer of the day' });
+  stage.write(
+    'policies/no-refunds-at-night.cedar',
+    '@id("no-refunds-at-night")\n@version("1")\n@scope("capability")\n@rationale("Refunds wait for the day.")\nforbid (principal, action == Keyturn::Action::"grant", resource)\nwhen { resource.tool == "refund" };\n',
+  );
+  return { tool: tool.intent_id, plan: plan.intent_id, ran: ran.intent_id, execution: runs[0]!.execution_id };
+}
+
+export const open = (page: Page, route: string) =>
+  page.evaluate((to) => {
+    location.hash = to;
+  }, route);
+
+/** Each screen, and what is there once it is drawn. */
+export const screensOf = ({
+  tool,
+  plan,
+  ran,
+  execution,
+}: Furnished): readonly (readonly [string, string, string])[] => [
+  ['tool', `/decide/${tool}`, '.dock[data-state="ready"]'],
+  ['plan', `/decide/${plan}`, '.dock[data-state="ready"]'],
+  ['running', '/running', '.list li'],
+  ['history', '/history', '.list li'],
+  ['story', `/story/${ran}`, '.story li'],
+  ['undo', `/undo/${execution}`, '.steps li'],
+  ['conversations', '/conversations', '.page p'],
+  ['policies', '/policies', '.rows.boxed'],
+  ['tools', '/tools', '.list li'],
+  ['grants', '/grants', '.head'],
+  ['people', '/people', '.deed'],
+  ['agents', '/agents', '.deed'],
+  ['ledger', '/ledger', '.entries li'],
+  ['health', '/health', '.steps li'],
+  ['figures', '/figures', '.plot'],
+];
