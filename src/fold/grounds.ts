@@ -44,6 +44,7 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'execution.finished' || event.kind === 'rollback.finished') requireBelieved(rows, event);
   if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
   if (event.kind === 'slo.waived') requireWaiver(event, at);
+  if (event.kind === 'intent.replaced' && !rows.is_one_subject) requireReplacement(rows, event);
   // What these rest on is told by entries about others, which only the whole ledger has.
   if (!rows.is_whole) return;
   if (event.kind === 'agent.moved') requireMovable(rows, event, at);
@@ -54,7 +55,6 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'intake.told')
     requireServed(rows.row('simulation', event.body.simulation)?.state ?? null, event, at);
   if (event.kind === 'capability.issued') requirePaced(rows, event);
-  if (event.kind === 'intent.replaced') requireReplacement(rows, event);
 }
 
 /** A rollback goes by what these say, so a key that was revoked states none of them. */

@@ -83,10 +83,13 @@ export function verifierOf(tenant: string, origin: string | null): (event: Event
 }
 
 export interface FoldOptions {
-  /** Every entry is shown, from the first one on. Otherwise: the first two, all about one subject, and all about its signers. */
+  /**
+   * Every entry is shown, from the first one on. Otherwise: the first two, all about one subject, the proposal of what replaced it, and all
+   * about its signers.
+   */
   readonly is_whole: boolean;
   readonly verified?: VerifiedEntries;
-  /** What was true before each entry beyond the part that is folded here. Without it these entries are shown as well. */
+  /** What was true before each entry beyond the one subject that is folded here. Without it these entries are shown as well. */
   readonly below?: Below;
   /** Is told which decision each entry rests on. The fold has no objects: who has them looks whether the decision says that. */
   readonly decided?: (needed: NeededDecision, seq: number) => void;
@@ -137,6 +140,7 @@ export class VerifiedEntries {
  */
 export class FoldedLedger implements Ledger {
   readonly is_whole: boolean;
+  readonly is_one_subject: boolean;
   readonly #verified: VerifiedEntries | undefined;
   readonly #decided: FoldOptions['decided'];
   readonly #below: Below | undefined;
@@ -152,6 +156,7 @@ export class FoldedLedger implements Ledger {
 
   constructor({ is_whole, verified, below, decided, keeps }: FoldOptions) {
     this.is_whole = is_whole;
+    this.is_one_subject = below !== undefined;
     this.#keeps = keeps;
     this.#forgotten = keeps ? new TextSet() : null;
     this.#verified = verified;

@@ -51,10 +51,12 @@ export interface Row<N extends RowName = RowName> {
 export interface Rows {
   readonly tenant: string;
   /**
-   * Whether they follow from every entry of the ledger. Those of a proof follow from the entries about one intent and about
-   * its signers: what only other entries could tell is not asked there.
+   * Whether they follow from every entry of the ledger. Those of a proof follow from the entries about one intent, the proposal of
+   * what replaced it, and those about its signers: what only other entries could tell is not asked there.
    */
   readonly is_whole: boolean;
+  /** They show what holds for all and one subject alone. What another intent says, such as one that replaced it, is not asked there. */
+  readonly is_one_subject?: boolean;
   row<N extends RowName>(name: N, key: string): Row<N> | null;
 }
 

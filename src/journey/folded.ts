@@ -3,9 +3,13 @@ import { delegationOf } from '../identity/authority.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import type { Context } from './context.ts';
 
-/** Adds what holds for every intent, and the keys and delegations of the signers, back to the first human. */
-export async function withSigners(context: Context, about: readonly SealedEntry[]): Promise<SealedEntry[]> {
+/**
+ * Adds the proposal of what replaced an intent, what holds for every intent, and the keys and delegations of the signers, back to the
+ * first human.
+ */
+export async function withSigners(context: Context, told: readonly SealedEntry[]): Promise<SealedEntry[]> {
   const { store } = context;
+  const about = [...told, ...(await replacementsOf(context, told))];
   const system = await store.entriesOf('system');
   const found = new Map([...about, ...system].map((sealed) => [sealed.seq, sealed]));
   const asked = new Set<string>();
@@ -19,6 +23,21 @@ export async function withSigners(context: Context, about: readonly SealedEntry[
     waiting = [...waiting, ...signersOf(context, keys)];
   }
   return [...found.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** An intent is only ended by a proposal in its place, so who judges the end is shown that proposal. */
+async function replacementsOf(
+  { store, read_entry }: Context,
+  told: readonly SealedEntry[],
+): Promise<SealedEntry[]> {
+  const found: SealedEntry[] = [];
+  for (const { bytes } of told) {
+    const { event } = read_entry(bytes);
+    if (event.kind !== 'intent.replaced') continue;
+    const entries = await store.entriesOf(event.body.replacement);
+    found.push(...entries.filter((one) => read_entry(one.bytes).event.kind === 'intent.proposed'));
+  }
+  return found;
 }
 
 function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): string[] {

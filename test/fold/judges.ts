@@ -6,6 +6,7 @@ import { type Event, signedBy } from '../../src/event/event.ts';
 import { type NeededDecision, requireDecision, restsOn } from '../../src/fold/decided.ts';
 import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
+import { removedBy } from '../../src/gate/objects.ts';
 import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
 import { openDecision } from '../../src/policy/replay.ts';
@@ -20,20 +21,23 @@ import { timeOf } from './lived.ts';
 /** What a judge says of a ledger: which entry it refuses first, and why; null where it takes all of them. */
 export type Answer = { readonly seq: number; readonly code: string } | null;
 
-/** Entries one second apart, each with the claims that its event takes, in a chain that is whole. */
-export function sealed(events: readonly Event[]): SealedEntry[] {
+/** When each entry was written. */
+export type Times = (seq: number) => string;
+
+/** Entries one second apart unless told, each with the claims that its event takes, in a chain that is whole. */
+export function sealed(events: readonly Event[], times: Times = timeOf): SealedEntry[] {
   const entries: SealedEntry[] = [];
   for (const [seq, event] of events.entries()) {
     const { kind, subject, body } = event;
     const prev = entries.at(-1)?.hash ?? GENESIS;
-    const facts = { seq, tenant: 'default', at: timeOf(seq), kind, subject, claims: claims(event) };
+    const facts = { seq, tenant: 'default', at: times(seq), kind, subject, claims: claims(event) };
     entries.push(sealEntry({ ...facts, body: body as JsonObject, prev }));
   }
   return entries;
 }
 
 /** Of an event that is none, too: then it takes nothing. */
-function claims(event: Event): readonly string[] {
+export function claims(event: Event): readonly string[] {
   try {
     return claimsOf(event);
   } catch {
@@ -58,14 +62,14 @@ export type Objects = ReadonlyMap<Digest, Uint8Array>;
 export const objectsOf = (events: readonly Event[]): Objects =>
   new Map(decisionsOf(events).map((bytes) => [sha256(bytes), bytes]));
 
-export function deepVerified(events: readonly Event[]): Promise<Answer> {
-  return verified(events, () => {});
+export function deepVerified(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+  return verified(events, times, () => {});
 }
 
 /** The same by a verification that forgets what is over. */
-export function forgetting(events: readonly Event[]): Promise<Answer> {
+export function forgetting(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
   const batches = async function* () {
-    for (const entry of sealed(events)) yield [entry];
+    for (const entry of sealed(events, times)) yield [entry];
   };
   return auditEntries(batches, { tenant: 'default' }).then(
     () => null,
@@ -76,20 +80,24 @@ export function forgetting(events: readonly Event[]): Promise<Answer> {
   );
 }
 
-export function deepVerifiedWith(events: readonly Event[], objects: Objects): Promise<Answer> {
-  return verified(events, (needed) => {
+export function deepVerifiedWith(events: readonly Event[], objects: Objects, times?: Times): Promise<Answer> {
+  return verified(events, times, (needed) => {
     const bytes = objects.get(needed.digest) ?? refuse('DECISION_MISSING');
     requireDecision(needed, openDecision(bytes));
   });
 }
 
-function verified(events: readonly Event[], decided: (needed: NeededDecision) => void): Promise<Answer> {
+function verified(
+  events: readonly Event[],
+  times: Times | undefined,
+  decided: (needed: NeededDecision) => void,
+): Promise<Answer> {
   let seq = 0;
   const folded = new FoldedLedger({ is_whole: true, decided });
   return answerOf(
     () => seq,
     async () => {
-      for (const { bytes } of sealed(events)) {
+      for (const { bytes } of sealed(events, times)) {
         folded.take(openEntry(bytes));
         seq += 1;
       }
@@ -101,15 +109,24 @@ const open = (path: string, mode: 'write' | 'create', clock = () => new Date(NOO
   openSqliteStore({ path, tenant: 'default', clock, mode });
 
 /** Each event by itself, at the time that its entry has, with the object that it names. */
-export async function committed(events: readonly Event[], objects: Objects): Promise<Answer> {
+export async function committed(
+  events: readonly Event[],
+  objects: Objects,
+  times: Times = timeOf,
+): Promise<Answer> {
   let seq = 0;
-  const store = await open(join(scratch(), 'store.db'), 'create', () => new Date(timeOf(seq)));
+  const store = await open(join(scratch(), 'store.db'), 'create', () => new Date(times(seq)));
   const answer = await answerOf(
     () => seq,
     async () => {
       for (const event of events) {
         const decision = objects.get(restsOn(event) ?? '');
-        await store.commit({ events: [event], objects: decision ? [decision] : [] });
+        const removed = removedBy(event);
+        await store.commit({
+          events: [event],
+          objects: decision ? [decision] : [],
+          erase: removed === null ? [] : [removed],
+        });
         seq += 1;
       }
     },
@@ -118,18 +135,18 @@ export async function committed(events: readonly Event[], objects: Objects): Pro
   return answer;
 }
 
-export async function adopted(events: readonly Event[]): Promise<Answer> {
+export async function adopted(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
   const store = await open(join(scratch(), 'store.db'), 'create');
   const answer = await answerOf(
     () => 0,
-    () => store.adopt({ entries: sealed(events) }),
+    () => store.adopt({ entries: sealed(events, times) }),
   );
   await store.close();
   return answer;
 }
 
 /** By whoever can write the file: the entries stand in it, and nothing else does. */
-export async function rebuilt(events: readonly Event[]): Promise<Answer> {
+export async function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
   const path = join(scratch(), 'store.db');
   await (await open(path, 'create')).close();
   sqlite(path, (db) => {
@@ -137,7 +154,7 @@ export async function rebuilt(events: readonly Event[]): Promise<Answer> {
       'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     let tree = EMPTY_TREE;
-    for (const { seq, hash, bytes } of sealed(events)) {
+    for (const { seq, hash, bytes } of sealed(events, times)) {
       const { kind, body } = events[seq]!;
       tree = append(tree, hash);
       const peak = tree.frontier.at(-1)!;
@@ -145,7 +162,7 @@ export async function rebuilt(events: readonly Event[]): Promise<Answer> {
         2 ** 40 + seq,
         hash,
         peak === hash ? null : peak,
-        timeOf(seq),
+        times(seq),
         kind,
         signedBy({ body }),
         bytes,

@@ -1,5 +1,6 @@
 import { sign } from '../../src/canonical/ed25519.ts';
 import type { Body, Event, EventKind } from '../../src/event/event.ts';
+import { restsOn } from '../../src/fold/decided.ts';
 import { signerOf, withdrawalOf } from '../../src/identity/act.ts';
 import { accessed, confirmed, moved, planned, received, STEP, step } from '../gate/agent-story.ts';
 import { asked, changed, dispatchOf, endOf, goal, of, told, waived } from '../store/agent-facts.ts';
@@ -18,6 +19,7 @@ import {
   denied,
   enrolled,
   enrolledAgent,
+  erased,
   finished,
   frozen,
   granted,
@@ -25,6 +27,7 @@ import {
   issued,
   keyOf,
   ORIGIN,
+  objectExpired,
   ordered,
   POLICY,
   proposed,
@@ -47,7 +50,7 @@ import {
 import { governance, NOON } from '../store/place.ts';
 import { softPasskey } from '../support/passkey.ts';
 
-/** A ledger that could have been written, one entry a second, with every kind that a fold can judge without a store. */
+/** A ledger that could have been written, one entry a second, with every kind of event. */
 
 export const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 export const timeOf = (seq: number) => new Date(Date.parse(NOON) + seq * 1000).toISOString();
@@ -56,72 +59,6 @@ const NEWER = 'cd'.repeat(32);
 export const PHONE = softPasskey({ label: 'Phone' });
 export const [SECOND, TOUCHED] = [heldKey('ada-second'), heldPasskey(PHONE)];
 const by = (name: string, roles: string[] = []) => ({ approvers: [{ name, roles }] });
-
-/** Every kind there is: the type asks for each. */
-const EACH: Readonly<Record<EventKind, true>> = {
-  'system.initialised': true,
-  'key.enrolled': true,
-  'key.revoked': true,
-  'credential.added': true,
-  'credential.revoked': true,
-  'token.added': true,
-  'token.revoked': true,
-  'role.assigned': true,
-  'control_key.added': true,
-  'executor.added': true,
-  'executor.revoked': true,
-  'policy.activated': true,
-  'system.frozen': true,
-  'system.unfrozen': true,
-  'head.accepted': true,
-  'clock.accepted': true,
-  'mcp.accepted': true,
-  'mcp.removed': true,
-  'delegation.granted': true,
-  'delegation.revoked': true,
-  'intent.proposed': true,
-  'intent.refused': true,
-  'intent.submitted': true,
-  'intent.withdrawn': true,
-  'intent.replaced': true,
-  'intent.delegated': true,
-  'approval.granted': true,
-  'approval.denied': true,
-  'order.given': true,
-  'capability.issued': true,
-  'capability.denied': true,
-  'order.denied': true,
-  'capability.revoked': true,
-  'glass.broken': true,
-  'backups.expired': true,
-  'ledger.archived': true,
-  'object.erased': true,
-  'object.expired': true,
-  'execution.claimed': true,
-  'execution.checkpointed': true,
-  'execution.announced': true,
-  'execution.refused': true,
-  'execution.stopped': true,
-  'violation.detected': true,
-  'execution.finished': true,
-  'execution.resolved': true,
-  'retry.authorised': true,
-  'rollback.claimed': true,
-  'rollback.finished': true,
-  'simulation.changed': true,
-  'agent.received': true,
-  'agent.planned': true,
-  'agent.confirmed': true,
-  'agent.access': true,
-  'agent.moved': true,
-  'intake.recorded': true,
-  'intake.told': true,
-  'slo.waived': true,
-};
-export const KINDS = Object.keys(EACH) as EventKind[];
-
-/** Whether they erase what a store has, only that store can say. */
-export const LEFT_OUT = ['object.erased', 'object.expired'] as const satisfies readonly EventKind[];
 
 /** Every state machine moves in it. */
 export function lived(): Event[] {
@@ -210,18 +147,24 @@ export function lived(): Event[] {
     ...denials(id(9)),
     ...others(),
   ];
-  return [...events, ...inTheirPlace(events.length), controlled('newer', 'bo'), activated('ada', NEWER)];
+  return [
+    ...events,
+    ...inTheirPlace(events.length),
+    controlled('newer', 'bo'),
+    activated('ada', NEWER),
+    ...removals(events),
+  ];
 }
 
 /** A plan that is stopped, taken back, and whose backups go. */
-function planRun(subject: string, execution_id: string): Event[] {
+export function planRun(subject: string, execution_id: string, ordinal = 6): Event[] {
   const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
   const undo = { execution_id, round: 1, checkpoints: [], except: [], executor, reason: 'not wanted' };
   const undoing = act('rollback.claimed', subject, undo, 'ada');
   return [
     proposed(subject, { effect: 'plan' }),
     granted(subject, 'bo'),
-    ...issued(subject, 'ada', { ordinal: 6, ...by('bo', ['ops']) }),
+    ...issued(subject, 'ada', { ordinal, ...by('bo') }),
     claimed(subject, execution_id, 1, { reports: 'agent_outputs/reports/one' }),
     stated({ kind: 'execution.checkpointed', subject, body: { execution_id, manifest: DIGEST } }),
     stated({ kind: 'execution.announced', subject, body: { execution_id, journal: DIGEST } }),
@@ -295,6 +238,12 @@ function others(): Event[] {
     told('ada'),
     waived(timeOf(3600)),
   ];
+}
+
+/** Two of the decisions that the store of these events keeps. */
+function removals(events: readonly Event[]): Event[] {
+  const [first, second] = events.map(restsOn).filter((digest) => digest !== null);
+  return [objectExpired(first!, 'ada'), erased(second!, 'bo')];
 }
 
 function archivedUpTo(to: number) {

@@ -1,12 +1,12 @@
 import { type Event, isSigned, type SignedKind } from '../../src/event/event.ts';
-import { signerOf } from '../../src/identity/act.ts';
+import { type OpenKey, signerOf } from '../../src/identity/act.ts';
 import { signFact } from '../../src/identity/fact.ts';
 import { isReasonCode } from '../../src/refusal.ts';
 import { FLAGS, type Wish } from '../identity/authenticator.ts';
 import { heldKey, heldPasskey, owned, signedWith } from '../store/credential-facts.ts';
 import { keyOf, ORIGIN, seedOf } from '../store/facts.ts';
 import { signedAt } from '../support/signed.ts';
-import { id, PHONE, SECOND, TOUCHED } from './lived.ts';
+import { id, PHONE, SECOND, TOUCHED, timeOf } from './lived.ts';
 
 /** Ledgers that differ from a good one in one thing. */
 
@@ -23,14 +23,35 @@ const MACHINES = ['host', 'host-2', 'host-3', 'control', 'newer'];
 const MACHINE_KEYS = MACHINES.map(keyOf);
 
 const NAMES = ['ada', 'bo', 'cy', 'planner', 'agent-core', 'eve', 'di'];
+/** Made once: to make a key takes longer than to sign with it. */
+const SIGNERS = new Map([...NAMES, ...MACHINES].map((name) => [name, signerFor(name)]));
 const REASONS = ['POLICY_DENIED', 'POLICY_NO_PERMIT', 'APPROVAL_MISSING'];
 const SUBJECTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 33, 34].map(id);
+
+/** Words of which a member says one. */
+const WORDS: readonly (readonly string[])[] = [
+  ['human', 'agent'],
+  ['success', 'failure', 'partial', 'rolled_back'],
+  ['complete', 'stuck'],
+  ['happened', 'did_not_happen'],
+  ['ALLOW', 'DENY', 'AP_REQUIRED'],
+  ['YES', 'NO'],
+  ['Draft', 'Active', 'Deprecated', 'Disabled'],
+  ['SIMULATION_MATCH', 'CLARIFY'],
+  ['PENDING', 'WAITING_CONFIRM', 'READY', 'EXECUTING', 'SUCCEEDED', 'FAILED_RETRYABLE', 'FAILED_TERMINAL'],
+  ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED'],
+  ['tool', 'plan', 'system'],
+  ['tool:deploy', 'tool:other'],
+];
+
+/** What could stand where nothing does. */
+const OF_NOTHING: readonly unknown[] = [id(21), 'ef'.repeat(32), 'ada', timeOf(90 * 86_400)];
 
 /** What else a member could say, so that it is still of its kind. */
 function otherValues(value: unknown): unknown[] {
   if (typeof value === 'boolean') return [!value];
   if (typeof value === 'number') return [value + 1, Math.max(0, value - 1)];
-  if (value === null) return [];
+  if (value === null) return [...OF_NOTHING];
   if (Array.isArray(value)) return [[]];
   if (typeof value === 'object' && 'kind' in value) return HELD.map(({ credential }) => credential);
   if (typeof value === 'object') return [TOUCHED.prove(Buffer.from('{}'))];
@@ -38,6 +59,8 @@ function otherValues(value: unknown): unknown[] {
   if (NAMES.includes(value)) return NAMES.filter((name) => name !== value);
   if (MACHINE_KEYS.includes(value)) return MACHINE_KEYS.filter((key) => key !== value);
   if (SUBJECTS.includes(value)) return SUBJECTS.filter((subject) => subject !== value);
+  const words = WORDS.find((list) => list.includes(value));
+  if (words) return words.filter((word) => word !== value);
   if (isReasonCode(value)) return REASONS.filter((reason) => reason !== value);
   if (/^[0-9a-f]{64}$/.test(value)) return ['ef'.repeat(32)];
   const ms = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
@@ -54,12 +77,19 @@ function signedAgain(event: Event, how: number): Event {
 function statedAgain(event: Event): Event {
   for (const role of ['control', 'executor'] as const) {
     const { [`${role}_key`]: key, [`${role}_signature`]: _, ...body } = event.body as Record<string, unknown>;
-    const name = MACHINES.find((one) => keyOf(one) === key);
+    const name = MACHINES[MACHINE_KEYS.indexOf(key as string)];
     if (name === undefined) continue;
-    const signer = signerOf(name, keyOf(name), seedOf(name));
-    return signFact(ORIGIN, role, { ...event, body } as never, signer);
+    return signFact(ORIGIN, role, { ...event, body } as never, signerNamed(name));
   }
   return event;
+}
+
+function signerNamed(name: string): OpenKey {
+  return SIGNERS.get(name) ?? signerFor(name);
+}
+
+function signerFor(name: string): OpenKey {
+  return signerOf(name, keyOf(name), seedOf(name));
 }
 
 /** Where a passkey signs, by a touch that may have been made elsewhere. */
@@ -78,11 +108,15 @@ function actedAgain(event: Event<SignedKind>, how: number): Event {
 
 function signedByName(event: Event<SignedKind>): Event<SignedKind> {
   const { signature: _, key: __, by: name, signed_at, ...facts } = event.body;
-  const signer = signerOf(name, keyOf(name), seedOf(name));
-  return signedAt(ORIGIN, event.kind, event.subject, facts as never, signer, new Date(signed_at));
+  return signedAt(ORIGIN, event.kind, event.subject, facts as never, signerNamed(name), new Date(signed_at));
 }
 
-/** A ledger that differs in one thing, chosen by four numbers. Half of the edits are signed again. */
+/** Whether these numbers choose an edit that is signed again with real keys: half of them do. */
+export function isSignedAgain([what, , , how]: readonly number[]): boolean {
+  return what! % 8 > 2 && how! % 5 > 0;
+}
+
+/** A ledger that differs in one thing, chosen by four numbers. */
 export function mutant(events: readonly Event[], [what, at, other, how]: readonly number[]): Event[] {
   const all = [...events];
   const i = at! % all.length;
@@ -100,14 +134,31 @@ export function mutant(events: readonly Event[], [what, at, other, how]: readonl
   }
 }
 
-function edited(event: Event, other: number, how: number): Event {
-  const members = Object.entries({ subject: event.subject, ...event.body }).filter(
+/** Every edit of one member, signed again with the real keys of those it says signed it; and the first one as it stands. */
+export function editsOf(event: Event): Event[] {
+  const changed = membersOf(event).flatMap(([name, value]) =>
+    otherValues(value).map((next) => withMember(event, name, next)),
+  );
+  return [...changed.map((one, n) => signedAgain(one, n)), ...changed.slice(0, 1)];
+}
+
+/** A signature of bytes alone is not edited: what it covers is. */
+function membersOf(event: Event): [string, unknown][] {
+  return Object.entries({ subject: event.subject, ...event.body }).filter(
     ([name, value]) => (name !== 'signature' || typeof value === 'object') && otherValues(value).length > 0,
   );
+}
+
+function withMember(event: Event, name: string, next: unknown): Event {
+  return (
+    name === 'subject' ? { ...event, subject: next } : { ...event, body: { ...event.body, [name]: next } }
+  ) as Event;
+}
+
+function edited(event: Event, other: number, how: number): Event {
+  const members = membersOf(event);
   const [name, value] = members[other % members.length] ?? ['subject', 'ada'];
   const values = otherValues(value);
-  const next = values[(how >> 1) % values.length] ?? 'eve';
-  const changed =
-    name === 'subject' ? { ...event, subject: next } : { ...event, body: { ...event.body, [name]: next } };
-  return how % 2 === 0 ? signedAgain(changed as Event, how >> 1) : (changed as Event);
+  const changed = withMember(event, name, values[(how >> 1) % values.length] ?? 'eve');
+  return how % 5 > 0 ? signedAgain(changed, how >> 1) : changed;
 }

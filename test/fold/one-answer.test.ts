@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../src/event/event.ts';
+import type { Body, Event } from '../../src/event/event.ts';
 import { objectsOf } from './judges.ts';
-import { KINDS, LEFT_OUT, lived } from './lived.ts';
+import { KINDS } from './kinds.ts';
+import { lived } from './lived.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
 import { proofOf } from './proofs.ts';
 
@@ -13,7 +14,7 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
 
   it('is one with every kind of event', () => {
     const kinds = new Set(lived().map(({ kind }) => kind));
-    expect(KINDS.filter((kind) => !kinds.has(kind))).toEqual(LEFT_OUT);
+    expect(KINDS.filter((kind) => !kinds.has(kind))).toEqual([]);
   });
 
   it.each([
@@ -40,6 +41,17 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
     const events = good.with(seq, { ...rest, body: { ...body, reason_code: 'POLICY_NO_PERMIT' } } as Event);
     for (const judge of [JUDGES.deepVerifiedWith, JUDGES.committed])
       expect(await judge(events, objectsOf(good))).toEqual({ seq, code: 'DECISION_MISMATCH' });
+  });
+
+  it('refuse an intent that was replaced by one that nobody proposed', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind }) => kind === 'intent.replaced');
+    const { replacement } = good[seq]!.body as Body<'intent.replaced'>;
+    const events = good.filter(({ subject }) => subject !== replacement);
+    for (const judge of Object.values(JUDGES))
+      expect(await judge(events, objectsOf(good))).toEqual({ seq: seq - 1, code: 'INTENT_NOT_FOUND' });
+    expect(await proofOf(good.slice(0, seq + 1), good[seq]!.subject)).toBeNull();
+    expect(await proofOf(events.slice(0, seq), good[seq]!.subject)).toBe('INTENT_NOT_FOUND');
   });
 
   it('give the same answer about a few ledgers that differ in one thing', () => expectOneAnswer(8));

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Event } from '../../src/event/event.ts';
+import { aimed } from './aimed.ts';
+import { codesOfFold } from './codes.ts';
 import {
   type Answer,
   adopted,
@@ -11,66 +13,130 @@ import {
   type Objects,
   objectsOf,
   rebuilt,
+  type Times,
 } from './judges.ts';
-import { KINDS, LEFT_OUT, lived } from './lived.ts';
-import { mutant } from './mutants.ts';
+import { KINDS } from './kinds.ts';
+import { lived } from './lived.ts';
+import { isSignedAgain, mutant } from './mutants.ts';
 import { intentsIn, isAboutIntent, isInProof, proofOf } from './proofs.ts';
+import { type Single, singlesOf } from './search.ts';
+import { UNREACHED } from './unreached.ts';
 
 /** Who has entries alone, and who has the objects that they name as well. */
-const WITHOUT_OBJECTS = { adopted, rebuilt };
+const WITHOUT_OBJECTS = { forgetting, adopted, rebuilt };
 const WITH_OBJECTS = { committed };
-export const JUDGES = { deepVerified, forgetting, deepVerifiedWith, ...WITHOUT_OBJECTS, ...WITH_OBJECTS };
+export const JUDGES = { deepVerified, deepVerifiedWith, ...WITHOUT_OBJECTS, ...WITH_OBJECTS };
 const OF_DECISIONS = ['DECISION_MISSING', 'DECISION_MISMATCH', 'DECISION_STALE'];
 
-/**
- * So many ledgers that differ from a good one in one thing: every judge refuses the same entry, or none does. Those who have the objects
- * may refuse an earlier entry than the others, for its decision and for nothing else.
- */
-export async function expectOneAnswer(count: number): Promise<void> {
-  const reached = new Map<string, number>();
-  const kinds = new Set<string>();
-  const good = lived();
-  const objects = objectsOf(good);
-  const judge = async (numbers: readonly number[]) => {
-    const events = mutant(good, numbers);
-    const answer = await answerOfAll(events, objects, numbers[1]!);
+/** What all judges refused: how often for each reason, and which kinds of events. */
+class Reached {
+  readonly codes = new Map<string, number>();
+  readonly kinds = new Set<string>();
+
+  add(events: readonly Event[], answer: Answer): void {
     const code = answer?.code ?? 'taken';
-    reached.set(code, (reached.get(code) ?? 0) + 1);
-    if (answer) kinds.add(events[answer.seq]!.kind);
-  };
-  const spared = () => KINDS.filter((kind) => !kinds.has(kind) && !LEFT_OUT.some((left) => left === kind));
-  const numbers = fc.array(fc.nat(), { minLength: 4, maxLength: 4 });
-  await fc.assert(fc.asyncProperty(numbers, judge), { numRuns: count });
-  // What is never refused is never judged: where chance has spared a kind, it is aimed at.
-  for (const kind of count >= FULL ? spared() : []) {
-    const at = good.findIndex((event) => event.kind === kind);
-    for (let n = 0; n < AIMED && !kinds.has(kind); n += 1) await judge([n, at, 31 * n + 7, n]);
+    this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
+    if (answer) this.kinds.add(events[answer.seq]!.kind);
   }
-  const codes = [...reached].sort(([, a], [, b]) => b - a).map(([code, times]) => `${code} ${times}`);
-  const left = spared();
-  console.info(`${count} ledgers: ${codes.join(', ')}`);
-  console.info(`refused kinds: all${left.length === 0 ? '' : ` but ${left.join(', ')}`}`);
-  if (count >= FULL) expect(left).toEqual([]);
+
+  print(what: string): void {
+    const codes = [...this.codes].sort(([, a], [, b]) => b - a).map(([code, times]) => `${code} ${times}`);
+    const left = KINDS.filter((kind) => !this.kinds.has(kind));
+    const kinds = left.length === 0 ? `all ${KINDS.length}` : `all but ${left.join(', ')}`;
+    console.info(`${what}: ${codes.join(', ')}\nrefused kinds: ${kinds}`);
+  }
 }
 
-/** From so many on every kind must have been refused. */
-const FULL = 2000;
-/** How often one kind is aimed at. */
-const AIMED = 100;
+/** So many ledgers that differ by chance from a good one in one thing: every judge refuses the same entry, or none does. */
+export async function expectOneAnswer(count: number): Promise<void> {
+  const reached = new Reached();
+  const good = lived();
+  const objects = objectsOf(good);
+  const numbers = fc.array(fc.nat(), { minLength: 4, maxLength: 4 });
+  let again = 0;
+  const judge = async (chosen: readonly number[]) => {
+    if (isSignedAgain(chosen)) again += 1;
+    const events = mutant(good, chosen);
+    reached.add(events, await answerOfAll({ events, objects }, chosen[1]!));
+  };
+  await fc.assert(fc.asyncProperty(numbers, judge), { numRuns: count });
+  reached.print(`${count} ledgers by chance, ${again} of them edited and signed again with real keys`);
+}
 
-/** What the judges who have everything say. All others say the same. */
-async function answerOfAll(events: readonly Event[], objects: Objects, any: number): Promise<Answer> {
-  const bare = await deepVerified(events);
-  const answer = await deepVerifiedWith(events, objects);
-  expect(await forgetting(events)).toEqual(bare);
-  for (const [name, judge] of Object.entries(WITHOUT_OBJECTS)) expectSame(name, await judge(events), bare);
-  for (const [name, judge] of Object.entries(WITH_OBJECTS))
-    expectSame(name, await judge(events, objects), answer);
+/**
+ * One ledger at least that is refused at an entry of each kind, and one for each code that the source of the fold has: every judge
+ * refuses the same entry. `all` takes every pair of kind and code that a single change leads to, and not only as many as are needed.
+ */
+export async function expectEachRefused({ all }: { readonly all: boolean }): Promise<void> {
+  const reached = new Reached();
+  const good = lived();
+  const objects = objectsOf(good);
+  const singles = singlesOf(good, objects);
+  for (const { kind, code, events } of all ? singles : enough(singles)) {
+    const answer = await answerOfAll({ events, objects }, 0);
+    expect({ code: answer?.code, kind: events[answer?.seq ?? 0]!.kind }).toEqual({ code, kind });
+    reached.add(events, answer);
+  }
+  for (const { code, events, times } of aimed()) {
+    const answer = await answerOfAll({ events, objects: objectsOf(events), ...(times && { times }) }, 0);
+    expect(answer).toEqual({ code, seq: events.length - 1 });
+    reached.add(events, answer);
+  }
+  reached.print(`${all ? 'every' : 'each'} refusal by aim`);
+  const codes = codesOfFold();
+  const unreached = codes.filter((code) => !reached.codes.has(code));
+  expect(unreached).toEqual(Object.keys(UNREACHED).sort());
+  expect([...reached.codes.keys()].filter((code) => !codes.some((one) => one === code))).toEqual([]);
+  console.info(`reached codes: ${reached.codes.size} of ${codes.length}`);
+  for (const [code, why] of Object.entries(UNREACHED)) console.info(`not reached: ${code}, ${why}`);
+  expect(KINDS.filter((kind) => !reached.kinds.has(kind))).toEqual([]);
+}
+
+/** The shortest for each code, and then for each kind that has none yet: rather for what it means than for its form. */
+function enough(singles: readonly Single[]): Single[] {
+  const chosen = new Map<string, Single>();
+  const kinds = new Set<string>();
+  const byMeaning = (one: Single) => Number(OF_FORM.has(one.code));
+  for (const one of singles) if (!chosen.has(one.code)) chosen.set(one.code, one);
+  for (const { kind } of chosen.values()) kinds.add(kind);
+  const others = singles
+    .toSorted((a, b) => byMeaning(a) - byMeaning(b))
+    .filter(({ kind }) => !kinds.has(kind) && kinds.add(kind));
+  return [...chosen.values(), ...others];
+}
+
+const OF_FORM: ReadonlySet<string> = new Set([
+  'LEDGER_BROKEN',
+  'SHAPE_INVALID',
+  'SIGNATURE_INVALID',
+  'CLAIM_TAKEN',
+  'TRANSITION_ILLEGAL',
+]);
+
+interface Told {
+  readonly events: readonly Event[];
+  readonly objects: Objects;
+  readonly times?: Times;
+}
+
+/**
+ * What the judges who have everything say. All others say the same. Those who have the objects may refuse an earlier entry than the others,
+ * for its decision and for nothing else.
+ */
+async function answerOfAll({ events, objects, times }: Told, any: number): Promise<Answer> {
+  const bare = await deepVerified(events, objects, times);
+  const answer = await deepVerifiedWith(events, objects, times);
+  for (const [name, judge] of Object.entries(WITHOUT_OBJECTS))
+    expectSame(name, await judge(events, objects, times), bare);
+  for (const [name, judge] of Object.entries(WITH_OBJECTS)) {
+    const found = await judge(events, objects, times);
+    if (!isOfTheStore(found, events)) expectSame(name, found, answer);
+  }
   if (answer?.seq !== bare?.seq) {
     expect(OF_DECISIONS).toContain(answer?.code);
     expect(answer!.seq).toBeLessThan(bare?.seq ?? Number.POSITIVE_INFINITY);
   }
-  await expectSameProof(events, bare, any);
+  await expectSameProof(events, bare, any, times);
   return answer;
 }
 
@@ -78,13 +144,18 @@ function expectSame(name: string, found: Answer, expected: Answer): void {
   expect({ name, seq: found?.seq ?? null }).toEqual({ name, seq: expected?.seq ?? null });
 }
 
+/** Whether the bytes that an entry removes are there, only a store can say: a ledger has no bytes. */
+function isOfTheStore(found: Answer, events: readonly Event[]): boolean {
+  return found?.code === 'OBJECT_MISSING' && /^object\./.test(events[found.seq]!.kind);
+}
+
 /**
  * What a proof cannot know: how many capabilities its proposer was issued, who may have signed nothing, where the conversation stands
- * that it was dispatched for, which ids other stories took, and what the intent asks for that replaced it.
+ * that it was dispatched for, which ids other stories took, and how many humans there are whom it does not show.
  */
 const isOfTheWhole = (code: string, { kind }: Event) =>
   code === 'CLAIM_TAKEN' ||
-  (kind === 'intent.replaced' && (code === 'INTENT_NOT_FOUND' || code === 'TRANSITION_ILLEGAL')) ||
+  code === 'LAST_HUMAN' ||
   (kind === 'capability.issued' && (code === 'DECISION_STALE' || code === 'PRINCIPAL_UNKNOWN')) ||
   (kind === 'execution.claimed' && /^(AGENT|SIMULATION|DISPATCH)_/.test(code));
 
@@ -92,11 +163,16 @@ const isOfTheWhole = (code: string, { kind }: Event) =>
  * A proof has the entries about one intent and those that they rest on. What the whole ledger takes, a proof of it takes; and an entry that
  * the whole ledger refuses, a proof that holds it refuses.
  */
-async function expectSameProof(events: readonly Event[], answer: Answer, any: number): Promise<void> {
+async function expectSameProof(
+  events: readonly Event[],
+  answer: Answer,
+  any: number,
+  times?: Times,
+): Promise<void> {
   const good = answer ? events.slice(0, answer.seq) : events;
   const intents = intentsIn(good);
   const intent_id = intents[any % intents.length];
-  if (intent_id !== undefined) expect(await proofOf(good, intent_id)).toBeNull();
+  if (intent_id !== undefined) expect(await proofOf(good, intent_id, times)).toBeNull();
   if (!answer) return;
   const upTo = events.slice(0, answer.seq + 1);
   const last = upTo.at(-1)!;
@@ -104,7 +180,7 @@ async function expectSameProof(events: readonly Event[], answer: Answer, any: nu
   const about = isAboutIntent(last) ? last.subject : intent_id;
   if (about === undefined || !isInProof(last, about)) return;
   const { code } = answer;
-  expect({ code, kind: last.kind, is_refused: (await proofOf(upTo, about)) !== null }).toEqual({
+  expect({ code, kind: last.kind, is_refused: (await proofOf(upTo, about, times)) !== null }).toEqual({
     code,
     kind: last.kind,
     is_refused: true,

@@ -7,7 +7,7 @@ import { verifierKey } from '../../src/ledger/note.ts';
 import { makeBundle } from '../../src/ledger/prove.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { keyOf, ORIGIN, seedOf } from '../store/facts.ts';
-import { sealed } from './judges.ts';
+import { sealed, type Times } from './judges.ts';
 
 /** What every story rests on: people, their credentials and roles, delegations, and the system. */
 const OF_ALL = /^(system|key|credential|role|control_key|executor|policy|head|clock|delegation)\./;
@@ -23,13 +23,27 @@ export function intentsIn(events: readonly Event[]): string[] {
 export const isInProof = ({ kind, subject }: Event, intent_id: string) =>
   subject === intent_id || OF_ALL.test(kind);
 
+/** As `prove` chooses them: what replaced the intent is in its proof with its proposal, which may have come at any time before. */
+function inProof(events: readonly Event[], intent_id: string): (event: Event) => boolean {
+  const replacements = events.flatMap(({ kind, subject, body }) =>
+    kind === 'intent.replaced' && subject === intent_id ? [body.replacement] : [],
+  );
+  return (event) =>
+    isInProof(event, intent_id) || (event.kind === 'intent.proposed' && replacements.includes(event.subject));
+}
+
 /** What the verifier of a proof of this intent says, made by one who has the ledger key: a reason code, or null. */
-export async function proofOf(events: readonly Event[], intent_id: string): Promise<string | null> {
+export async function proofOf(
+  events: readonly Event[],
+  intent_id: string,
+  times?: Times,
+): Promise<string | null> {
   const key = verifierKey(ORIGIN, keyOf('ledger'));
-  const ledger = sealed(events);
+  const ledger = sealed(events, times);
   const tree = ledger.reduce((grown, { hash }) => append(grown, hash), EMPTY_TREE);
   const head = signHead({ origin: ORIGIN, size: tree.size, root: rootOf(tree) }, seedOf('ledger'));
-  const entries = ledger.filter((_, i) => isInProof(events[i]!, intent_id));
+  const isWanted = inProof(events, intent_id);
+  const entries = ledger.filter((_, i) => isWanted(events[i]!));
   const batches = async function* (): AsyncGenerator<readonly SealedEntry[]> {
     yield ledger;
   };

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import type { Request } from '../../src/keyturn.ts';
+import { Keyturn, type Request } from '../../src/keyturn.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { type Project, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -47,6 +47,17 @@ describe('a human edits a proposal', () => {
     expect((await kinds(p, intent_id)).slice(0, 2)).toEqual(['intent.proposed', 'intent.replaced']);
     await p.keyturn.ledger.verify({ deep: true });
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+  });
+
+  it('and the proof of the first one shows what was proposed in its place', async () => {
+    const p = await authority();
+    const { intent_id } = await drafted(p);
+    const made = await edit(p, { intent_id, ...word('bye') });
+    const { bundle } = await p.keyturn.ledger.prove({ intent_id, with_objects: true });
+    const { key } = await p.keyturn.ledger.head();
+    const { entries } = Keyturn.verifyProof(Buffer.from(bundle), { key });
+    const about = entries.filter(({ subject }) => subject === made.intent_id).map(({ kind }) => kind);
+    expect(about).toEqual(['intent.proposed']);
   });
 
   it('and who waits for the first one is told of the other', async () => {

@@ -1,0 +1,264 @@
+import type { Body, Event } from '../../src/event/event.ts';
+import { limits } from '../../src/limits.ts';
+import type { ReasonCode } from '../../src/refusal.ts';
+import { accessed, confirmed, moved, planned, received, STEP, step } from '../gate/agent-story.ts';
+import { FLAGS, signedBy as madeBy, touched } from '../identity/authenticator.ts';
+import { asked, changed, dispatchOf, type Goal, goal, of } from '../store/agent-facts.ts';
+import { added, type Held, heldKey, heldPasskey, signedWith } from '../store/credential-facts.ts';
+import { decisionFor } from '../store/decisions.ts';
+import {
+  act,
+  claimed,
+  DIGEST,
+  delegation,
+  denied,
+  frozen,
+  granted,
+  issued,
+  issuedUnder,
+  ORIGIN,
+  ordered,
+  POLICY,
+  proposed,
+  replacedBy,
+  revoked,
+  signedBy,
+  stated,
+  tokenAdded,
+} from '../store/facts.ts';
+import { governance, NOON } from '../store/place.ts';
+import type { Times } from './judges.ts';
+import { id, PHONE, planRun, TOUCHED, timeOf } from './lived.ts';
+
+/** A ledger whose last entry is refused for this reason, and when each entry was written, where that is not one second apart. */
+export interface Aimed {
+  readonly code: ReasonCode;
+  readonly events: readonly Event[];
+  readonly times?: Times;
+}
+
+/** What no single edit of the one ledger leads to: it takes several entries that belong together. */
+export function aimed(): Aimed[] {
+  return [...ofRuns(), ...ofTimes(), ...ofClocks(), ...ofPeople(), ...ofConversations(), ...ofTouches()];
+}
+
+const [A, B] = [id(1), id(2)];
+const by = (name: string) => ({ approvers: [{ name, roles: [] }] });
+const begins = () => governance('ada', 'bo');
+const approves = () => [proposed(A), granted(A, 'bo')];
+/** The time of the entry that comes so many places after these. */
+const timeAfter = (events: readonly Event[], places = 0) => timeOf(events.length + places);
+
+function ofRuns(): Aimed[] {
+  const ready = [...begins(), ...approves()];
+  const run = planRun(A, B, 1);
+  const upTo = (kind: Event['kind']) => run.slice(0, run.findIndex((one) => one.kind === kind) + 1);
+  const stuck = { execution_id: B, round: 1, result: 'stuck', report: DIGEST } as const;
+  const stops = act('execution.stopped', A, { execution_id: B, reason: 'once more' }, 'ada');
+  const expires = { execution_id: B, bytes: 1, gives_up_undo: false, reason: 'once more' };
+  const other = { replaces: A, proposer: 'ada', proposer_kind: 'human', ...signedBy('ada') } as const;
+  return [
+    { code: 'FROZEN', events: [...ready, frozen('ada'), ordered(A, 'ada', by('bo'))] },
+    { code: 'FROZEN_ALREADY', events: [...begins(), frozen('ada'), frozen('bo')] },
+    {
+      code: 'CAPABILITY_WRONG_AUDIENCE',
+      events: [
+        ...ready,
+        ...issued(A, 'ada', { ...by('bo'), audience: `${ORIGIN}/elsewhere` }),
+        claimed(A, B),
+      ],
+    },
+    {
+      code: 'CAPABILITY_TOO_MANY',
+      events: [
+        ...ready,
+        ...Array.from({ length: limits.outstanding_capabilities + 1 }, (_, n) =>
+          ordered(A, 'ada', { ...by('bo'), order_id: id(50 + n) }),
+        ),
+      ],
+    },
+    { code: 'EDIT_NOT_DUE', events: [...ready, proposed(B, other), replacedBy(A, B, 'ada')] },
+    { code: 'RUN_STOPPED', events: [...begins(), ...upTo('execution.stopped'), stops] },
+    { code: 'BACKUPS_EXPIRED', events: [...begins(), ...run, act('backups.expired', A, expires, 'bo')] },
+    {
+      code: 'ROLLBACK_STUCK',
+      events: [
+        ...begins(),
+        ...upTo('rollback.claimed'),
+        stated({ kind: 'rollback.finished', subject: A, body: stuck }),
+        ordered(A, 'ada', { ...by('bo'), order_id: B }),
+      ],
+    },
+  ];
+}
+
+/** What was good and has ended. */
+function ofTimes(): Aimed[] {
+  const ready = [...begins(), ...approves()];
+  const late = { scope: 'system', name: '', reason: 'late', deadline: NOON };
+  const ends = { ...by('bo'), expires_at: timeAfter(ready, 2) };
+  return [
+    { code: 'ACT_LATE', events: [...begins(), act('system.frozen', 'system', late, 'ada')] },
+    {
+      code: 'APPROVAL_EXPIRED',
+      events: [...begins(), proposed(A), approvedUntil(timeAfter(begins(), 2)), ordered(A, 'ada', by('bo'))],
+    },
+    {
+      code: 'INTENT_EXPIRED',
+      events: [
+        ...begins(),
+        proposed(A, { expires_at: timeAfter(begins(), 2) }),
+        granted(A, 'bo'),
+        ordered(A, 'ada', { ...by('bo'), expires_at: timeAfter(begins(), 2) }),
+      ],
+    },
+    { code: 'CAPABILITY_EXPIRED', events: [...ready, ...issued(A, 'ada', ends), claimed(A, B)] },
+    {
+      code: 'ORDER_LAPSED',
+      events: [
+        ...ready,
+        ordered(A, 'ada', { ...by('bo'), lapses_at: timeAfter(ready, 1) }),
+        issuedUnder(A, by('bo')),
+      ],
+    },
+    {
+      code: 'DELEGATION_EXPIRED',
+      events: [...begins(), delegation(B, 'ada', 'planner', { expires_at: NOON })],
+    },
+  ];
+}
+
+function approvedUntil(expires_at: string): Event {
+  const decision = decisionFor({ kind: 'approval.granted', subject: A, by: 'bo', policy: POLICY });
+  const facts = { hash: DIGEST, effect_digest: DIGEST, decision, account: null, expires_at };
+  return act('approval.granted', A, facts, 'bo');
+}
+
+/** The clock was a minute fast, and a human set it right. */
+function ofClocks(): Aimed[] {
+  const fast =
+    (from: number, to: number): Times =>
+    (seq) =>
+      timeOf(seq >= from && seq < to ? seq + 60 : seq);
+  const set = (seq: number) =>
+    act('clock.accepted', 'system', { seq, now: timeOf(seq), reason: 'fast' }, 'bo');
+  const n = begins().length;
+  return [
+    {
+      code: 'MADE_IN_FUTURE',
+      events: [...begins(), ...approves(), set(n + 2), ordered(A, 'ada', by('bo'))],
+      times: fast(n, n + 2),
+    },
+    {
+      code: 'CAPABILITY_NOT_YET',
+      events: [...begins(), ...approves(), ...issued(A, 'ada', by('bo')), set(n + 4), claimed(A, B)],
+      times: fast(n + 2, n + 4),
+    },
+  ];
+}
+
+function ofPeople(): Aimed[] {
+  const keys = Array.from({ length: limits.credentials }, (_, n) => added('ada', heldKey(`ada-${n}`)));
+  const tokens = Array.from({ length: limits.tokens + 1 }, (_, n) =>
+    tokenAdded('planner', id(60 + n), 'ada'),
+  );
+  return [
+    { code: 'LAST_HUMAN', events: [...governance('ada'), proposed(A), revoked('ada', 'ada')] },
+    { code: 'CREDENTIAL_TOO_MANY', events: [...begins(), proposed(A), ...keys] },
+    { code: 'TOKEN_TOO_MANY', events: [...begins(), proposed(A), ...tokens] },
+  ];
+}
+
+function ofConversations(): Aimed[] {
+  const [one, other] = [goal('goal-1'), goal('goal-2')].map((each) => ({ ...each, intent_id: A })) as [
+    Goal,
+    Goal,
+  ];
+  const active = [...begins(), changed('Draft'), changed('Active')];
+  const users = Array.from({ length: limits.intake_users + 1 }, (_, n) => asked(`user-${n}`));
+  return [
+    {
+      code: 'ACCESS_AP_REQUIRED',
+      events: [...active, ...talk(one, { outcome: 'AP_REQUIRED', intent_id: B }), dispatchOf(one)],
+    },
+    {
+      code: 'ACCESS_SCOPE_VIOLATION',
+      events: [...active, ...talk(one, { outcome: 'DENY' }), dispatchOf(one)],
+    },
+    { code: 'USER_IS_AGENT', events: [...active, ...talk(one, { user_id: 'planner' }), dispatchOf(one)] },
+    {
+      code: 'IDEMPOTENCY_VIOLATION',
+      events: [...active, ...talk(one, {}), dispatchOf(one), ...talk(other, {}), dispatchOf(other)],
+    },
+    { code: 'INTAKE_LIMITED', events: [...begins(), ...users] },
+  ];
+}
+
+/** From the question to the moment before the dispatch. */
+function talk(one: Goal, access: Partial<Body<'agent.access'>>): Event[] {
+  return [
+    received({ user_id: access.user_id ?? 'mia' }),
+    planned({ steps: [step(one.step_id)] }),
+    moved(STEP, 'PENDING', 'WAITING_CONFIRM'),
+    moved(null, 'CREATED', 'WAITING_CONFIRM'),
+    confirmed('YES'),
+    moved(STEP, 'WAITING_CONFIRM', 'READY'),
+    accessed(access.outcome ?? 'ALLOW', access),
+    moved(null, 'WAITING_CONFIRM', 'READY'),
+    moved(null, 'READY', 'IN_PROGRESS'),
+  ].map((event) => of(one, event));
+}
+
+/** A real passkey signs what no browser would have it sign. */
+function ofTouches(): Aimed[] {
+  const told = (code: ReasonCode, held: Held): Aimed => ({
+    code,
+    events: [...begins(), added('ada', TOUCHED), proposed(A), signedWith(denied(A, 'ada'), held)],
+  });
+  const nested = `${'['.repeat(limits.json_depth + 1)}${']'.repeat(limits.json_depth + 1)}`;
+  return [
+    told('PASSKEY_UNVERIFIED', heldPasskey(PHONE, { flags: FLAGS.UP })),
+    told(
+      'INPUT_NOT_UTF8',
+      saying(() => Buffer.alloc(8, 0xff)),
+    ),
+    told(
+      'JSON_MALFORMED',
+      saying(() => '{"type":'),
+    ),
+    told(
+      'JSON_TOO_DEEP',
+      saying(() => nested),
+    ),
+    told(
+      'JSON_BAD_NUMBER',
+      saying(() => '{"n":1e999}'),
+    ),
+    told(
+      'JSON_BAD_STRING',
+      saying(() => '{"s":"\\u0000"}'),
+    ),
+    told(
+      'JSON_NOT_PLAIN',
+      saying(() => '{"__proto__":1}'),
+    ),
+    told(
+      'JSON_DUPLICATE_KEY',
+      saying((text) => text.replace('{', '{"type":"webauthn.get",')),
+    ),
+  ];
+}
+
+/** The client data of this touch is something else, and is signed as that. */
+function saying(other: (client_data: string) => string | Buffer): Held {
+  return {
+    credential: PHONE.credential,
+    prove: (statement) => {
+      const touch = touched(Buffer.from(statement).toString());
+      return madeBy(PHONE.key, {
+        ...touch,
+        client_data: Buffer.from(other(touch.client_data.toString()) as string),
+      });
+    },
+  };
+}
