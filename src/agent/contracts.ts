@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
 import { capture } from '../event/execution.ts';
@@ -168,7 +168,7 @@ function contract<T>(what: string, schema: z.ZodType<T>) {
   return {
     check,
     seal(value: T): Sealed<T> {
-      const bytes = canonicalBytes(check(value));
+      const bytes = canonicalBytesOfParsed(check(value));
       return { value, bytes, digest: sha256(bytes) };
     },
     open: (bytes: Uint8Array): T => check(parseJson(bytes, bytes.length)),

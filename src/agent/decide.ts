@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { digest, name } from '../event/shape.ts';
 import { isReasonCode, type ReasonCode, refuse } from '../refusal.ts';
@@ -103,7 +103,7 @@ export function sealVerdict(
 ): SealedDecision {
   const verdict = decide(about.facts);
   const made: DispatchDecision = { format: 'keyturn-dispatch-decision/1', ...about, ...verdict };
-  const bytes = canonicalBytes(made);
+  const bytes = canonicalBytesOfParsed(made);
   return { record: made, verdict, bytes, digest: sha256(bytes) };
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes } from '../canonical/json.ts';
+import { canonicalBytes, canonicalBytesOfParsed } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -152,7 +152,7 @@ export function parsePacket(value: unknown): FinderPacket {
 
 /** The name of a packet in every later record: the SHA-256 of its canonical bytes. */
 export function packetRef(packet: FinderPacket): Digest {
-  return sha256(canonicalBytes(packet));
+  return sha256(canonicalBytesOfParsed(packet));
 }
 
 /** A packet that cannot be hashed cannot be referred to. */

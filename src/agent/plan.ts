@@ -1,5 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, type Json } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, type Json } from '../canonical/json.ts';
 import type { Body } from '../event/event.ts';
 import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
 import { checkedValues, filled, fingerprintOf, listOf, type Values } from './fields.ts';
@@ -153,7 +153,7 @@ export function idempotencyKey(correlation_id: string, step: AgentStep): Digest 
 }
 
 export function digestOf(value: Json): Digest {
-  return sha256(canonicalBytes(value));
+  return sha256(canonicalBytesOfParsed(value));
 }
 
 export type Refs = Body<'agent.moved'>['refs'];

@@ -1,6 +1,6 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { deepFrozen } from '../canonical/frozen.ts';
-import { canonicalBytes, canonicalText, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, canonicalTextOfParsed, parseJson } from '../canonical/json.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
 import { type Catalog, catalogOf, definitionDigest, type SimulationStatus } from './catalog.ts';
@@ -35,7 +35,7 @@ export async function snapshotNow(context: AgentContext): Promise<Snapshot> {
 
 /** Everything that a plan is made with. */
 export function artifactsOf(catalog: Digest, policies: Digest, registry: Digest): Uint8Array {
-  return canonicalBytes({
+  return canonicalBytesOfParsed({
     format: 'keyturn-artifacts/1',
     catalog,
     policies,
@@ -60,7 +60,7 @@ function catalogNow(context: AgentContext, registered: Snapshot['registered'], n
       return [id, statusOf(file, registered.get(id) ?? null, now)];
     }),
   );
-  const text = canonicalText(Object.fromEntries(statuses));
+  const text = canonicalTextOfParsed(Object.fromEntries(statuses));
   const same = files.size === before.size && [...files].every(([name, file]) => before.get(name) === file);
   if (!same || memory.catalog?.statuses !== text) {
     const definitions = [...files.values()].map(({ simulation }) => simulation);
@@ -88,7 +88,7 @@ function statusOf({ simulation, digest }: ParsedFile, known: Registered | null, 
 /** What the digest of a catalog covers. */
 function catalogBytes({ digest, simulations }: Catalog): Uint8Array {
   const lines = simulations.map((entry) => [entry.simulation.id, entry.status, entry.digest]);
-  const bytes = canonicalBytes({ format: 'keyturn-catalog/1', simulations: lines });
+  const bytes = canonicalBytesOfParsed({ format: 'keyturn-catalog/1', simulations: lines });
   if (sha256(bytes) !== digest) refuse('INTERNAL', 'The digest of the catalog is of something else.');
   return bytes;
 }

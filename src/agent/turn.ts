@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -73,9 +73,9 @@ export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Hea
     received: receivedEvent(said, packet, packet_ref, goal.digest, snapshot),
     objects: [
       ...snapshot.objects,
-      canonicalBytes(packet),
+      canonicalBytesOfParsed(packet),
       goal.bytes,
-      ...(found.context ? [canonicalBytes(found.context)] : []),
+      ...(found.context ? [canonicalBytesOfParsed(found.context)] : []),
     ],
   };
 }

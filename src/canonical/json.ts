@@ -1,26 +1,18 @@
-import canonicalizeUnguarded from 'canonicalize';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { isProxy, isUtf8 } from './primitive.ts';
+import { refuseDeepNesting, refuseDuplicateKeys } from './scan.ts';
 
 /** Plain JSON: the only values that are hashed, signed or stored. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
 /**
- * The RFC 8785 text of a plain JSON value. Strings and numbers are written there as JSON.stringify writes them, and an
- * object keeps its keys in the order they came in; so a copy with ordered keys is written in half the time the library
- * takes. Only keys that look like an index have an order of their own: those are the library's.
+ * The RFC 8785 text of a plain JSON value, written as it is looked at: each value is read once, so what is judged is what is written.
+ * Strings and numbers are those of JSON.stringify, and keys are ordered as JavaScript compares texts.
  */
 export function canonicalText(value: unknown): string {
-  guardPlain(value, 0);
-  return orderedText(value);
-}
-
-function orderedText(value: Json): string {
-  const found = { index: false };
-  const copy = orderedCopy(value, found);
-  return found.index ? (canonicalizeUnguarded(value) as string) : JSON.stringify(copy);
+  return plainText(value, 0);
 }
 
 /**
@@ -28,24 +20,74 @@ function orderedText(value: Json): string {
  * carry is looked at.
  */
 export function canonicalTextOfParsed(value: unknown): string {
-  guardParsed(value as Json, 0, true);
-  return orderedText(value as Json);
+  return parsedText(value, 0);
 }
 
-function orderedCopy(value: Json, found: { index: boolean }): Json {
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((one: Json) => orderedCopy(one, found));
-  const copy: Record<string, Json> = {};
-  for (const key of Object.keys(value).sort()) {
-    if (startsWithDigit(key)) found.index = true;
-    copy[key] = orderedCopy((value as JsonObject)[key]!, found);
+function plainText(value: unknown, depth: number): string {
+  if (typeof value !== 'object' || value === null) return scalarText(value);
+  requirePlainObject(value, depth);
+  if (Array.isArray(value)) {
+    requirePlainArray(value);
+    let text = '';
+    for (let i = 0; i < value.length; i++)
+      text += `${i === 0 ? '' : ','}${plainText(plainValue(value, String(i)), depth + 1)}`;
+    return `[${text}]`;
   }
-  return copy;
+  let text = '';
+  for (const key of ordered(plainKeys(value)))
+    text += `${text === '' ? '' : ','}${keyText(key)}:${plainText(plainValue(value, key), depth + 1)}`;
+  return `{${text}}`;
 }
 
-function startsWithDigit(key: string): boolean {
-  const first = key.charCodeAt(0);
-  return first >= 48 && first <= 57;
+function parsedText(value: unknown, depth: number): string {
+  if (typeof value !== 'object' || value === null) return scalarText(value);
+  if (depth >= limits.json_depth) refuse('JSON_TOO_DEEP');
+  let text = '';
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) text += `${i === 0 ? '' : ','}${parsedText(value[i], depth + 1)}`;
+    return `[${text}]`;
+  }
+  for (const key of ordered(Object.keys(value)))
+    text += `${text === '' ? '' : ','}${keyText(key)}:${parsedText((value as JsonObject)[key], depth + 1)}`;
+  return `{${text}}`;
+}
+
+function scalarText(value: unknown): string {
+  if (typeof value === 'string') return stringText(value);
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  if (typeof value !== 'number') return refuse('JSON_NOT_PLAIN', `A ${typeof value} is not JSON.`);
+  guardNumber(value);
+  return String(value);
+}
+
+/** What JSON writes otherwise than it is, or not at all. */
+const ODD = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+function stringText(text: string): string {
+  if (text.length <= limits.json_string_chars && !ODD.test(text)) return `"${text}"`;
+  guardString(text);
+  return JSON.stringify(text);
+}
+
+function keyText(key: string): string {
+  // Copied with `target[key] = value` it would become the prototype and be gone: read by one, unseen by the next.
+  if (key === '__proto__') refuse('JSON_NOT_PLAIN', 'An object has the key "__proto__".');
+  return stringText(key);
+}
+
+/** Most objects have few keys: for those this is several times faster than the sort of the platform. */
+const FEW_KEYS = 32;
+
+function ordered(keys: string[]): string[] {
+  if (keys.length > FEW_KEYS) return keys.sort();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!;
+    let at = i;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    keys[at] = key;
+  }
+  return keys;
 }
 
 /** Whether two values have the same canonical text, where both have one. */
@@ -65,17 +107,26 @@ export function canonicalBytes(value: unknown): Uint8Array {
   return Buffer.from(canonicalText(value), 'utf8');
 }
 
+/** Those of a value that this process has parsed, or made of parsed ones. */
+export function canonicalBytesOfParsed(value: unknown): Uint8Array {
+  return Buffer.from(canonicalTextOfParsed(value), 'utf8');
+}
+
 /** Refuses everything that JSON cannot say exactly. The attacker here is a value whose text is not its meaning. */
 export function guardPlain(value: unknown, depth = 0): asserts value is Json {
   if (value === null || typeof value === 'boolean') return;
   if (typeof value === 'string') return guardString(value);
   if (typeof value === 'number') return guardNumber(value);
   if (typeof value !== 'object') refuse('JSON_NOT_PLAIN', `A ${typeof value} is not JSON.`);
+  requirePlainObject(value, depth);
+  if (Array.isArray(value)) guardArray(value, depth);
+  else guardObject(value, depth);
+}
+
+function requirePlainObject(value: object, depth: number): void {
   if (depth >= limits.json_depth) refuse('JSON_TOO_DEEP');
   // A proxy may answer the guard and the writer differently.
   if (isProxy(value)) refuse('JSON_NOT_PLAIN', 'A proxy is not JSON.');
-  if (Array.isArray(value)) return guardArray(value, depth);
-  guardObject(value, depth);
 }
 
 function guardString(text: string): void {
@@ -93,12 +144,16 @@ function guardNumber(number: number): void {
 }
 
 function guardArray(array: readonly unknown[], depth: number): void {
+  requirePlainArray(array);
+  for (let i = 0; i < array.length; i++) guardPlain(plainValue(array, String(i)), depth + 1);
+}
+
+function requirePlainArray(array: readonly unknown[]): void {
   if (Object.getPrototypeOf(array) !== Array.prototype)
     refuse('JSON_NOT_PLAIN', 'An array has a foreign prototype.');
   // Every key counts, also a hidden one: the writer would call a hidden toJSON.
   if (Reflect.ownKeys(array).length !== array.length + 1)
     refuse('JSON_NOT_PLAIN', 'An array has holes or extra keys.');
-  for (let i = 0; i < array.length; i++) guardPlain(plainValue(array, String(i)), depth + 1);
 }
 
 /** The value of a key that holds one. A getter could give another value to the next reader. */
@@ -110,16 +165,20 @@ function plainValue(object: object, key: string): unknown {
 }
 
 function guardObject(object: object, depth: number): void {
+  for (const key of plainKeys(object)) {
+    keyText(key);
+    guardPlain(plainValue(object, key), depth + 1);
+  }
+}
+
+function plainKeys(object: object): string[] {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null)
     refuse('JSON_NOT_PLAIN', 'An object is not plain.');
-  for (const key of Reflect.ownKeys(object)) {
-    if (typeof key === 'symbol') refuse('JSON_NOT_PLAIN', 'An object has a symbol as a key.');
-    guardString(key);
-    // Copied with `target[key] = value` it would become the prototype and be gone: read by one, unseen by the next.
-    if (key === '__proto__') refuse('JSON_NOT_PLAIN', 'An object has the key "__proto__".');
-    guardPlain(plainValue(object, key), depth + 1);
-  }
+  const keys = Reflect.ownKeys(object);
+  if (keys.some((key) => typeof key === 'symbol'))
+    refuse('JSON_NOT_PLAIN', 'An object has a symbol as a key.');
+  return keys as string[];
 }
 
 /** Parses JSON from outside: UTF-8, bounded in size and depth, no duplicate keys, plain values only. */
@@ -131,7 +190,7 @@ export function parseJson(input: Uint8Array | string, max_bytes: number = limits
 export function parseCanonical(input: Uint8Array, max_bytes: number = limits.json_bytes): Json | undefined {
   const text = textOf(input, max_bytes);
   const { value, is_kept } = parseText(text);
-  const is_canonical = (is_kept && isOrdered(value)) || orderedText(value) === text;
+  const is_canonical = (is_kept && isOrdered(value)) || parsedText(value, 0) === text;
   return is_canonical ? value : undefined;
 }
 
@@ -199,64 +258,6 @@ export function decodeUtf8(bytes: Uint8Array, max_bytes: number): string {
   if (bytes.length > max_bytes) refuse('INPUT_TOO_LARGE', `The input has ${bytes.length} bytes.`);
   if (!isUtf8(bytes)) refuse('INPUT_NOT_UTF8');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-}
-
-/** Looks at brackets outside strings, where the parser gave up. */
-function refuseDeepNesting(text: string): void {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === QUOTE) i = endOfString(text, i);
-    else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > limits.json_depth) refuse('JSON_TOO_DEEP');
-    } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
-  }
-}
-
-/** JSON.parse keeps the last of two equal keys in silence. The text is known to be valid JSON here. */
-function refuseDuplicateKeys(text: string): void {
-  const objects: (Set<string> | null)[] = [];
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === OPEN_BRACE) objects.push(new Set());
-    else if (c === OPEN_BRACKET) objects.push(null);
-    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) objects.pop();
-    else if (c === QUOTE) {
-      const end = endOfString(text, i);
-      const keys = objects.at(-1);
-      if (keys && isFollowedByColon(text, end + 1)) {
-        const key = JSON.parse(text.slice(i, end + 1)) as string;
-        if (keys.has(key))
-          refuse('JSON_DUPLICATE_KEY', `The key ${JSON.stringify(key.slice(0, 80))} appears twice.`);
-        keys.add(key);
-      }
-      i = end;
-    }
-  }
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const COLON = 58;
-
-function endOfString(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === BACKSLASH) i += 1;
-    else if (c === QUOTE) return i;
-  }
-  return text.length;
-}
-
-function isFollowedByColon(text: string, from: number): boolean {
-  let i = from;
-  while (' \t\r\n'.includes(text.charAt(i)) && i < text.length) i += 1;
-  return text.charCodeAt(i) === COLON;
 }
 
 /** Whether a byte goes on with a character that began before it. */

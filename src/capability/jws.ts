@@ -1,5 +1,5 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
-import { canonicalBytes, type JsonObject, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, type JsonObject, parseJson } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
 import { capabilityLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -20,7 +20,7 @@ export interface Jws {
 
 export function signJws(typ: JwsType, kid: string, payload: JsonObject, key: KeyObject): string {
   const header = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ, kid })).toString('base64url');
-  const signed = `${header}.${Buffer.from(canonicalBytes(payload)).toString('base64url')}`;
+  const signed = `${header}.${Buffer.from(canonicalBytesOfParsed(payload)).toString('base64url')}`;
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 

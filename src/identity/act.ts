@@ -1,6 +1,6 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { privateKeyOf, publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
-import { canonicalBytes } from '../canonical/json.ts';
+import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { type Body, besideOf, type Event, type SignedKind } from '../event/event.ts';
 import type { ActSignature } from '../event/shape.ts';
 import { limits } from '../limits.ts';
@@ -128,7 +128,13 @@ function drawUp<K extends SignedKind>(
 export function statementOf(origin: string, kind: SignedKind, subject: string, body: object): Uint8Array {
   const beside = besideOf(kind);
   const seen = Object.entries(body).filter(([member]) => member !== 'signature' && !beside.includes(member));
-  return canonicalBytes({ format: 'keyturn-act/1', origin, kind, subject, body: Object.fromEntries(seen) });
+  return canonicalBytesOfParsed({
+    format: 'keyturn-act/1',
+    origin,
+    kind,
+    subject,
+    body: Object.fromEntries(seen),
+  });
 }
 
 /** Refuses an act whose proofs are not of the keys that it names. Whose keys those are, the fold asks. */
@@ -187,10 +193,10 @@ export interface Withdrawal {
 }
 
 export function withdrawalOf({ origin, intent_id, hash, reason }: Withdrawal): Uint8Array {
-  return canonicalBytes({ format: 'keyturn-withdrawal/1', origin, intent_id, hash, reason });
+  return canonicalBytesOfParsed({ format: 'keyturn-withdrawal/1', origin, intent_id, hash, reason });
 }
 
 /** What a proposer signs. */
 export function proposalOf(origin: string, hash: string): Uint8Array {
-  return canonicalBytes({ format: 'keyturn-proposal/1', origin, hash });
+  return canonicalBytesOfParsed({ format: 'keyturn-proposal/1', origin, hash });
 }

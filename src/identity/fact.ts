@@ -1,5 +1,5 @@
 import { publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
-import { canonicalBytes } from '../canonical/json.ts';
+import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { type Body, besideFact, type Event, type EventKind } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
 import type { OpenKey } from './act.ts';
@@ -61,5 +61,5 @@ function requireSigned(statement: Uint8Array, public_key: string, signature: str
 function statementOf(origin: string, role: Role, kind: EventKind, subject: string, body: object): Uint8Array {
   const beside = [`${role}_signature`, ...besideFact(kind)];
   const stated = Object.fromEntries(Object.entries(body).filter(([member]) => !beside.includes(member)));
-  return canonicalBytes({ format: 'keyturn-fact/1', origin, role, kind, subject, body: stated });
+  return canonicalBytesOfParsed({ format: 'keyturn-fact/1', origin, role, kind, subject, body: stated });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, guardPlain, type Json, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, guardPlain, type Json, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
 import { limits } from '../limits.ts';
@@ -170,7 +170,7 @@ export function freezeEnvelope(draft: EnvelopeDraft, options: FreezeOptions): Fr
     nonce,
   };
   requireLifetime(envelope, now);
-  const bytes = canonicalBytes(envelope);
+  const bytes = canonicalBytesOfParsed(envelope);
   const hash = sha256(bytes);
   if (draft.integrity_hash !== undefined && draft.integrity_hash !== hash) refuse('ENVELOPE_HASH_WRONG');
   return { envelope, bytes, hash };

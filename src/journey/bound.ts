@@ -1,6 +1,6 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import {
-  canonicalBytes,
+  canonicalBytesOfParsed,
   canonicalText,
   isSameJson,
   type Json,
@@ -46,7 +46,7 @@ export interface SealedBound {
 }
 
 export function sealBound(value: Bound): SealedBound {
-  const bytes = canonicalBytes(value as unknown as Json);
+  const bytes = canonicalBytesOfParsed(value as unknown as Json);
   return { value, bytes, digest: sha256(bytes) };
 }
 

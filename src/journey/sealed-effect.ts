@@ -1,5 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import type { Effect } from './derived.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Effect } from './derived.ts';
  * guessed back from the digest in the ledger once the bytes are erased.
  */
 export function sealEffect(effect: Effect, nonce: string): { bytes: Uint8Array; digest: Digest } {
-  const bytes = canonicalBytes({ effect, nonce });
+  const bytes = canonicalBytesOfParsed({ effect, nonce });
   return { bytes, digest: sha256(bytes) };
 }
 

@@ -1,5 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes } from '../canonical/json.ts';
+import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import type { Body } from '../event/event.ts';
 
 type Shown = Pick<Body<'order.given'>, 'order_id' | 'attempt' | 'hash' | 'effect_digest' | 'bounds'>;
@@ -13,5 +13,5 @@ export function seenOf(
   presented: Digest | null = null,
 ): Digest {
   const shown = { order_id, attempt, hash, effect_digest, bounds, presented };
-  return sha256(canonicalBytes({ format: 'keyturn-seen/1', ...shown }));
+  return sha256(canonicalBytesOfParsed({ format: 'keyturn-seen/1', ...shown }));
 }

@@ -1,5 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, guardPlain, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, guardPlain, parseJson } from '../canonical/json.ts';
 import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { canonicalScope, isScopeWithin, type ResourceScope } from '../capability/scope.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
@@ -121,7 +121,7 @@ export function sealBounds(
 ): { readonly digest: Digest; readonly bytes: Uint8Array } | null {
   const { scope: asked, tool_category: category, conditions: only_if = {} } = request;
   if (asked === undefined && category === undefined && Object.keys(only_if).length === 0) return null;
-  const bytes = canonicalBytes({ format: FORMAT, order_id, scope, tool_category, conditions });
+  const bytes = canonicalBytesOfParsed({ format: FORMAT, order_id, scope, tool_category, conditions });
   return { digest: sha256(bytes), bytes };
 }
 

@@ -1,4 +1,4 @@
-import { canonicalText, guardPlain, type Json } from '../canonical/json.ts';
+import { canonicalText, canonicalTextOfParsed, guardPlain, type Json } from '../canonical/json.ts';
 import { Recent } from '../canonical/recent.ts';
 import { limits } from '../limits.ts';
 import { type ArgumentTypes, argumentsAsked } from './arguments.ts';
@@ -62,7 +62,7 @@ function questionOf(request: PolicyRequest, reads: Names | null, types: Argument
     reads.has(name) ? value : kindOf(value),
   ]);
   const asked = argumentsAsked(request, types);
-  return canonicalText({ ...request, asked, context: Object.fromEntries(context) });
+  return canonicalTextOfParsed({ ...request, asked, context: Object.fromEntries(context) });
 }
 
 /** Cedar refuses a question of the wrong form, also where no policy reads it: the form is part of the question. */

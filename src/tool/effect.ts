@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, canonicalText, isSameJson, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, canonicalText, isSameJson, parseJson } from '../canonical/json.ts';
 import { createDigests, type Digests } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
 import { isRoot, userFor } from '../effect/user.ts';
@@ -129,7 +129,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     undo: tool.undo,
     undone_by: tool.undone_by ?? null,
     covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
-    definition_digest: sha256(canonicalBytes(tool.definition)),
+    definition_digest: sha256(canonicalBytesOfParsed(tool.definition)),
   };
   // Told at the proposal where it is certain who the tool runs as. Others are told before the run.
   if (isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
@@ -204,7 +204,7 @@ function limitsOf(tool: Tool): ToolEffect['limits'] {
 }
 
 export function effectBytes(effect: ToolEffect): Uint8Array {
-  return canonicalBytes(effect);
+  return canonicalBytesOfParsed(effect);
 }
 
 export function effectDigest(effect: ToolEffect): Digest {
