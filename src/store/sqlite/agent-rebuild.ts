@@ -120,7 +120,7 @@ function storedRows({ name, columns, key }: AgentTableShape) {
 
 /** SQLite takes the other columns from the row that has the greatest `seq`; an entry moves a plan or step once. */
 const NEWEST = `
-  SELECT ${CURRENT.repeats!.map((column) => (column === 'seq' ? 'max(seq)' : column)).join()}
+  SELECT ${CURRENT.repeats!.map((column, i) => `${column === 'seq' ? 'max(seq)' : column} AS ${CURRENT.columns[i]}`).join()}
   FROM main.${LEDGER.name} WHERE tenant_id = :tenant GROUP BY ${CURRENT.key.join()}`;
 const PRESENT = `SELECT ${CURRENT.columns.join()} FROM main.${CURRENT.name} WHERE tenant_id = :tenant`;
 const LABEL = `'${CURRENT.name} ' || plan_id || ' ' || step_id AS what`;
@@ -128,7 +128,18 @@ const CURRENT_DIFFERENCES = `
   SELECT ${LABEL} FROM (${PRESENT} EXCEPT ${NEWEST})
   UNION SELECT ${LABEL} FROM (${NEWEST} EXCEPT ${PRESENT}) LIMIT :most`;
 
+type Counted = Readonly<Record<'newest' | 'same' | 'present', number>>;
+
+/** Each newest row with the one of the present that is the same, found by its key. */
+const CURRENT_SAME = `
+  SELECT count(*) AS newest, count(present.seq) AS same,
+    (SELECT count(*) FROM main.${CURRENT.name} WHERE tenant_id = :tenant) AS present
+  FROM (${NEWEST}) AS newest LEFT JOIN main.${CURRENT.name} AS present
+    ON ${CURRENT.columns.map((column) => `present.${column} ${CURRENT.key.includes(column) ? '=' : 'IS'} newest.${column}`).join(' AND ')}`;
+
 function currentDifferences(db: Database, tenant: Tenant, most: number): string[] {
+  const { newest, same, present } = db.sql(CURRENT_SAME).get({ tenant: tenant.name }) as Counted;
+  if (newest === same && same === present) return [];
   const found = db.sql(CURRENT_DIFFERENCES).all({ tenant: tenant.name, most }) as { what: string }[];
   return found.map(({ what }) => what);
 }
