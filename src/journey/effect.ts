@@ -17,6 +17,13 @@ export function derive(
   return asked.kind === 'tool' ? deriveToolCall(context, asked, intent_id) : derivePlan(context, asked, true);
 }
 
+interface SameOptions {
+  /** What a look derived a moment ago. */
+  readonly earlier?: { readonly state: IntentState; readonly derived: Derived } | undefined;
+  /** The caller prepares the run from it at once. */
+  readonly is_prepared?: boolean;
+}
+
 /**
  * Derives the effect again from the world as it is now (registry, arguments, executable bytes, files) and refuses any
  * difference from what the hash covers. Checks 2 to 5 of 001, in their order.
@@ -25,7 +32,7 @@ export async function requireSameEffect(
   context: Context,
   state: IntentState,
   { envelope, effect }: Asked,
-  earlier?: { readonly state: IntentState; readonly derived: Derived },
+  { earlier, is_prepared = false }: SameOptions = {},
 ): Promise<Derived> {
   // The effect that was compared then is still the approved one, and would be derived again.
   if (earlier?.state.effect_digest === state.effect_digest && earlier.derived.isStillTrue?.())
@@ -33,7 +40,7 @@ export async function requireSameEffect(
   const call = callOf(envelope, state);
   const derived =
     call.kind === 'tool'
-      ? await deriveToolCall(context, call, state.intent_id)
+      ? await deriveToolCall(context, call, state.intent_id, is_prepared)
       : await derivePlan(context, call, false);
   derived.requireSame(effect);
   if (derived.approvals_needed > state.approvals_needed)
