@@ -85,16 +85,7 @@ describe('the package, installed', () => {
     );
     expect(packed.filter((path) => path.includes('.cache'))).toEqual([]);
     const licences = readFileSync(join(installed, 'dist/LICENSES.txt'), 'utf8');
-    for (const name of [
-      'commander',
-      'yaml',
-      'zod',
-      're2js',
-      'minisearch',
-      'diff',
-      'json-p3',
-      'jsonc-parser',
-    ])
+    for (const name of ['commander', 'yaml', 'zod', 're2js', 'minisearch', 'diff', 'json-p3', 'jsonc-parser'])
       expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, 'm'));
   });
 

@@ -15,7 +15,14 @@ export function derive(
   asked: EnvelopeDraft['effect'],
   intent_id: string | null,
 ): Promise<Derived> {
-  return deriveCall(context, asked, intent_id, true);
+  return deriveCall(context, asked, intent_id, { look: true });
+}
+
+interface SameOptions {
+  /** What a look derived a moment ago. */
+  readonly earlier?: { readonly state: IntentState; readonly derived: Derived } | undefined;
+  /** The caller prepares the run from it at once. */
+  readonly is_prepared?: boolean;
 }
 
 /**
@@ -26,13 +33,13 @@ export async function requireSameEffect(
   context: Context,
   state: IntentState,
   { envelope, effect }: Asked,
-  earlier?: { readonly state: IntentState; readonly derived: Derived },
+  { earlier, is_prepared = false }: SameOptions = {},
 ): Promise<Derived> {
   // The effect that was compared then is still the approved one, and would be derived again.
   if (earlier?.state.effect_digest === state.effect_digest && earlier.derived.isStillTrue?.())
     return earlier.derived;
   const call = callOf(envelope, state);
-  const derived = await deriveCall(context, call, state.intent_id, false);
+  const derived = await deriveCall(context, call, state.intent_id, { look: false, is_prepared });
   derived.requireSame(effect);
   if (derived.approvals_needed > state.approvals_needed)
     refuse('EFFECT_CHANGED', 'It needs more approvals than the ledger says.');
@@ -60,9 +67,9 @@ async function deriveCall(
   context: Context,
   call: EnvelopeDraft['effect'],
   intent_id: string | null,
-  look: boolean,
+  { look, is_prepared }: Pick<SameOptions, 'is_prepared'> & { readonly look: boolean },
 ): Promise<Derived> {
-  if (call.kind === 'tool') return deriveToolCall(context, call, intent_id);
+  if (call.kind === 'tool') return deriveToolCall(context, call, intent_id, is_prepared);
   return call.kind === 'mcp' ? deriveMcpCall(context, call) : derivePlan(context, call, look);
 }
 

@@ -82,7 +82,7 @@ export async function makeReady(
   const glass = recorded.issued.glass && (await glassHolds(context, { ...matter, system, now }, authorities));
   if (!glass) requireAllowed(ruling);
 
-  const derived = await requireSameEffect(context, state, asked, earlier);
+  const derived = await requireSameEffect(context, state, asked, { earlier, is_prepared: true });
   requireBounds(context, asked.envelope, derived.effect);
   const secrets = await context.secrets(secretsIn(derived.effect));
   const prepared = await derived.prepare(capability.held.claims.scope, secrets);

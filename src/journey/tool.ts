@@ -14,18 +14,23 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
-/** A tool call: the registry must be locked, the tool in it, the arguments valid, the executable there. */
+/**
+ * A tool call: the registry must be locked, the tool in it, the arguments valid, the executable there. Whether its user reaches
+ * everything is asked here, or by `prepare` where that follows at once.
+ */
 export async function deriveToolCall(
   context: Context,
   call: ToolCall,
   intent_id: string | null,
+  is_prepared = false,
 ): Promise<Derived> {
   const registry = context.registry();
   const tool = toolNamed(registry, call.tool);
   if (intent_id !== null) requireBindingAgrees(registry, intent_id, tool.name, call.arguments);
   const { root, digests } = context;
   const fixed = intent_id !== null && registry.bindings.has(intent_id);
-  const effect = deriveEffect({ registry, tool, arguments: call.arguments, fixed, root, digests });
+  const asked = { registry, tool, arguments: call.arguments, fixed, root, digests, is_prepared };
+  const effect = deriveEffect(asked);
   return {
     effect,
     registry_digest: registry.digest,

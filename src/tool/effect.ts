@@ -85,6 +85,8 @@ export interface EffectRequest {
   readonly root: string;
   /** Pass one to keep digests of large files from one derivation to the next. */
   readonly digests?: Digests;
+  /** A run is prepared from it at once, which asks whether its user reaches everything: then it is not asked here as well. */
+  readonly is_prepared?: boolean;
 }
 
 /** Derives the effect from the registry, the arguments and the files as they are now. */
@@ -138,7 +140,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     definition_digest: definitionDigest(tool),
   };
   // Told at the proposal where it is certain who the tool runs as. Others are told before the run.
-  if (isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
+  if (!request.is_prepared && isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
   return fixed;
 }
 
