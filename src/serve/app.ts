@@ -6,13 +6,14 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { answerAct } from './act.ts';
 import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
 import { bodyOf } from './body.ts';
-import { actorOf, COOKIE, callerIn, requireStill, type WebCaller, webFaceFor } from './caller.ts';
+import { actorOf, COOKIE, callerIn, cookieIn, requireStill, type WebCaller, webFaceFor } from './caller.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
+import { CALLBACK, type Login } from './login.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE, SCRIPT } from './page.ts';
 import { requestIn } from './query.ts';
@@ -27,6 +28,8 @@ export interface Door {
   readonly sessions: Sessions;
   readonly enrolments: Enrolments<Vouched>;
   readonly site: Site;
+  /** Null where nobody is sent to an identity provider. */
+  readonly login: Login | null;
   /** Only an account of this machine gets here, by a socket: it is whoever opens the link, and no browser. */
   readonly is_local: boolean;
   /** Why the service is not ready; none where it is. */
@@ -75,6 +78,11 @@ export function appOf(door: Door): Hono {
   at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
   at(['GET'], '/enter.js', () => respond(SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
   at(['POST'], '/v1/session', (request) => openSession(door, request));
+  if (door.login !== null) {
+    const { login } = door;
+    at(['GET'], '/v1/login', () => beginLogin(login, door));
+    at(['GET'], CALLBACK, (request) => finishLogin(login, door, request));
+  }
   at(['GET'], '/v1/events', async (request) => {
     const caller = await calling(door, request);
     const recheck = () => stillCalling(door, request, caller);
@@ -153,6 +161,31 @@ async function openSession({ sessions, site }: Door, request: Request): Promise<
   const { secret, page, expires_at } = sessions.open(link, bound);
   const answer = { expires_at, ...(page !== null && { page }) };
   return answerWith(session, answer, 200, { 'set-cookie': cookieFor(secret, site) });
+}
+
+const LOGIN_COOKIE = 'keyturn_login';
+
+async function beginLogin(login: Login, { site }: Door): Promise<Response> {
+  const { to, kept } = await login.begin();
+  // Lax: the browser comes back from a page of the provider.
+  const cookie = `${LOGIN_COOKIE}=${kept}; Path=${CALLBACK}; HttpOnly; SameSite=Lax; Max-Age=600`;
+  const secure = site.is_public ? '; Secure' : '';
+  return respond(null, 303, { location: to, 'set-cookie': `${cookie}${secure}` });
+}
+
+/** Whoever comes back gets a link like that of the terminal, for one session in their own name. */
+async function finishLogin(
+  login: Login,
+  { keyturn, sessions, site }: Door,
+  request: Request,
+): Promise<Response> {
+  const kept = cookieIn(request.headers.get('cookie') ?? '', LOGIN_COOKIE) ?? refuse('LOGIN_REFUSED');
+  const name = await login.finish(new URL(request.url).search, kept);
+  const { principals } = await keyturn.people.list();
+  const found = principals.find((one) => one.name === name);
+  if (found?.kind !== 'human' || found.status !== 'active')
+    refuse('LOGIN_REFUSED', 'No enrolled human is named for this account.');
+  return respond(null, 303, { location: `${site.origin}/#link=${sessions.link(name)}` });
 }
 
 function cookieFor(secret: string, { is_public }: Site): string {
