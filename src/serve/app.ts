@@ -19,7 +19,7 @@ import { PAGE, SCRIPT } from './page.ts';
 import { requestIn } from './query.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
-import { actsIn, drawTogether, finishTogether } from './together.ts';
+import { actsIn, drawTogether, finishTogether, TOGETHER_PATHS } from './together.ts';
 import type { Vouched } from './vouched.ts';
 import { waited, waitOf } from './wait.ts';
 
@@ -54,6 +54,10 @@ const health = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string())
 export function appOf(door: Door): Hono {
   const app = new Hono();
   const routes = routesOf();
+  const { keyturn, enrolments, site } = door;
+  const acts = actsIn(routes);
+  const steps = linkRoutes(enrolments);
+  const vouches = vouching({ keyturn, enrolments, acts, origin: site.origin });
   let described: object | undefined;
   const methods = new Map<string, readonly string[]>();
   const at = (
@@ -95,25 +99,23 @@ export function appOf(door: Door): Hono {
   });
   at(['GET'], '/openapi.json', async (request) => {
     await calling(door, request);
-    described ??= openApiOf(routes);
+    described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS]);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
   at(['GET'], '/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
   at(['GET'], '/enrol.js', () =>
     respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
-  for (const { path, answer } of linkRoutes(door.enrolments))
+  for (const { path, answer } of steps)
     at(['POST'], path, (request) => {
       requireOwnPage(request, door.site);
       return answer(request);
     });
-  const acts = actsIn(routes);
   const acting = async (request: Request) => {
     const caller = actorOf(await calling(door, request)) ?? refuse('NOT_FOR_AGENTS');
     return { caller, body: await bodyOf(request) };
   };
-  const { keyturn, enrolments, site } = door;
-  for (const { path, answer } of vouching({ keyturn, enrolments, acts, origin: site.origin }))
+  for (const { path, answer } of vouches)
     at(['POST'], path, async (request) => {
       const calls = await calling(door, request);
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
