@@ -63,6 +63,11 @@ export interface Options {
   readonly name?: string;
   readonly needs?: string;
   readonly olderThan?: string;
+  readonly oidcClaim?: string;
+  readonly oidcClient?: string;
+  readonly oidcIssuer?: string;
+  readonly oidcName?: readonly string[];
+  readonly oidcSecretFile?: string;
   readonly orderedBy?: string;
   readonly out?: string;
   readonly outcome?: string;
@@ -73,6 +78,7 @@ export interface Options {
   readonly plan?: string;
   readonly port?: string;
   readonly preview?: boolean;
+  readonly publicUrl?: string;
   readonly project?: string;
   readonly readableToo?: boolean;
   readonly reason?: string;

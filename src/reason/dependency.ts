@@ -165,6 +165,11 @@ export const dependencyReasons = {
     'No service of this project answers on this machine.',
     'Start `keyturn serve` in another terminal, then run the command again.',
   ],
+  LOGIN_UNAVAILABLE: [
+    4206,
+    'The identity provider does not answer, or not as one does.',
+    'Try again. If it stays so, look at the address that --oidc-issuer names.',
+  ],
   LEDGER_SET_BACK: [
     4220,
     'The ledger was set back after this was proposed: it may have run since, and no entry would say so.',

@@ -186,6 +186,11 @@ export const permissionReasons = {
     'A request with this signature came before, or it is too old.',
     'Sign each request by itself, with a new nonce, and send it at once.',
   ],
+  LOGIN_REFUSED: [
+    3207,
+    'The identity provider did not show an enrolled human.',
+    'Open /v1/login again, with the account of an enrolled human.',
+  ],
   AUDITOR_ACTS: [
     3210,
     'An auditor reads everything and acts on nothing.',

@@ -11,6 +11,7 @@ import {
   actorOf,
   COOKIE,
   callerIn,
+  cookieIn,
   quotaNameOf,
   requireStill,
   type WebCaller,
@@ -22,6 +23,7 @@ import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
+import { CALLBACK, type Login } from './login.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE } from './page.ts';
@@ -29,7 +31,7 @@ import { requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
-import { actsIn, drawTogether, finishTogether } from './together.ts';
+import { actsIn, drawTogether, finishTogether, TOGETHER_PATHS } from './together.ts';
 import type { Vouched } from './vouched.ts';
 import { waited, waitOf } from './wait.ts';
 
@@ -38,6 +40,8 @@ export interface Door {
   readonly sessions: Sessions;
   readonly enrolments: Enrolments<Vouched>;
   readonly site: Site;
+  /** Null where nobody is sent to an identity provider. */
+  readonly login: Login | null;
   /** Only an account of this machine gets here, by a socket: it is whoever opens the link, and no browser. */
   readonly is_local: boolean;
   /** The files of the console. */
@@ -68,6 +72,10 @@ const health = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string())
 export function appOf(door: Door): Hono {
   const app = new Hono();
   const routes = routesOf();
+  const { keyturn, enrolments, site } = door;
+  const acts = actsIn(routes);
+  const steps = linkRoutes(enrolments);
+  const vouches = vouching({ keyturn, enrolments, acts, origin: site.origin });
   let described: object | undefined;
   const methods = new Map<string, readonly string[]>();
   const at = (
@@ -93,6 +101,11 @@ export function appOf(door: Door): Hono {
     at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
   for (const asset of door.assets) at(['GET'], asset.path, () => answerAsset(asset));
   at(['POST'], '/v1/session', (request) => openSession(door, request));
+  if (door.login !== null) {
+    const { login } = door;
+    at(['GET'], '/v1/login', () => beginLogin(login, door));
+    at(['GET'], CALLBACK, (request) => finishLogin(login, door, request));
+  }
   at(['GET'], '/v1/events', async (request) => {
     const caller = await counted(door, request);
     const recheck = () => stillCalling(door, request, caller);
@@ -111,25 +124,23 @@ export function appOf(door: Door): Hono {
   });
   at(['GET'], '/openapi.json', async (request) => {
     await counted(door, request);
-    described ??= openApiOf(routes);
+    described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS]);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
   at(['GET'], '/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
   at(['GET'], '/enrol.js', () =>
     respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
-  for (const { path, answer } of linkRoutes(door.enrolments))
+  for (const { path, answer } of steps)
     at(['POST'], path, (request) => {
       requireOwnPage(request, door.site);
       return answer(request);
     });
-  const acts = actsIn(routes);
   const acting = async (request: Request) => {
     const caller = actorOf(await counted(door, request)) ?? refuse('NOT_FOR_AGENTS');
     return { caller, body: await bodyOf(request) };
   };
-  const { keyturn, enrolments, site } = door;
-  for (const { path, answer } of vouching({ keyturn, enrolments, acts, origin: site.origin }))
+  for (const { path, answer } of vouches)
     at(['POST'], path, async (request) => {
       const calls = await counted(door, request);
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
@@ -210,6 +221,31 @@ async function openSession({ sessions, site }: Door, request: Request): Promise<
   const { secret, page, expires_at } = sessions.open(link, bound);
   const answer = { expires_at, ...(page !== null && { page }) };
   return answerWith(session, answer, 200, { 'set-cookie': cookieFor(secret, site) });
+}
+
+const LOGIN_COOKIE = 'keyturn_login';
+
+async function beginLogin(login: Login, { site }: Door): Promise<Response> {
+  const { to, kept } = await login.begin();
+  // Lax: the browser comes back from a page of the provider.
+  const cookie = `${LOGIN_COOKIE}=${kept}; Path=${CALLBACK}; HttpOnly; SameSite=Lax; Max-Age=600`;
+  const secure = site.is_public ? '; Secure' : '';
+  return respond(null, 303, { location: to, 'set-cookie': `${cookie}${secure}` });
+}
+
+/** Whoever comes back gets a link like that of the terminal, for one session in their own name. */
+async function finishLogin(
+  login: Login,
+  { keyturn, sessions, site }: Door,
+  request: Request,
+): Promise<Response> {
+  const kept = cookieIn(request.headers.get('cookie') ?? '', LOGIN_COOKIE) ?? refuse('LOGIN_REFUSED');
+  const name = await login.finish(new URL(request.url).search, kept);
+  const { principals } = await keyturn.people.list();
+  const found = principals.find((one) => one.name === name);
+  if (found?.kind !== 'human' || found.status !== 'active')
+    refuse('LOGIN_REFUSED', 'No enrolled human is named for this account.');
+  return respond(null, 303, { location: `${site.origin}/#link=${sessions.link(name)}` });
 }
 
 function cookieFor(secret: string, { is_public }: Site): string {

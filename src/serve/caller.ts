@@ -85,12 +85,13 @@ async function signerOf(
   return { kind: known.kind, name: keyid, key };
 }
 
-function cookieIn(text: string): string | null {
+/** Null where it is not there, and where it is there twice: another page can add one. */
+export function cookieIn(text: string, name = COOKIE): string | null {
   const found = text
     .split(';')
     .map((one) => one.trim())
-    .filter((one) => one.startsWith(`${COOKIE}=`));
-  return found.length === 1 ? found[0]!.slice(COOKIE.length + 1) : null;
+    .filter((one) => one.startsWith(`${name}=`));
+  return found.length === 1 ? found[0]!.slice(name.length + 1) : null;
 }
 
 /** That an `Origin` is one of ours was asked before. */

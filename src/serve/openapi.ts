@@ -5,9 +5,12 @@ import type { Route } from './route.ts';
 import { REFUSED } from './status.ts';
 
 /** The description of the service, from the table of verbs. The schemas are those that requests and answers go through. */
-export function openApiOf(routes: readonly Route[]): object {
+export function openApiOf(routes: readonly Route[], others: readonly Described[] = []): object {
   const schemas: Record<string, unknown> = { problem: PROBLEM };
-  const paths = routes.map((route) => [route.path, pathOf(route, schemas)]);
+  const paths = [
+    ...routes.map((route) => [route.path, pathOf(route, schemas)]),
+    ...others.map((one) => [one.path, otherPath(one, schemas)]),
+  ];
   return {
     openapi: '3.1.0',
     info: { title: 'Keyturn', version: VERSION, description: ABOUT },
@@ -22,6 +25,29 @@ export function openApiOf(routes: readonly Route[]): object {
       },
     },
   };
+}
+
+/** A path that is no verb of the table. */
+export interface Described {
+  readonly path: string;
+  readonly about: string;
+  readonly input: z.ZodType;
+  /** Null where it is what the verb answers that is finished. */
+  readonly output: z.ZodType | null;
+  readonly status?: number;
+}
+
+function otherPath({ path, about, input, output, status = 200 }: Described, schemas: Schemas): object {
+  const [, , namespace, name] = path.split('/');
+  const answer = output === null ? {} : { content: content(output, 'output', schemas) };
+  const post = {
+    operationId: `${namespace}.${name}`,
+    summary: about,
+    tags: [namespace],
+    requestBody: { required: true, content: content(input, 'input', schemas) },
+    responses: { [status]: { description: 'The answer.', ...answer }, ...REFUSALS },
+  };
+  return { post };
 }
 
 const ABOUT =

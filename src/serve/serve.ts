@@ -9,6 +9,7 @@ import { consoleAssets } from './assets.ts';
 import { enrolmentsOf } from './enrolment.ts';
 import { siteOf } from './guard.ts';
 import { listenLocally } from './local.ts';
+import { type LoginOptions, loginBy } from './login.ts';
 import { measured } from './measured.ts';
 import { type Metrics, metricsOf } from './metrics.ts';
 import { callerQuotaOf } from './quota.ts';
@@ -25,12 +26,18 @@ export interface ServeRequest {
   readonly port?: number;
   /** The address that people and agents use, where a proxy with TLS stands before the service. */
   readonly public_url?: string;
+  /** The identity provider by which people open sessions. */
+  readonly login?: LoginOptions;
   /** How many tools run here at once; 0 for a service that runs none. */
   readonly most: number;
   /** How long runs and requests may take to end, once the signal came. */
   readonly grace_ms: number;
   readonly signal: AbortSignal;
-  readonly onListening: (at: { readonly address: string; readonly link: string }) => void;
+  readonly onListening: (at: {
+    readonly address: string;
+    readonly link: string;
+    readonly port: number;
+  }) => void;
   readonly tell?: (executed: Executed) => void;
 }
 
@@ -66,6 +73,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     sessions,
     site,
     enrolments: enrolmentsOf<Vouched>(site),
+    login: request.login ? loginBy(request.login, site) : null,
     is_local: false,
     assets,
     reasons,
@@ -83,7 +91,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const executing =
     most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);
   const address = site.origin;
-  request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
+  request.onListening({ address, port, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
@@ -220,6 +228,8 @@ export async function closed(server: Server, grace_ms: number): Promise<void> {
   });
   clearTimeout(late);
 }
+
+export { publicUrlOf } from './guard.ts';
 
 /** A port as it is typed. */
 export function portOf(text: string): number {

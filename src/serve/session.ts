@@ -28,18 +28,16 @@ interface Session {
 
 /** Sessions of people. They live in this process, and end with it. */
 export interface Sessions {
-  /** A secret that makes one session, once, within five minutes. */
-  link(): string;
-  /** `bound`: the session has a second secret. */
+  /** A secret that makes one session, once, within five minutes: of this human, or of whoever has it. */
+  link(name?: string): string;
+  /** `bound`: the session has a second secret. That of a named human always has. */
   open(link: string, bound: boolean): Opened;
-  /** For somebody who showed elsewhere who they are. Such a session has both secrets. */
-  openFor(name: string): Opened;
   /** Whose session it is now; undefined where it is none. */
   of(shown: SessionShown): Pick<Session, 'name'> | undefined;
 }
 
 export function sessionsOf(now: () => number = Date.now): Sessions {
-  const links = new Map<Digest, number>();
+  const links = new Map<Digest, { readonly until: number; readonly name: string | null }>();
   const sessions = new Map<Digest, Session>();
   const fresh = () => randomBytes(32).toString('base64url');
   const opened = (name: string | null, page: string | null): Opened => {
@@ -50,19 +48,20 @@ export function sessionsOf(now: () => number = Date.now): Sessions {
     return { secret, page, expires_at: new Date(until).toISOString() };
   };
   return {
-    link: () => {
+    link: (name) => {
       const link = fresh();
-      links.set(sha256(link), now() + LINK_MS);
+      for (const [key, { until }] of links) if (until <= now()) links.delete(key);
+      links.set(sha256(link), { until: now() + LINK_MS, name: name ?? null });
       return link;
     },
     open: (link, bound) => {
       const digest = sha256(link);
-      const until = links.get(digest);
+      const found = links.get(digest);
       links.delete(digest);
-      if (until === undefined || until <= now()) refuse('LINK_SPENT');
-      return opened(null, bound ? fresh() : null);
+      if (found === undefined || found.until <= now()) refuse('LINK_SPENT');
+      const { name } = found;
+      return opened(name, bound || name !== null ? fresh() : null);
     },
-    openFor: (name) => opened(name, fresh()),
     of: ({ secret, page }) => {
       const found = sessions.get(sha256(secret));
       if (found === undefined || found.until <= now()) return undefined;

@@ -23,7 +23,7 @@ import { problemOf, problemTold } from './status.ts';
 
 const verb = z.string().regex(/^[a-z]+\.[a-zA-Z]+$/);
 
-export const togetherAsked = z.strictObject({
+const togetherAsked = z.strictObject({
   by: z.string(),
   /** Which of their keys; needed where they have several. */
   key: z.string().optional(),
@@ -35,7 +35,7 @@ export const togetherAsked = z.strictObject({
 });
 
 /** One member for each act, in their order: its draft, or why it cannot be done now. Only drafts are signed. */
-export const togetherDrawn = z.strictObject({
+const togetherDrawn = z.strictObject({
   drawn: z.array(
     z.union([
       z.strictObject({ verb, request: actRequest, draft: drawnAct }),
@@ -49,7 +49,7 @@ export const togetherDrawn = z.strictObject({
   deadline: actTime.nullable(),
 });
 
-export const togetherFinished = z.strictObject({
+const togetherFinished = z.strictObject({
   acts: z
     .array(z.strictObject({ verb, request: actRequest, draft: drawnAct }))
     .min(1)
@@ -59,7 +59,7 @@ export const togetherFinished = z.strictObject({
 });
 
 /** One member for each act, in their order. An act that is refused does not keep back the others. */
-export const togetherDone = z.strictObject({
+const togetherDone = z.strictObject({
   results: z.array(
     z.union([
       z.strictObject({ verb, ok: z.literal(true), result: z.unknown() }),
@@ -67,6 +67,23 @@ export const togetherDone = z.strictObject({
     ]),
   ),
 });
+
+/** The two paths, for the description of the service. */
+export const TOGETHER_PATHS = [
+  {
+    path: '/v1/acts/draft',
+    about: 'Draw up several acts of one human, which one touch of a passkey signs.',
+    input: togetherAsked,
+    output: togetherDrawn,
+    status: 202,
+  },
+  {
+    path: '/v1/acts/finish',
+    about: 'Finish several acts with one answer of a passkey, or with one signature for each statement.',
+    input: togetherFinished,
+    output: togetherDone,
+  },
+] as const;
 
 type Routes = ReadonlyMap<string, Route>;
 

@@ -171,6 +171,11 @@ describe('the class Keyturn', () => {
       ...['copyStore', 'migrateStore', 'repairStore'],
     ],
     members: [
+      'keysHere',
+      'keysOf',
+      'now',
+      'origin',
+      'takeNonce',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
       // For the door of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting'],

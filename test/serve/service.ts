@@ -10,6 +10,7 @@ import type { Project } from '../support/project.ts';
 export interface Service extends Project {
   readonly address: string;
   readonly link: string;
+  readonly port: number;
   readonly token: string;
   readonly token_id: string;
   stop(): Promise<void>;
@@ -29,12 +30,14 @@ export async function withToken({ keyturn, ada: signer }: Pick<Project, 'keyturn
   return { token, token_id };
 }
 
+type Listening = { readonly address: string; readonly link: string; readonly port: number };
+
 /** The service alone, in an instance of its own. */
 export async function serving({ root }: Pick<Project, 'root'>, over: Partial<ServeRequest> = {}) {
   const keyturn = await Keyturn.open({ at: root });
   const stopped = new AbortController();
-  let listening: (at: { address: string; link: string }) => void = () => {};
-  const at = new Promise<{ address: string; link: string }>((done) => {
+  let listening: (at: Listening) => void = () => {};
+  const at = new Promise<Listening>((done) => {
     listening = done;
   });
   const done = serve(keyturn, {
@@ -51,8 +54,8 @@ export async function serving({ root }: Pick<Project, 'root'>, over: Partial<Ser
     await keyturn.close();
   };
   onTestFinished(stop);
-  const { address, link } = (await Promise.race([at, done]))!;
-  return { address, link, stop };
+  const { address, link, port } = (await Promise.race([at, done]))!;
+  return { address, link, port, stop };
 }
 
 export interface Told {

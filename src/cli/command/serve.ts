@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { visible } from '../../canonical/visible.ts';
 import type { Executed, Keyturn } from '../../keyturn.ts';
 import { jsonLine } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
-import type { Answer, Call } from '../answer.ts';
+import type { ServeRequest } from '../../serve/serve.ts';
+import type { Answer, Call, Options } from '../answer.ts';
 import { writing } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
@@ -14,24 +16,55 @@ const GRACE_MS = 10_000;
 
 /** Until a signal ends it. */
 export async function serve(call: Call): Promise<Answer> {
-  const { port, host, execute: executes = true, json = false } = call.options;
+  const { port, host, publicUrl, execute: executes = true, json = false } = call.options;
   const door = await import('../../serve/serve.ts');
   const request = {
     ...(port !== undefined && { port: door.portOf(port) }),
     ...(host !== undefined && { host }),
+    ...(publicUrl !== undefined && { public_url: door.publicUrlOf(publicUrl) }),
+    ...loginIn(call.options),
     most: executes ? mostOf(call) : 0,
   };
   return stoppable(call, (keyturn, rest) =>
     door.serve(keyturn, {
       ...request,
       ...rest,
-      onListening: (at) => {
-        const result: Result<'serve'> = at;
+      onListening: ({ address, link }) => {
+        const result: Result<'serve'> = { address, link };
         if (json) say(1, jsonLine({ ok: true, command: 'serve', result }));
-        else say(1, `Keyturn serves at ${at.address}\nOpen within 5 minutes, once: ${at.link}`);
+        else say(1, `Keyturn serves at ${address}\nOpen within 5 minutes, once: ${link}`);
       },
     }),
   );
+}
+
+/** The secret comes from a file: other accounts of this machine see the words of a command. */
+function loginIn(options: Options): Pick<ServeRequest, 'login'> {
+  const { oidcIssuer: issuer, oidcClient: client_id, oidcClaim: claim, oidcName, oidcSecretFile } = options;
+  if (issuer === undefined || client_id === undefined) {
+    const others = [issuer, client_id, claim, oidcName, oidcSecretFile];
+    if (others.some((one) => one !== undefined))
+      refuse('USAGE', '--oidc-issuer and --oidc-client go together, and the others with them.');
+    return {};
+  }
+  const client_secret = oidcSecretFile === undefined ? null : secretIn(oidcSecretFile);
+  const names = oidcName === undefined ? null : new Map(oidcName.map(namedIn));
+  return { login: { issuer, client_id, client_secret, claim: claim ?? 'preferred_username', names } };
+}
+
+function secretIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd();
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    return refuse('FILE_UNREADABLE', `${path} cannot be read (${code}).`, { path, errno: code });
+  }
+}
+
+function namedIn(text: string): [string, string] {
+  const at = text.lastIndexOf('=');
+  if (at <= 0 || at === text.length - 1) refuse('USAGE', '--oidc-name takes VALUE=NAME.');
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 export function execute(call: Call): Promise<Answer> {

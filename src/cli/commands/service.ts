@@ -10,10 +10,30 @@ export const SERVICE: readonly Spec[] = [
     options: [
       { flags: '--port <number>', about: 'another port than 7717; a passkey belongs to an exact address' },
       { flags: '--host <address>', about: 'another address than localhost; nothing here is encrypted' },
+      {
+        flags: '--public-url <url>',
+        about: 'the https:// address of a proxy before it; links and passkeys are for that',
+      },
+      { flags: '--oidc-issuer <url>', about: 'an OpenID Connect provider, by which people open sessions' },
+      { flags: '--oidc-client <id>', about: 'the client id of this service there' },
+      { flags: '--oidc-secret-file <file>', about: 'a file with its secret, if it has one' },
+      {
+        flags: '--oidc-claim <claim>',
+        about: 'the claim that says who it is; preferred_username unless told',
+      },
+      {
+        flags: '--oidc-name <value=name>',
+        about: 'which value is which human; without it the value is the name; once for each',
+        many: true,
+      },
       { flags: '--no-execute', about: 'run nothing here' },
       parallel,
     ],
-    examples: ['keyturn serve', 'keyturn serve --port 8080 --no-execute'],
+    examples: [
+      'keyturn serve',
+      'keyturn serve --port 8080 --no-execute',
+      'keyturn serve --public-url https://keys.example.org --oidc-issuer https://login.example.org --oidc-client keyturn',
+    ],
     load: async () => (await import('../command/serve.ts')).serve,
   },
   {

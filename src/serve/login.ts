@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type * as oidc from 'openid-client';
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { Refusal, refuse } from '../refusal.ts';
+import type { Site } from './guard.ts';
+
+/** An identity provider, as whoever starts the service names it. Nothing in the project and no request does. */
+export interface LoginOptions {
+  readonly issuer: string;
+  readonly client_id: string;
+  /** Null for a public client: PKCE is used in either case. */
+  readonly client_secret: string | null;
+  /** The claim that says who it is. */
+  readonly claim: string;
+  /** Which value of the claim is which enrolled human; null where the value is the name. */
+  readonly names: ReadonlyMap<string, string> | null;
+}
+
+/** Time to type a password and find a second factor. */
+const LOGIN_MS = 10 * 60_000;
+/** Anybody can begin one. The oldest goes. */
+const LOGINS = 1_024;
+
+interface Begun {
+  readonly until: number;
+  readonly verifier: string;
+  readonly state: string;
+  readonly nonce: string;
+}
+
+/** Says by OpenID Connect who somebody is. It gives a session that reads, and no act: those are signed here. */
+export interface Login {
+  /** Where the browser goes, and what it keeps meanwhile, so that no other browser can end this login. */
+  begin(): Promise<{ readonly to: string; readonly kept: string }>;
+  /** The name of the human who came back to this address. */
+  finish(search: string, kept: string): Promise<string>;
+}
+
+export const CALLBACK = '/v1/login/callback';
+
+export function loginBy(options: LoginOptions, { origin }: Pick<Site, 'origin'>): Login {
+  const begun = new Map<Digest, Begun>();
+  const redirect_uri = `${origin}${CALLBACK}`;
+  const issuer = issuerOf(options.issuer);
+  let known: Promise<oidc.Configuration> | null = null;
+  const provider = async () => {
+    const client = await import('openid-client');
+    known ??= discovered(client, issuer, options);
+    try {
+      return { client, config: await known };
+    } catch {
+      known = null;
+      return refuse('LOGIN_UNAVAILABLE');
+    }
+  };
+  return {
+    begin: async () => {
+      const { client, config } = await provider();
+      const kept = randomBytes(32).toString('base64url');
+      const made = {
+        until: Date.now() + LOGIN_MS,
+        verifier: client.randomPKCECodeVerifier(),
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+      };
+      if (begun.size >= LOGINS) begun.delete(begun.keys().next().value!);
+      begun.set(sha256(kept), made);
+      const to = client.buildAuthorizationUrl(config, {
+        redirect_uri,
+        scope: 'openid profile email',
+        state: made.state,
+        nonce: made.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(made.verifier),
+        code_challenge_method: 'S256',
+      });
+      return { to: to.href, kept };
+    },
+    finish: async (search, kept) => {
+      const digest = sha256(kept);
+      const found = begun.get(digest);
+      begun.delete(digest);
+      if (found === undefined || found.until <= Date.now())
+        refuse('LOGIN_REFUSED', 'No login was begun here.');
+      const { client, config } = await provider();
+      const claims = await client
+        .authorizationCodeGrant(config, new URL(`${redirect_uri}${search}`), {
+          pkceCodeVerifier: found.verifier,
+          expectedState: found.state,
+          expectedNonce: found.nonce,
+          idTokenExpected: true,
+        })
+        // What the provider said could hold anything.
+        .then((tokens) => tokens.claims() ?? null)
+        .catch(() => null);
+      return nameIn(claims ?? refuse('LOGIN_REFUSED'), options);
+    },
+  };
+}
+
+/** Without TLS only on this machine, where a test or a proxy is. */
+function issuerOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const is_near = url?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url === null || !(url.protocol === 'https:' || is_near))
+    throw new Refusal('USAGE', '--oidc-issuer takes an address with https://.');
+  return url;
+}
+
+function discovered(client: typeof oidc, issuer: URL, { client_id, client_secret }: LoginOptions) {
+  const authentication = client_secret === null ? client.None() : client.ClientSecretPost(client_secret);
+  const near = issuer.protocol === 'http:' ? [client.allowInsecureRequests] : [];
+  return client.discovery(issuer, client_id, undefined, authentication, {
+    execute: [client.enableNonRepudiationChecks, ...near],
+  });
+}
+
+/** Refuses whoever is not one of those that were named. */
+function nameIn(claims: oidc.IDToken, { claim, names }: LoginOptions): string {
+  const value = claims[claim];
+  if (typeof value !== 'string') refuse('LOGIN_REFUSED', `The provider says no "${claim}".`);
+  if (claim === 'email' && claims.email_verified !== true)
+    refuse('LOGIN_REFUSED', 'The provider has not verified the address.');
+  const name = names === null ? value : names.get(value);
+  return name ?? refuse('LOGIN_REFUSED', 'No enrolled human is named for this account.');
+}

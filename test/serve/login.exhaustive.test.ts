@@ -1,0 +1,174 @@
+import { createServer } from 'node:http';
+import { Provider } from 'oidc-provider';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { LoginOptions } from '../../src/serve/login.ts';
+import { human } from '../journey/authority.ts';
+import { call, proved, refusalIn, type Service, service } from './service.ts';
+
+vi.setConfig({ testTimeout: 110_000 });
+
+/** A real provider on this machine. Whoever logs in there is who they say. */
+async function provider(
+  redirect: () => string,
+  claims: (id: string) => Record<string, unknown> = () => ({}),
+) {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, 'localhost', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const issuer = `http://localhost:${(server.address() as { port: number }).port}`;
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  vi.spyOn(console, 'info').mockImplementation(() => {});
+  let started = false;
+  const start = () => {
+    if (started) return;
+    started = true;
+    const oidc = new Provider(issuer, {
+      clients: [
+        {
+          client_id: 'keyturn',
+          client_secret: 'a-secret-of-the-client',
+          token_endpoint_auth_method: 'client_secret_post',
+          redirect_uris: [redirect()],
+        },
+      ],
+      claims: { openid: ['sub'], profile: ['preferred_username'], email: ['email', 'email_verified'] },
+      conformIdTokenClaims: false,
+      pkce: { required: () => true },
+      cookies: { keys: ['a test'] },
+      findAccount: (_, id) => ({
+        accountId: id,
+        claims: () => ({ sub: id, preferred_username: id, ...claims(id) }),
+      }),
+    });
+    server.on('request', oidc.callback());
+  };
+  return { issuer, start };
+}
+
+/** A browser without a screen: it keeps cookies for each path, and follows. */
+function browser() {
+  const jar = new Map<string, { value: string; path: string; port: string }>();
+  const go = async (url: string, form?: Record<string, string>): Promise<Response> => {
+    const { port, pathname } = new URL(url);
+    const sent = [...jar].filter(([, one]) => one.port === port && pathname.startsWith(one.path));
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; ') },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const text of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(text)!;
+      const path = /path=([^;]+)/i.exec(text)?.[1] ?? '/';
+      if (value === '') jar.delete(name!);
+      else jar.set(name!, { value: value!, path, port });
+    }
+    const to = answer.headers.get('location');
+    return to === null || to.includes('#') ? answer : go(new URL(to, url).href);
+  };
+  return { go, jar };
+}
+
+/** Logs in at the provider, and says where the browser is then. */
+async function loggedIn(s: Service, who: string, { go } = browser()): Promise<Response> {
+  let answer = await go(`${s.address}/v1/login`);
+  for (const form of [{ prompt: 'login', login: who, password: 'x' }, { prompt: 'consent' }]) {
+    const page = await answer.text();
+    const [, action] = /<form[^>]+action="([^"]+)"/.exec(page) ?? [];
+    if (action === undefined) throw new Error(`${answer.status} ${page}`);
+    answer = await go(action, form as Record<string, string>);
+  }
+  return answer;
+}
+
+async function withLogin(over: Partial<LoginOptions> = {}, claims?: (id: string) => Record<string, unknown>) {
+  let redirect = '';
+  const { issuer, start } = await provider(() => redirect, claims);
+  const login = {
+    ...{ issuer, client_id: 'keyturn', client_secret: 'a-secret-of-the-client' },
+    ...{ claim: 'preferred_username', names: null },
+    ...over,
+  };
+  const s = await service({ login });
+  redirect = `${s.address}/v1/login/callback`;
+  start();
+  return s;
+}
+
+async function sessionOf(s: Service, answer: Response) {
+  const link = answer.headers.get('location')!.split('#link=')[1];
+  const { headers, body } = await call(s, '/v1/session', { link });
+  return { cookie: headers.get('set-cookie')!.split(';')[0]!, headers: { 'keyturn-page': body.page } };
+}
+
+describe('a login by OpenID Connect', () => {
+  it('is a session in the name of an enrolled human, which reads and acts in no other name', async () => {
+    const s = await withLogin();
+    const bo = await human(s, 'bo');
+    const answer = await loggedIn(s, 'bo');
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      expect.stringContaining(`${s.address}/#link=`),
+    ]);
+    const shown = await sessionOf(s, answer);
+    expect((await call(s, '/v1/people/list', undefined, shown)).status).toBe(200);
+    const { headers: _, ...bare } = shown;
+    expect(refusalIn(await call(s, '/v1/people/list', undefined, bare))).toEqual([401, 'TOKEN_INVALID']);
+    const sent = { cookie: shown.cookie, headers: { ...shown.headers, origin: s.address } };
+    const request = { scope: 'tool', name: 'say', reason: 'a look' };
+    const other = await call(s, '/v1/system/freeze', { request, by: 'ada' }, sent);
+    expect(refusalIn(other)).toEqual([403, 'CALLER_OTHER']);
+    const drawn = await call(s, '/v1/system/freeze', { request, by: 'bo' }, sent);
+    const unsigned = { request, draft: drawn.body.draft, proofs: await proved(drawn, s.ada) };
+    expect(refusalIn(await call(s, '/v1/system/freeze', unsigned, sent))).toEqual([403, 'SIGNATURE_INVALID']);
+    const signed = { ...unsigned, proofs: await proved(drawn, bo) };
+    expect((await call(s, '/v1/system/freeze', signed, sent)).status).toBe(200);
+    await s.keyturn.people.revoke({ name: 'bo', reason: 'left', signer: s.ada });
+    expect(refusalIn(await call(s, '/v1/people/list', undefined, shown))).toEqual([403, 'KEY_REVOKED']);
+  });
+
+  it('is none of somebody who is not enrolled, of an agent, or of another browser', async () => {
+    const s = await withLogin();
+    for (const who of ['eve', 'bot']) {
+      const answer = await loggedIn(s, who);
+      expect([answer.status, ((await answer.json()) as { code: string }).code], who).toEqual([
+        403,
+        'LOGIN_REFUSED',
+      ]);
+    }
+    const one = browser();
+    const begun = await fetch(`${s.address}/v1/login`, { redirect: 'manual' });
+    const state = new URL(begun.headers.get('location')!).searchParams.get('state')!;
+    const [kept] = begun.headers.get('set-cookie')!.split(';');
+    const back = `${s.address}/v1/login/callback?code=x&state=${state}`;
+    expect((await one.go(back)).status).toBe(403);
+    for (const cookie of [kept!, kept!, `${kept}x`, '']) {
+      const told = await fetch(back, { headers: { cookie } });
+      expect([told.status, ((await told.json()) as { code: string }).code]).toEqual([403, 'LOGIN_REFUSED']);
+    }
+  });
+
+  it('by an address needs one that is verified and named', async () => {
+    const names = new Map([
+      ['ada@example.org', 'ada'],
+      ['bo@example.org', 'ada'],
+    ]);
+    const claims = (id: string) => ({ email: `${id}@example.org`, email_verified: id !== 'bo' });
+    const s = await withLogin({ claim: 'email', names }, claims);
+    expect((await loggedIn(s, 'ada')).status).toBe(303);
+    for (const who of ['bo', 'eve']) expect((await loggedIn(s, who)).status, who).toBe(403);
+  });
+
+  it('says so where the provider does not answer, and is not there where none is named', async () => {
+    const nowhere = { issuer: 'http://localhost:1', client_id: 'x', client_secret: null };
+    const s = await service({ login: { ...nowhere, claim: 'sub', names: null } });
+    expect(refusalIn(await call(s, '/v1/login'))).toEqual([503, 'LOGIN_UNAVAILABLE']);
+    const none = await service();
+    expect(refusalIn(await call(none, '/v1/login', undefined, { token: none.token }))).toEqual([
+      404,
+      'ROUTE_UNKNOWN',
+    ]);
+  });
+});
