@@ -22,6 +22,8 @@ export interface Layout {
   readonly execute_lock: string;
   /** When each token was used last. It decides nothing. */
   readonly token_uses: string;
+  /** How far each target of notifications has been told. */
+  readonly notify_file: string;
   readonly config: string;
   readonly policies: string;
   readonly simulations: string;
@@ -41,6 +43,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     serve_lock: join(own, 'serve.lock'),
     execute_lock: join(own, 'execute.lock'),
     token_uses: join(own, 'token-uses.json'),
+    notify_file: join(own, 'notify.json'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),
     simulations: join(root, 'simulations'),

@@ -8,6 +8,7 @@ import { appOf } from './app.ts';
 import { hostsOf } from './guard.ts';
 import { measured } from './measured.ts';
 import { type Metrics, metricsOf } from './metrics.ts';
+import { keepNotifying, type Told } from './notify/notifier.ts';
 import { callerQuotaOf } from './quota.ts';
 import { routesOf } from './route.ts';
 import { sessionsOf } from './session.ts';
@@ -26,6 +27,7 @@ export interface ServeRequest {
   readonly signal: AbortSignal;
   readonly onListening: (at: { readonly address: string; readonly link: string }) => void;
   readonly tell?: (executed: Executed) => void;
+  readonly tellNotified?: (told: Told) => void;
 }
 
 /** Serves until the signal. Refused where a service of this project runs already, or the address is taken. */
@@ -69,11 +71,17 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const executing =
     most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const notifying = keepNotifying(keyturn, {
+    address,
+    signal,
+    tell: request.tellNotified ?? (() => {}),
+    counted: metrics.notified,
+  });
   request.onListening({ address, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
-  await Promise.all([executing, ...servers.map((server) => closed(server, grace_ms))]);
+  await Promise.all([executing, notifying, ...servers.map((server) => closed(server, grace_ms))]);
   metrics.close();
 }
 
