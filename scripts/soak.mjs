@@ -12,6 +12,7 @@ const SIZES = {
   KEYTURN_SOAK_LEDGERS: '2000',
   KEYTURN_SOAK_PROOFS: '1000000',
   KEYTURN_SOAK_ENTRIES: '1000000',
+  KEYTURN_SOAK_REQUESTS: '10000',
   KEYTURN_SOAK: '1',
 };
 
@@ -24,6 +25,7 @@ const SOAKS = {
   ledgers: ['test/fold/one-answer.exhaustive.test.ts'],
   proofs: ['test/identity/mutants.exhaustive.test.ts'],
   audit: ['test/audit/memory.exhaustive.test.ts'],
+  contract: ['test/serve/contract.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',

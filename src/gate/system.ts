@@ -45,7 +45,15 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
   if (event.kind === 'system.initialised') {
     const { project_id, ledger_key } = event.body;
     const origin = originOf(project_id, tenant);
-    return { origin, ledger_key, control_keys: [], executors: [], policy: null, freezes: [], set_back_at: null };
+    return {
+      origin,
+      ledger_key,
+      control_keys: [],
+      executors: [],
+      policy: null,
+      freezes: [],
+      set_back_at: null,
+    };
   }
   if (state === null) refuse('TRANSITION_ILLEGAL', 'There is no ledger yet.');
   switch (event.kind) {

@@ -51,6 +51,9 @@ async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'old
 
 async function orderedIn({ store, clock }: Context): Promise<number> {
   const now_ms = clock().getTime();
-  const rows = await store.page('capability', newestBefore(limits.page_rows, undefined, ['status', ['ordered']]));
+  const rows = await store.page(
+    'capability',
+    newestBefore(limits.page_rows, undefined, ['status', ['ordered']]),
+  );
   return rows.filter(({ state }) => Date.parse(state.lapses_at) > now_ms).length;
 }

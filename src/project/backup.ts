@@ -142,7 +142,10 @@ export async function openBackup(
       decisions: () => new StoredDecisions(store),
     });
     if (size !== manifest.entries || last !== manifest.last)
-      refuse('BACKUP_DAMAGED', `It has ${size} entries, and not the ${manifest.entries} that it was made of.`);
+      refuse(
+        'BACKUP_DAMAGED',
+        `It has ${size} entries, and not the ${manifest.entries} that it was made of.`,
+      );
     await requireObjects(store);
     await act({ manifest, ledger: pinnedOf(identity), store, keys: keysIn(folder) });
   });

@@ -48,7 +48,10 @@ const executorSchema = z.strictObject({
   notify: z
     .strictObject({
       /** What links begin with; that of the service unless told. */
-      address: z.url({ protocol: /^https?$/ }).max(512).optional(),
+      address: z
+        .url({ protocol: /^https?$/ })
+        .max(512)
+        .optional(),
       targets: z
         .record(targetName, target)
         .refine((all) => Object.keys(all).length <= limits.notify_targets, 'has too many targets')

@@ -15,7 +15,10 @@ const place = z.strictObject({
   gone: z.string().nullable(),
 });
 
-const fileSchema = z.strictObject({ format: z.literal('keyturn-notify/1'), targets: z.record(z.string(), place) });
+const fileSchema = z.strictObject({
+  format: z.literal('keyturn-notify/1'),
+  targets: z.record(z.string(), place),
+});
 
 /** How far one target has been told. */
 export type NotifyPlace = z.infer<typeof place>;

@@ -43,7 +43,9 @@ export interface Restored {
 export async function restoreProject(request: RestoreRequest): Promise<Restored> {
   const { at, clock = () => new Date() } = request;
   const here = resolve(at);
-  const root = existsSync(join(here, 'keyturn.yaml')) ? here : (findProject(here) ?? refuse('PROJECT_MISSING'));
+  const root = existsSync(join(here, 'keyturn.yaml'))
+    ? here
+    : (findProject(here) ?? refuse('PROJECT_MISSING'));
   const layout = layoutOf(root);
   const config = readConfig(layout);
   let restored: Restored | null = null;

@@ -160,11 +160,7 @@ export const dependencyReasons = {
     'The ledger was set back after this was proposed: it may have run since, and no entry would say so.',
     'Find out whether it ran. If it is still wanted, propose it again.',
   ],
-  BACKUP_DAMAGED: [
-    4221,
-    'This is no backup, or it was changed since it was made.',
-    'Use another backup.',
-  ],
+  BACKUP_DAMAGED: [4221, 'This is no backup, or it was changed since it was made.', 'Use another backup.'],
   BACKUP_BEHIND: [
     4222,
     'The store holds entries that the backup does not have.',

@@ -50,7 +50,8 @@ async function streamOf(asked: EventsAsked): Promise<Response> {
       if (is_over) stop.abort();
       if (is_over) controller.close();
       else if (came === null) controller.enqueue(bytes(': still here\n\n'));
-      else if (await mayHear(asked, came.value as Entry)) controller.enqueue(bytes(eventOf(came.value as Entry)));
+      else if (await mayHear(asked, came.value as Entry))
+        controller.enqueue(bytes(eventOf(came.value as Entry)));
       else controller.enqueue(bytes(':\n\n'));
     },
     cancel: () => stop.abort(),

@@ -20,7 +20,10 @@ interface Bucket {
 const CALLERS = 10_000;
 
 /** A minute's worth can come at once; from then on, as much as flows in. */
-export function callerQuotaOf(limits: ServiceLimits, now: () => number = () => performance.now()): CallerQuota {
+export function callerQuotaOf(
+  limits: ServiceLimits,
+  now: () => number = () => performance.now(),
+): CallerQuota {
   const { requests_minute: most } = limits;
   const each_ms = most / 60_000;
   const buckets = new Map<string, Bucket>();

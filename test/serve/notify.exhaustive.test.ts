@@ -176,7 +176,15 @@ describe('a target', () => {
     const p = await authority();
     const { url, heard } = await target(200);
     const { port } = new URL(url);
-    const hosts = ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '169.254.169.254'];
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0x7f.1',
+      '2130706433',
+      '169.254.169.254',
+    ];
     const message = testMessage('http://localhost', new Date().toISOString());
     for (const host of hosts) {
       targets(p, `hook: { webhook: "https://${host}:${port}/", secret: HOOK }`);
@@ -185,7 +193,14 @@ describe('a target', () => {
       expect([host, tried.code]).toEqual([host, 'NOTIFY_ADDRESS_DENIED']);
     }
     expect(heard).toEqual([]);
-    for (const address of ['10.1.2.3', '192.168.0.1', '100.100.100.200', 'fd00:ec2::254', 'fe80::1%eth0', '::'])
+    for (const address of [
+      '10.1.2.3',
+      '192.168.0.1',
+      '100.100.100.200',
+      'fd00:ec2::254',
+      'fe80::1%eth0',
+      '::',
+    ])
       expect(isAllowed(address, []), address).toBe(false);
     for (const address of ['8.8.8.8', '2606:4700::1111']) expect(isAllowed(address, []), address).toBe(true);
     expect(isAllowed('10.1.2.3', ['10.0.0.0/8'])).toBe(true);
@@ -212,7 +227,11 @@ describe('a target', () => {
     const p = await authority();
     const out = join(scratch(), 'told.json');
     const script = 'require("fs").writeFileSync(process.argv[1], process.env.KEYTURN_NOTIFICATION)';
-    targets(p, `hook: { command: ["${process.execPath}", "-e", ${JSON.stringify(script)}, "${out}"] }`, WAITING);
+    targets(
+      p,
+      `hook: { command: ["${process.execPath}", "-e", ${JSON.stringify(script)}, "${out}"] }`,
+      WAITING,
+    );
     const { told } = await notifying(p);
     const { intent_id } = await proposeSay(p);
     await until(() => told.length > 0);
@@ -240,7 +259,9 @@ describe('a target', () => {
     const p = await authority();
     const { url, heard } = await target(200, 500);
     targets(p, `hook: { slack: "${url}", ${LOCAL} }`);
-    const asked = { operands: [], options: { project: p.root } } as unknown as Parameters<typeof notifyTest>[0];
+    const asked = { operands: [], options: { project: p.root } } as unknown as Parameters<
+      typeof notifyTest
+    >[0];
     expect((await notifyTest(asked)).lines).toEqual(['[OK] hook: delivered']);
     expect(JSON.parse(heard[0]!.body).text).toContain('test of the notifications');
     await expectRefusal('NOTIFY_FAILED', () => notifyTest(asked));
@@ -252,14 +273,17 @@ it('a signature is that of Standard Webhooks, with a shared secret and with a ke
   const known = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const body = '{"test": 2432232314}';
   const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
-  expect(webhookSignature(known, id, 1614265330, body)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  expect(webhookSignature(known, id, 1614265330, body)).toBe(
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  );
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
   const both = webhookSignature(`${known} whsk_${seed.toString('base64')}`, id, 1614265330, body);
   const [, asymmetric] = both.split(' ') as [string, string];
   const signature = Buffer.from(asymmetric.replace('v1a,', ''), 'base64');
   expect(verify(null, Buffer.from(`${id}.1614265330.${body}`), publicKey, signature)).toBe(true);
-  for (const bad of ['x', 'whsec_', 'whsec_AAAA', 'whsk_AAAA']) expect(() => webhookSignature(bad, id, 1, body)).toThrow();
+  for (const bad of ['x', 'whsec_', 'whsec_AAAA', 'whsk_AAAA'])
+    expect(() => webhookSignature(bad, id, 1, body)).toThrow();
 });
 
 it('a name in a chat is a name, and no mention, link or style', () => {

@@ -18,7 +18,10 @@ export async function test(call: Call): Promise<Answer> {
       const target =
         targets.get(name) ?? refuse('NOTIFY_TARGET_UNKNOWN', `This host has no target "${name}".`);
       const message = testMessage(address ?? 'http://localhost:7717', new Date().toISOString());
-      found.push({ target: name, ...(await deliver(keyturn, target, message, AbortSignal.timeout(120_000))) });
+      found.push({
+        target: name,
+        ...(await deliver(keyturn, target, message, AbortSignal.timeout(120_000))),
+      });
     }
     const failed = found.filter(({ outcome }) => outcome !== 'delivered');
     const lines = found.map(

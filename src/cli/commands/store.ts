@@ -76,7 +76,8 @@ export const STORE: readonly Spec[] = [
   },
   {
     name: 'backup',
-    about: 'copy the ledger, its objects and the keys of this host to a new folder, while others go on writing',
+    about:
+      'copy the ledger, its objects and the keys of this host to a new folder, while others go on writing',
     operands: [{ name: '<folder>', about: 'is not there yet' }],
     options: [
       {

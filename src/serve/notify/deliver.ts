@@ -91,7 +91,8 @@ async function toldByCommand(
     stderr_bytes: 0,
     abort,
   });
-  if (started && exit_code === 0) return { outcome: 'delivered', status: null, code: null, words: 'delivered' };
+  if (started && exit_code === 0)
+    return { outcome: 'delivered', status: null, code: null, words: 'delivered' };
   const why = timed_out ? `took longer than ${timeout_s} s` : `ended with ${exit_code ?? 'a signal'}`;
   const words = started ? `The command ${why}.` : 'The command could not be started.';
   return { outcome: 'failed', status: null, code: 'NOTIFY_FAILED', words };
