@@ -173,7 +173,7 @@ export const dependencyReasons = {
   ],
   NOTIFY_TARGET_UNKNOWN: [
     4224,
-    'keyturn.yaml names a target of notifications that this host does not have.',
+    'There is no such target of notifications on this host.',
     'Name it in .keyturn/executor.yaml of the host that serves, under notify.targets.',
   ],
 } as const satisfies Record<string, Reason>;

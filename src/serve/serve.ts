@@ -8,7 +8,7 @@ import { appOf } from './app.ts';
 import { hostsOf } from './guard.ts';
 import { measured } from './measured.ts';
 import { type Metrics, metricsOf } from './metrics.ts';
-import { keepNotifying, type Told } from './notify/notifier.ts';
+import { keepNotifying, type Notified } from './notify/notifier.ts';
 import { callerQuotaOf } from './quota.ts';
 import { routesOf } from './route.ts';
 import { sessionsOf } from './session.ts';
@@ -27,7 +27,7 @@ export interface ServeRequest {
   readonly signal: AbortSignal;
   readonly onListening: (at: { readonly address: string; readonly link: string }) => void;
   readonly tell?: (executed: Executed) => void;
-  readonly tellNotified?: (told: Told) => void;
+  readonly tellNotified?: (told: Notified) => void;
 }
 
 /** Serves until the signal. Refused where a service of this project runs already, or the address is taken. */

@@ -64,7 +64,7 @@ async function answered(asks: () => Promise<Told>): Promise<Told> {
 function ask(s: Service, { path, method }: Walked, { query, body }: Asked, who: object): Promise<Told> {
   const headers = { prefer: 'wait=0' };
   if (method === 'post') return call(s, path, body === undefined ? {} : body, { ...who, headers });
-  const text = new URLSearchParams(query).toString();
+  const text = new URLSearchParams(query as Record<string, string>).toString();
   return call(s, text === '' ? path : `${path}?${text}`, undefined, { ...who, headers });
 }
 

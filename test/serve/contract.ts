@@ -1,4 +1,4 @@
-import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ export interface Walked {
 }
 
 export interface Asked {
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
 }
 

@@ -8,7 +8,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 import { isAllowed, requireTarget } from '../../src/serve/notify/address.ts';
 import { deliver } from '../../src/serve/notify/deliver.ts';
 import { slackText, testMessage } from '../../src/serve/notify/message.ts';
-import { keepNotifying, type NotifierRequest, type Told } from '../../src/serve/notify/notifier.ts';
+import { keepNotifying, type Notified, type NotifierRequest } from '../../src/serve/notify/notifier.ts';
 import { webhookSignature } from '../../src/serve/notify/sign.ts';
 import { authority, proposeSay } from '../journey/authority.ts';
 import type { Project } from '../support/project.ts';
@@ -59,7 +59,7 @@ function targets({ root }: Pick<Project, 'root'>, yaml: string, routes = ''): vo
 /** Notifies until the test is over, or `stop` is called. */
 async function notifying({ root: at }: Pick<Project, 'root'>, over: Partial<NotifierRequest> = {}) {
   const keyturn = await Keyturn.open({ at });
-  const told: Told[] = [];
+  const told: Notified[] = [];
   const stopped = new AbortController();
   const done = keepNotifying(keyturn, {
     address: 'http://localhost:7717',

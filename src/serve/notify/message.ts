@@ -61,7 +61,7 @@ export interface MessageParts extends Occasion {
   readonly reviewers: readonly string[];
 }
 
-export function messageOf(parts: MessageParts): Message {
+export function notificationOf(parts: MessageParts): Message {
   const { event, about, occasion, origin, at, address, reviewers } = parts;
   const text = about ? `${about.tool}, proposed by ${about.proposer}, ${WORDS[event]}.` : `${WORDS[event]}.`;
   return {

@@ -4,13 +4,13 @@ import type { Entry, Keyturn, NotifyPlace, NotifyTarget } from '../../keyturn.ts
 import { Refusal } from '../../refusal.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
 import { dueIn } from './due.ts';
-import { eventOf, type Message, messageOf, type Occasion } from './message.ts';
+import { eventOf, type Message, notificationOf, type Occasion } from './message.ts';
 
 export interface NotifierRequest {
   /** What links begin with, where the host's own file names nothing else. */
   readonly address: string;
   readonly signal: AbortSignal;
-  readonly tell: (told: Told) => void;
+  readonly tell: (told: Notified) => void;
   readonly counted: (kind: string, outcome: string) => void;
   /** Between the attempts for one message; after the last it is given up. */
   readonly delays_ms?: readonly number[];
@@ -18,7 +18,7 @@ export interface NotifierRequest {
   readonly look_ms?: number;
 }
 
-export interface Told extends Delivery {
+export interface Notified extends Delivery {
   readonly target: string;
   readonly message_id: string;
 }
@@ -160,7 +160,7 @@ class Channel {
     if (routes.length === 0) return false;
     const reviewers = [...new Set(routes.flatMap((route) => route.reviewers))];
     const { address } = this.#request;
-    const message = messageOf({ ...occasion, origin: this.#keyturn.origin, address, reviewers });
+    const message = notificationOf({ ...occasion, origin: this.#keyturn.origin, address, reviewers });
     return this.#deliver(message, signal);
   }
 
