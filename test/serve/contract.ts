@@ -147,5 +147,7 @@ function objectOf({ properties = {}, required = [] }: Schema, document: Document
     name,
     allowedBy(schema, document, depth),
   ]);
-  return fc.record(Object.fromEntries(members), { requiredKeys: required as string[] });
+  return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: required as string[],
+  });
 }
