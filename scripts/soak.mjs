@@ -13,6 +13,7 @@ const SIZES = {
   KEYTURN_SOAK_PROOFS: '1000000',
   KEYTURN_SOAK_TOKENS: '1000000',
   KEYTURN_SOAK_ENTRIES: '1000000',
+  KEYTURN_SOAK_REQUESTS: '10000',
   KEYTURN_SOAK: '1',
 };
 
@@ -26,6 +27,7 @@ const SOAKS = {
   proofs: ['test/identity/mutants.exhaustive.test.ts'],
   tokens: ['test/capability/mutation.exhaustive.test.ts'],
   audit: ['test/audit/memory.exhaustive.test.ts'],
+  contract: ['test/serve/contract.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',

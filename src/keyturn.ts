@@ -6,6 +6,7 @@ import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { showEffect } from './display/effect.ts';
+import type { ChildCommand } from './effect/child.ts';
 import { inspectMachine } from './effect/machine.ts';
 import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
@@ -40,6 +41,7 @@ import { alone, isLockTaken } from './project/alone.ts';
 import type { BackupRequest } from './project/backup.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
+import { readTargets } from './project/executor-file.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
 import type { JoinRequest } from './project/join.ts';
 import {
@@ -52,6 +54,7 @@ import {
 } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
 import { keepNonces, type Nonces } from './project/nonces.ts';
+import { type NotifyPlaces, notifyPlaces } from './project/notify-file.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { RestoreRequest } from './project/restore.ts';
@@ -109,6 +112,7 @@ export class Keyturn {
   readonly #telemetry: Telemetry;
   #token_uses: TokenUses | null = null;
   #nonces: Nonces | null = null;
+  #notify_places: NotifyPlaces | null = null;
   readonly intents: Methods<Verbs['intents']>;
   readonly plans: Methods<Verbs['plans']>;
   readonly runs: Methods<Verbs['runs']>;
@@ -315,6 +319,16 @@ export class Keyturn {
   /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
   execute = (request: ExecuteRequest) =>
     alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
+  /** Where notifications go, by the file of this host alone; and how far each was told. */
+  notifyTargets = () => readTargets(this.layout);
+  get notifyPlaces(): NotifyPlaces {
+    this.#notify_places ??= notifyPlaces(this.layout);
+    return this.#notify_places;
+  }
+  /** A secret of this host. It is kept nowhere. */
+  secret = async (name: string): Promise<string> => (await this.#context.secrets([name])).get(name)!;
+  /** Starts the command of a target of notifications, which only the file of this host can name. */
+  runNotifier = (command: ChildCommand) => this.#context.starter.run(command);
   /** How much waits, in numbers. */
   queue = () => queueOf(this.#context);
   /** Tells the log and the SDK of an operator about something that a door did. */
@@ -386,9 +400,11 @@ export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';
 export type { PolicyProblem } from './policy/problem.ts';
 export type { TableResult } from './policy/table.ts';
-export type { ServiceLimits } from './project/config.ts';
+export type { NotifyEvent, ServiceLimits } from './project/config.ts';
 export { parseDuration } from './project/duration.ts';
+export type { NotifyTarget } from './project/executor-file.ts';
 export type { JoinedLedger } from './project/join.ts';
+export type { NotifyPlace } from './project/notify-file.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export { type Absence, isAbsent, type Printed, type Story, type Told } from './story/tell.ts';
 export { entrySentence } from './story/words.ts';

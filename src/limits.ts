@@ -42,6 +42,10 @@ export const limits = {
   /** How long the command that gives a secret may take. */
   secret_timeout_s: 60,
   secret_timeout_s_default: 10,
+  /** How long one attempt to notify may take, in all. */
+  notify_timeout_s: 60,
+  notify_timeout_s_default: 10,
+  notify_targets: 64,
   /** One stored object: the largest file that a plan may bring (004 section 11.2), sealed. */
   object_bytes: 50 * MiB + 1 * KiB,
   /** A proof with its objects, read whole: the outputs of several attempts, and of no more than an intent can have. */

@@ -19,6 +19,17 @@ const results = {
       z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
     ),
   }),
+  'notify test': z.strictObject({
+    targets: z.array(
+      z.strictObject({
+        target: z.string(),
+        outcome: z.enum(['delivered', 'failed', 'gone']),
+        status: z.int().nullable(),
+        code: code.nullable(),
+        words: z.string(),
+      }),
+    ),
+  }),
   backup: z.strictObject({
     folder: z.string(),
     entries: z.int(),

@@ -47,6 +47,8 @@ export const system = {
         executors: z.array(executor),
         policy: digest.nullable(),
         freezes: z.array(freeze.readonly()).readonly(),
+        /** When entries were last forgotten, such as by a backup that was restored: what was proposed before never runs. */
+        set_back_at: time.nullable(),
       }),
     run: async ({ context, layout }) => {
       const { executors, ...found } = await context.store.system();

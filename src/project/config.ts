@@ -19,6 +19,29 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 /** The ending keeps a slip from appending lines to a registry, a policy or the store. */
 const LOG_FILE = /^(stderr|[^\0]*[^/\0]\.log)$/;
 
+const NOTIFY_EVENTS = [
+  'waiting',
+  'reminder',
+  'escalation',
+  'decided',
+  'succeeded',
+  'failed',
+  'in_doubt',
+  'frozen',
+] as const;
+
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+const notifyRoute = z.strictObject({
+  /** A target that .keyturn/executor.yaml of the serving host names. */
+  to: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  on: z.array(z.enum(NOTIFY_EVENTS)).min(1),
+  /** Only about these tools; about all unless told. */
+  tools: z.array(z.string().max(limits.name_chars)).max(limits.tools).optional(),
+  /** Who is asked to look, in the message. It gives nobody a right. */
+  reviewers: z.array(z.string().max(limits.name_chars)).max(64).default([]),
+});
+
 /** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */
 const configSchema = z.strictObject({
   version: z.literal(1),
@@ -54,6 +77,13 @@ const configSchema = z.strictObject({
       streams: z.int().min(1).max(limits.streams).default(limits.streams_default),
     })
     .prefault({}),
+  notify: z
+    .strictObject({
+      routes: z.array(notifyRoute).max(limits.notify_targets).default([]),
+      remind_before: z.string().default('1h'),
+      escalate_after: z.string().default('4h'),
+    })
+    .prefault({}),
   lane: z.strictObject({ allow: z.boolean().default(false) }).prefault({}),
   /** MCP servers behind the gate. What stands here starts nothing until a human has accepted it. */
   mcp: serversSchema,
@@ -73,6 +103,13 @@ export interface ServiceLimits {
   readonly streams: number;
 }
 
+/** Which target is told of what. */
+export interface NotifyRoutes {
+  readonly routes: readonly z.infer<typeof notifyRoute>[];
+  readonly remind_before_s: number;
+  readonly escalate_after_s: number;
+}
+
 export interface Config {
   readonly servers: ServerEntries;
   readonly tenant: string;
@@ -89,6 +126,7 @@ export interface Config {
   /** The most that one proposer may have. */
   readonly proposals: QuotaLimit;
   readonly service: ServiceLimits;
+  readonly notify: NotifyRoutes;
   /** The ledger of this project. It is the same for all hosts that work on it. */
   readonly store: StorePlace;
   /** A second file for the kept head, on another disk or of another owner; `null` when there is none. */
@@ -143,6 +181,11 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     lane_allowed: file.lane.allow,
     proposals: file.proposals,
     service: file.service,
+    notify: {
+      routes: file.notify.routes,
+      remind_before_s: bounded(file.notify.remind_before, 'remind_before', limits.intent_ttl_s),
+      escalate_after_s: bounded(file.notify.escalate_after, 'escalate_after', limits.intent_ttl_s),
+    },
     store: storeOf(file.store, layout),
     heads: file.heads === undefined ? null : resolve(layout.root, file.heads),
     log: logOf(file.log),

@@ -25,6 +25,19 @@ const source = z.union([
   }),
 ]);
 
+const targetName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+const cidr = z.union([z.cidrv4(), z.cidrv6()]);
+const host = { allow: z.array(cidr).max(32).default([]) };
+const within = z.int().min(1).max(limits.notify_timeout_s).default(limits.notify_timeout_s_default);
+const url = z.url({ protocol: /^https?$/ }).max(2048);
+
+const target = z.union([
+  /** A webhook by the rules of Standard Webhooks, signed with this secret. */
+  z.strictObject({ webhook: url, secret: secretName, timeout_s: within, ...host }),
+  z.strictObject({ slack: url, timeout_s: within, ...host }),
+  z.strictObject({ command: z.tuple([absolute], word), timeout_s: within }),
+]);
+
 /** `.keyturn/executor.yaml`: what belongs to the host that runs, and to no version control. It can start processes. */
 const executorSchema = z.strictObject({
   version: z.literal(1),
@@ -32,7 +45,34 @@ const executorSchema = z.strictObject({
     .record(secretName, source)
     .refine((all) => Object.keys(all).length <= limits.secrets, `has more than ${limits.secrets} secrets`)
     .default({}),
+  notify: z
+    .strictObject({
+      /** What links begin with; that of the service unless told. */
+      address: z
+        .url({ protocol: /^https?$/ })
+        .max(512)
+        .optional(),
+      targets: z
+        .record(targetName, target)
+        .refine((all) => Object.keys(all).length <= limits.notify_targets, 'has too many targets')
+        .default({}),
+    })
+    .prefault({}),
 });
+
+export type NotifyTarget = z.infer<typeof target>;
+
+/** Who is told, and how. Hosts and commands stand only here: keyturn.yaml names targets, and an edited one starts nothing new. */
+export interface NotifyTargets {
+  readonly address: string | null;
+  readonly targets: ReadonlyMap<string, NotifyTarget>;
+}
+
+export function readTargets(layout: Layout): NotifyTargets {
+  const file = readExecutorFile(layout);
+  const { address = null, targets = {} } = file?.notify ?? {};
+  return { address, targets: new Map(Object.entries(targets)) };
+}
 
 /** Reads secrets by name, each time from their source. The file is looked at only where a tool needs one. */
 export function secretsOf(layout: Layout, starter: Starter): (names: Iterable<string>) => Promise<Secrets> {
@@ -56,12 +96,16 @@ export function secretsOf(layout: Layout, starter: Starter): (names: Iterable<st
 }
 
 /** Where each secret comes from. No file names none. */
-export function readSources({ executor_file: path }: Layout): ReadonlyMap<string, SecretSource> {
+export function readSources(layout: Layout): ReadonlyMap<string, SecretSource> {
+  return new Map(Object.entries(readExecutorFile(layout)?.secrets ?? {}));
+}
+
+function readExecutorFile({ executor_file: path }: Layout): z.infer<typeof executorSchema> | null {
   const bytes = readOwn(path);
-  if (bytes === null) return new Map();
+  if (bytes === null) return null;
   const parsed = executorSchema.safeParse(valueIn(bytes));
   if (!parsed.success) refuse('EXECUTOR_FILE_INVALID', `executor.yaml: ${describeIssue(parsed.error)}`);
-  return new Map(Object.entries(parsed.data.secrets));
+  return parsed.data;
 }
 
 /** A file that another account can write starts what that account wants; one that it can read tells where the secrets are. */

@@ -26,6 +26,8 @@ export interface Layout {
   readonly nonces: string;
   /** Where a service answers the terminals of its own account. */
   readonly serve_socket: string;
+  /** How far each target of notifications has been told. */
+  readonly notify_file: string;
   readonly config: string;
   readonly policies: string;
   readonly simulations: string;
@@ -47,6 +49,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     token_uses: join(own, 'token-uses.json'),
     nonces: join(own, 'serve.nonces'),
     serve_socket: join(own, 'serve.sock'),
+    notify_file: join(own, 'notify.json'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),
     simulations: join(root, 'simulations'),

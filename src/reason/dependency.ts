@@ -181,4 +181,14 @@ export const dependencyReasons = {
     'The store holds entries that the backup does not have.',
     'Nothing was changed. Use the store as it is; if it is damaged, move it away, and a human will have to accept what is then forgotten.',
   ],
+  NOTIFY_FAILED: [
+    4223,
+    'A notification did not arrive.',
+    'Look at the target: its address, its answer, its secret. Nothing else depends on it.',
+  ],
+  NOTIFY_TARGET_UNKNOWN: [
+    4224,
+    'There is no such target of notifications on this host.',
+    'Name it in .keyturn/executor.yaml of the host that serves, under notify.targets.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -233,6 +233,11 @@ export const permissionReasons = {
     'This caller asks too often, or for too much at once.',
     'Wait as long as Retry-After says. keyturn.yaml sets the limits (service).',
   ],
+  NOTIFY_ADDRESS_DENIED: [
+    3227,
+    'The host of a notification is at an address of this machine or of a private network, or is not asked over TLS.',
+    'If it is meant, name the address under `allow` of the target in .keyturn/executor.yaml.',
+  ],
   RUN_AS_CANNOT_REACH: [
     3296,
     'The user that the tool runs as cannot reach a path that it needs.',

@@ -12,6 +12,7 @@ import { listenLocally } from './local.ts';
 import { type LoginOptions, loginBy } from './login.ts';
 import { measured } from './measured.ts';
 import { type Metrics, metricsOf } from './metrics.ts';
+import { keepNotifying, type Notified } from './notify/notifier.ts';
 import { callerQuotaOf } from './quota.ts';
 import { routesOf } from './route.ts';
 import { sessionsOf } from './session.ts';
@@ -39,6 +40,7 @@ export interface ServeRequest {
     readonly port: number;
   }) => void;
   readonly tell?: (executed: Executed) => void;
+  readonly tellNotified?: (told: Notified) => void;
 }
 
 /** Serves until the signal. Refused where a service of this project runs already, or the address is taken. */
@@ -91,12 +93,18 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const executing =
     most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);
   const address = site.origin;
+  const notifying = keepNotifying(keyturn, {
+    address,
+    signal,
+    tell: request.tellNotified ?? (() => {}),
+    counted: metrics.notified,
+  });
   request.onListening({ address, port, link: `${address}/#link=${sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));
   await local?.close();
-  await Promise.all([executing, ...servers.map((server) => closed(server, grace_ms))]);
+  await Promise.all([executing, notifying, ...servers.map((server) => closed(server, grace_ms))]);
   metrics.close();
 }
 

@@ -156,6 +156,8 @@ describe('the class Keyturn', () => {
   /** What is no verb: it opens and closes, holds secrets in this process, or needs no project. */
   const NO_VERBS = {
     statics: [
+      'backup',
+      'restore',
       ...['init', 'open', 'join', 'requireName', 'requireLabel', 'requirePassphrase', 'makeKey'],
       ...[
         'machine',
@@ -174,8 +176,14 @@ describe('the class Keyturn', () => {
       'keysHere',
       'keysOf',
       'now',
-      'origin',
       'takeNonce',
+      'notifyPlaces',
+      'notifyTargets',
+      'observed',
+      'origin',
+      'queue',
+      'runNotifier',
+      'secret',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
       // For the door of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting'],

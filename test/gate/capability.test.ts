@@ -31,7 +31,14 @@ const CAP_3 = '5d1c7c0e-3b52-4c38-8d0f-6a0f0c1e7a03';
 const ready = [proposed(), granted(), issued()];
 const failed = fold(...ready, claimed(), finished('failure'));
 const verdict = (state: IntentState, at = now) => {
-  const facts = { now: at, ledger_at: AT, tenant: 'default', freezes: [], set_back_at: null, authorities: everybodyBut() };
+  const facts = {
+    now: at,
+    ledger_at: AT,
+    tenant: 'default',
+    freezes: [],
+    set_back_at: null,
+    authorities: everybodyBut(),
+  };
   const answer = eligible(state, HASH, facts);
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };

@@ -34,7 +34,14 @@ import {
 } from './story.ts';
 
 const now = new Date('2026-01-15T12:30:00.000Z');
-const facts: Moment = { now, ledger_at: AT, tenant: 'default', freezes: [], set_back_at: null, authorities: everybodyBut() };
+const facts: Moment = {
+  now,
+  ledger_at: AT,
+  tenant: 'default',
+  freezes: [],
+  set_back_at: null,
+  authorities: everybodyBut(),
+};
 const check = (state: IntentState | null, hash = HASH, at = now): Verdict =>
   eligible(state, hash, { ...facts, now: at });
 const code = (verdict: Verdict) => (verdict.eligible ? 'ELIGIBLE' : verdict.code);

@@ -1,4 +1,13 @@
-import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
@@ -84,7 +93,9 @@ describe('a backup', () => {
     await expectRefusal('BACKUP_DAMAGED', cut);
     const rewritten = await changed((folder) => {
       const db = new DatabaseSync(join(folder, 'store.db'));
-      db.exec(`DROP TRIGGER entry_no_update; UPDATE entry SET bytes = CAST(replace(CAST(bytes AS TEXT), 'say', 'SAY') AS BLOB)`);
+      db.exec(
+        `DROP TRIGGER entry_no_update; UPDATE entry SET bytes = CAST(replace(CAST(bytes AS TEXT), 'say', 'SAY') AS BLOB)`,
+      );
       db.close();
     });
     await expectRefusal('LEDGER_BROKEN', rewritten);

@@ -26,7 +26,9 @@ describe('a service', () => {
   it('answers beside 1,000 connections that say nothing, and lets go of them', async () => {
     const s = await service();
     const idle = await opened(s.address, 1_000);
-    const over = Promise.all(idle.map((socket) => new Promise((done) => socket.once('close', done).resume())));
+    const over = Promise.all(
+      idle.map((socket) => new Promise((done) => socket.once('close', done).resume())),
+    );
     expect((await call(s, '/v1/intents/propose', SAY, { token: s.token })).status).toBe(200);
     await over;
     const { text } = await call(s, '/metrics', undefined, { token: s.token });
@@ -104,7 +106,10 @@ describe('a run that goes on when the service stops', () => {
   it('may end within the grace; a longer one is stopped, and recorded as that', async () => {
     const s = await service({ most: 2, grace_ms: 500 });
     const { token } = s;
-    const asked = { declared_goal: 'Wait.', effect: { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } } };
+    const asked = {
+      declared_goal: 'Wait.',
+      effect: { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } },
+    };
     const { body } = await call(s, '/v1/intents/propose', asked, { token });
     const { intent_id, hash } = body;
     const cookie = await session(s);

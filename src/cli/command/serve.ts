@@ -29,6 +29,9 @@ export async function serve(call: Call): Promise<Answer> {
     door.serve(keyturn, {
       ...request,
       ...rest,
+      tellNotified: ({ target, outcome, words }) => {
+        if (outcome !== 'delivered') say(2, `notify ${target}: ${visible(words)}`);
+      },
       onListening: ({ address, link }) => {
         const result: Result<'serve'> = { address, link };
         if (json) say(1, jsonLine({ ok: true, command: 'serve', result }));

@@ -44,6 +44,13 @@ export const SERVICE: readonly Spec[] = [
     load: async () => (await import('../command/serve.ts')).execute,
   },
   {
+    name: 'notify test',
+    about: 'send a test message to the targets of notifications that this host has',
+    operands: [{ name: '[target]', about: 'only this one' }],
+    examples: ['keyturn notify test', 'keyturn notify test team-chat'],
+    load: async () => (await import('../command/notify.ts')).test,
+  },
+  {
     name: 'token add',
     about: 'a new token by which an agent shows a service who it is; printed once',
     operands: [{ name: '<agent>', about: 'an agent that is enrolled' }],

@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { canonicalText, parseJson } from '../canonical/json.ts';
+import { readRegularFile } from '../durable/beneath.ts';
+import { replaceDurably } from '../durable/file.ts';
+import { limits } from '../limits.ts';
+import { Refusal } from '../refusal.ts';
+import type { Layout } from './layout.ts';
+
+const place = z.strictObject({
+  /** The next entry to tell of. */
+  seq: z.int().min(0),
+  /** What was due up to then has been told. */
+  until: z.iso.datetime({ precision: 3 }),
+  /** The digest of a target that answered that it is gone; null while it is told. */
+  gone: z.string().nullable(),
+});
+
+const fileSchema = z.strictObject({
+  format: z.literal('keyturn-notify/1'),
+  targets: z.record(z.string(), place),
+});
+
+/** How far one target has been told. */
+export type NotifyPlace = z.infer<typeof place>;
+
+/** No queue: the ledger is what is told, and this is how far. A file that is lost or damaged begins at the end of the ledger. */
+export interface NotifyPlaces {
+  get(target: string): NotifyPlace | null;
+  set(target: string, place: NotifyPlace): void;
+}
+
+export function notifyPlaces({ notify_file: path }: Layout): NotifyPlaces {
+  const known = new Map(Object.entries(read(path)));
+  return {
+    get: (target) => known.get(target) ?? null,
+    set: (target, place) => {
+      known.set(target, place);
+      const file = { format: 'keyturn-notify/1', targets: Object.fromEntries(known) };
+      replaceDurably(path, Buffer.from(`${canonicalText(file)}\n`));
+    },
+  };
+}
+
+function read(path: string): Record<string, NotifyPlace> {
+  try {
+    const parsed = fileSchema.safeParse(parseJson(readRegularFile(path, limits.json_bytes).bytes));
+    return parsed.success ? parsed.data.targets : {};
+  } catch (error) {
+    if (error instanceof Refusal) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
+import { Refusal, refuse } from '../../refusal.ts';
+
+/** This machine, private networks, addresses of links (cloud metadata is one), and what is no single public host. */
+const PRIVATE_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+/** Those that carry an IPv4 address inside are refused whole: which one it is, a router decides. */
+const PRIVATE_V6 = [
+  '::/128',
+  '::1/128',
+  '::ffff:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'ff00::/8',
+];
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    list.addSubnet(address, Number(bits), isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+/** Whether a target may be at this address. What its owner allows is allowed, and nothing else that is not public. */
+export function isAllowed(address: string, allow: readonly string[]): boolean {
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+  const plain = address.split('%')[0]!;
+  if (listOf(allow).check(plain, family)) return true;
+  // Each family by its own list: node also finds an IPv4 range in an address that maps it.
+  return !listOf(family === 'ipv4' ? PRIVATE_V4 : PRIVATE_V6).check(plain, family);
+}
+
+/** Refuses a URL that names an address, or asks a public host in the clear. */
+export function requireTarget(url: URL, allow: readonly string[]): void {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isAllowed(host, allow)) denied(host);
+  if (url.protocol !== 'https:' && allow.length === 0)
+    refuse('NOTIFY_ADDRESS_DENIED', `${url.hostname} is not asked over TLS.`);
+}
+
+function denied(address: string): never {
+  return refuse('NOTIFY_ADDRESS_DENIED', `${address} is not a public address.`, { address });
+}
+
+/** Resolves a name and lets only those answers through that may be connected to: what is checked is what is connected to. */
+export function guardedLookup(allow: readonly string[]): LookupFunction {
+  return (hostname, options, done) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, '', 0);
+      const bad = found.find(({ address }) => !isAllowed(address, allow));
+      if (bad) {
+        const words = `${hostname} is at ${bad.address}, which is not a public address.`;
+        return done(new Refusal('NOTIFY_ADDRESS_DENIED', words, { address: bad.address }), '', 0);
+      }
+      const [first] = found;
+      if (options.all) return (done as unknown as All)(null, found);
+      return done(null, first!.address, first!.family);
+    });
+  };
+}
+
+type All = (error: null, found: readonly LookupAddress[]) => void;

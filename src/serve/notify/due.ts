@@ -1,0 +1,44 @@
+import type { Keyturn } from '../../keyturn.ts';
+import type { Occasion } from './message.ts';
+
+/** What became due in this time: reminders before an intent expires, escalations, and runs that are in doubt since. */
+export async function dueIn(
+  keyturn: Keyturn,
+  from_ms: number,
+  until: Date,
+  doubts: Set<string>,
+): Promise<Occasion[]> {
+  const { remind_before_s, escalate_after_s } = keyturn.config.notify;
+  const isDue = (at_ms: number) => at_ms > from_ms && at_ms <= until.getTime();
+  const at = until.toISOString();
+  const found: Occasion[] = [];
+  for await (const about of waitingIn(keyturn)) {
+    const remind_ms = Date.parse(about.expires_at) - remind_before_s * 1000;
+    // One that lives no longer than that is told of once, when it is proposed.
+    if (isDue(remind_ms) && remind_ms > Date.parse(about.proposed_at))
+      found.push({ event: 'reminder', occasion: about.intent_id, at, about });
+    if (isDue(Date.parse(about.proposed_at) + escalate_after_s * 1000))
+      found.push({ event: 'escalation', occasion: about.intent_id, at, about });
+  }
+  for (const { intent_id, execution_id, state } of (await keyturn.runs.inDoubt()).runs) {
+    if (state !== 'dead' || doubts.has(execution_id)) continue;
+    doubts.add(execution_id);
+    const about = await keyturn.intents.get({ intent_id });
+    if (about.status === 'claimed') found.push({ event: 'in_doubt', occasion: execution_id, at, about });
+  }
+  return found;
+}
+
+const PAGE = 200;
+const PAGES = 50;
+
+async function* waitingIn(keyturn: Keyturn) {
+  let cursor: string | null = null;
+  for (let page = 0; page < PAGES; page += 1) {
+    const asked = { standing: 'waiting', limit: PAGE, ...(cursor !== null && { cursor }) } as const;
+    const found: Awaited<ReturnType<Keyturn['intents']['list']>> = await keyturn.intents.list(asked);
+    yield* found.intents;
+    cursor = found.next;
+    if (cursor === null) return;
+  }
+}

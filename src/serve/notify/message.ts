@@ -1,0 +1,104 @@
+import { sha256 } from '../../canonical/digest.ts';
+import type { Entry, IntentState, NotifyEvent } from '../../keyturn.ts';
+
+/** What a target is told: that something happened, and where to look. No goal, no argument and no output leaves with it. */
+export interface Message {
+  /** The same at every attempt. */
+  readonly id: string;
+  readonly type: `keyturn.${NotifyEvent | 'test'}`;
+  readonly timestamp: string;
+  readonly data: {
+    readonly text: string;
+    /** It opens the service. Nothing can be approved by it. */
+    readonly link: string;
+    readonly intent_id: string | null;
+    readonly tool: string | null;
+    readonly proposer: string | null;
+    readonly expires_at: string | null;
+    /** Who is asked to look. */
+    readonly reviewers: readonly string[];
+  };
+}
+
+type About = Pick<IntentState, 'intent_id' | 'tool' | 'proposer' | 'expires_at'>;
+
+const WORDS: Readonly<Record<NotifyEvent, string>> = {
+  waiting: 'waits for a human',
+  reminder: 'still waits for a human, and expires soon',
+  escalation: 'has waited for long, and nobody has decided',
+  decided: 'was decided',
+  succeeded: 'ran',
+  failed: 'failed',
+  in_doubt: 'began, and how it ended is not known',
+  frozen: 'Something was frozen',
+};
+
+/** Of which event an entry tells; null where it tells of none. */
+export function eventOf({ kind, body }: Pick<Entry, 'kind' | 'body'>): NotifyEvent | null {
+  if (kind === 'intent.proposed') return 'waiting';
+  if (kind === 'approval.granted' || kind === 'approval.denied') return 'decided';
+  if (kind === 'order.given') return 'decided';
+  if (kind === 'system.frozen') return 'frozen';
+  if (kind === 'violation.detected') return 'failed';
+  if (kind !== 'execution.finished') return null;
+  const { result } = body as { result?: unknown };
+  if (result === 'partial') return 'in_doubt';
+  return result === 'success' ? 'succeeded' : 'failed';
+}
+
+/** Something to tell of. */
+export interface Occasion {
+  readonly event: NotifyEvent;
+  readonly about: About | null;
+  /** What tells it from all others of its event: an entry, an intent or a run. */
+  readonly occasion: string;
+  readonly at: string;
+}
+
+export interface MessageParts extends Occasion {
+  readonly origin: string;
+  readonly address: string;
+  readonly reviewers: readonly string[];
+}
+
+export function notificationOf(parts: MessageParts): Message {
+  const { event, about, occasion, origin, at, address, reviewers } = parts;
+  const text = about ? `${about.tool}, proposed by ${about.proposer}, ${WORDS[event]}.` : `${WORDS[event]}.`;
+  return {
+    id: `msg_${sha256(`${origin}\n${event}\n${occasion}`).slice(0, 32)}`,
+    type: `keyturn.${event}`,
+    timestamp: at,
+    data: {
+      text,
+      link: about ? `${address}/#intent=${about.intent_id}` : `${address}/`,
+      intent_id: about?.intent_id ?? null,
+      tool: about?.tool ?? null,
+      proposer: about?.proposer ?? null,
+      expires_at: about?.expires_at ?? null,
+      reviewers,
+    },
+  };
+}
+
+export function testMessage(address: string, at: string): Message {
+  const text = 'This is a test of the notifications of Keyturn.';
+  const nobody = { intent_id: null, tool: null, proposer: null, expires_at: null, reviewers: [] };
+  return {
+    id: `msg_test_${sha256(at).slice(0, 24)}`,
+    type: 'keyturn.test',
+    timestamp: at,
+    data: { text, link: `${address}/`, ...nobody },
+  };
+}
+
+/** A name could hold what a chat reads as a mention, a link or a style. */
+export function slackText({ data: { text, link, reviewers } }: Message): string {
+  const plain = (one: string) =>
+    one
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replace(/[*_~`|@#]/g, '\u00b7');
+  const asked = reviewers.length === 0 ? '' : ` Asked to look: ${reviewers.map(plain).join(', ')}.`;
+  return `${plain(text)}${asked} <${link}|Look at it>`;
+}

@@ -1,0 +1,187 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sha256 } from '../../canonical/digest.ts';
+import type { Entry, Keyturn, NotifyPlace, NotifyTarget } from '../../keyturn.ts';
+import { Refusal } from '../../refusal.ts';
+import { type Delivery, deliver, kindOf } from './deliver.ts';
+import { dueIn } from './due.ts';
+import { eventOf, type Message, notificationOf, type Occasion } from './message.ts';
+
+export interface NotifierRequest {
+  /** What links begin with, where the host's own file names nothing else. */
+  readonly address: string;
+  readonly signal: AbortSignal;
+  readonly tell: (told: Notified) => void;
+  readonly counted: (kind: string, outcome: string) => void;
+  /** Between the attempts for one message; after the last it is given up. */
+  readonly delays_ms?: readonly number[];
+  /** How often reminders are looked for. */
+  readonly look_ms?: number;
+}
+
+export interface Notified extends Delivery {
+  readonly target: string;
+  readonly message_id: string;
+}
+
+type Route = Keyturn['config']['notify']['routes'][number];
+
+const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
+const LOOK_MS = 15_000;
+/** A store that fails is looked at again after this. */
+const AGAIN_MS = 1_000;
+
+/** Tells each target what its routes name, in the order of the ledger, until the signal. One that fails keeps no other waiting. */
+export async function keepNotifying(keyturn: Keyturn, request: NotifierRequest): Promise<void> {
+  const { routes } = keyturn.config.notify;
+  if (routes.length === 0) return;
+  const own = targetsOf(keyturn);
+  if (own instanceof Refusal) {
+    request.tell({ ...NOTHING, code: own.code, target: 'all', words: own.message });
+    return;
+  }
+  const { address, targets } = own;
+  const given = { ...request, address: address?.replace(/\/$/, '') ?? request.address };
+  const names = [...new Set(routes.map(({ to }) => to))];
+  await Promise.all(
+    names.map((name) => {
+      const target = targets.get(name);
+      if (target) return new Channel(keyturn, name, target, given).run();
+      const words = `This host has no target "${name}": nothing is sent there.`;
+      given.tell({ ...NOTHING, target: name, words });
+      return undefined;
+    }),
+  );
+}
+
+/** A file that cannot be used tells nobody, and does not keep the service from answering. */
+function targetsOf(keyturn: Keyturn): ReturnType<Keyturn['notifyTargets']> | Refusal {
+  try {
+    return keyturn.notifyTargets();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+const NOTHING = {
+  outcome: 'failed',
+  status: null,
+  code: 'NOTIFY_TARGET_UNKNOWN',
+  message_id: '',
+} as const;
+
+/** One target, and how far it has been told. */
+class Channel {
+  readonly #keyturn: Keyturn;
+  readonly #name: string;
+  readonly #target: NotifyTarget;
+  readonly #request: NotifierRequest;
+  readonly #routes: readonly Route[];
+  readonly #digest: string;
+  #place: NotifyPlace | null = null;
+  /** Runs in doubt that were told of. After a restart they are told of again. */
+  readonly #doubts = new Set<string>();
+
+  constructor(keyturn: Keyturn, name: string, target: NotifyTarget, request: NotifierRequest) {
+    this.#keyturn = keyturn;
+    this.#name = name;
+    this.#target = target;
+    this.#request = request;
+    this.#routes = keyturn.config.notify.routes.filter(({ to }) => to === name);
+    this.#digest = sha256(JSON.stringify(target));
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#request;
+    while (!signal.aborted) {
+      try {
+        await this.#follow();
+        if (this.#place?.gone === this.#digest) return;
+      } catch {
+        // The ledger is out of reach for a while. It is followed again from where it was told.
+        await pause(AGAIN_MS, null, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const known = this.#place ?? this.#keyturn.notifyPlaces.get(this.#name);
+    const now = new Date().toISOString();
+    this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, gone: null };
+    if (this.#place.gone === this.#digest) return;
+    this.#keep({ ...this.#place, gone: null });
+    const stop = new AbortController();
+    const signal = AbortSignal.any([this.#request.signal, stop.signal]);
+    try {
+      await Promise.all([this.#tellEntries(signal, stop), this.#tellDue(signal, stop)]);
+    } finally {
+      stop.abort();
+    }
+  }
+
+  async #tellEntries(signal: AbortSignal, stop: AbortController): Promise<void> {
+    for await (const entry of this.#keyturn.ledger.follow({ from: this.#place!.seq, signal })) {
+      if (await this.#tellEntry(entry, signal)) this.#keep({ ...this.#place!, seq: entry.seq + 1 });
+      // What tells nothing is kept in memory: after a restart it is looked at again, and tells nothing again.
+      else this.#place = { ...this.#place!, seq: entry.seq + 1 };
+      if (this.#place!.gone !== null) stop.abort();
+    }
+  }
+
+  async #tellEntry(entry: Entry, signal: AbortSignal): Promise<boolean> {
+    const event = eventOf(entry);
+    if (event === null) return false;
+    const intent = event === 'frozen' ? null : await this.#intent(entry.subject);
+    return this.#tell({ event, occasion: String(entry.seq), at: entry.at, about: intent }, signal);
+  }
+
+  async #intent(intent_id: string) {
+    return this.#keyturn.intents.get({ intent_id }).catch(() => null);
+  }
+
+  async #tellDue(signal: AbortSignal, stop: AbortController): Promise<void> {
+    const { look_ms = LOOK_MS } = this.#request;
+    while (!signal.aborted) {
+      const until = new Date();
+      for (const due of await dueIn(this.#keyturn, Date.parse(this.#place!.until), until, this.#doubts))
+        await this.#tell(due, signal);
+      if (signal.aborted) return;
+      this.#keep({ ...this.#place!, until: until.toISOString() });
+      if (this.#place!.gone !== null) stop.abort();
+      await pause(look_ms, null, { signal }).catch(() => {});
+    }
+  }
+
+  async #tell(occasion: Occasion, signal: AbortSignal): Promise<boolean> {
+    const { event, about } = occasion;
+    const routes = this.#routes.filter(
+      ({ on, tools }) => on.includes(event) && (!tools || (about !== null && tools.includes(about.tool))),
+    );
+    if (routes.length === 0) return false;
+    const reviewers = [...new Set(routes.flatMap((route) => route.reviewers))];
+    const { address } = this.#request;
+    const message = notificationOf({ ...occasion, origin: this.#keyturn.origin, address, reviewers });
+    return this.#deliver(message, signal);
+  }
+
+  /** False where the service stops before it is over: it is tried again after the next start. */
+  async #deliver(message: Message, signal: AbortSignal): Promise<boolean> {
+    const { delays_ms = DELAYS_MS, tell, counted } = this.#request;
+    for (const delay_ms of [...delays_ms, null]) {
+      const told = await deliver(this.#keyturn, this.#target, message, signal);
+      if (signal.aborted && told.outcome !== 'delivered') return false;
+      counted(kindOf(this.#target), told.outcome);
+      tell({ ...told, target: this.#name, message_id: message.id });
+      if (told.outcome === 'gone') this.#keep({ ...this.#place!, gone: this.#digest });
+      if (told.outcome !== 'failed' || delay_ms === null) return true;
+      await pause(delay_ms, null, { signal }).catch(() => {});
+      if (signal.aborted) return false;
+    }
+    return true;
+  }
+
+  #keep(place: NotifyPlace): void {
+    this.#place = place;
+    this.#keyturn.notifyPlaces.set(this.#name, place);
+  }
+}

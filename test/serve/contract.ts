@@ -1,0 +1,153 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+
+type Schema = Readonly<Record<string, unknown>>;
+interface Operation {
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>
+  >;
+}
+
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** One operation of the document: what to ask, and whether an answer is one that it declares. */
+export interface Walked {
+  readonly path: string;
+  readonly method: string;
+  readonly statuses: readonly string[];
+  readonly asked: fc.Arbitrary<Asked>;
+  /** What is wrong with an answer; null where it is as declared. */
+  wrong(status: number, type: string, body: unknown): string | null;
+}
+
+export interface Asked {
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+}
+
+export function walk(document: Document): Walked[] {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'doc', components: document.components });
+  const compiled = (schema: Schema) => ajv.compile(pointed(schema));
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) =>
+      walked(document, path, method, operation, compiled),
+    ),
+  );
+}
+
+/** The same schema, with references that lead into the document. */
+function pointed(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"doc#/components/'));
+}
+
+function walked(
+  document: Document,
+  path: string,
+  method: string,
+  { parameters = [], requestBody, responses }: Operation,
+  compiled: (schema: Schema) => ValidateFunction,
+): Walked {
+  const problem = compiled({ $ref: '#/components/schemas/problem' });
+  const schema = responses['200']?.content?.['application/json']?.schema;
+  const draft = responses['202']?.content?.['application/json']?.schema;
+  const valid = { '200': schema && compiled(schema), '202': draft && compiled(draft) };
+  const body = requestBody?.content['application/json'].schema;
+  return {
+    path,
+    method,
+    statuses: Object.keys(responses),
+    asked: fc.record({
+      query: fc.record(
+        Object.fromEntries(
+          parameters
+            .filter((one) => one.in === 'query')
+            .map((one) => [one.name, allowedBy(one.schema, document, 0).map(String)]),
+        ),
+        { requiredKeys: [] },
+      ),
+      body: body
+        ? fc.oneof({ weight: 4, arbitrary: allowedBy(body, document, 0) }, { weight: 1, arbitrary: ANYTHING })
+        : fc.constant(null),
+    }),
+    wrong: (status, type, answer) => {
+      if (!Object.hasOwn(responses, String(status))) return `answers ${status}, which it does not declare`;
+      if (status === 304) return null;
+      if (status === 200 && type.startsWith('text/event-stream')) return null;
+      const check = status === 200 || status === 202 ? valid[String(status) as '200' | '202'] : problem;
+      if (!check) return `has no schema for ${status}`;
+      return check(answer) ? null : `answers ${status} with ${JSON.stringify(check.errors?.[0])}`;
+    },
+  };
+}
+
+const ANYTHING = fc.jsonValue({ maxDepth: 3 });
+const DEPTH = 6;
+
+/** Values that a schema allows, now and then one that it does not. */
+function allowedBy(schema: Schema, document: Document, depth: number): fc.Arbitrary<unknown> {
+  if (depth > DEPTH) return fc.constant(null);
+  const good = goodOf(schema, document, depth + 1);
+  return fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: ANYTHING });
+}
+
+/** Names and ids that the project has, so that some requests reach further than their form. */
+const KNOWN = ['ada', 'bot', 'say', 'success', 'a reason', '10m', '2026-01-01T00:00:00.000Z', '0'.repeat(64)];
+
+function goodOf(schema: Schema, document: Document, depth: number): fc.Arbitrary<unknown> {
+  const {
+    $ref,
+    anyOf,
+    oneOf,
+    allOf,
+    enum: some,
+    const: one,
+    type,
+  } = schema as {
+    $ref?: string;
+    anyOf?: Schema[];
+    oneOf?: Schema[];
+    allOf?: Schema[];
+    enum?: unknown[];
+    const?: unknown;
+    type?: string | string[];
+  };
+  if ($ref) return allowedBy(document.components.schemas[$ref.split('/').at(-1)!] ?? {}, document, depth);
+  const several = anyOf ?? oneOf ?? allOf;
+  if (several) return fc.oneof(...several.map((each) => allowedBy(each, document, depth)));
+  if (some) return fc.constantFrom(...some);
+  if (one !== undefined) return fc.constant(one);
+  switch (Array.isArray(type) ? type[0] : type) {
+    case 'object':
+      return objectOf(schema, document, depth);
+    case 'array':
+      return fc.array(allowedBy((schema.items ?? {}) as Schema, document, depth), { maxLength: 3 });
+    case 'string':
+      return fc.oneof(fc.constantFrom(...KNOWN), fc.uuid(), fc.string({ maxLength: 20 }));
+    case 'integer':
+      return fc.oneof(fc.nat(100), fc.integer());
+    case 'number':
+      return fc.oneof(fc.nat(100), fc.double({ noNaN: true, noDefaultInfinity: true }));
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    default:
+      return ANYTHING;
+  }
+}
+
+function objectOf({ properties = {}, required = [] }: Schema, document: Document, depth: number) {
+  const members = Object.entries(properties as Record<string, Schema>).map(([name, schema]) => [
+    name,
+    allowedBy(schema, document, depth),
+  ]);
+  return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: required as string[],
+  });
+}
