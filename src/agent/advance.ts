@@ -7,7 +7,7 @@ import { goals, outcomes } from './contracts.ts';
 import { settle } from './executor.ts';
 import { openStep } from './match.ts';
 import { observedDispatch } from './observe.ts';
-import { resultOf } from './result.ts';
+import { readResult } from './result.ts';
 import { definitionOf } from './snapshot.ts';
 import { envelopeOf, type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { weigh } from './weigh.ts';
@@ -110,7 +110,7 @@ async function outcomeAnswer(
     outcome,
     outcome_ref,
     is_duplicate,
-    result: await resultOf(context, state, plan, outcome),
+    result: await readResult(context, state, plan, outcome),
     next: await nextOf(context, state, plan),
   };
 }

@@ -83,16 +83,20 @@ export function refusedAnswer(correlation_id: string, reason_code: string): Refu
 }
 
 /** With the names of what differs, where something is not what a human activated. */
-export function notDone(reason_code: string, differs: readonly string[] = [], ran: Ran = 'NOTHING'): string {
+export function notDone(
+  reason_code: string,
+  differs: readonly string[] = [],
+  ran: RanUntil = 'NOTHING',
+): string {
   const why = isReasonCode(reason_code) ? explain(reason_code).meaning : 'It failed.';
   const named = differs.length === 0 ? '' : ` Differs: ${visible(differs.join(', '))}`;
   return `${HOW_FAR[ran]} ${why}${named}`.slice(0, limits.prose_chars);
 }
 
 /** How far it came before it failed. */
-export type Ran = 'NOTHING' | 'FAILED' | 'ROLLED_BACK';
+export type RanUntil = 'NOTHING' | 'FAILED' | 'ROLLED_BACK';
 
-const HOW_FAR: Readonly<Record<Ran, string>> = {
+const HOW_FAR: Readonly<Record<RanUntil, string>> = {
   NOTHING: 'Not done.',
   FAILED: 'It ran and failed. What it did before it failed was not undone.',
   ROLLED_BACK: 'It failed, and what it had done was undone.',

@@ -3,7 +3,7 @@ import { type Event, parseEvent } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { isReasonCode } from '../refusal.ts';
-import { notDone, type Ran } from './answer.ts';
+import { notDone, type RanUntil } from './answer.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionOutcome, outcomes, type Sealed, type SimulationOutcome } from './contracts.ts';
 import type { MoveReason } from './moves.ts';
@@ -99,7 +99,7 @@ function endState(ran: SimulationOutcome | null): EndState {
 }
 
 /** A program that failed may have changed something first. That it did not happen, only a human or a rollback can say. */
-function ranUntil(ran: SimulationOutcome | null): Ran {
+function ranUntil(ran: SimulationOutcome | null): RanUntil {
   if (ran === null || ran.result === 'did_not_happen') return 'NOTHING';
   return ran.result === 'rolled_back' ? 'ROLLED_BACK' : 'FAILED';
 }
