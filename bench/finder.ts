@@ -1,11 +1,11 @@
 import { type Catalog, catalogOf } from '../src/finder/catalog.ts';
 import { createFinder } from '../src/finder/finder.ts';
+import { PACKET_SCHEMA_VERSION } from '../src/finder/packet.ts';
 import { indexCatalog } from '../src/finder/rank.ts';
 import type { FinderRequest } from '../src/finder/request.ts';
 import { queryOf, searchFor } from '../src/finder/search-index.ts';
-import { termsOf, unitsOf, withoutData } from '../src/finder/text.ts';
-import { PACKET_SCHEMA_VERSION } from '../src/finder/packet.ts';
 import { type Simulation, simulationSchema } from '../src/finder/simulation.ts';
+import { termsOf, unitsOf, withoutData } from '../src/finder/text.ts';
 import { spokenGoal, wordsFor } from './finder-words.ts';
 import type { Row } from './table.ts';
 

@@ -105,6 +105,11 @@ export const limits = {
   /** How long a capability lives unless told otherwise, and at most. It never outlives its intent. */
   capability_ttl_s_default: 5 * 60,
   capability_ttl_s: 3600,
+  /** How long a prompt of a conversation waits for its yes unless told otherwise, and at most. */
+  prompt_ttl_s_default: 15 * 60,
+  prompt_ttl_s: 24 * 3600,
+  /** The most that is shown of what a read printed. */
+  result_chars: 4000,
   /** Capabilities of one intent that are neither used nor taken back. One is enough; a violation names all of them. */
   outstanding_capabilities: 16,
   /** A file that a condition names is hashed several times a second while the action runs. */

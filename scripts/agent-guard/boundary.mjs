@@ -69,7 +69,9 @@ function loadedLater(tree) {
         (node) =>
           ts.isCallExpression(node) &&
           (node.expression.kind === ts.SyntaxKind.ImportKeyword ||
-            /^(require|eval|Function)$/.test(node.expression.getText())),
+            /^(require|eval|Function)$|getBuiltinModule|(^|\.)(fetch|binding|dlopen|createRequire)$/.test(
+              node.expression.getText(),
+            )),
       )
       .map((node) => `${placeOf(node)} loads code while it runs`),
   );

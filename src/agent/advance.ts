@@ -7,6 +7,7 @@ import { goals, outcomes } from './contracts.ts';
 import { settle } from './executor.ts';
 import { openStep } from './match.ts';
 import { observedDispatch } from './observe.ts';
+import { readResult } from './result.ts';
 import { definitionOf } from './snapshot.ts';
 import { envelopeOf, type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { weigh } from './weigh.ts';
@@ -103,14 +104,18 @@ async function outcomeAnswer(
   return {
     kind: 'OUTCOME',
     ...shared,
+    ...(is_duplicate && outcome.reason_code === 'STEP_SUCCEEDED' && { user_visible_text: DONE_BEFORE }),
     plan_id,
     plan_state: plan.state,
     outcome,
     outcome_ref,
     is_duplicate,
+    result: await readResult(context, state, plan, outcome),
     next: await nextOf(context, state, plan),
   };
 }
+
+const DONE_BEFORE = 'This was done before in this conversation, and nothing was done now.';
 
 async function nextOf(
   context: AgentContext,

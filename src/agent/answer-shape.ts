@@ -90,6 +90,8 @@ function answers<M extends z.ZodRawShape>(more: M) {
       outcome,
       outcome_ref: digest,
       is_duplicate: z.boolean(),
+      /** What a read printed: its beginning, with everything that could change a screen made visible. Null for what changes something. */
+      result: z.string().nullable(),
       next: z.union([confirm, paused]).nullable(),
       ...more,
     }),

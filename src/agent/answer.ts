@@ -19,7 +19,7 @@ export function confirmAnswer(
   const language = LEXICON.has(asked_language) ? asked_language : 'en';
   const { affirmative, negative } = LEXICON.get(language)!;
   const values = step.required_fields.map(({ field, value }) => `${field}: ${shown(value)}`);
-  const what = [inLanguage(summary, language), ...values].join(' · ');
+  const what = [inLanguage(summary, language), ...values, ...later(plan, step.step_id)].join(' · ');
   return {
     kind: 'CONFIRM',
     correlation_id: plan.correlation_id,
@@ -31,6 +31,15 @@ export function confirmAnswer(
     negative: negative[0]!,
     user_visible_text: `${what} — ${affirmative[0]} / ${negative[0]}?`,
   };
+}
+
+/** Every step that comes after this one, with its values: a yes to the first is given knowing where the plan leads. */
+function later({ ordered_steps }: StepInPlan['plan'], step_id: string): string[] {
+  const from = ordered_steps.findIndex((one) => one.step_id === step_id);
+  return ordered_steps.slice(from + 1).map(({ simulation_id, required_fields }, i) => {
+    const values = required_fields.map(({ field, value }) => `${field}: ${shown(value)}`);
+    return [`→ ${from + i + 2}. ${simulation_id}`, ...values].join(' · ');
+  });
 }
 
 /**
@@ -63,7 +72,9 @@ export function cancelledAnswer(
   reason_code: string,
 ): AgentAnswer {
   const is_part_done = steps.some(({ state }) => state === 'SUCCEEDED');
-  const user_visible_text = is_part_done ? 'Nothing more is done.' : 'Nothing is done.';
+  const what = is_part_done ? 'Nothing more is done.' : 'Nothing is done.';
+  const user_visible_text =
+    reason_code === 'CONFIRM_EXPIRED' ? `The prompt was too old for this yes. ${what} Ask again.` : what;
   return { kind: 'CANCELLED', correlation_id, reason_code, user_visible_text };
 }
 
@@ -72,8 +83,21 @@ export function refusedAnswer(correlation_id: string, reason_code: string): Refu
 }
 
 /** With the names of what differs, where something is not what a human activated. */
-export function notDone(reason_code: string, differs: readonly string[] = []): string {
+export function notDone(
+  reason_code: string,
+  differs: readonly string[] = [],
+  ran: RanUntil = 'NOTHING',
+): string {
   const why = isReasonCode(reason_code) ? explain(reason_code).meaning : 'It failed.';
   const named = differs.length === 0 ? '' : ` Differs: ${visible(differs.join(', '))}`;
-  return `Not done. ${why}${named}`.slice(0, limits.prose_chars);
+  return `${HOW_FAR[ran]} ${why}${named}`.slice(0, limits.prose_chars);
 }
+
+/** How far it came before it failed. */
+export type RanUntil = 'NOTHING' | 'FAILED' | 'ROLLED_BACK';
+
+const HOW_FAR: Readonly<Record<RanUntil, string>> = {
+  NOTHING: 'Not done.',
+  FAILED: 'It ran and failed. What it did before it failed was not undone.',
+  ROLLED_BACK: 'It failed, and what it had done was undone.',
+};

@@ -1,7 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { Event } from '../event/event.ts';
+import { type Event, parseEvent } from '../event/event.ts';
 import { readConfirmation } from '../finder/lexicon/confirmation.ts';
 import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } from '../gate/agent-state.ts';
+import { openEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { advance, answerNow, languageOf, waiting } from './advance.ts';
@@ -50,6 +51,8 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   if (step.state === 'EXECUTING') return advance(context, correlation_id, user_id, current);
   if (answer !== 'NO' && step.state !== 'WAITING_CONFIRM') return answerNow(context, state, plan);
 
+  if (answer === 'YES' && (await isPromptExpired(context, current))) return expired(context, current);
+
   // Of a text that is too long for an answer to a prompt, only the digest is kept.
   const isKept = text.length <= limits.prose_chars;
   await context.journey.store.commit({
@@ -59,6 +62,34 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   if (answer === 'AMBIGUOUS') return waiting(context, current, 'CONFIRMATION_AMBIGUOUS', language);
   if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(current));
   return advance(context, correlation_id, user_id, current);
+}
+
+/** The prompt is as old as the entry with which its step began to wait. */
+async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepInPlan): Promise<boolean> {
+  const entries = await journey.store.entriesOf(`agent:${plan.correlation_id}`);
+  const asked = entries.findLast(({ bytes }) => {
+    const event = parseEvent(openEntry(bytes));
+    return (
+      event.kind === 'agent.moved' &&
+      event.body.step_id === step.step_id &&
+      event.body.to === 'WAITING_CONFIRM'
+    );
+  });
+  if (!asked) return true;
+  return journey.clock().getTime() - Date.parse(openEntry(asked.bytes).at) > journey.prompt_ttl_s * 1000;
+}
+
+/** A yes to something that was shown long ago is a yes to another world: the plan ends, and nothing of it runs. */
+async function expired(context: AgentContext, current: StepInPlan): Promise<AgentAnswer> {
+  const { plan, plan_now, step, step_now } = current;
+  await context.journey.store.commit({
+    events: [
+      stepMoved(plan, step, [step_now.state, 'SKIPPED'], 'CONFIRM_EXPIRED', refsOf(plan, step)),
+      ...closing(plan, plan_now, step.step_id, ['CANCELLED', 'CONFIRM_EXPIRED']),
+    ],
+    objects: [],
+  });
+  return cancelledAnswer(plan_now, plan.correlation_id, 'CONFIRM_EXPIRED');
 }
 
 function planMeant({ plans }: AgentState, { plan_id, step_id }: ConfirmRequest): AgentPlan {

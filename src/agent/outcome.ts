@@ -3,7 +3,7 @@ import { type Event, parseEvent } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { isReasonCode } from '../refusal.ts';
-import { notDone } from './answer.ts';
+import { notDone, type RanUntil } from './answer.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentExecutionOutcome, outcomes, type Sealed, type SimulationOutcome } from './contracts.ts';
 import type { MoveReason } from './moves.ts';
@@ -61,7 +61,7 @@ export async function stepEnd(
     dispatch_decision_hash: hash,
     next_step: to === 'SUCCEEDED' ? nextStep(current) : null,
     reason_code,
-    user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code, differs),
+    user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code, differs, ranUntil(ran)),
   });
   return { to, reason_code, execution_id: ran?.execution_id ?? null, outcome };
 }
@@ -96,6 +96,12 @@ function endState(ran: SimulationOutcome | null): EndState {
     default:
       return 'FAILED_TERMINAL';
   }
+}
+
+/** A program that failed may have changed something first. That it did not happen, only a human or a rollback can say. */
+function ranUntil(ran: SimulationOutcome | null): RanUntil {
+  if (ran === null || ran.result === 'did_not_happen') return 'NOTHING';
+  return ran.result === 'rolled_back' ? 'ROLLED_BACK' : 'FAILED';
 }
 
 function codeOf(ran: SimulationOutcome | null): MoveReason | null {

@@ -64,7 +64,8 @@ export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Hea
   const packet = parsePacket(found.packet);
   requireOurs(packet, request);
   const packet_ref = packetRef(packet);
-  const goal = goals.seal(goalOf(said, tenant, request, packet));
+  const language = found.language ?? languageOf(said.utterance, said.language);
+  const goal = goals.seal(goalOf(said, tenant, request, packet, language));
   return {
     said,
     packet,
@@ -112,6 +113,8 @@ interface Found {
   readonly packet: unknown;
   /** What a question of the default finder leaves open, to be handed back with the answer. */
   readonly context: CandidateContext | null;
+  /** What the default finder took the language for. */
+  readonly language?: string;
 }
 
 function find({ finder }: AgentContext, { packet }: Said, request: FinderRequest): Found {
@@ -162,6 +165,7 @@ function goalOf(
   tenant_id: string,
   { idempotency_key, catalog }: FinderRequest,
   packet: FinderPacket,
+  language: string,
 ): AgentGoalRequest {
   const { correlation_id, user_id, thread_id, turn_id, utterance, clarify } = said;
   return {
@@ -173,7 +177,7 @@ function goalOf(
     turn_id,
     raw_user_utterance: utterance,
     normalized_intent: {
-      language: languageOf(utterance, said.language),
+      language,
       utterance_fingerprint: utteranceFingerprint(utterance),
       answer: clarify ? { missing_field: clarify.missing_field, text: clarify.answer } : null,
     },

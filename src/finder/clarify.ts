@@ -5,14 +5,17 @@ import type { Scalar } from './packet.ts';
 import { type Candidate, rank, rivals, thresholds } from './rank.ts';
 import type { SearchIndex } from './search-index.ts';
 import type { Field } from './simulation.ts';
+import { EXCEPTS, spokenNumber } from './spoken-value.ts';
 import { readValue } from './value.ts';
 
 /** The value that an answer gives to the field that was asked for. */
 export function answeredValue(field: Field, answer: string, language: string): Found | null {
+  const is_free = field.type === 'string' && field.pattern === undefined;
+  if (!is_free && field.type !== 'boolean' && (isHedged(answer) || EXCEPTS.test(answer))) return null;
   const found = extractFields({ answer: field }, answer).get('answer');
   if (found !== undefined) return found;
   const text = answer.trim();
-  const value = field.type === 'boolean' ? booleanValue(text, language) : wholeAnswer(field, text);
+  const value = field.type === 'boolean' ? booleanValue(text, language) : wholeAnswer(field, text, language);
   if (value === null) return null;
   const start = answer.indexOf(text);
   return { start, end: start + text.length, text, value };
@@ -24,7 +27,11 @@ function booleanValue(text: string, language: string): boolean | null {
 }
 
 /** What must be looked for in a sentence may be the whole answer; what has a form of its own must have that form. */
-function wholeAnswer(field: Field, text: string): Scalar | null {
+function wholeAnswer(field: Field, text: string, language: string): Scalar | null {
+  if (field.type === 'integer' || field.type === 'number') {
+    const number = spokenNumber(text, language);
+    return number === null ? null : readValue(field, String(number));
+  }
   const { extract } = field;
   const is_free = extract === undefined || extract === 'quoted' || typeof extract === 'object';
   return is_free ? readValue(field, text) : null;

@@ -2,6 +2,7 @@ import { folded } from './fold.ts';
 import { numberPlaces, withPlainDigits } from './number.ts';
 import type { Scalar } from './packet.ts';
 import type { Field } from './simulation.ts';
+import { NAMED_DAY } from './spoken-value.ts';
 import { quotedIn } from './text.ts';
 import { type Patterns, readValue } from './value.ts';
 
@@ -84,7 +85,11 @@ function keyOf({ type, pattern, min, max, max_length }: Field, way: Way): string
 
 function readIn(field: Field, way: Way, { text, plain, patterns }: Reading): Found[] {
   return placesOf(field, way, plain).flatMap(({ start, end, reads }) => {
-    const value = readValue(field, reads ?? plain.slice(start, end), patterns);
+    const said = reads ?? plain.slice(start, end);
+    // People write ids in small letters. Where only capitals fit, those are meant.
+    const value =
+      readValue(field, said, patterns) ??
+      (way === 'token' ? readValue(field, said.toUpperCase(), patterns) : null);
     return value === null ? [] : [{ start, end, text: text.slice(start, end), value }];
   });
 }
@@ -96,7 +101,7 @@ function placesOf(field: Field, way: Way, plain: string): Place[] {
     case 'email':
       return placesLike(EMAIL, plain);
     case 'date':
-      return placesLike(DATE, plain);
+      return [...placesLike(DATE, plain), ...placesLike(NAMED_DAY, plain)];
     case 'path':
       return placesLike(PATH, plain).filter(({ start, end }) => !plain.slice(start, end).includes('..'));
     case 'token':

@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import { visible } from '../canonical/visible.ts';
 import type { Scalar } from './packet.ts';
 import { type Field, simulationLimits } from './simulation.ts';
+import { namedDay } from './spoken-value.ts';
 
 /** Patterns that are compiled already. Somebody who reads many fields compiles each pattern once. */
 export type Patterns = ReadonlyMap<string, RE2JS>;
@@ -78,7 +79,10 @@ function isoDate(text: string): string | null {
   const dotted = DOTTED.exec(text);
   if (dotted) return calendarDay(dotted[3]!, dotted[2]!, dotted[1]!);
   const slashed = SLASHED.exec(text);
-  if (!slashed) return null;
+  if (!slashed) {
+    const named = namedDay(text);
+    return named === null ? null : calendarDay(named.year, named.month, named.day);
+  }
   const [first, second] = [Number(slashed[1]), Number(slashed[2])];
   if (first <= 12 && second <= 12 && first !== second) return null;
   return first > 12

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from './catalog.ts';
 import { inflection, slip } from './similar.ts';
-import { isUnspaced, type Spoken, spokenIn, wordOf } from './speech.ts';
+import { isUnspaced, type Spoken, spokenIn } from './speech.ts';
 import { stemIn } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { verbForms } from './verb-forms.ts';

@@ -94,6 +94,8 @@ export interface Context {
   readonly capability_ttl_s: number;
   /** How long an order waits to be claimed. */
   readonly order_ttl_s: number;
+  /** How long a prompt of a conversation waits for its yes. */
+  readonly prompt_ttl_s: number;
   /** The most that one proposer may have. */
   readonly proposals: QuotaLimit;
   /** What capabilities for this project's executor are addressed to. */

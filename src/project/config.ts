@@ -54,6 +54,7 @@ const configSchema = z.strictObject({
   approval_ttl: z.string().default('1h'),
   capability_ttl: z.string().default('5m'),
   order_ttl: z.string().default('2m'),
+  prompt_ttl: z.string().default(`${limits.prompt_ttl_s_default / 60}m`),
   environment: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
@@ -118,6 +119,7 @@ export interface Config {
   readonly approval_ttl_s: number;
   readonly capability_ttl_s: number;
   readonly order_ttl_s: number;
+  readonly prompt_ttl_s: number;
   /** Where this is, such as `prod`: policies and conditions ask for it. */
   readonly environment: string;
   /** The name of what runs here: capabilities are addressed to it. */
@@ -175,6 +177,7 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     approval_ttl_s: bounded(file.approval_ttl, 'approval_ttl', limits.approval_ttl_s),
     capability_ttl_s: bounded(file.capability_ttl, 'capability_ttl', limits.capability_ttl_s),
     order_ttl_s: bounded(file.order_ttl, 'order_ttl', limits.capability_ttl_s),
+    prompt_ttl_s: bounded(file.prompt_ttl, 'prompt_ttl', limits.prompt_ttl_s),
     environment: file.environment,
     executor: file.executor,
     servers: file.mcp,

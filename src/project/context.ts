@@ -121,6 +121,7 @@ export function journeyContext(
     approval_ttl_s: config.approval_ttl_s,
     capability_ttl_s: config.capability_ttl_s,
     order_ttl_s: config.order_ttl_s,
+    prompt_ttl_s: config.prompt_ttl_s,
     proposals: config.proposals,
     audience: `${origin}/${config.executor}`,
     environment: config.environment,

@@ -45,6 +45,10 @@ export const conversationReasons = {
     'The user said no.',
     'If it is wanted after all, ask for the goal, or for the undo, again.',
   ],
+  CONFIRM_EXPIRED: [
+    'The yes came too long after the prompt, so it does not count.',
+    'Ask for the goal again, and answer its prompt in time.',
+  ],
   CLARIFY_REQUIRED: ['The step waits for an answer.', 'Run `keyturn agent answer`.'],
   CLARIFY_ANSWERED: ['The question was answered.', 'Nothing. The conversation goes on.'],
   CHECKS_PASSED: ['Every check before the step passed.', 'Nothing. The conversation goes on.'],

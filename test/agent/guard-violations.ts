@@ -39,6 +39,16 @@ const condition1: readonly Violation[] = [
     [append(core, "export const later = () => import('../journey/run.ts');\n")],
   ],
   [
+    'a built-in module is fetched by name',
+    /loads code while it runs/,
+    [append(core, "export const fs = () => process.getBuiltinModule('node:fs');\n")],
+  ],
+  [
+    'a request goes out past the executor',
+    /loads code while it runs/,
+    [append(core, "export const call = () => globalThis.fetch('http://example.org');\n")],
+  ],
+  [
     'the executor hands the run on',
     /exports src\/journey\/run\.ts/,
     [append(executor, "export { run } from '../journey/run.ts';\n")],

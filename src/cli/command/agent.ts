@@ -122,6 +122,7 @@ function linesOf(answered: AgentAnswer | AgentTurn): string[] {
   const news = 'news' in answered ? answered.news : [];
   return [
     answered.user_visible_text,
+    ...(answered.kind === 'OUTCOME' && answered.result !== null ? answered.result.split('\n') : []),
     ...(next ? [next.user_visible_text] : []),
     ...news.map(({ wish, simulation }) => `What you asked for exists now: ${wish} (${simulation})`),
   ].map(visible);

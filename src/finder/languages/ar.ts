@@ -1,6 +1,6 @@
 import type { LanguageRules } from './rules.ts';
 
-export const ar: LanguageRules = {
+export const arRules: LanguageRules = {
   language: 'ar',
   courtesies: [
     'لو (?:سمحت|سمحتم|تكرمت)',

@@ -3,7 +3,7 @@ import type { LanguageRules } from './rules.ts';
 const PARTICIPLE =
   '\\p{L}*(?:ge\\p{L}{2,}(?:t|en)|(?:be|ent|er|ver|zer|miss|emp)\\p{L}{2,}(?:t|en)|\\p{L}+iert)';
 
-export const de: LanguageRules = {
+export const deRules: LanguageRules = {
   language: 'de',
   courtesies: [
     '(?:wenn|falls) (?:es )?(?:möglich|geht|machbar)(?: ist)?',

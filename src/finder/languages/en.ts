@@ -4,7 +4,7 @@ const PARTICIPLE =
   '(?:\\p{L}+ed|done|made|sent|paid|put|shut|set|taken|given|got|gotten|told|said|written|bought|sold|left|lost|found|kept|held|run|begun|broken|chosen|drawn|driven|seen|shown|spent|thrown|built|cut|let|read)';
 const SUBJECT = '(?:i|we|he|she|they|you|it|someone|somebody|everybody|everyone|nobody|no one)';
 
-export const en: LanguageRules = {
+export const enRules: LanguageRules = {
   language: 'en',
   courtesies: [
     "if (?:you|that|it)(?:'s| is| are)? (?:can|could|would|may|please|possible|okay|ok|fine|all right|not too much trouble|like|want|wish)",

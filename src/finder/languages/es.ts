@@ -3,7 +3,7 @@ import type { LanguageRules } from './rules.ts';
 const PARTICIPLE =
   '(?:\\p{L}+(?:ado|ada|ados|adas|ido|ida|idos|idas|ído)|abierto|hecho|dicho|puesto|visto|escrito|roto|vuelto|devuelto|resuelto|cubierto)';
 
-export const es: LanguageRules = {
+export const esRules: LanguageRules = {
   language: 'es',
   courtesies: [
     'si (?:puedes|puede|pueden|es posible|no te importa|no le importa|quieres|quiere|eres tan amable|tienes tiempo|te parece)',

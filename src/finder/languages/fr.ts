@@ -3,7 +3,7 @@ import type { LanguageRules } from './rules.ts';
 const PARTICIPLE = '\\p{L}+(?:é|ée|és|ées|i|ie|is|it|ite|u|ue|us|ert|erte|int|ait)';
 const ADVERB = '(?:déjà |bien |juste |tout |encore |récemment |enfin |pas )*';
 
-export const fr: LanguageRules = {
+export const frRules: LanguageRules = {
   language: 'fr',
   courtesies: [
     "s'il (?:te|vous) pla[iî]t",

@@ -1,6 +1,6 @@
 import type { LanguageRules } from './rules.ts';
 
-export const hi: LanguageRules = {
+export const hiRules: LanguageRules = {
   language: 'hi',
   courtesies: [
     '(?:अगर|यदि) (?:हो सके|संभव हो|मुमकिन हो|आप चाहें|आपको दिक्कत न हो|समय हो)(?: तो)?',

@@ -2,7 +2,7 @@ import type { LanguageRules } from './rules.ts';
 
 const PARTICIPLE = '\\p{L}+(?:at[oaie]|ut[oaie]|it[oaie]|s[oaie]|st[oaie]|tt[oaie]|rt[oaie]|nt[oaie])';
 
-export const it: LanguageRules = {
+export const itRules: LanguageRules = {
   language: 'it',
   courtesies: [
     'se (?:puoi|può|possibile|potete|non ti dispiace|non le dispiace|vuoi|hai tempo|ti va)',

@@ -1,6 +1,6 @@
 import type { LanguageRules } from './rules.ts';
 
-export const ja: LanguageRules = {
+export const jaRules: LanguageRules = {
   language: 'ja',
   is_unspaced: true,
   courtesies: [

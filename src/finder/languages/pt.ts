@@ -3,7 +3,7 @@ import type { LanguageRules } from './rules.ts';
 const PARTICIPLE =
   '(?:\\p{L}+(?:ado|ada|ados|adas|ido|ida|idos|idas)|aberto|feito|dito|posto|visto|escrito|pago|entregue|ganho)';
 
-export const pt: LanguageRules = {
+export const ptRules: LanguageRules = {
   language: 'pt',
   courtesies: [
     'se (?:puder|puderem|possível|for possível|der|quiser|não se importar|não for incômodo|tiver tempo)',

@@ -1,6 +1,6 @@
 import type { LanguageRules } from './rules.ts';
 
-export const zh: LanguageRules = {
+export const zhRules: LanguageRules = {
   language: 'zh',
   is_unspaced: true,
   courtesies: [

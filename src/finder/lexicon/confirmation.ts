@@ -95,7 +95,7 @@ const DENIAL_CHARS = 40;
  * question. It only ever ends a plan; nothing but the lexicon makes a yes.
  */
 function denial(entry: LexiconEntry, text: string, token: string): Confirmation | null {
-  const words = token.match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [];
+  const words: readonly string[] = token.match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [];
   if (entry.ambiguous.includes(token) || words.length > DENIAL_WORDS || text.length > DENIAL_CHARS)
     return null;
   if (/[?؟？]/u.test(text) || (foreignLetters(entry, text) ?? lookAlikes(entry, text)) !== null) return null;
@@ -104,9 +104,7 @@ function denial(entry: LexiconEntry, text: string, token: string): Confirmation 
   const kinds = new Set(clausesOf(text, entry.language).flatMap(({ sure }) => sure.map(({ kind }) => kind)));
   const begins = !is_unspaced && entry.negative.includes(words[0] ?? '');
   const is_denial = kinds.has('denial') || begins;
-  const is_other = ['condition', 'ability', 'quotation', 'report', 'wish'].some((kind) =>
-    kinds.has(kind as 'report'),
-  );
+  const is_other = [...kinds].some((kind) => kind !== 'denial');
   if (!is_denial || is_other || has_yes) return null;
   return {
     answer: 'NO',

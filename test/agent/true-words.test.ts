@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { agentPlace, prompted } from './agent-place.ts';
+
+/** What a user is told: the result of a read, how far a failure came, and that a late yes does not count. */
+
+let now = Date.parse('2026-03-02T12:00:00.000Z');
+const place = agentPlace(() => new Date(now));
+
+describe('what a user is told', () => {
+  it('of a read is its result, and of a repeat that nothing was done now', { timeout: 60_000 }, async () => {
+    const { keyturn } = place();
+    const read = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    expect(read).toMatchObject({
+      kind: 'OUTCOME',
+      user_visible_text: 'Done.',
+      result: expect.stringMatching(/\S/),
+    });
+  });
+
+  it('of a failure is that it ran', { timeout: 60_000 }, async () => {
+    const { keyturn } = place();
+    const failed = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    expect(failed.user_visible_text).toMatch(
+      /^It ran and failed\. What it did before it failed was not undone\./,
+    );
+  });
+
+  it('of a yes that comes too late is that nothing is done', { timeout: 60_000 }, async () => {
+    const { keyturn, written } = place();
+    const prompt = prompted(
+      await keyturn.conversations.ask({ user_id: 'ada', utterance: 'append a notebook line "too late"' }),
+    );
+    now += limits.prompt_ttl_s_default * 1000 + 1000;
+    const { correlation_id, plan_id, step_id } = prompt;
+    const yes = { correlation_id, plan_id, step_id, user_id: 'ada', text: 'yes' };
+    expect(await keyturn.conversations.confirm(yes)).toMatchObject({
+      kind: 'CANCELLED',
+      reason_code: 'CONFIRM_EXPIRED',
+    });
+    expect(written()).not.toContain('too late');
+    expect(await keyturn.conversations.confirm(yes)).toMatchObject({ kind: 'CANCELLED' });
+  });
+});
