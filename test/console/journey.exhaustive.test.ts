@@ -38,7 +38,7 @@ async function decide({ page }: Person, intent_id: string): Promise<void> {
   await page.evaluate((id) => {
     location.hash = `/decide/${id}`;
   }, intent_id);
-  await page.waitForSelector(`.item[href="#/decide/${intent_id}"][aria-current]`, { state: 'attached' });
+  await page.waitForSelector(`[data-intent="${intent_id}"]`);
 }
 
 beforeAll(async () => {
