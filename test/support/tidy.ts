@@ -73,6 +73,8 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   serve: [...BASE, 'version.ts', 'face', 'keyturn.ts'],
   // Only types: at run time it is two files that import nothing.
   client: ['refusal.ts', 'face', 'keyturn.ts', 'serve'],
+  // In a page: it draws, and asks the service. All else that it imports are types.
+  console: [...BASE, 'display', 'client', 'keyturn.ts', 'audit', 'tool', 'plan'],
   mcp: [...BASE, 'face', 'keyturn.ts', 'lane'],
 };
 
@@ -384,6 +386,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 const TWINS: readonly (readonly [RegExp, RegExp])[] = [
   [/^src\/store\/sqlite\//, /^src\/store\/postgres\//],
   [/^src\/audit\/browser\/primitive\.ts$/, /^src\/canonical\/primitive\.ts$/],
+  [/^src\/console\/refusal\.ts$/, /^src\/refusal\.ts$/],
 ];
 
 const EXPORTED = /^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
