@@ -1,6 +1,6 @@
 import type { ActionEffect, PlanEffect } from '../plan/model.ts';
 import type { ToolEffect } from '../tool/effect.ts';
-import type { Intent, Shown } from './app.ts';
+import type { Intent, Shown } from './types.ts';
 
 export type Effect = ToolEffect | PlanEffect;
 type Tone = 'danger' | 'warn' | 'ok' | 'plain';

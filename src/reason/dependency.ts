@@ -150,14 +150,14 @@ export const dependencyReasons = {
     'There is nothing here that could run an action of this type.',
     'Register the pipeline, or remove the action.',
   ],
-  CONSOLE_CHANGED: [
-    4240,
-    'A file of the console is not as it was built.',
-    'Install Keyturn again, or run `npm run build` in a clone. Sign nothing in a console that was changed.',
-  ],
   IDEMPOTENCY_VIOLATION: [
     4200,
     'This step was dispatched before, under the same idempotency key.',
     'Nothing was done. `keyturn agent status CORRELATION` shows what came of it.',
+  ],
+  CONSOLE_CHANGED: [
+    4240,
+    'A file of the console is not as it was built.',
+    'Install Keyturn again, or run `npm run build` in a clone. Sign nothing in a console that was changed.',
   ],
 } as const satisfies Record<string, Reason>;

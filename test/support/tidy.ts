@@ -391,10 +391,10 @@ const TWINS: readonly (readonly [RegExp, RegExp])[] = [
 
 const EXPORTED = /^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
 
-/** One word, one thing: a name that two files export has two meanings, or one of them is too many. */
+/** One word, one thing: a name that two files export has two meanings, or one of them is too many. A command, and what a page draws, are called by what they show. */
 export const oneMeaning: Check = (files) => {
   const holders = new Map<string, Set<string>>();
-  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/)/.test(path)))
+  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/|console\/)/.test(path)))
     for (const [, name] of text.matchAll(EXPORTED))
       holders.set(name!, (holders.get(name!) ?? new Set()).add(path));
   const areTwins = ([one, other, third]: readonly string[]) =>
