@@ -139,7 +139,8 @@ describe('a person with a passkey', () => {
     await ended(intent_id);
     expect(readFileSync(join(stage.root, 'notes.md'), 'utf8')).toBe(`bot was here.\n${before}`);
     await ada.page.click('text=Open story');
-    await ada.page.click('text=Preview undo');
+    await ada.page.waitForSelector('text=Preview undo');
+    await ada.page.keyboard.press('u');
     await ada.page.waitForSelector('text=Restored');
     await ada.page.click('text=Undo this run…');
     await ada.page.keyboard.type('It was a trial.');
