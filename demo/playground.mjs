@@ -105,7 +105,10 @@ function serveIn(project, options) {
 function sayNext({ project }, link) {
   const shown = (path) => (path.startsWith(`${ROOT}/`) ? relative(ROOT, path) : path);
   say(`\nOpen within 5 minutes, once: ${link}`);
-  say('\nDecide in another terminal, in this folder, as often as something waits:');
+  say(
+    '  It shows the queue with what the agent asks for, and needs a passkey to decide: `keyturn credential add --passkey`.',
+  );
+  say('\nOr decide in another terminal, in this folder, as often as something waits:');
   say(`  node ${shown(CLI)} turn --project ${shown(project)}`);
   say('\nCtrl-C stops the service. npm start goes on with the same project.');
 }

@@ -1,4 +1,4 @@
-/** Makes dist/console/: the page, its style and its scripts, each under a name that holds its digest, and the list of them. */
+/** Makes dist/console/: the page, its style and its scripts, each under a name that changes with its content, and the list of them with their digests. */
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -63,12 +63,33 @@ export async function bundleConsole(outdir, inBrowser, audit) {
   });
   const style = add('style.css', css.code);
   const main = [...files.keys()].find((path) => path.startsWith('/console/main-'));
+  // All that the first screen needs is asked for at once.
+  const needed = staticImports(metafile.outputs, main.slice('/console/'.length)).map(
+    (name) => `/console/${name}`,
+  );
   const page = readFileSync(join(FOLDER, 'page.html'), 'utf8')
     .replace('{{style}}', style)
-    .replace('{{main}}', main);
+    .replace('{{main}}', main)
+    .replace('{{more}}', needed.map((path) => `<link rel="modulepreload" href="${path}">`).join('\n'));
   files.set('/', { bytes: Buffer.from(page), type: 'text/html; charset=utf-8' });
   write(join(outdir, 'console'), files);
   return Object.keys(metafile.inputs);
+}
+
+/** The chunks that this one imports, with theirs. */
+function staticImports(outputs, entry) {
+  const by_name = new Map(Object.entries(outputs).map(([path, output]) => [path.split('/').pop(), output]));
+  const found = new Set();
+  const visit = (name) => {
+    for (const { path, kind } of by_name.get(name).imports) {
+      const other = path.split('/').pop();
+      if (kind !== 'import-statement' || found.has(other)) continue;
+      found.add(other);
+      visit(other);
+    }
+  };
+  visit(entry);
+  return [...found].sort();
 }
 
 function write(folder, files) {

@@ -7,12 +7,9 @@ import { type Kept, keptIn } from './kept.ts';
 import { follow, type Heard, type Live } from './live.ts';
 import type { Looked } from './looked.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
+import type { Listed, Person } from './types.ts';
 
-export type Person = Result<'people.list'>['principals'][number];
-export type Intent = Result<'intents.get'>;
-export type Listed = Result<'intents.list'>['intents'][number];
-export type Review = Result<'intents.review'>;
-export type Shown = Review['shown'];
+export type { Intent, Listed, Person, Review, Shown } from './types.ts';
 
 /** The person who uses this page, and the passkey that they sign with here. */
 export interface Me {

@@ -26,7 +26,6 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['o', 'open everything that is folded'],
   ['u', 'preview the undo'],
   ['s', 'stop this run'],
-  ['w', 'withdraw what you proposed'],
   ['f', 'freeze everything'],
   ['/', 'search the history'],
   ['?', 'these keys'],

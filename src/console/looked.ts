@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import { showEffect } from '../display/effect.ts';
+import { showTool } from '../display/tool.ts';
 import type { Result } from '../keyturn.ts';
 
 import { type Sealed, sealed } from './statement.ts';
@@ -32,23 +32,32 @@ export function askAhead(api: Client, ahead: Map<string, Promise<Looked>>, inten
   asked.catch(() => ahead.delete(intent_id));
 }
 
-export function lookedAt(review: Review): Looked {
+async function lookedAt(review: Review): Promise<Looked> {
   const { intent, envelope, effect } = review;
   const own = sealed(envelope, effect);
   const honest =
     own.hash === intent.hash &&
     own.effect_digest === intent.effect_digest &&
     envelope.intent_id === intent.intent_id;
-  return { review, effect, shown: drawnFrom(effect, review.shown), sealed: own, honest, at: Date.now() };
+  return {
+    review,
+    effect,
+    shown: await drawnFrom(effect, review.shown),
+    sealed: own,
+    honest,
+    at: Date.now(),
+  };
 }
 
 /**
  * What a person sees is made here, from the effect that the digest covers. Diffs need the files, which only the service has: their
  * blocks, and the alarms that were found in them, are taken from its answer.
  */
-function drawnFrom(effect: Effect, theirs: Shown): Shown {
-  const own = showEffect(effect) as Shown;
-  if (effect.kind !== 'plan') return own;
+async function drawnFrom(effect: Effect, theirs: Shown): Promise<Shown> {
+  if (effect.kind !== 'plan') return showTool(effect);
+  // Loaded with the first plan: it reads SQL, too.
+  const { showPlan } = await import('../display/plan.ts');
+  const own = showPlan(effect);
   const known = new Set(own.alarms.map(({ words }) => words));
   return {
     ...own,

@@ -1,6 +1,6 @@
 import type { ActionEffect, PlanEffect } from '../plan/model.ts';
 import type { ToolEffect } from '../tool/effect.ts';
-import type { Intent, Shown } from './app.ts';
+import type { Intent, Shown } from './types.ts';
 
 export type Effect = ToolEffect | PlanEffect;
 type Tone = 'danger' | 'warn' | 'ok' | 'plain';
@@ -82,10 +82,17 @@ const HIGH: ReadonlySet<string> = new Set([
 /** From the alarms, worst first. They come from the effect. */
 export function riskOf(shown: Shown): Fact {
   const [worst] = shown.alarms.filter(({ alarm }) => HIGH.has(alarm));
-  if (worst) return { label: 'Risk', value: 'High', tone: 'danger', why: sentence(worst.words) };
+  if (worst) return { label: 'Risk', value: 'High', tone: 'danger', why: aboutOf(worst) };
   const [other] = shown.alarms;
-  if (other) return { label: 'Risk', value: 'Medium', tone: 'warn', why: sentence(other.words) };
+  if (other) return { label: 'Risk', value: 'Medium', tone: 'warn', why: aboutOf(other) };
   return { label: 'Risk', value: 'Low', tone: 'plain', why: 'Nothing about it raises an alarm.' };
+}
+
+function aboutOf({ words, about }: Shown['alarms'][number]): string {
+  const on = about.map(({ text }) => text).join('');
+  return words.includes(':') || on === ''
+    ? sentence(words)
+    : `${sentence(words).slice(0, -1)}: ${cut(on, 48)}.`;
 }
 
 /** `NO SANDBOX: this tool can …` as a sentence; the head alone where nothing follows it. */

@@ -150,11 +150,6 @@ export const dependencyReasons = {
     'There is nothing here that could run an action of this type.',
     'Register the pipeline, or remove the action.',
   ],
-  CONSOLE_CHANGED: [
-    4240,
-    'A file of the console is not as it was built.',
-    'Install Keyturn again, or run `npm run build` in a clone. Sign nothing in a console that was changed.',
-  ],
   IDEMPOTENCY_VIOLATION: [
     4200,
     'This step was dispatched before, under the same idempotency key.',
@@ -190,5 +185,10 @@ export const dependencyReasons = {
     4224,
     'There is no such target of notifications on this host.',
     'Name it in .keyturn/executor.yaml of the host that serves, under notify.targets.',
+  ],
+  CONSOLE_CHANGED: [
+    4240,
+    'A file of the console is not as it was built.',
+    'Install Keyturn again, or run `npm run build` in a clone. Sign nothing in a console that was changed.',
   ],
 } as const satisfies Record<string, Reason>;

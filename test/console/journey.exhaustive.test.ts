@@ -38,7 +38,7 @@ async function decide({ page }: Person, intent_id: string): Promise<void> {
   await page.evaluate((id) => {
     location.hash = `/decide/${id}`;
   }, intent_id);
-  await page.waitForSelector(`.item[href="#/decide/${intent_id}"][aria-current]`, { state: 'attached' });
+  await page.waitForSelector(`[data-intent="${intent_id}"]`);
 }
 
 beforeAll(async () => {
@@ -139,7 +139,8 @@ describe('a person with a passkey', () => {
     await ended(intent_id);
     expect(readFileSync(join(stage.root, 'notes.md'), 'utf8')).toBe(`bot was here.\n${before}`);
     await ada.page.click('text=Open story');
-    await ada.page.click('text=Preview undo');
+    await ada.page.waitForSelector('text=Preview undo');
+    await ada.page.keyboard.press('u');
     await ada.page.waitForSelector('text=Restored');
     await ada.page.click('text=Undo this run…');
     await ada.page.keyboard.type('It was a trial.');

@@ -82,7 +82,7 @@ export async function furnish(stage: Stage, ada: Person): Promise<Furnished> {
   await stage.propose({ declared_goal: 'Greet the first customer of the day' });
   stage.write(
     'policies/no-refunds-at-night.cedar',
-    '@id("no-refunds-at-night")\n@version("1")\n@scope("capability")\n@rationale("Refunds wait for the day.")\nforbid (principal, action == Keyturn::Action::"grant", resource)\nwhen { resource.tool == "refund" };\n',
+    '@id("no-refunds-at-night")\n@version("1")\n@scope("capability")\n@arguments("refund.amount: integer")\n@rationale("Large refunds wait for the day.")\nforbid (principal, action == Keyturn::Action::"grant", resource)\nwhen { context.arguments has refund && context.arguments.refund.amount > 50000 };\n',
   );
   return { tool: tool.intent_id, plan: plan.intent_id, ran: ran.intent_id, execution: runs[0]!.execution_id };
 }

@@ -76,6 +76,8 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   // Only types: at run time it is two files that import nothing.
   client: ['refusal.ts', 'face', 'keyturn.ts', 'serve'],
   mcp: [...BASE, 'version.ts', 'face', 'keyturn.ts'],
+  // In a page: it draws, and asks the service. All else that it imports are types.
+  console: [...BASE, 'display', 'client', 'keyturn.ts', 'audit', 'tool', 'plan', 'mcp-call'],
 };
 
 /** They judge. None of them may reach a process, not even through others. */
@@ -386,14 +388,15 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 const TWINS: readonly (readonly [RegExp, RegExp])[] = [
   [/^src\/store\/sqlite\//, /^src\/store\/postgres\//],
   [/^src\/audit\/browser\/primitive\.ts$/, /^src\/canonical\/primitive\.ts$/],
+  [/^src\/console\/refusal\.ts$/, /^src\/refusal\.ts$/],
 ];
 
 const EXPORTED = /^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
 
-/** One word, one thing: a name that two files export has two meanings, or one of them is too many. */
+/** One word, one thing: a name that two files export has two meanings, or one of them is too many. A command, and what a page draws, are called by what they show. */
 export const oneMeaning: Check = (files) => {
   const holders = new Map<string, Set<string>>();
-  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/)/.test(path)))
+  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/|console\/)/.test(path)))
     for (const [, name] of text.matchAll(EXPORTED))
       holders.set(name!, (holders.get(name!) ?? new Set()).add(path));
   const areTwins = ([one, other, third]: readonly string[]) =>

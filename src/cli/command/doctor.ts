@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
 import { freezeWords, Keyturn } from '../../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
+import { consoleAssets } from '../../serve/assets.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { folderOf } from '../project.ts';
@@ -14,7 +15,7 @@ type Check = Result<'doctor'>['checks'][number];
 
 /** Looks at everything that a run will need, and changes nothing. */
 export async function doctor(call: Call): Promise<Answer> {
-  const checks = [...machineChecks(), ...(await projectChecks(folderOf(call)))];
+  const checks = [...machineChecks(), ...consoleChecks(), ...(await projectChecks(folderOf(call)))];
   const result: Result<'doctor'> = { checks };
   const lines = checks.map((check) => checkLine(check, stdoutPainter()));
   const bad = checks.find(({ ok }) => !ok);
@@ -54,6 +55,18 @@ function machineChecks(): Check[] {
       hasTerminal() ? 'there is one' : 'none, so this process cannot ask for an approval or a run',
     ),
   ];
+}
+
+/** One digest for each file, to be compared with those of the release: a changed console can show one thing and have another signed. */
+function consoleChecks(): Check[] {
+  try {
+    const assets = consoleAssets();
+    if (assets.length === 0) return [good('console', 'none in this installation')];
+    return assets.map(({ path, sha256 }) => good(`console ${path}`, sha256));
+  } catch (error) {
+    const { code, message } = refusalOf(error);
+    return [bad('console', message, code)];
+  }
 }
 
 /** The programs may be there and the kernel still refuse: then the message names the setting. */

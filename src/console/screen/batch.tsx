@@ -21,7 +21,8 @@ interface Member {
 }
 
 /** Several proposals, one touch. Each is signed by its own digest, and one that changed meanwhile is refused alone. */
-export function Batch({ ids }: { readonly ids: readonly string[] }) {
+function Batch({ id }: { readonly id: string }) {
+  const ids = id === '' ? [] : id.split(',');
   const app = useApp();
   const { me } = useMe();
   const live = useCell(app.live);
@@ -240,3 +241,5 @@ function oddOf(members: readonly Member[]): ReadonlySet<string> {
   if (kinds.size < 2 || members.length < 3) return new Set();
   return new Set([...kinds.values()].filter((ids) => ids.length === 1).flat());
 }
+
+export const screens = { batch: Batch };

@@ -3,7 +3,8 @@ import { visible } from '../../canonical/visible.ts';
 import { type Intent, useApp, useMe, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow } from '../clock.ts';
-import { approveAsked, type May, mayI, openAll, rejectAsked, turnAsked } from '../deciding.ts';
+import { approveAsked, mayI, openAll, rejectAsked, turnAsked } from '../deciding.ts';
+import { stateOf } from '../dock-state.ts';
 import { useKeys } from '../keys.ts';
 import type { Look } from '../look.ts';
 import type { Looked } from '../looked.ts';
@@ -435,73 +436,4 @@ function Ended({ intent, word }: { readonly intent: Intent; readonly word: strin
       <b>This was decided.</b> It stands: {word.toLowerCase()}.
     </>
   );
-}
-
-interface Given {
-  readonly looked: Looked;
-  readonly intent: Intent;
-  readonly stale: boolean;
-  readonly live: { readonly state: 'live' | 'lost' | 'over' };
-  readonly may: May | null;
-  readonly has_passkey: boolean;
-  readonly can_passkey: boolean;
-  readonly unopened: readonly string[];
-  readonly now: number;
-}
-
-export type DockState =
-  | { readonly kind: 'asking' | 'stale' | 'lost' | 'over' | 'dishonest' }
-  | { readonly kind: 'ready'; readonly approves: boolean }
-  | { readonly kind: 'approve'; readonly words: string; readonly code: string }
-  | { readonly kind: 'cut'; readonly labels: readonly string[] }
-  | {
-      readonly kind: 'denied';
-      readonly words: string;
-      readonly advice: string;
-      readonly code: string;
-      readonly reject: boolean;
-    }
-  | { readonly kind: 'ended'; readonly word: string }
-  | { readonly kind: 'no-passkey'; readonly here: boolean };
-
-/** What the dock says. Whatever makes a signature wrong comes before what would allow it. */
-export function stateOf({
-  looked,
-  intent,
-  stale,
-  live,
-  may,
-  has_passkey,
-  can_passkey,
-  unopened,
-  now,
-}: Given): DockState {
-  if (live.state !== 'live') return { kind: live.state };
-  if (!looked.honest) return { kind: 'dishonest' };
-  const open = intent.standing === 'waiting' || intent.standing === 'approved';
-  if (!open) return { kind: 'ended', word: intent.standing };
-  if (Date.parse(intent.expires_at) <= now) return { kind: 'ended', word: 'expired' };
-  const ordered = intent.capabilities.some(
-    ({ status, lapses_at, attempt }) =>
-      (status === 'ordered' || status === 'issued') &&
-      attempt === intent.attempt &&
-      Date.parse(lapses_at) > now,
-  );
-  if (ordered) return { kind: 'ended', word: 'ordered' };
-  if (stale) return { kind: 'stale' };
-  if (!can_passkey || !has_passkey) return { kind: 'no-passkey', here: can_passkey };
-  if (may === null) return { kind: 'asking' };
-  if (may.turn.code !== null && may.approve.code !== null) {
-    const { code, words, advice } = may.approve;
-    return {
-      kind: 'denied',
-      code,
-      words: words ?? '',
-      advice: advice ?? '',
-      reject: intent.standing === 'waiting',
-    };
-  }
-  if (unopened.length > 0) return { kind: 'cut', labels: unopened };
-  if (may.turn.code === null) return { kind: 'ready', approves: may.turn.approves };
-  return { kind: 'approve', words: may.turn.words ?? '', code: may.turn.code };
 }

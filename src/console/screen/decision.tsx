@@ -98,7 +98,7 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
   return (
     <LookContext.Provider value={look}>
       <Bar intent={intent} />
-      <div class="page" key={intent_id}>
+      <div class="page" key={intent_id} data-intent={intent_id}>
         <Ask looked={drawn} intent={intent} />
         <Words who={intent.proposer} text={review.envelope.declared_goal} />
         <Replaces intent={intent} />
@@ -128,7 +128,7 @@ function Bar({ intent }: { readonly intent: Intent }) {
   const left = Date.parse(intent.expires_at) - now;
   return (
     <div class="bar">
-      <a class="back only-narrow" href="#/">
+      <a class={intent.effect === 'plan' ? 'back' : 'back only-narrow'} href="#/queue">
         <Icon name="left" />
         Queue
       </a>
@@ -174,7 +174,9 @@ function Ask({ looked: { effect, review }, intent }: { readonly looked: Looked; 
           <Tag tone="ok">Proven: signed with its key</Tag>
         ) : (
           <Tag tone="warn" icon="ring">
-            Says it is <bdi>{intent.proposer}</bdi>: not proven
+            <span>
+              Says it is <bdi>{intent.proposer}</bdi>: not proven
+            </span>
           </Tag>
         )}
         <span>

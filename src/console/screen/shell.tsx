@@ -7,7 +7,6 @@ import { KEYS, useKeys } from '../keys.ts';
 import { nextIn, sorted } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
 import { clockOf } from '../words.ts';
-import { Batch } from './batch.tsx';
 import { Decision } from './decision.tsx';
 import { Empty } from './empty.tsx';
 import { Freeze } from './freeze.tsx';
@@ -20,6 +19,7 @@ const LATER: Readonly<
     () => Promise<{ readonly screens: Readonly<Record<string, ComponentType<{ readonly id: string }>>> }>
   >
 > = {
+  batch: () => import('./batch.tsx'),
   running: () => import('./runs.tsx'),
   history: () => import('./history.tsx'),
   story: () => import('./story.tsx'),
@@ -67,9 +67,14 @@ export function Shell() {
   const [freezing, setFreezing] = useState(false);
   const [help, setHelp] = useState(false);
   const [screen = '', id = ''] = route.replace(/^\//, '').split('/');
-  const deciding = screen === '' || screen === 'decide' || screen === 'batch';
+  const deciding = screen === '' || screen === 'queue' || screen === 'decide' || screen === 'batch';
   const first = sorted(queue, name).mine[0] ?? sorted(queue, name).others[0];
-  const current = screen === 'decide' ? id : screen === '' && !narrow() ? (first?.intent_id ?? null) : null;
+  const current =
+    screen === 'decide'
+      ? id
+      : (screen === '' || screen === 'queue') && !narrow()
+        ? (first?.intent_id ?? null)
+        : null;
   useEffect(() => {
     document.title =
       screen === '' || screen === 'decide'
@@ -99,24 +104,27 @@ export function Shell() {
   });
   const main =
     screen === 'batch' || (deciding && ticked.size > 1 && screen !== 'decide') ? (
-      <Batch ids={[...ticked]} />
+      <Later key="batch" screen="batch" id={[...ticked].join()} />
     ) : current !== null ? (
       <Decision intent_id={current} />
     ) : (
       <Empty />
     );
-  const list_only = screen === '' && narrow() && (queue?.size ?? 0) > 0;
+  // A diff needs the room of the queue to stand side by side.
+  const is_roomy =
+    current !== null && queue?.get(current)?.effect === 'plan' && !matchMedia('(min-width: 1720px)').matches;
+  const list_only = (screen === '' || screen === 'queue') && narrow() && (queue?.size ?? 0) > 0;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
       </button>
-      <div class={`app ${deciding ? '' : 'wide'} ${list_only ? 'list-only' : ''}`}>
+      <div class={`app ${deciding && !is_roomy ? '' : 'wide'} ${list_only ? 'list-only' : ''}`}>
         <Rail
           screen={deciding ? '' : screen === 'story' || screen === 'undo' ? 'history' : screen}
           onFreeze={() => setFreezing(true)}
         />
-        {deciding && <QueuePane current={current} as={list_only ? 'main' : 'aside'} />}
+        {deciding && !is_roomy && <QueuePane current={current} as={list_only ? 'main' : 'aside'} />}
         {!list_only && (
           <main id="main" tabIndex={-1} class="pane">
             <Frozen />

@@ -4,6 +4,7 @@ import { visible } from '../../canonical/visible.ts';
 import type { Intent, Shown } from '../app.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
+import { useKeys } from '../keys.ts';
 import { DeedOf } from '../part/deed.tsx';
 import { Dock } from '../part/dock.tsx';
 import { Icon, type IconName, Tag } from '../part/icon.tsx';
@@ -264,6 +265,15 @@ const UNDOABLE: ReadonlySet<string> = new Set(['succeeded', 'failed', 'STUCK', '
 
 function StoryDock({ intent }: { readonly intent: Intent }) {
   const run = intent.runs.at(-1);
+  const can_undo =
+    intent.effect === 'plan' && run !== undefined && UNDOABLE.has(intent.standing) && run.expired_at === null;
+  useKeys({
+    u:
+      can_undo &&
+      (() => {
+        location.hash = `/undo/${run.execution_id}`;
+      }),
+  });
   if (intent.standing === 'IN DOUBT' && run && intent.status !== 'claimed')
     return <Settle intent={intent} execution_id={run.execution_id} />;
   if (intent.effect !== 'plan' || !run || !UNDOABLE.has(intent.standing) || run.expired_at !== null)
