@@ -27,7 +27,7 @@ describe('an MCP server that misbehaves', () => {
     const { intent_id, hash } = await propose('die');
     expect(await turned(p, intent_id)).toMatchObject({ result: 'partial', reason_code: 'MCP_CALL_LOST' });
     expect(calls()).toEqual(['die']);
-    await expectRefusal('IN_DOUBT', () => p.keyturn.runs.look({ intent_id, hash }));
+    await expectRefusal('RUN_PARTIAL', () => p.keyturn.runs.look({ intent_id, hash }));
     expect(calls()).toEqual(['die']);
   });
 
@@ -125,7 +125,11 @@ describe('an MCP server that misbehaves', () => {
       expect(new Set(called).size).toBe(5);
       for (const name of called) expect(name).toMatch(/^odd__[A-Za-z0-9_-]{1,59}$/);
       expect(looked.shown.blocks.every(({ from }) => from === 'server')).toBe(true);
-      expect(JSON.stringify(looked.shown)).not.toContain('\\u001b');
+      const texts = looked.shown.blocks.flatMap(({ title, lines }) => [
+        ...title.map(({ text }) => text),
+        ...lines,
+      ]);
+      expect(texts.join('')).not.toContain('\u001b');
       await p.keyturn.mcp.accept({ looked, reason: 'read', signer: p.ada });
       await expectRefusal('MCP_TOOL_UNKNOWN', () =>
         p.keyturn.intents.propose({
