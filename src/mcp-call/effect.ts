@@ -5,7 +5,7 @@ import type { ToolEffect } from '../tool/effect.ts';
 import { type Accepted, pinOf, type Started, startedSchema, type ToolDefinition } from './accepted.ts';
 import { callAction, calledName } from './name.ts';
 
-const object = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null);
+const object = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 
 /** What calling a tool of an MCP server would do: which server, how it is started, the tool as it defines it, and the arguments. */
 export const mcpEffectSchema = startedSchema.extend({
