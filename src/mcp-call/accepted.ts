@@ -5,7 +5,6 @@ import { describeIssue } from '../event/event.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { effectSchema } from '../tool/effect.ts';
-import { calledName } from './name.ts';
 
 /** A file that stands in the command line of a server, such as a script: its bytes are part of what is accepted. */
 const file = z.strictObject({ path: z.string(), sha256: z.string() });
@@ -85,11 +84,6 @@ function plainDefinition(value: unknown): ToolDefinition {
 
 function malformed(words: string): never {
   return refuse('MCP_DEFINITION_MALFORMED', words);
-}
-
-/** The tool that is called by this name; undefined where none is. */
-export function toolCalled({ server, tools }: Accepted, called: string): ToolDefinition | undefined {
-  return tools.find(({ name }) => calledName(server, name) === called);
 }
 
 /** What the server claims of a tool. Nobody checks it: it is shown and told to policies as its own words. */

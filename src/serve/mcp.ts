@@ -71,14 +71,14 @@ function requireHeaders({ method, params, is_modern }: Message, headers: Headers
   const version = headers.get('mcp-protocol-version');
   const known: readonly string[] = is_modern ? [MODERN] : LEGACY;
   if (version !== null && !known.includes(version))
-    return wrong(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
+    wrong(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
   const named = headers.get('mcp-method');
   if (named !== null && named !== method)
-    return wrong(ERRORS.header, 'The header Mcp-Method does not fit the message.');
+    wrong(ERRORS.header, 'The header Mcp-Method does not fit the message.');
   const name = headers.get('mcp-name');
   const meant = params.name ?? params.uri ?? params.taskId;
   if (name !== null && typeof meant === 'string' && name !== meant && !name.startsWith('=?'))
-    return wrong(ERRORS.header, 'The header Mcp-Name does not fit the message.');
+    wrong(ERRORS.header, 'The header Mcp-Name does not fit the message.');
 }
 
 const encoder = new TextEncoder();

@@ -11,9 +11,16 @@ it('the servers of a client are written into keyturn.yaml and start nothing; ano
   const call = { command: 'mcp import', operands: [file], options: { project: root } };
   writeFileSync(file, '{"other": 1}');
   await expectRefusal('MCP_CONFIG_MALFORMED', async () => importFrom(call));
-  writeFileSync(file, JSON.stringify({ mcpServers: { 'My Files': { command: 'node', args: ['x.js'] }, far: { url: 'https://x' } } }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      mcpServers: { 'My Files': { command: 'node', args: ['x.js'] }, far: { url: 'https://x' } },
+    }),
+  );
   const { result } = await importFrom(call);
   expect(result).toMatchObject({ servers: [{ server: 'my-files', problem: null }, { server: 'far' }] });
   expect(readFileSync(join(root, 'keyturn.yaml'), 'utf8')).toContain('my-files');
-  expect((await keyturn.mcp.servers()).servers).toMatchObject([{ server: 'my-files', standing: 'unaccepted' }]);
+  expect((await keyturn.mcp.servers()).servers).toMatchObject([
+    { server: 'my-files', standing: 'unaccepted' },
+  ]);
 });

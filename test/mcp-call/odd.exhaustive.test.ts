@@ -20,6 +20,20 @@ async function odd(mode = 'plain', more: object = {}) {
   return { p, calls, propose, run };
 }
 
+describe('the reference servers', () => {
+  it('are looked at and accepted, each with all its tools', LONG, async () => {
+    const p = await mcpProject({
+      everything: { script: SERVERS.everything },
+      memory: { script: SERVERS.memory, more: { env: { MEMORY_FILE_PATH: '/dev/null' } } },
+    });
+    for (const server of ['everything', 'memory']) await accepted(p.keyturn, server, p.ada);
+    const { tools } = await p.keyturn.mcp.tools();
+    expect(tools.map(({ called }) => called)).toEqual(
+      expect.arrayContaining(['everything__echo', 'memory__read_graph']),
+    );
+  });
+});
+
 describe('an MCP server that misbehaves', () => {
   it('when it dies in a call leaves it in doubt, and is never asked again', LONG, async () => {
     const { p, calls, propose } = await odd();
