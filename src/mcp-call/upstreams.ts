@@ -1,5 +1,4 @@
 import { canonicalText } from '../canonical/json.ts';
-import type { Secrets } from '../effect/secret.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
