@@ -4,7 +4,7 @@ import { conversationReasons } from './reason/conversation.ts';
 import { dependencyReasons } from './reason/dependency.ts';
 import { fileSystemReasons } from './reason/file-system.ts';
 import { internalReasons } from './reason/internal.ts';
-import { mcpDependencyReasons, mcpPermissionReasons, mcpValidationReasons } from './reason/mcp.ts';
+import { mcpDependencyReasons } from './reason/mcp.ts';
 import { permissionReasons } from './reason/permission.ts';
 import { validationReasons } from './reason/validation.ts';
 
@@ -17,11 +17,9 @@ import { validationReasons } from './reason/validation.ts';
 const reasons = {
   ...validationReasons,
   ...contentReasons,
-  ...mcpValidationReasons,
   ...fileSystemReasons,
   ...permissionReasons,
   ...authorityReasons,
-  ...mcpPermissionReasons,
   ...dependencyReasons,
   ...mcpDependencyReasons,
   ...internalReasons,

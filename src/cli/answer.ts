@@ -44,6 +44,7 @@ export interface Options {
   readonly goal?: string;
   readonly hash?: string;
   readonly head?: readonly string[];
+  readonly hold?: string;
   readonly holder?: string;
   readonly holderKey?: string;
   readonly host?: string;

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { type Accepted, claimsOf, type Definition, pinOf } from '../mcp-call/accepted.ts';
+import { type Accepted, pinOf, serverClaims, type ToolDefinition } from '../mcp-call/accepted.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
 import { calledName } from '../mcp-call/name.ts';
 import {
@@ -34,13 +34,13 @@ export function showMcp(effect: McpEffect): Shown {
       ...values.filter(([, value]) => !isLong(value)).map(argumentLine),
       ...(values.length === 0 ? [line('Arguments', [derived('none')])] : []),
       line('Offered as', [derived(effect.called)]),
-      claimsLine(effect.definition as Definition),
+      claimsLine(effect.definition as ToolDefinition),
       line('Definition', [derived(effect.pin)], 'dim'),
       ...fileLines(effect.files),
     ],
     blocks: [
       ...values.filter(([, value]) => isLong(value)).map(argumentBlock),
-      definitionBlock(effect.definition as Definition),
+      definitionBlock(effect.definition as ToolDefinition),
     ],
     parts: [start],
   };
@@ -85,8 +85,8 @@ function argumentBlock([name, value]: [string, Json]): Block {
   return block('text', [derived('Argument '), agent(name)], value as string, 'agent');
 }
 
-function claimsLine(definition: Definition): Line {
-  const claims = claimsOf(definition);
+function claimsLine(definition: ToolDefinition): Line {
+  const claims = serverClaims(definition);
   const words =
     claims.length === 0
       ? [derived('nothing')]
@@ -98,7 +98,7 @@ function claimsLine(definition: Definition): Line {
 }
 
 /** All of it, as the server wrote it: a description that speaks to a model is seen by the human. */
-export function definitionBlock(definition: Definition, called?: string): Block {
+export function definitionBlock(definition: ToolDefinition, called?: string): Block {
   const { name, description, ...rest } = definition as unknown as JsonObject & { name: string };
   const text = [
     ...(typeof description === 'string' ? [description, ''] : []),

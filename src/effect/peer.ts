@@ -106,7 +106,10 @@ class Lines {
       const end = rest.indexOf(0x0a);
       const part = end < 0 ? rest : rest.subarray(0, end);
       this.#bytes += part.length;
-      if (this.#bytes > this.#command.line_bytes) return this.#tooLong();
+      if (this.#bytes > this.#command.line_bytes) {
+        this.#tooLong();
+        return;
+      }
       this.#parts.push(part);
       if (end < 0) return;
       const line = this.#parts.length === 1 ? part : Buffer.concat(this.#parts);

@@ -40,16 +40,6 @@ export interface BegunCall {
   readonly receipt: string | null;
 }
 
-/** What has to be remembered of calls between two of the same. It is kept in a file, and decides nothing that the ledger does not hold. */
-export interface CallMarks {
-  /** The newest intent of this call that is known. */
-  last(call: Digest): string | null;
-  began(call: Digest, intent_id: string): void;
-  /** The whole answer was handed to the caller. */
-  answered(intent_id: string): void;
-  isAnswered(intent_id: string): boolean;
-}
-
 /**
  * A call by an agent: the same call while it waits or runs is the same intent, and one whose answer may not have been read is not run again.
  * Each intent of a call follows from the one before it, so two processes that begin the same call make one intent.

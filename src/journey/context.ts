@@ -28,10 +28,9 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
-import type { CallMarks } from './call.ts';
+import type { CallMarks, CheckArguments } from './call-marks.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
-import type { Validate } from './grant-bounds.ts';
 import type { ReadLedger } from './read-ledger.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
@@ -122,7 +121,7 @@ export interface Memory {
   readonly asked: Recent<string, Asked>;
   readonly servers: Recent<string, Accepted>;
   /** What checks the arguments of a grant, by the digest of its bounds. */
-  readonly grants: Recent<Digest, Validate>;
+  readonly grants: Recent<Digest, CheckArguments>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;

@@ -3,7 +3,7 @@ import { drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
 import { onlyKeyOf } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { type GrantRequest, sealGrant } from './grant-bounds.ts';
+import { type GrantLimits, sealGrant } from './grant-bounds.ts';
 
 export interface DelegateRequest {
   /** An enrolled principal with a key. */
@@ -19,7 +19,7 @@ export interface DelegateRequest {
   readonly signer: Signer;
   readonly delegation?: string;
   /** Makes it a grant: so many uses, within these limits. */
-  readonly grant?: GrantRequest;
+  readonly grant?: GrantLimits;
 }
 
 /** A human lets somebody else's key submit and be granted certain actions, until a certain time. */

@@ -6,7 +6,8 @@ import { mcpLimits } from '../limits.ts';
 import { pinOf } from '../mcp-call/accepted.ts';
 import { callAction, calledName } from '../mcp-call/name.ts';
 import { refuse } from '../refusal.ts';
-import { definitionDigest } from '../tool/effect.ts';
+import { toolPin } from '../tool/effect.ts';
+import type { CheckArguments } from './call-marks.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { acceptedServer } from './mcp.ts';
@@ -21,7 +22,7 @@ const boundsSchema = z.strictObject({
 
 export type GrantBounds = z.infer<typeof boundsSchema>;
 
-export interface GrantRequest {
+export interface GrantLimits {
   readonly uses: number;
   /** A JSON Schema of an object. Members that it does not name fall outside. */
   readonly arguments?: JsonObject | undefined;
@@ -31,7 +32,7 @@ export interface GrantRequest {
 export async function sealGrant(
   context: Context,
   actions: readonly string[],
-  { arguments: schema }: GrantRequest,
+  { arguments: schema }: GrantLimits,
 ): Promise<{ readonly digest: Digest; readonly bytes: Uint8Array }> {
   if (schema !== undefined) await validatorOf(schema);
   const pins = (await Promise.all(actions.map((action) => pinsOf(context, action)))).flat();
@@ -50,7 +51,7 @@ async function pinsOf(context: Context, action: string): Promise<GrantBounds['pi
       .filter((one) => includes(action, one.action));
   }
   return [...context.registry().tools.values()]
-    .map((tool) => ({ action: tool.action ?? `tool:${tool.name}`, pin: definitionDigest(tool) }))
+    .map((tool) => ({ action: tool.action ?? `tool:${tool.name}`, pin: toolPin(tool) }))
     .filter((one) => includes(action, one.action));
 }
 
@@ -80,10 +81,8 @@ export function boundsIn(bytes: Uint8Array): GrantBounds {
   return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'The bytes are not the bounds of a grant.');
 }
 
-export type Validate = (value: unknown) => string | null;
-
 /** Says what is wrong with a value, or null. The validator is large: only who has a grant with a schema loads it. */
-async function validatorOf(schema: JsonObject): Promise<Validate> {
+async function validatorOf(schema: JsonObject): Promise<CheckArguments> {
   guardPlain(schema);
   if (canonicalBytes(schema).length > mcpLimits.grant_schema_bytes)
     refuse('GRANT_BOUNDS_MALFORMED', `The schema has more than ${mcpLimits.grant_schema_bytes} bytes.`);

@@ -14,7 +14,7 @@ import { pendingAt, quotaKey, UNUSED } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
-import { claimsOf, type Definition } from '../mcp-call/accepted.ts';
+import { serverClaims, type ToolDefinition } from '../mcp-call/accepted.ts';
 import { quorumsMet } from '../policy/quorum.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
 import {
@@ -182,7 +182,7 @@ function calledBy(effect: Effect): Part<'calls' | 'server' | 'tool' | 'server_cl
     calls: [{ tool: called, arguments: Object.fromEntries(values) as PolicyCall['arguments'] }],
     server,
     tool,
-    server_claims: claimsOf(definition as Definition),
+    server_claims: serverClaims(definition as ToolDefinition),
   };
 }
 

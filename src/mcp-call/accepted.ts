@@ -5,7 +5,6 @@ import { describeIssue } from '../event/event.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { effectSchema } from '../tool/effect.ts';
-import { calledName } from './name.ts';
 
 /** A file that stands in the command line of a server, such as a script: its bytes are part of what is accepted. */
 const file = z.strictObject({ path: z.string(), sha256: z.string() });
@@ -32,7 +31,7 @@ const acceptedSchema = startedSchema.extend({
 export type Started = z.infer<typeof startedSchema>;
 /** What a human accepted of a server. Its digest is what the ledger names. */
 export type Accepted = z.infer<typeof acceptedSchema>;
-export type Definition = Accepted['tools'][number];
+export type ToolDefinition = Accepted['tools'][number];
 
 export function sealAccepted(accepted: Accepted): { readonly bytes: Uint8Array; readonly digest: Digest } {
   const bytes = canonicalBytes(accepted as unknown as Json);
@@ -46,15 +45,15 @@ export function openAccepted(bytes: Uint8Array): Accepted {
 }
 
 /** The pin of a definition covers all of it: what we know, and what we do not. */
-export function pinOf(definition: Definition): Digest {
+export function pinOf(definition: ToolDefinition): Digest {
   return sha256(canonicalBytes(definition as unknown as Json));
 }
 
 /** What a server listed, as definitions that can be pinned. The attacker is the server: names that hide, and lists without an end. */
-export function definitionsIn(listed: readonly unknown[]): Definition[] {
+export function definitionsIn(listed: readonly unknown[]): ToolDefinition[] {
   if (listed.length > mcpLimits.tools)
     refuse('MCP_LIST_TOO_LONG', `It lists more than ${mcpLimits.tools} tools.`);
-  const found = new Map<string, Definition>();
+  const found = new Map<string, ToolDefinition>();
   let bytes = 0;
   for (const one of listed) {
     const given = plainDefinition(one);
@@ -68,7 +67,7 @@ export function definitionsIn(listed: readonly unknown[]): Definition[] {
   return tools;
 }
 
-function plainDefinition(value: unknown): Definition {
+function plainDefinition(value: unknown): ToolDefinition {
   try {
     guardPlain(value);
   } catch (error) {
@@ -80,20 +79,15 @@ function plainDefinition(value: unknown): Definition {
     malformed('A tool has no name that can be used.');
   if (typeof inputSchema !== 'object' || inputSchema === null || Array.isArray(inputSchema))
     malformed(`The tool "${name}" has no inputSchema.`);
-  return value as unknown as Definition;
+  return value as unknown as ToolDefinition;
 }
 
 function malformed(words: string): never {
   return refuse('MCP_DEFINITION_MALFORMED', words);
 }
 
-/** The tool that is called by this name; undefined where none is. */
-export function toolCalled({ server, tools }: Accepted, called: string): Definition | undefined {
-  return tools.find(({ name }) => calledName(server, name) === called);
-}
-
 /** What the server claims of a tool. Nobody checks it: it is shown and told to policies as its own words. */
-export function claimsOf({ annotations }: Definition): string[] {
+export function serverClaims({ annotations }: ToolDefinition): string[] {
   const said = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
   return CLAIMS.flatMap(([hint, word]) => (said[hint] === true ? [word] : []));
 }

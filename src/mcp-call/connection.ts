@@ -3,7 +3,7 @@ import type { Peer, PeerEnd } from '../effect/peer.ts';
 import { mcpLimits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { VERSION } from '../version.ts';
-import { type Definition, definitionsIn } from './accepted.ts';
+import { definitionsIn, type ToolDefinition } from './accepted.ts';
 
 /** The protocol versions that are spoken to servers: the stateless one, and the one with a handshake. */
 export const STATELESS = '2026-07-28';
@@ -38,7 +38,7 @@ const CLIENT = { name: 'keyturn', version: VERSION };
  * One connection to one MCP server, on raw messages: nothing that a server says is stripped or refused because we do not know it. A request
  * is sent once. When the connection breaks, whatever was under way is lost, and nothing is sent again.
  */
-export class Connection {
+export class McpConnection {
   readonly #waiting = new Map<number, Waiting>();
   readonly #notified: (message: Notification) => void;
   #peer: Peer | null = null;
@@ -102,7 +102,7 @@ export class Connection {
   }
 
   /** Every definition, from all pages. */
-  async tools(timeout_ms: number = mcpLimits.start_ms): Promise<Definition[]> {
+  async tools(timeout_ms: number = mcpLimits.start_ms): Promise<ToolDefinition[]> {
     const listed: unknown[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;

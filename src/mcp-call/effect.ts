@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { canonicalText, isSameJson, type Json, type JsonObject } from '../canonical/json.ts';
 import { refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
-import { type Accepted, type Definition, pinOf, type Started, startedSchema } from './accepted.ts';
+import { type Accepted, pinOf, type Started, startedSchema, type ToolDefinition } from './accepted.ts';
 import { callAction, calledName } from './name.ts';
 
-const object = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null);
+const object = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 
 /** What calling a tool of an MCP server would do: which server, how it is started, the tool as it defines it, and the arguments. */
 export const mcpEffectSchema = startedSchema.extend({
@@ -30,7 +30,7 @@ export function mcpEffect(
   { start, files }: Started,
   call: { readonly tool: string; readonly arguments: JsonObject },
 ): McpEffect {
-  const definition: Definition =
+  const definition: ToolDefinition =
     tools.find(({ name }) => name === call.tool) ??
     refuse('MCP_TOOL_UNKNOWN', `Nobody accepted a tool "${call.tool}" of the server "${server}".`);
   const called = calledName(server, call.tool);

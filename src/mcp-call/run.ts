@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
-import { type Definition, pinOf } from './accepted.ts';
+import { pinOf, type ToolDefinition } from './accepted.ts';
 import type { Reply } from './connection.ts';
 import type { McpEffect } from './effect.ts';
 import type { Upstream } from './upstreams.ts';
@@ -12,7 +12,7 @@ export async function requireDefinition(
   { tool, pin, server }: McpEffect,
 ): Promise<{ readonly changes: number }> {
   const changes = upstream.changes();
-  const now = (await upstream.definitions()).get(tool) as Definition | undefined;
+  const now = (await upstream.definitions()).get(tool) as ToolDefinition | undefined;
   if (now === undefined)
     refuse('MCP_DEFINITION_CHANGED', `The server "${server}" no longer has the tool "${tool}".`);
   if (pinOf(now) !== pin) refuse('MCP_DEFINITION_CHANGED');
@@ -26,7 +26,7 @@ export interface CallEnd {
   readonly answer: Uint8Array;
 }
 
-export interface CallOptions {
+export interface SendOptions {
   readonly abort?: AbortSignal | undefined;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
 }
@@ -42,7 +42,7 @@ export const NOT_SENT: CallEnd = {
 export async function sendCall(
   { connection }: Upstream,
   { tool, arguments: values, timeout_ms }: McpEffect,
-  { abort, onProgress }: CallOptions,
+  { abort, onProgress }: SendOptions,
 ): Promise<CallEnd> {
   const params = { name: tool, arguments: values };
   return judged(await connection.ask('tools/call', params, { timeout_ms, abort, onProgress }));

@@ -1,14 +1,13 @@
 import { canonicalText } from '../canonical/json.ts';
-import type { Secrets } from '../effect/secret.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import { type Surroundings, startServer } from '../tool/run.ts';
-import { Connection, type Notification } from './connection.ts';
+import { McpConnection, type Notification } from './connection.ts';
 
 /** A server that runs. */
 export interface Upstream {
-  readonly connection: Connection;
+  readonly connection: McpConnection;
   /** What it defines now, by the name of the tool. Whoever asks while a list is under way gets that one. */
   definitions(): Promise<ReadonlyMap<string, object>>;
   /** Counts how often the server said that its list changed. */
@@ -94,7 +93,7 @@ async function opened(
 ): Promise<Upstream> {
   let listed: Promise<ReadonlyMap<string, object>> | null = null;
   let changes = 0;
-  const connection = new Connection((message) => {
+  const connection = new McpConnection((message) => {
     if (message.method === 'notifications/tools/list_changed') {
       changes += 1;
       listed = null;

@@ -28,7 +28,7 @@ export function notRunYet(
 }
 
 /** What a model is told of an intent that is over, or that a human must settle. `effect` is its kind. */
-export function answerOf(ended: Ended, effect: 'tool' | 'plan' | 'mcp'): CallResult {
+export function callAnswer(ended: Ended, effect: 'tool' | 'plan' | 'mcp'): CallResult {
   const { intent_id, standing, reason, run } = ended;
   if (standing === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
   if (standing === 'withdrawn') return text(`NOT RUN: it was withdrawn: ${reason ?? ''}`, true);
@@ -66,10 +66,10 @@ function jsonIn(stdout: string): Json | undefined {
 }
 
 /** The same call was answered before, and the answer may not have been read. */
-export function recorded(result: CallResult, intent_id: string): CallResult {
+export function asRecorded(result: CallResult, intent_id: string): CallResult {
   const note = {
     type: 'text',
-    text: `[keyturn] This is the recorded result of ${intent_id}. It did not run again.`,
+    text: `[keyturn] This is the asRecorded result of ${intent_id}. It did not run again.`,
   };
   const content = Array.isArray(result.content) ? [...result.content, note] : [note];
   return {

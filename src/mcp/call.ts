@@ -1,12 +1,10 @@
 import type { JsonObject } from '../canonical/json.ts';
-import type { Face, Keyturn, Request, Result, Signer } from '../keyturn.ts';
+import type { Face, Keyturn, Result, Signer } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { answerOf, type CallResult, notRunYet, recorded, refusedCall, text } from './answer.ts';
-import { isObject, malformed } from './message.ts';
-import { offeredTo } from './offered.ts';
-
-export type Effect = Request<'mcp.call'>['effect'];
+import { asRecorded, type CallResult, callAnswer, notRunYet, refusedCall, text } from './answer.ts';
+import { badCall, isObject } from './message.ts';
+import { type CallEffect, offeredTo } from './offered.ts';
 
 /** Who calls through a door, and what they can do. */
 export interface McpCaller {
@@ -23,7 +21,7 @@ export interface McpCaller {
   readonly hold_ms: number;
 }
 
-export interface CallOptions {
+export interface ToolCallOptions {
   /** Ends the wait, and nothing else. */
   readonly signal: AbortSignal;
   /** Stops what runs here. */
@@ -48,14 +46,14 @@ export async function callTool(
   caller: McpCaller,
   name: string,
   values: JsonObject,
-  options: CallOptions,
+  options: ToolCallOptions,
 ): Promise<Called> {
   try {
     const offered = (await offeredTo(caller.face)).get(name);
     if (offered === undefined)
       return only(refusedCall(new Refusal('MCP_TOOL_UNKNOWN', `There is no tool "${name}".`)));
     if (offered.effect === null) return await callOwn(caller, name, values, options);
-    const begun = await begin(caller, name, offered.effect(values), options);
+    const begun = await beginTool(caller, name, offered.effect(values), options);
     return await held(caller, begun, options.signal, caller.hold_ms);
   } catch (error) {
     if (options.signal.aborted) throw error;
@@ -64,11 +62,11 @@ export async function callTool(
 }
 
 /** Proposes a call, or finds the same one; runs it where a grant covers it. */
-export async function begin(
+export async function beginTool(
   { face, name, signer, receipts }: McpCaller,
   tool: string,
-  effect: Effect,
-  { abort, onProgress, onBegun }: CallOptions,
+  effect: CallEffect,
+  { abort, onProgress, onBegun }: ToolCallOptions,
   declared_goal = `Call ${tool} for an agent`,
 ): Promise<Result<'mcp.call'>> {
   const onOutput =
@@ -111,9 +109,9 @@ export async function held(
   const late = AbortSignal.timeout(hold_ms);
   try {
     const ended = await face.intents.waitFor({ intent_id, signal: AbortSignal.any([signal, late]) });
-    const result = answerOf(ended, effect);
+    const result = callAnswer(ended, effect);
     return {
-      result: how === 'again' ? recorded(result, intent_id) : result,
+      result: how === 'again' ? asRecorded(result, intent_id) : result,
       intent_id,
       is_final: ended.is_over,
     };
@@ -129,7 +127,7 @@ async function callOwn(
   caller: McpCaller,
   name: string,
   values: JsonObject,
-  options: CallOptions,
+  options: ToolCallOptions,
 ): Promise<Called> {
   const { face } = caller;
   switch (name) {
@@ -141,15 +139,21 @@ async function callOwn(
       );
     case 'keyturn_withdraw': {
       const intent_id = textOf(values, 'id');
-      await withdraw(caller, intent_id, textOf(values, 'reason'));
+      await takeBack(caller, intent_id, textOf(values, 'reason'));
       return only(text(`It was withdrawn: ${intent_id}.`, false));
     }
     case 'keyturn_plan': {
-      if (!isObject(values.plan)) return malformed('"plan" has to be an object.');
+      if (!isObject(values.plan)) return badCall('"plan" has to be an object.');
       const read = await face.plans.read({ plan: Buffer.from(JSON.stringify(values.plan)), config: null });
       if ('problems' in read) return only(text(`NOT PROPOSED: ${JSON.stringify(read.problems)}`, true));
       const effect = { kind: 'plan' as const, ...read.spec };
-      const begun = await begin(caller, name, effect as unknown as Effect, options, textOf(values, 'goal'));
+      const begun = await beginTool(
+        caller,
+        name,
+        effect as unknown as CallEffect,
+        options,
+        textOf(values, 'goal'),
+      );
       return held(caller, begun, options.signal, caller.hold_ms);
     }
     default: {
@@ -162,11 +166,11 @@ async function callOwn(
 
 function textOf(values: JsonObject, member: string): string {
   const found = values[member];
-  return typeof found === 'string' ? found : malformed(`"${member}" has to be a text.`);
+  return typeof found === 'string' ? found : badCall(`"${member}" has to be a text.`);
 }
 
 /** With the key of the caller, or with the receipt of the proposal. */
-export async function withdraw(
+export async function takeBack(
   { face, signer, receipts }: McpCaller,
   intent_id: string,
   reason: string,
@@ -189,7 +193,7 @@ async function oneOf({ face, link }: McpCaller, intent_id: string): Promise<Call
   const found = await face.intents.result({ intent_id });
   const waits =
     found.standing === 'waiting' || found.standing === 'approved' || found.standing === 'approval expired';
-  return waits ? notRunYet(found, link(intent_id)) : answerOf(found, effect);
+  return waits ? notRunYet(found, link(intent_id)) : callAnswer(found, effect);
 }
 
 /** How long a call is held for a client that knows no tasks. */

@@ -1,21 +1,22 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import { VERSION } from '../version.ts';
-import { begin, type Called, callTool, type McpCaller, withdraw } from './call.ts';
+import { beginTool, type Called, callTool, type McpCaller, takeBack } from './call.ts';
 import {
   capabilitiesIn,
   ERRORS,
+  errorFor,
   errorOf,
   isObject,
   LEGACY,
   type Message,
   MODERN,
   objectIn,
-  ProtocolError,
   type RequestId,
   type Response,
   TASKS,
   textIn,
+  wrong,
 } from './message.ts';
 import { offeredTo } from './offered.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
@@ -64,12 +65,9 @@ export class McpDoor {
       if (method === 'notifications/cancelled') this.#cancel(params.requestId);
       return null;
     }
-    if (this.#going.has(id))
-      return plain(errorOf(id, new ProtocolError(ERRORS.request, 'This id is in use.')));
+    if (this.#going.has(id)) return plain(errorFor(id, ERRORS.request, 'This id is in use.'));
     if (this.#going.size >= mcpLimits.at_once)
-      return plain(
-        errorOf(id, new ProtocolError(ERRORS.internal, 'Too many calls at once. Ask again later.')),
-      );
+      return plain(errorFor(id, ERRORS.internal, 'Too many calls at once. Ask again later.'));
     const going = new AbortController();
     this.#going.set(id, going);
     const signal = gone ? AbortSignal.any([going.signal, gone]) : going.signal;
@@ -139,14 +137,14 @@ export class McpDoor {
         if (is_modern) break;
         return listTasks(caller);
     }
-    throw new ProtocolError(ERRORS.method, `The gate does not know the method "${method}".`);
+    return wrong(ERRORS.method, `The gate does not know the method "${method}".`);
   }
 
   async #call(message: Message, signal: AbortSignal, abort: AbortSignal) {
     const { params, is_modern } = message;
     const name = textIn(params, 'name');
     const { arguments: values = {} } = params;
-    if (!isObject(values)) throw new ProtocolError(ERRORS.params, '"arguments" has to be an object.');
+    if (!isObject(values)) return wrong(ERRORS.params, '"arguments" has to be an object.');
     const token = objectIn(params, '_meta').progressToken;
     const onProgress =
       token === undefined
@@ -162,7 +160,7 @@ export class McpDoor {
     if (wantsTask(message)) {
       const offered = (await offeredTo(caller.face)).get(name);
       if (offered?.effect) {
-        const { intent_id } = await begin(caller, name, offered.effect(values), options);
+        const { intent_id } = await beginTool(caller, name, offered.effect(values), options);
         return { result: await createdTask(caller, intent_id, is_modern), written: async () => {} };
       }
     }
@@ -190,7 +188,7 @@ async function withdrawnIfCancelled(
     });
   } catch (error) {
     if (signal.reason instanceof Cancelled && begun !== null)
-      await withdraw(caller, begun, 'The client cancelled the call').catch(() => {});
+      await takeBack(caller, begun, 'The client cancelled the call').catch(() => {});
     throw error;
   }
 }

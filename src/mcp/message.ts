@@ -34,35 +34,37 @@ export interface Response {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };
 }
 
-/** Something wrong with a message, to be answered as an error of the protocol. */
-export class ProtocolError extends Error {
-  readonly code: number;
-  readonly data: Json | undefined;
+/** Something wrong with a message, to be answered as an error of the protocol with this number. */
+export function wrong(rpc: number, message: string, data?: Json): never {
+  return refuse('MCP_MESSAGE_MALFORMED', message, {
+    rpc,
+    ...(data !== undefined && { data: JSON.stringify(data) }),
+  });
+}
 
-  constructor(code: number, message: string, data?: Json) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
+/** The number of an error of the protocol; null where it is none. */
+export function rpcOf(error: unknown): number | null {
+  const rpc = error instanceof Refusal ? error.facts.rpc : undefined;
+  return typeof rpc === 'number' ? rpc : null;
 }
 
 /** Reads one message strictly: two members of one name are two meanings. Null for an answer to something that we never ask. */
 export function messageIn(line: Uint8Array | string): Message | null {
-  return messageOf(strictly(line));
+  return readMessage(strictly(line));
 }
 
 /** The same of a value that was read strictly. */
-export function messageOf(value: Json): Message | null {
+export function readMessage(value: Json): Message | null {
   if (!isObject(value) || value.jsonrpc !== '2.0')
-    throw new ProtocolError(ERRORS.request, 'This is no message of JSON-RPC 2.0.');
+    wrong(ERRORS.request, 'This is no message of JSON-RPC 2.0.');
   const { id, method, params = {} } = value;
   if (method === undefined) return null;
   const is_id = id === undefined || typeof id === 'string' || Number.isSafeInteger(id);
   if (typeof method !== 'string' || !is_id || !isObject(params))
-    throw new ProtocolError(ERRORS.request, 'A message has a method, an id and params as an object.');
+    wrong(ERRORS.request, 'A message has a method, an id and params as an object.');
   const version = objectIn(params, '_meta')[VERSION_KEY];
   if (version !== undefined && version !== MODERN)
-    throw new ProtocolError(ERRORS.version, 'This protocol version is not served.', {
+    wrong(ERRORS.version, 'This protocol version is not served.', {
       supported: [MODERN, ...LEGACY],
       requested: version,
     });
@@ -76,7 +78,7 @@ function strictly(line: Uint8Array | string): Json {
     if (!(error instanceof Refusal)) throw error;
     const code =
       error.code === 'JSON_MALFORMED' || error.code === 'INPUT_NOT_UTF8' ? ERRORS.parse : ERRORS.request;
-    throw new ProtocolError(code, `${error.code}: ${error.message}`);
+    wrong(code, `${error.code}: ${error.message}`);
   }
 }
 
@@ -110,21 +112,28 @@ export function objectIn(value: JsonObject, member: string): JsonObject {
 
 export function textIn(params: JsonObject, member: string): string {
   const found = params[member];
-  if (typeof found !== 'string') throw new ProtocolError(ERRORS.params, `"${member}" has to be a text.`);
+  if (typeof found !== 'string') wrong(ERRORS.params, `"${member}" has to be a text.`);
   return found;
 }
 
 export function errorOf(id: RequestId | null, error: unknown): Response {
-  if (error instanceof ProtocolError) {
-    const { code, message, data } = error;
-    return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
-  }
   const told = error instanceof Refusal ? error : new Refusal('INTERNAL');
-  const message = `${told.code}: ${told.message}`;
-  return { jsonrpc: '2.0', id, error: { code: ERRORS.internal, message, data: { code: told.code } } };
+  const code = rpcOf(told);
+  if (code === null) {
+    const message = `${told.code}: ${told.message}`;
+    return { jsonrpc: '2.0', id, error: { code: ERRORS.internal, message, data: { code: told.code } } };
+  }
+  const { data } = told.facts;
+  const more = typeof data === 'string' ? { data: JSON.parse(data) as Json } : {};
+  return { jsonrpc: '2.0', id, error: { code, message: told.message, ...more } };
 }
 
 /** For a member that has to be there. */
-export function malformed(words: string): never {
+export function badCall(words: string): never {
   return refuse('MCP_MESSAGE_MALFORMED', words);
+}
+
+/** An error of the protocol as an answer. */
+export function errorFor(id: RequestId | null, code: number, message: string): Response {
+  return { jsonrpc: '2.0', id, error: { code, message } };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../canonical/json.ts';
-import type { Face, Result } from '../keyturn.ts';
-import type { Effect } from './call.ts';
+import type { Face, Request, Result } from '../keyturn.ts';
+
+export type CallEffect = Request<'mcp.call'>['effect'];
 
 type Registered = Result<'tools.list'>['tools'][number];
 
@@ -8,7 +9,7 @@ type Registered = Result<'tools.list'>['tools'][number];
 export interface Offered {
   readonly definition: JsonObject & { readonly name: string };
   /** What a call with these arguments asks for; null for a tool of the gate itself. */
-  readonly effect: ((values: JsonObject) => Effect) | null;
+  readonly effect: ((values: JsonObject) => CallEffect) | null;
 }
 
 const id = { type: 'string', description: 'The id of the intent, as the gate told it.' };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
-import { ERRORS, ProtocolError } from './message.ts';
+import { ERRORS, wrong } from './message.ts';
 
 const PROMPTS: Readonly<Record<string, { readonly description: string; readonly text: string }>> = {
   'propose-well': {
@@ -22,7 +22,7 @@ export function listPrompts(): JsonObject[] {
 
 export function getPrompt(name: string): JsonObject {
   const found = Object.hasOwn(PROMPTS, name) ? PROMPTS[name] : undefined;
-  if (!found) throw new ProtocolError(ERRORS.params, `There is no prompt "${name}".`);
+  if (!found) return wrong(ERRORS.params, `There is no prompt "${name}".`);
   const { description, text } = found;
   return { description, messages: [{ role: 'user', content: { type: 'text', text } }] };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { Refusal } from '../refusal.ts';
 import type { McpCaller } from './call.ts';
-import { ERRORS, ProtocolError } from './message.ts';
+import { ERRORS, wrong } from './message.ts';
 
 const PREFIX = 'keyturn://intent/';
 
@@ -27,5 +27,5 @@ export async function readResource({ face }: McpCaller, uri: string): Promise<Js
 }
 
 function unknown(uri: string): never {
-  throw new ProtocolError(ERRORS.params, `There is no resource ${uri}.`, { uri });
+  return wrong(ERRORS.params, `There is no resource ${uri}.`, { uri });
 }

@@ -3,7 +3,7 @@ import type { Json } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
 import { McpDoor } from './door.ts';
-import { ERRORS, errorOf, idIn, messageIn, ProtocolError } from './message.ts';
+import { ERRORS, errorFor, errorOf, idIn, messageIn } from './message.ts';
 
 export interface StdioRequest {
   readonly input: Readable;
@@ -25,15 +25,14 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
     const is_written = await write(answered.response as unknown as Json & object);
     if (is_written) await answered.written();
   };
-  const begin = (line: Buffer) => {
+  const beginTool = (line: Buffer) => {
     const done = take(line).finally(() => going.delete(done));
     going.add(done);
   };
   await eachLine(
     input,
-    begin,
-    () =>
-      void write(errorOf(null, new ProtocolError(ERRORS.request, 'INPUT_TOO_LARGE: a message is too long.'))),
+    beginTool,
+    () => void write(errorFor(null, ERRORS.request, 'INPUT_TOO_LARGE: a message is too long.')),
   );
   gone.abort(new Error('The client is gone.'));
   await Promise.allSettled(going);

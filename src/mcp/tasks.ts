@@ -2,9 +2,9 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { answerOf } from './answer.ts';
-import { held, type McpCaller, withdraw } from './call.ts';
-import { ERRORS, ProtocolError } from './message.ts';
+import { callAnswer } from './answer.ts';
+import { held, type McpCaller, takeBack } from './call.ts';
+import { ERRORS, wrong } from './message.ts';
 
 /** A pending call as a task, in the words of both protocols. The id of the task is that of the intent. */
 
@@ -44,8 +44,7 @@ function lastOf({ proposed_at, runs }: Intent): string {
 }
 
 function unknownTask(error: unknown): never {
-  if (error instanceof Refusal)
-    throw new ProtocolError(ERRORS.params, `There is no such task: ${error.code}.`);
+  if (error instanceof Refusal) return wrong(ERRORS.params, `There is no such task: ${error.code}.`);
   throw error;
 }
 
@@ -66,7 +65,7 @@ export async function getTask(caller: McpCaller, intent_id: string, is_modern: b
   const { base, ended, intent, status } = await taskOf(caller, intent_id);
   if (!is_modern) return legacy(base);
   const result =
-    status === 'completed' ? { result: { resultType: 'complete', ...answerOf(ended, intent.effect) } } : {};
+    status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
   return { ...modern(base), ...result };
 }
 
@@ -97,12 +96,12 @@ export async function cancelTask(
   is_modern: boolean,
 ): Promise<JsonObject> {
   const { status } = await taskOf(caller, intent_id);
-  if (status !== 'working') throw new ProtocolError(ERRORS.params, `The task is ${status}.`);
+  if (status !== 'working') return wrong(ERRORS.params, `The task is ${status}.`);
   try {
-    await withdraw(caller, intent_id, 'The client cancelled the task');
+    await takeBack(caller, intent_id, 'The client cancelled the task');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw new ProtocolError(ERRORS.params, `It cannot be taken back: ${error.code}.`);
+    return wrong(ERRORS.params, `It cannot be taken back: ${error.code}.`);
   }
   return is_modern ? {} : legacy((await taskOf(caller, intent_id)).base);
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Recent } from '../canonical/recent.ts';
-import type { CallMarks } from '../journey/call.ts';
+import type { CallMarks } from '../journey/call-marks.ts';
 import { limits, mcpLimits } from '../limits.ts';
 
 type Mark = { readonly call: string; readonly intent: string } | { readonly answered: string };

@@ -65,6 +65,41 @@ export const contentReasons = {
     'The task envelope is past its time to live, or comes from the future.',
     'Ask its sender for a new one, and check the clocks.',
   ],
+  MCP_SERVER_UNKNOWN: [
+    1260,
+    'There is no MCP server of this name in keyturn.yaml.',
+    'Run `keyturn mcp list` to see the servers, or `keyturn mcp add NAME -- COMMAND` to add one.',
+  ],
+  MCP_TOOL_UNKNOWN: [
+    1261,
+    'No human accepted a tool of this name of this MCP server.',
+    'Run `keyturn mcp diff NAME`, and `keyturn mcp accept NAME` if the server has it now.',
+  ],
+  MCP_DEFINITION_MALFORMED: [
+    1262,
+    'What an MCP server says about its tools cannot be read.',
+    'The server has to be mended. Its answer must be plain JSON as the protocol says.',
+  ],
+  MCP_LIST_TOO_LONG: [
+    1263,
+    'An MCP server lists more tools than a human can look at, or never comes to the end of its list.',
+    'Use a server with fewer tools. The limits and their reasons are in src/limits.ts.',
+  ],
+  MCP_CONFIG_MALFORMED: [
+    1264,
+    'The file is no configuration of MCP servers that Keyturn can read.',
+    'Name a JSON file with a member mcpServers (or servers), as clients have it.',
+  ],
+  MCP_MESSAGE_MALFORMED: [
+    1265,
+    'A message is not what the Model Context Protocol says.',
+    'The client has to be mended, or speaks a protocol version that is not served.',
+  ],
+  GRANT_BOUNDS_MALFORMED: [
+    1266,
+    'The limits of a grant cannot be held: its schema of arguments cannot be read, or names nothing.',
+    'Give a JSON Schema of an object with the members that are allowed, and a number of uses.',
+  ],
   POLICY_INVALID: [
     1301,
     'The policies cannot be used as they are.',

@@ -238,6 +238,36 @@ export const permissionReasons = {
     'The host of a notification is at an address of this machine or of a private network, or is not asked over TLS.',
     'If it is meant, name the address under `allow` of the target in .keyturn/executor.yaml.',
   ],
+  MCP_SERVER_UNACCEPTED: [
+    3260,
+    'No human has accepted this MCP server. Nothing of it is started.',
+    'Run `keyturn mcp accept NAME`: it shows every tool, and asks for a signature.',
+  ],
+  MCP_SERVER_CHANGED: [
+    3261,
+    'How the MCP server is started is not what a human accepted.',
+    'Run `keyturn mcp diff NAME` to see the difference, and `keyturn mcp accept NAME` to accept it.',
+  ],
+  MCP_DEFINITION_CHANGED: [
+    3262,
+    'The MCP server now defines the tool in another way than a human accepted.',
+    'Run `keyturn mcp diff NAME` to see the difference, and `keyturn mcp accept NAME` to accept it.',
+  ],
+  GRANT_OUTSIDE: [
+    3263,
+    'The call is outside of what the grant allows.',
+    'Propose it without the grant: a human decides on it.',
+  ],
+  GRANT_SPENT: [
+    3264,
+    'The grant was used as often as it may be.',
+    'Propose it without the grant, or ask a human for another one.',
+  ],
+  GRANT_PIN_CHANGED: [
+    3265,
+    'The grant was given for another definition of the tool, and ended when that changed.',
+    'Propose it without the grant, or ask a human for another one.',
+  ],
   RUN_AS_CANNOT_REACH: [
     3296,
     'The user that the tool runs as cannot reach a path that it needs.',

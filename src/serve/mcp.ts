@@ -8,9 +8,10 @@ import {
   LEGACY,
   type Message,
   MODERN,
-  messageOf,
-  ProtocolError,
   type Response as Reply,
+  readMessage,
+  rpcOf,
+  wrong,
 } from '../mcp/message.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
@@ -41,14 +42,14 @@ export async function answerMcp({
   if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
   const { id } = body;
   try {
-    const message = messageOf(body);
+    const message = readMessage(body);
     if (message === null) return respond('', 202, {});
     requireHeaders(message, request.headers);
     const door = new McpDoor(async () => callerFor(keyturn, caller, address), { notify: () => {} });
     const answered = await door.take(message, AbortSignal.any([request.signal, stopping]));
     return answered === null ? respond('', 202, {}) : written(answered);
   } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
+    if (rpcOf(error) === null) throw error;
     return json(errorOf(typeof id === 'string' || typeof id === 'number' ? id : null, error), 400);
   }
 }
@@ -70,14 +71,14 @@ function requireHeaders({ method, params, is_modern }: Message, headers: Headers
   const version = headers.get('mcp-protocol-version');
   const known: readonly string[] = is_modern ? [MODERN] : LEGACY;
   if (version !== null && !known.includes(version))
-    throw new ProtocolError(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
+    wrong(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
   const named = headers.get('mcp-method');
   if (named !== null && named !== method)
-    throw new ProtocolError(ERRORS.header, 'The header Mcp-Method does not fit the message.');
+    wrong(ERRORS.header, 'The header Mcp-Method does not fit the message.');
   const name = headers.get('mcp-name');
   const meant = params.name ?? params.uri ?? params.taskId;
   if (name !== null && typeof meant === 'string' && name !== meant && !name.startsWith('=?'))
-    throw new ProtocolError(ERRORS.header, 'The header Mcp-Name does not fit the message.');
+    wrong(ERRORS.header, 'The header Mcp-Name does not fit the message.');
 }
 
 const encoder = new TextEncoder();

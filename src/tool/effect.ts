@@ -137,7 +137,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     undo: tool.undo,
     undone_by: tool.undone_by ?? null,
     covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
-    definition_digest: definitionDigest(tool),
+    definition_digest: toolPin(tool),
   };
   // Told at the proposal where it is certain who the tool runs as. Others are told before the run.
   if (!request.is_prepared && isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
@@ -145,7 +145,7 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
 }
 
 /** What pins a tool: its entry in the registry, in canonical form. */
-export function definitionDigest({ definition }: Pick<Tool, 'definition'>): Digest {
+export function toolPin({ definition }: Pick<Tool, 'definition'>): Digest {
   return sha256(canonicalBytesOfParsed(definition));
 }
 

@@ -9,7 +9,7 @@ let lists = 0;
 
 if (mode === 'dies-at-start') process.exit(3);
 if (mode === 'garbage') for (let i = 0; i < 50; i += 1) say(`log line ${i}: {not json`);
-if (mode === 'flood') setInterval(() => say('x'.repeat(1000).concat('\n').repeat(100)), 1);
+if (mode === 'flood') for (let i = 0; i < 3000; i += 1) say(`noise ${'x'.repeat(1000)}`);
 
 const tool = (name, description = 'Does as it is told.') => ({
   name,

@@ -20,6 +20,20 @@ async function odd(mode = 'plain', more: object = {}) {
   return { p, calls, propose, run };
 }
 
+describe('the reference servers', () => {
+  it('are looked at and accepted, each with all its tools', LONG, async () => {
+    const p = await mcpProject({
+      everything: { script: SERVERS.everything },
+      memory: { script: SERVERS.memory, more: { env: { MEMORY_FILE_PATH: '/dev/null' } } },
+    });
+    for (const server of ['everything', 'memory']) await accepted(p.keyturn, server, p.ada);
+    const { tools } = await p.keyturn.mcp.tools();
+    expect(tools.map(({ called }) => called)).toEqual(
+      expect.arrayContaining(['everything__echo', 'memory__read_graph']),
+    );
+  });
+});
+
 describe('an MCP server that misbehaves', () => {
   it('when it dies in a call leaves it in doubt, and is never asked again', LONG, async () => {
     const { p, calls, propose } = await odd();
@@ -27,7 +41,7 @@ describe('an MCP server that misbehaves', () => {
     const { intent_id, hash } = await propose('die');
     expect(await turned(p, intent_id)).toMatchObject({ result: 'partial', reason_code: 'MCP_CALL_LOST' });
     expect(calls()).toEqual(['die']);
-    await expectRefusal('IN_DOUBT', () => p.keyturn.runs.look({ intent_id, hash }));
+    await expectRefusal('RUN_PARTIAL', () => p.keyturn.runs.look({ intent_id, hash }));
     expect(calls()).toEqual(['die']);
   });
 
@@ -125,7 +139,11 @@ describe('an MCP server that misbehaves', () => {
       expect(new Set(called).size).toBe(5);
       for (const name of called) expect(name).toMatch(/^odd__[A-Za-z0-9_-]{1,59}$/);
       expect(looked.shown.blocks.every(({ from }) => from === 'server')).toBe(true);
-      expect(JSON.stringify(looked.shown)).not.toContain('\\u001b');
+      const texts = looked.shown.blocks.flatMap(({ title, lines }) => [
+        ...title.map(({ text }) => text),
+        ...lines,
+      ]);
+      expect(texts.join('')).not.toContain('\u001b');
       await p.keyturn.mcp.accept({ looked, reason: 'read', signer: p.ada });
       await expectRefusal('MCP_TOOL_UNKNOWN', () =>
         p.keyturn.intents.propose({

@@ -32,8 +32,8 @@ export async function gate(
 ): Promise<Gate> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [BUILT_CLI, 'mcp', '--project', p.root, '--as', as],
-    env: { ...process.env, KEYTURN_MCP_HOLD_MS: String(hold_ms) } as Record<string, string>,
+    args: [BUILT_CLI, 'mcp', '--project', p.root, '--as', as, '--hold', String(hold_ms / 1000)],
+    env: process.env as Record<string, string>,
     stderr: 'inherit',
   });
   const versionNegotiation = era === 'legacy' ? { mode: 'legacy' as const } : { mode: { pin: era } };

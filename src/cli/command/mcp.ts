@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Keyturn } from '../../keyturn.ts';
 import { HOLD_MS, type McpCaller } from '../../mcp/call.ts';
 import { serveStdio } from '../../mcp/stdio.ts';
+import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folderOf } from '../project.ts';
 
@@ -37,7 +38,6 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
   const name = options.as ?? null;
   const own = name === null ? null : keyOf(keyturn, name);
   const path = options.agentKey ?? (own !== null && existsSync(own) ? own : null);
-  const hold = Number(process.env.KEYTURN_MCP_HOLD_MS ?? HOLD_MS);
   return {
     name,
     signer: name !== null && path !== null ? Keyturn.agentSigner(name, path) : null,
@@ -45,6 +45,13 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
     ask: keyturn.conversations.ask,
     link: () => null,
     receipts: new Map(),
-    hold_ms: Number.isFinite(hold) ? Math.min(Math.max(hold, 0), HOLD_MS) : HOLD_MS,
+    hold_ms: holdOf(options.hold),
   };
+}
+
+/** How long a call is held, in seconds as they are typed. */
+function holdOf(text: string | undefined): number {
+  if (text === undefined) return HOLD_MS;
+  const hold_ms = /^[0-9]{1,3}(\.[0-9]{1,3})?$/.test(text) ? Number(text) * 1000 : Number.NaN;
+  return hold_ms <= HOLD_MS ? hold_ms : refuse('USAGE', `--hold takes seconds, ${HOLD_MS / 1000} at most.`);
 }

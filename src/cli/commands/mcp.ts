@@ -13,6 +13,10 @@ export const MCP: readonly Spec[] = [
         flags: '--agent-key <file>',
         about: 'its key; without it the one that `mcp config` made, if there is one',
       },
+      {
+        flags: '--hold <seconds>',
+        about: 'how long a call is held for a human; 25 unless told, which is the most',
+      },
     ],
     examples: ['keyturn mcp --as scout'],
     load: async () => (await import('../command/mcp.ts')).serve,

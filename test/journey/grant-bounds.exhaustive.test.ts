@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { callTool, type McpCaller } from '../../src/mcp/call.ts';
+import { textOf } from '../mcp/stage.ts';
+import { accepted, mcpProject, SERVERS, writeServers } from '../mcp-call/servers.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { agent } from './authority.ts';
+
+const LONG = { timeout: 60_000 };
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    how: { type: 'string', maxLength: 5 },
+    deep: { type: 'object', properties: { a: { type: 'integer' } } },
+  },
+};
+
+async function granted(uses = 3, schema: object = SCHEMA) {
+  const p = await mcpProject({ odd: { script: SERVERS.odd } });
+  await accepted(p.keyturn, 'odd', p.ada);
+  const scout = await agent(p, 'scout');
+  const give = (over: object = {}) =>
+    p.keyturn.agents.delegate({
+      delegate: 'scout',
+      actions: ['mcp:odd:act'],
+      ttl_s: 600,
+      approves: true,
+      grant: { uses, arguments: schema },
+      reason: 'small',
+      signer: p.ada,
+      ...over,
+    } as never);
+  const { delegation_id: delegation } = await give();
+  const submit = async (values: object) => {
+    const effect = { kind: 'mcp' as const, server: 'odd', tool: 'act', arguments: values };
+    const intent = await p.keyturn.intents.propose({
+      declared_goal: 'act',
+      effect,
+      issuer: 'scout',
+    } as never);
+    return p.keyturn.intents.submit({
+      intent_id: intent.intent_id,
+      hash: intent.hash,
+      signer: scout,
+      delegation,
+    });
+  };
+  return { p, scout, give, submit, delegation };
+}
+
+describe('a grant', () => {
+  it(
+    'holds for arguments within its schema, and for no member that the schema does not name',
+    LONG,
+    async () => {
+      const { submit } = await granted();
+      await submit({ how: 'a', deep: { a: 1 } });
+      await expectRefusal('GRANT_OUTSIDE', () => submit({ how: 'too long' }));
+      await expectRefusal('GRANT_OUTSIDE', () => submit({ how: 'a', more: 1 }));
+      await expectRefusal('GRANT_OUTSIDE', () => submit({ how: 'a', deep: { a: 1, b: 2 } }));
+    },
+  );
+
+  it('holds for so many uses, counted in the transaction', LONG, async () => {
+    const { submit, p } = await granted(2);
+    const tried = await Promise.allSettled(['a', 'b', 'c', 'd'].map((how) => submit({ how })));
+    expect(tried.filter(({ status }) => status === 'fulfilled').length).toBe(2);
+    await expectRefusal('GRANT_SPENT', () => submit({ how: 'e' }));
+    expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+  });
+
+  it('ends when the definition of the tool changes', LONG, async () => {
+    const { submit, p } = await granted();
+    writeServers(p.root, { odd: { script: SERVERS.odd, args: ['odd-names'] } }, p.files);
+    await accepted(p.keyturn, 'odd', p.ada);
+    await expectRefusal('MCP_TOOL_UNKNOWN', () => submit({ how: 'a' }));
+    // The same tool in other words.
+    const looked = await p.keyturn.lookAtServer('odd');
+    const tools = [{ name: 'act', description: 'other words', inputSchema: { type: 'object' } }];
+    await p.keyturn.mcp.accept({
+      looked: { accepted: { ...looked.accepted, tools }, replaces: looked.replaces },
+      reason: 'read',
+      signer: p.ada,
+    } as never);
+    await expectRefusal('GRANT_PIN_CHANGED', () => submit({ how: 'a' }));
+  });
+
+  it('is bounded: by a schema that can be held, by a day, and it is not passed on', LONG, async () => {
+    const { give, p, scout, delegation } = await granted();
+    for (const wrong of [
+      { type: 'array' },
+      { type: 'object' },
+      { type: 'object', properties: {}, madeUp: 1 },
+    ])
+      await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ grant: { uses: 1, arguments: wrong } }));
+    await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ actions: ['mcp:odd:nothing'] }));
+    await expectRefusal('TIME_MALFORMED', () => give({ ttl_s: 2 * 86_400 }));
+    await agent(p, 'helper');
+    await expectRefusal('DELEGATION_WIDENED', () =>
+      give({ delegate: 'helper', signer: scout, delegation, grant: undefined, ttl_s: 60 }),
+    );
+  });
+
+  it('and a malformed call of a tool of the gate is an answer that the model reads', LONG, async () => {
+    const { p } = await granted();
+    const caller: McpCaller = {
+      name: 'scout',
+      signer: null,
+      face: p.keyturn.as({ name: 'scout' }),
+      ask: null,
+      link: () => null,
+      receipts: new Map(),
+      hold_ms: 0,
+    };
+    const { result } = await callTool(
+      caller,
+      'keyturn_wait',
+      { id: 7 },
+      { signal: new AbortController().signal },
+    );
+    expect(textOf(result)).toContain('MCP_MESSAGE_MALFORMED');
+  });
+});

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { accepted, mcpProject, SERVERS, turned } from '../mcp-call/servers.ts';
+import { enrolled, gate, idOf, textOf } from './stage.ts';
+
+const LONG = { timeout: 90_000 };
+
+async function odd(uses = 50) {
+  const p = await mcpProject({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'] } });
+  await accepted(p.keyturn, 'odd', p.ada);
+  await enrolled(p);
+  if (uses > 0)
+    await p.keyturn.agents.delegate({
+      delegate: 'scout',
+      actions: ['mcp:odd:*'],
+      ttl_s: 600,
+      approves: true,
+      grant: { uses },
+      reason: 'a test',
+      signer: p.ada,
+    });
+  const log = join(p.files, 'log');
+  const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
+  return { p, calls };
+}
+
+/** The gate as a process whose pipes the test holds. */
+function rawGate(root: string) {
+  const args = [resolve('dist/cli.cjs'), 'mcp', '--project', root, '--as', 'scout'];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const call = (id: number, how: string) =>
+    send({ id, method: 'tools/call', params: { name: 'odd__act', arguments: { how } } });
+  return { child, lines, send, call };
+}
+
+describe('a call that is asked for again', () => {
+  it(
+    'after the gate was killed before its answer was read gets the recorded result, and runs once',
+    LONG,
+    async () => {
+      const { p, calls } = await odd();
+      const first = rawGate(p.root);
+      // Nobody reads what it writes, and it is killed as soon as the call was recorded.
+      first.child.stdout.pause();
+      first.call(1, 'once');
+      const ended = async () =>
+        (await p.keyturn.runs.list({})).runs.filter(({ result }) => result === 'success').length;
+      await expect.poll(ended, { timeout: 60_000 }).toBe(1);
+      first.child.kill('SIGKILL');
+      const { client } = await gate(p, { hold_ms: 20_000 });
+      const told = await client.callTool({ name: 'odd__act', arguments: { how: 'once' } });
+      // Where the first one got as far as writing its answer, this is a new call by right.
+      const is_recorded = textOf(told).includes('It did not run again');
+      expect(calls().length).toBe(is_recorded ? 1 : 2);
+      expect((await p.keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(8);
+    },
+  );
+
+  it('in two processes at the same moment is one intent', LONG, async () => {
+    const { p, calls } = await odd(0);
+    const gates = [rawGate(p.root), rawGate(p.root), rawGate(p.root)];
+    for (const one of gates) one.call(1, 'same');
+    const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents.length;
+    await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
+    const { intent_id } = (await p.keyturn.intents.list({ standing: 'waiting' })).intents[0]!;
+    await turned(p, intent_id);
+    for (const { lines } of gates) await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(1);
+    expect(calls()).toEqual(['same']);
+  });
+
+  it(
+    'goes on waiting when client and gate went away, and is taken back when the client cancels',
+    LONG,
+    async () => {
+      const { p, calls } = await odd(0);
+      const { client } = await gate(p);
+      const id = idOf(await client.callTool({ name: 'odd__act', arguments: { how: 'later' } }));
+      await client.close();
+      expect((await p.keyturn.intents.result({ intent_id: id })).standing).toBe('waiting');
+      const raw = rawGate(p.root);
+      raw.call(5, 'later');
+      raw.call(6, 'other');
+      const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents.length;
+      await expect.poll(waiting, { timeout: 60_000 }).toBe(2);
+      raw.send({ method: 'notifications/cancelled', params: { requestId: 5 } });
+      await expect
+        .poll(async () => (await p.keyturn.intents.result({ intent_id: id })).standing, { timeout: 60_000 })
+        .toBe('withdrawn');
+      expect(raw.lines).toEqual([]);
+      expect(calls()).toEqual([]);
+    },
+  );
+
+  it(
+    'with garbage, duplicate members or an id in use is answered as an error, and nothing else is on stdout',
+    LONG,
+    async () => {
+      const { p } = await odd(0);
+      const raw = rawGate(p.root);
+      raw.child.stdin.write('not json\n');
+      raw.child.stdin.write('{"jsonrpc":"2.0","id":3,"method":"ping","method":"tools/call"}\n');
+      raw.child.stdin.write('[]\n');
+      raw.send({ id: 4, method: 'tools/call', params: { name: 'odd__act', arguments: 7 } });
+      raw.send({ id: 5, method: 'tools/call', params: { name: 'nobody', arguments: {} } });
+      raw.send({
+        id: 6,
+        method: 'initialize',
+        params: { protocolVersion: '1.0', capabilities: {}, clientInfo: {} },
+      });
+      await expect.poll(() => raw.lines.length, { timeout: 60_000 }).toBe(6);
+      const answers = raw.lines.map((line) => JSON.parse(line));
+      const of = (id: number | null) => answers.filter((one) => one.id === id);
+      expect(of(null).map(({ error }) => error.code)).toEqual([-32700, -32600]);
+      expect(of(3)[0].error.message).toContain('JSON_DUPLICATE_KEY');
+      expect(of(4)[0].error.code).toBe(-32602);
+      expect(of(5)[0].result.isError).toBe(true);
+      expect(of(6)[0].result.protocolVersion).toBe('2025-11-25');
+    },
+  );
+});
