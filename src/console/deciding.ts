@@ -19,7 +19,7 @@ export function turnAsked({ review: { intent, envelope }, sealed }: Looked): Ask
   const { intent_id, attempt, actions } = intent;
   const { hash, effect_digest } = sealed;
   const action =
-    actions.length === 1 ? actions[0]! : envelope.effect.kind === 'tool' ? actions[0]! : undefined;
+    actions.length === 1 ? actions[0]! : envelope.effect.kind !== 'plan' ? actions[0]! : undefined;
   return {
     verb: 'intents.turn',
     request: { intent_id, hash, shown: { attempt, effect_digest }, ...(action !== undefined && { action }) },

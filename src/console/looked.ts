@@ -54,7 +54,8 @@ async function lookedAt(review: Review): Promise<Looked> {
  * blocks, and the alarms that were found in them, are taken from its answer.
  */
 async function drawnFrom(effect: Effect, theirs: Shown): Promise<Shown> {
-  if (effect.kind !== 'plan') return showTool(effect);
+  if (effect.kind === 'tool') return showTool(effect);
+  if (effect.kind === 'mcp') return (await import('../display/mcp.ts')).showMcp(effect);
   // Loaded with the first plan: it reads SQL, too.
   const { showPlan } = await import('../display/plan.ts');
   const own = showPlan(effect);

@@ -1,8 +1,9 @@
+import type { McpEffect } from '../mcp-call/effect.ts';
 import type { ActionEffect, PlanEffect } from '../plan/model.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import type { Intent, Shown } from './types.ts';
 
-export type Effect = ToolEffect | PlanEffect;
+export type Effect = ToolEffect | PlanEffect | McpEffect;
 type Tone = 'danger' | 'warn' | 'ok' | 'plain';
 
 export interface Fact {
@@ -34,6 +35,13 @@ export function deedOf(effect: Effect): Deed {
     const first = effect.chosen[0];
     const target = first ? (effect.argv[first.element] ?? '').slice(first.start, first.end) : null;
     return { verb: `run ${effect.tool}`, target: target === '' ? null : target };
+  }
+  if (effect.kind === 'mcp') {
+    const target = Object.values(effect.arguments).find((value) => typeof value === 'string');
+    return {
+      verb: `call ${effect.called}`,
+      target: typeof target === 'string' && target !== '' ? target : null,
+    };
   }
   const { actions } = effect;
   if (actions.length === 1) {
@@ -104,6 +112,8 @@ export function sentence(words: string): string {
 
 export function undoOf(effect: Effect): Fact {
   const label = 'Undo';
+  if (effect.kind === 'mcp')
+    return { label, value: 'Not possible', tone: 'danger', why: 'An MCP server declares no undo.' };
   if (effect.kind === 'tool') {
     if (effect.undo === 'none')
       return { label, value: 'Not possible', tone: 'danger', why: 'What it does stays done.' };
@@ -179,7 +189,7 @@ export function changesOf(effect: Effect, shown: Shown): Fact {
           : `No network, no secrets, no commands. ${after}`,
     };
   }
-  const { sandbox } = effect;
+  const { sandbox } = effect.kind === 'mcp' ? effect.start : effect;
   if (sandbox === 'none')
     return {
       label,
@@ -233,7 +243,8 @@ export const dayOf = (at: string | number) =>
 
 /** What a list shows of an intent whose effect was not asked for. */
 export function listedDeed({ effect, tool }: Pick<Intent, 'effect' | 'tool'>): Deed {
-  return effect === 'tool' ? { verb: `Run ${tool}`, target: null } : { verb: 'Plan', target: tool };
+  if (effect === 'plan') return { verb: 'Plan', target: tool };
+  return { verb: `${effect === 'mcp' ? 'Call' : 'Run'} ${tool}`, target: null };
 }
 
 export const capital = (text: string) => `${text[0]?.toUpperCase() ?? ''}${text.slice(1).toLowerCase()}`;

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { type Accepted, pinOf, serverClaims, type ToolDefinition } from '../mcp-call/accepted.ts';
+import type { Accepted } from '../mcp-call/accepted.ts';
+import { pinOf, serverClaims, type ToolDefinition } from '../mcp-call/definition.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
 import { calledName } from '../mcp-call/name.ts';
 import {

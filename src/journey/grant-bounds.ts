@@ -3,7 +3,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { type Delegation, includes } from '../identity/delegation.ts';
 import { mcpLimits } from '../limits.ts';
-import { pinOf } from '../mcp-call/accepted.ts';
+import { pinOf } from '../mcp-call/definition.ts';
 import { callAction, calledName } from '../mcp-call/name.ts';
 import { refuse } from '../refusal.ts';
 import { toolPin } from '../tool/effect.ts';

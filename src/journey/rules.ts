@@ -14,7 +14,7 @@ import { pendingAt, quotaKey, UNUSED } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
-import { serverClaims, type ToolDefinition } from '../mcp-call/accepted.ts';
+import { serverClaims, type ToolDefinition } from '../mcp-call/definition.ts';
 import { quorumsMet } from '../policy/quorum.ts';
 import { recordOf, sealDecision } from '../policy/replay.ts';
 import {

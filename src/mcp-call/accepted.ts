@@ -5,11 +5,12 @@ import { describeIssue } from '../event/event.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { effectSchema } from '../tool/effect.ts';
+import type { ToolDefinition } from './definition.ts';
 
 /** A file that stands in the command line of a server, such as a script: its bytes are part of what is accepted. */
 const file = z.strictObject({ path: z.string(), sha256: z.string() });
 
-const definition = z.custom<JsonObject & { readonly name: string }>(
+const definition = z.custom<ToolDefinition>(
   (value) => typeof (value as { name?: unknown } | null)?.name === 'string',
 );
 
@@ -31,7 +32,6 @@ const acceptedSchema = startedSchema.extend({
 export type Started = z.infer<typeof startedSchema>;
 /** What a human accepted of a server. Its digest is what the ledger names. */
 export type Accepted = z.infer<typeof acceptedSchema>;
-export type ToolDefinition = Accepted['tools'][number];
 
 export function sealAccepted(accepted: Accepted): { readonly bytes: Uint8Array; readonly digest: Digest } {
   const bytes = canonicalBytes(accepted as unknown as Json);
@@ -42,11 +42,6 @@ export function sealAccepted(accepted: Accepted): { readonly bytes: Uint8Array; 
 export function openAccepted(bytes: Uint8Array): Accepted {
   const parsed = acceptedSchema.safeParse(parseJson(bytes, bytes.length));
   return parsed.success ? parsed.data : refuse('SHAPE_INVALID', describeIssue(parsed.error));
-}
-
-/** The pin of a definition covers all of it: what we know, and what we do not. */
-export function pinOf(definition: ToolDefinition): Digest {
-  return sha256(canonicalBytes(definition as unknown as Json));
 }
 
 /** What a server listed, as definitions that can be pinned. The attacker is the server: names that hide, and lists without an end. */
@@ -85,16 +80,3 @@ function plainDefinition(value: unknown): ToolDefinition {
 function malformed(words: string): never {
   return refuse('MCP_DEFINITION_MALFORMED', words);
 }
-
-/** What the server claims of a tool. Nobody checks it: it is shown and told to policies as its own words. */
-export function serverClaims({ annotations }: ToolDefinition): string[] {
-  const said = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
-  return CLAIMS.flatMap(([hint, word]) => (said[hint] === true ? [word] : []));
-}
-
-const CLAIMS = [
-  ['destructiveHint', 'destructive'],
-  ['idempotentHint', 'idempotent'],
-  ['openWorldHint', 'open_world'],
-  ['readOnlyHint', 'read_only'],
-] as const;

@@ -3,7 +3,8 @@ import type { Peer, PeerEnd } from '../effect/peer.ts';
 import { mcpLimits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { VERSION } from '../version.ts';
-import { definitionsIn, type ToolDefinition } from './accepted.ts';
+import { definitionsIn } from './accepted.ts';
+import type { ToolDefinition } from './definition.ts';
 
 /** The protocol versions that are spoken to servers: the stateless one, and the one with a handshake. */
 export const STATELESS = '2026-07-28';

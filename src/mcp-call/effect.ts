@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { canonicalText, isSameJson, type Json, type JsonObject } from '../canonical/json.ts';
 import { refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
-import { type Accepted, pinOf, type Started, startedSchema, type ToolDefinition } from './accepted.ts';
+import { type Accepted, type Started, startedSchema } from './accepted.ts';
+import { pinOf, type ToolDefinition } from './definition.ts';
 import { callAction, calledName } from './name.ts';
 
 const object = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
-import { pinOf, type ToolDefinition } from './accepted.ts';
 import type { Reply } from './connection.ts';
+import { pinOf, type ToolDefinition } from './definition.ts';
 import type { McpEffect } from './effect.ts';
 import type { Upstream } from './upstreams.ts';
 

@@ -9,6 +9,7 @@ import { Dig, Fold, type Pieces, Printed, Row, Value } from './text.tsx';
 /** Exactly what runs. All of it is drawn from the effect whose digest the page computed; of a plan, the diffs are the service's. */
 export function DeedOf({ effect, shown }: { readonly effect: Effect; readonly shown: Shown }) {
   if (effect.kind === 'tool') return <ToolDeed effect={effect} shown={shown} title="Exactly this runs" />;
+  if (effect.kind === 'mcp') return <CallDeed effect={effect} shown={shown} />;
   const of = shown.parts.length;
   return (
     <div class="deeds">
@@ -21,6 +22,46 @@ export function DeedOf({ effect, shown }: { readonly effect: Effect; readonly sh
           place={of > 1 ? `${i + 1} of ${of}` : ''}
         />
       ))}
+    </div>
+  );
+}
+
+/** A call of a server: what the agent chose, then the definition in the words of the server, then how the server is started. */
+function CallDeed({
+  effect,
+  shown,
+}: {
+  readonly effect: Extract<Effect, { kind: 'mcp' }>;
+  readonly shown: Shown;
+}) {
+  return (
+    <div class="deeds">
+      <section class="deed" aria-label="Exactly this is called">
+        <header>
+          <h2>Exactly this is called</h2>
+          <span class="note">
+            <Value pieces={shown.headline.value} label="the call" />
+          </span>
+        </header>
+        <Alarms shown={shown} />
+        <dl class="rows">
+          {shown.fields
+            .filter(({ weight }) => weight !== 'dim')
+            .map(({ label, value, weight }, i) => (
+              <Row key={i} label={label} alarm={weight === 'alarm'}>
+                <Value pieces={value} label={`${label} ${i + 1}`} />
+              </Row>
+            ))}
+        </dl>
+        {shown.blocks.map((block, i) => (
+          <BlockOf key={i} block={block} />
+        ))}
+      </section>
+      <ToolDeed
+        effect={effect.start}
+        shown={{ ...shown.parts[0]!, alarms: [] }}
+        title="So the server is started"
+      />
     </div>
   );
 }
@@ -270,7 +311,7 @@ export function MoreOf({
   const env = effect.kind === 'tool' ? Object.keys(effect.env).length : 0;
   return (
     <Fold
-      title={effect.kind === 'tool' ? 'Environment and digests' : 'Every detail of the plan'}
+      title={effect.kind === 'plan' ? 'Every detail of the plan' : 'Environment and digests'}
       note={env > 0 ? `${env} variables` : `${fields.length} lines`}
       onOpen={() => onOpen('details')}
     >

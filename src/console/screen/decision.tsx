@@ -164,7 +164,7 @@ function Ask({ looked: { effect, review }, intent }: { readonly looked: Looked; 
         {target !== null && (
           <>
             {' '}
-            {effect.kind === 'tool' ? 'on ' : ''}
+            {effect.kind === 'plan' ? '' : 'on '}
             <Target text={target} />
           </>
         )}

@@ -1,0 +1,23 @@
+import { type Digest, sha256 } from '../canonical/digest.ts';
+import { canonicalBytes, type Json, type JsonObject } from '../canonical/json.ts';
+
+/** A tool as its server defines it: members that we know, and members that we do not. */
+export type ToolDefinition = JsonObject & { readonly name: string };
+
+/** The pin of a definition covers all of it. */
+export function pinOf(definition: ToolDefinition): Digest {
+  return sha256(canonicalBytes(definition as unknown as Json));
+}
+
+/** What the server claims of a tool. Nobody checks it: it is shown and told to policies as its own words. */
+export function serverClaims({ annotations }: ToolDefinition): string[] {
+  const said = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
+  return CLAIMS.flatMap(([hint, word]) => (said[hint] === true ? [word] : []));
+}
+
+const CLAIMS = [
+  ['destructiveHint', 'destructive'],
+  ['idempotentHint', 'idempotent'],
+  ['openWorldHint', 'open_world'],
+  ['readOnlyHint', 'read_only'],
+] as const;
