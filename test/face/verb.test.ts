@@ -172,6 +172,7 @@ describe('the class Keyturn', () => {
     ],
     members: [
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
+      ...['configureServer', 'lookAtServer'],
       // For the door of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting'],
     ],
