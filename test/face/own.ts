@@ -43,6 +43,11 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   'plans.validate': () => [{ plan: new Uint8Array(), config: null }],
   'tools.list': () => [{}],
   'tools.arguments': () => [{ tool: 'say', texts: { word: 'x' } }],
+  'mcp.tools': () => [{}],
+  'mcp.call': (id) => [
+    { declared_goal: 'x', effect: { kind: 'mcp', server: 'nobody', tool: 'x', arguments: { id } } },
+  ],
+  'mcp.answered': (intent_id) => [{ intent_id }],
 };
 
 /** The answer as a text, or the refusal with all that it says. */

@@ -185,6 +185,7 @@ describe('the class Keyturn', () => {
       'runNotifier',
       'secret',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
+      ...['configureServer', 'lookAtServer'],
       // For the door of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting'],
     ],

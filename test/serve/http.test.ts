@@ -135,6 +135,9 @@ describe('the description', () => {
       [
         '/v1/ledger/archive',
         '/v1/ledger/export',
+        '/v1/mcp/accept',
+        '/v1/mcp/answered',
+        '/v1/mcp/call',
         '/v1/plans/read',
         '/v1/plans/validate',
         '/v1/runs/look',
