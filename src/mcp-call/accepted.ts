@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { canonicalBytes, guardPlain, type Json, parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';

@@ -6,7 +6,7 @@ export const mcpDependencyReasons = {
   MCP_SERVER_DOWN: [
     4260,
     'The MCP server could not be started, or does not answer as it must.',
-    'See what it writes to its standard error, in `.keyturn/mcp/NAME.log`. It is tried again after a while.',
+    'Run its command by hand to see what it says. It is tried again after a while.',
   ],
   MCP_CALL_LOST: [
     4261,

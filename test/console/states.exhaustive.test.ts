@@ -175,7 +175,7 @@ describe('hostile content', () => {
     });
     await reached(ada, 'ready');
     const found = await ada.page.evaluate(() => ({
-      text: document.body.innerText,
+      text: document.body.textContent,
       images: document.querySelectorAll('main img, main svg[onload]').length,
       approve: [...document.querySelectorAll('button')].filter((one) =>
         one.textContent?.startsWith('Approve and run once'),

@@ -217,11 +217,7 @@ function Batch({ id }: { readonly id: string }) {
         ) : (
           <Dock
             state={`ready${can.length}`}
-            says={
-              <>
-                <b>{act}.</b>
-              </>
-            }
+            says={<b>{act}.</b>}
             may={<span>A proposal that changes meanwhile is refused alone.</span>}
             buttons={[{ text: act, key: 'a', icon: 'key', look: 'yes', onPress: begin }]}
           />
