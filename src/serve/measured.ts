@@ -1,5 +1,5 @@
 import type { Keyturn } from '../keyturn.ts';
-import type { Answered, Metrics } from './metrics.ts';
+import type { AskedKind, Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -32,7 +32,7 @@ function pathOf({ url }: Request): string {
   return end < 0 ? url.slice(start) : url.slice(start, start + end);
 }
 
-function kindOf(route: Route | undefined, path: string): Answered {
+function kindOf(route: Route | undefined, path: string): AskedKind {
   if (route === undefined) return path === '/v1/events' ? 'stream' : 'other';
   return (route.verb.here as readonly string[]).includes('signal') ? 'wait' : route.verb.kind;
 }

@@ -3,13 +3,13 @@ import type { Executed, Queue } from '../keyturn.ts';
 import { VERSION } from '../version.ts';
 
 /** What a request was, as far as its time can be compared with that of others. */
-export type Answered = 'read' | 'write' | 'act' | 'wait' | 'stream' | 'other';
+export type AskedKind = 'read' | 'write' | 'act' | 'wait' | 'stream' | 'other';
 
 type Labels = Readonly<Record<string, string>>;
 
 /** Counts for an operator. No label holds a name, an id or a text that a caller chose. */
 export interface Metrics {
-  answered(kind: Answered, status: number, took_s: number): void;
+  answered(kind: AskedKind, status: number, took_s: number): void;
   refused(code: string): void;
   executed(executed: Executed): void;
   notified(kind: string, outcome: string): void;
