@@ -14,6 +14,7 @@ import { agentPlace, askedFor, SIMULATIONS, writeSimulation, yes } from './agent
 let now = Date.parse('2026-03-02T12:00:00.000Z');
 const place = agentPlace(() => new Date(now));
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 type Changed = Event<'simulation.changed'>;
 
@@ -252,8 +253,10 @@ describe('a plan as effect', () => {
 describe('the end of an activation', () => {
   it('comes by itself: what was active is not found, and does not run', async () => {
     const { keyturn, ada } = place();
+    // A prompt that is still open when the activation ends.
+    now += 30 * DAY_MS - 5 * MINUTE_MS;
     const prompt = await askedFor(keyturn, 'append a notebook line "late"');
-    now += 31 * DAY_MS;
+    now += 10 * MINUTE_MS;
     expect(await listed('note.add')).toMatchObject({ status: 'Deprecated' });
     const answer = await keyturn.conversations.ask({
       user_id: 'ada',

@@ -116,6 +116,17 @@ const ASKED: Readonly<Record<string, readonly [code: string, words: string]>> = 
   'store repair': ['SHAPE_INVALID', 'nowhere'],
   'store verify': ['OK', ''],
   watch: ['USAGE', '--since never'],
+  'notify test': ['NOTIFY_TARGET_UNKNOWN', ''],
+  mcp: ['USAGE', '--never'],
+  'mcp add': ['USAGE', 'files'],
+  'mcp accept': ['MCP_SERVER_UNKNOWN', 'missing --reason test'],
+  'mcp diff': ['MCP_SERVER_UNKNOWN', 'missing'],
+  'mcp list': ['OK', ''],
+  'mcp remove': ['NO_TERMINAL', 'missing --reason test'],
+  'mcp import': ['MCP_CONFIG_MALFORMED', 'missing.json'],
+  'mcp config': ['USAGE', ''],
+  backup: ['OK', 'backup.tar'],
+  restore: ['BACKUP_DAMAGED', 'missing'],
 };
 
 const named = (word: string): string =>

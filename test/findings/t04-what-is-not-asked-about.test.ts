@@ -70,7 +70,11 @@ async function crowd({ keyturn, ada }: Project, count: number): Promise<void> {
     const freeze = { scope: 'tool', name: 'other', reason };
     acts.push(
       ['key.enrolled', `p${i}`, enrolled(generateKeyPair().public_key)],
-      ['delegation.granted', randomUUID(), { delegate: 'holder', delegate_key: key, expires_at, ...more }],
+      [
+        'delegation.granted',
+        randomUUID(),
+        { delegate: 'holder', delegate_key: key, expires_at, grant: null, ...more },
+      ],
       ['system.frozen', 'system', freeze],
       ['system.unfrozen', 'system', freeze],
       ['role.assigned', 'ada', { roles: [`role-${i % 2}`], reason }],

@@ -100,6 +100,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
         ],
         policy: NEWER,
         freezes: [{ ...tool, by: 'ada', at: NOON, reason: 'looking into it' }],
+        set_back_at: null,
       });
       expect(await (await reopen(at, 'read')).system()).toEqual(system);
     });

@@ -54,6 +54,7 @@ export function delegationContract(name: string, place: () => Promise<Place>): v
         parent: root,
         root: { by: 'ada', key: keyOf('ada') },
         chain: ['ada', 'planner', 'helper'],
+        grant: null,
         granted_at: NOON,
         status: 'active',
       });

@@ -1,6 +1,6 @@
 import type { Keyturn, NotifyTarget } from '../../keyturn.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
-import { type Notification, slackText } from './message.ts';
+import { type Notice, slackText } from './message.ts';
 import { post } from './post.ts';
 import { webhookSignature } from './sign.ts';
 
@@ -18,7 +18,7 @@ const GONE = 410;
 export async function deliver(
   keyturn: Keyturn,
   target: NotifyTarget,
-  message: Notification,
+  message: Notice,
   signal: AbortSignal,
 ): Promise<Delivery> {
   const about = { kind: kindOf(target) };
@@ -48,7 +48,7 @@ export function kindOf(target: NotifyTarget): 'webhook' | 'slack' | 'command' {
 async function sent(
   keyturn: Keyturn,
   target: NotifyTarget,
-  message: Notification,
+  message: Notice,
   signal: AbortSignal,
 ): Promise<Delivery> {
   if ('command' in target) return toldByCommand(keyturn, target, message, signal);
@@ -78,7 +78,7 @@ function answered(status: number): Delivery {
 async function toldByCommand(
   keyturn: Keyturn,
   { command, timeout_s }: Extract<NotifyTarget, { command: unknown }>,
-  message: Notification,
+  message: Notice,
   abort: AbortSignal,
 ): Promise<Delivery> {
   const env = { KEYTURN_NOTIFICATION: JSON.stringify(message), PATH: process.env.PATH ?? '' };

@@ -2,7 +2,7 @@ import { sha256 } from '../../canonical/digest.ts';
 import type { Entry, IntentState, NotifyEvent } from '../../keyturn.ts';
 
 /** What a target is told: that something happened, and where to look. No goal, no argument and no output leaves with it. */
-export interface Notification {
+export interface Notice {
   /** The same at every attempt. */
   readonly id: string;
   readonly type: `keyturn.${NotifyEvent | 'test'}`;
@@ -61,7 +61,7 @@ export interface MessageParts extends Occasion {
   readonly reviewers: readonly string[];
 }
 
-export function notificationOf(parts: MessageParts): Notification {
+export function notificationOf(parts: MessageParts): Notice {
   const { event, about, occasion, origin, at, address, reviewers } = parts;
   const text = about ? `${about.tool}, proposed by ${about.proposer}, ${WORDS[event]}.` : `${WORDS[event]}.`;
   return {
@@ -80,7 +80,7 @@ export function notificationOf(parts: MessageParts): Notification {
   };
 }
 
-export function testMessage(address: string, at: string): Notification {
+export function testMessage(address: string, at: string): Notice {
   const text = 'This is a test of the notifications of Keyturn.';
   const nobody = { intent_id: null, tool: null, proposer: null, expires_at: null, reviewers: [] };
   return {
@@ -92,7 +92,7 @@ export function testMessage(address: string, at: string): Notification {
 }
 
 /** A name could hold what a chat reads as a mention, a link or a style. */
-export function slackText({ data: { text, link, reviewers } }: Notification): string {
+export function slackText({ data: { text, link, reviewers } }: Notice): string {
   const plain = (one: string) =>
     one
       .replaceAll('&', '&amp;')

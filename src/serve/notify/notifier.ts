@@ -4,7 +4,7 @@ import type { Entry, Keyturn, NotifyPlace, NotifyTarget } from '../../keyturn.ts
 import { Refusal } from '../../refusal.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
 import { dueIn } from './due.ts';
-import { eventOf, type Notification, notificationOf, type Occasion } from './message.ts';
+import { eventOf, type Notice, notificationOf, type Occasion } from './message.ts';
 
 export interface NotifierRequest {
   /** What links begin with, where the host's own file names nothing else. */
@@ -165,7 +165,7 @@ class Channel {
   }
 
   /** False where the service stops before it is over: it is tried again after the next start. */
-  async #deliver(message: Notification, signal: AbortSignal): Promise<boolean> {
+  async #deliver(message: Notice, signal: AbortSignal): Promise<boolean> {
     const { delays_ms = DELAYS_MS, tell, counted } = this.#request;
     for (const delay_ms of [...delays_ms, null]) {
       const told = await deliver(this.#keyturn, this.#target, message, signal);
