@@ -69,12 +69,17 @@ export interface ClientOptions {
   readonly address: string;
   /** The token of an agent. A page of the service needs none: its browser has the session. */
   readonly token?: string;
+  /** The second secret of a session, for a page of the service. */
+  readonly page?: string | undefined;
   /** The key of an agent or a human, in place of a token: it signs each request. */
   readonly signer?: RequestSigner;
 }
 
-export function createClient({ address, token, signer }: ClientOptions): Client {
-  const shown = token === undefined ? {} : { authorization: `Bearer ${token}` };
+export function createClient({ address, token, page, signer }: ClientOptions): Client {
+  const shown = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(page !== undefined && { 'keyturn-page': page }),
+  };
   return clientWith(asker(address, shown, signer ?? null));
 }
 

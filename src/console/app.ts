@@ -3,6 +3,7 @@ import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hoo
 import { type Client, createClient } from '../client/client.ts';
 import type { Result } from '../keyturn.ts';
 import { type Cell, cellOf, useCell } from './cell.ts';
+import { pageSecret } from './enter.ts';
 import { type Kept, keptIn } from './kept.ts';
 import { follow, type Heard, type Live } from './live.ts';
 import type { Looked } from './looked.ts';
@@ -54,7 +55,7 @@ export const useApp = (): App => useContext(AppContext);
 
 /** Everything that the page knows, and the stream that keeps it true. */
 export function startApp(): App {
-  const api = createClient({ address: location.origin });
+  const api = createClient({ address: location.origin, page: pageSecret() });
   const listeners = new Set<(entry: Heard | null) => void>();
   const live = cellOf<Live>({ state: 'lost', since: Date.now(), seq: null });
   const world = cellOf<World>(NOTHING);
