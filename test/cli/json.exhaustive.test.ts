@@ -273,6 +273,11 @@ describe('--json', () => {
     await ok(['ledger', 'rebuild']);
     await ok(['store', 'verify']);
     await ok(['store', 'copy', '.keyturn/store.db', 'copy.db']);
+    await ok(['backup', join(folder, 'backup.tar')]);
+    await ok(['mcp', 'list']);
+    // With a backup, a target or a server: test/project/backup.exhaustive.test.ts, test/serve/notify.exhaustive.test.ts, test/mcp and test/cli/mcp-import.
+    for (const name of ['restore', 'notify test', 'mcp']) answered.add(name);
+    for (const name of ['add', 'accept', 'diff', 'remove', 'import', 'config']) answered.add(`mcp ${name}`);
     answered.add('stop'); // while something runs: stop.test.ts
     for (const name of ['serve', 'execute']) answered.add(name); // until they are stopped: serve.test.ts
     answered.add('watch'); // line by line, which watch.exhaustive.test.ts shows
