@@ -95,7 +95,7 @@ export async function openStage({ most = 1 }: { readonly most?: number } = {}): 
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   const stopService = () => service.stop();
   const people = new Map<string, Signer>();
-  const cookies = new Map<string, Awaited<ReturnType<BrowserContext['cookies']>>>();
+  const opened = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
   return {
     ...{ root, keyturn, ada, browser, write, stopService },
     address: () => service.address,
@@ -105,7 +105,13 @@ export async function openStage({ most = 1 }: { readonly most?: number } = {}): 
       service = await serving(root, most, Number(port));
     },
     person: async (options = {}) => {
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      // A link works once. The others are in the same session, as windows of one account are.
+      const storageState = opened.get(service.link);
+      const context = await browser.newContext({
+        viewport: { width: 1440, height: 900 },
+        ...(storageState && { storageState }),
+        ...options,
+      });
       // tsx names functions by a helper that a page has not.
       await context.addInitScript('globalThis.__name = (one) => one;');
       const page = await context.newPage();
@@ -113,13 +119,9 @@ export async function openStage({ most = 1 }: { readonly most?: number } = {}): 
       const cdp = await context.newCDPSession(page);
       await cdp.send('WebAuthn.enable');
       const authenticator = await newAuthenticator(cdp);
-      // A link works once. The others are in the same session, as windows of one account are.
-      if (cookies.has(service.link)) {
-        await context.addCookies(cookies.get(service.link)!);
-        await page.goto(service.address);
-      } else await page.goto(service.link);
+      await page.goto(storageState ? service.address : service.link);
       await page.waitForSelector('.live.live', { state: 'attached' });
-      cookies.set(service.link, await context.cookies());
+      opened.set(service.link, await context.storageState());
       return { context, page, cdp, authenticator };
     },
     enrol: async (person, name, algorithm = -7, label = 'laptop') => {

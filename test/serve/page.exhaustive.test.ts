@@ -57,13 +57,13 @@ describe('a real browser', () => {
     const s = await service();
     const page = await tab();
     await page.goto(s.link);
-    await told(page, 'may read until');
+    await page.waitForSelector('.live.live', { state: 'attached' });
     const cookies = await page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     expect(cookie).toMatch(/^keyturn_session=/);
     expect((await call(s, '/v1/people/list', undefined, { cookie })).status).toBe(401);
     const read = await page.evaluate(
-      `fetch('/v1/people/list', { headers: { 'keyturn-page': sessionStorage.getItem('keyturn-page') } }).then((one) => one.status)`,
+      `fetch('/v1/people/list', { headers: { 'keyturn-page': localStorage.getItem('keyturn-page') } }).then((one) => one.status)`,
     );
     expect(read).toBe(200);
   });
