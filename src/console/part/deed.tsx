@@ -1,10 +1,23 @@
+import type { ComponentProps, ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { argvPieces } from '../../display/tool.ts';
 import type { ToolEffect } from '../../tool/effect.ts';
 import type { Shown } from '../app.ts';
 import { LookContext, QUIET, useSeenMark } from '../look.ts';
 import { type Effect, sentence } from '../words.ts';
-import { Diff } from './diff.tsx';
+import type * as diff from './diff.tsx';
 import { Dig, Fold, type Pieces, Printed, Row, Value } from './text.tsx';
+
+type DiffProps = ComponentProps<typeof diff.Diff>;
+
+/** Drawn by a file that is asked for with the first plan: the first screen needs none of it. */
+function Diff(props: DiffProps) {
+  const [Loaded, setLoaded] = useState<ComponentType<DiffProps> | null>(null);
+  useEffect(() => {
+    void import('./diff.tsx').then((loaded) => setLoaded(() => loaded.Diff));
+  }, []);
+  return Loaded && <Loaded {...props} />;
+}
 
 /** Exactly what runs. All of it is drawn from the effect whose digest the page computed; of a plan, the diffs are the service's. */
 export function DeedOf({ effect, shown }: { readonly effect: Effect; readonly shown: Shown }) {
