@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { root } from './setup.mjs';
 
 const FOLDER = join(root, 'src/console');
+/** The build has written it already, and the package has it once. */
+const AUDIT = '../audit.browser.js';
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
@@ -95,8 +97,13 @@ function staticImports(outputs, entry) {
 function write(folder, files) {
   mkdirSync(folder, { recursive: true });
   const list = [...files].map(([path, { bytes, type }]) => {
-    const file = path === '/' ? 'page.html' : path.slice('/console/'.length);
-    writeFileSync(join(folder, file), bytes);
+    const file =
+      path === '/'
+        ? 'page.html'
+        : path.startsWith('/console/audit-')
+          ? AUDIT
+          : path.slice('/console/'.length);
+    if (file !== AUDIT) writeFileSync(join(folder, file), bytes);
     return { path, file, type, sha256: digestOf(bytes) };
   });
   list.sort((a, b) => (a.path < b.path ? -1 : 1));

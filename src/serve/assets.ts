@@ -17,7 +17,8 @@ export interface Asset {
 const listed = z.array(
   z.strictObject({
     path: z.string().regex(/^\/(console\/[A-Za-z0-9.-]+)?$/),
-    file: z.string().regex(/^[A-Za-z0-9.-]+$/),
+    // `keyturn/audit` for a browser is in the package once, beside the console.
+    file: z.string().regex(/^(?:\.\.\/audit\.browser\.js|[A-Za-z0-9.-]+)$/),
     type: z.string(),
     sha256: z.string(),
   }),

@@ -28,6 +28,7 @@ describe('the files of the console', () => {
   it('are refused where one was changed', async () => {
     const folder = join(scratch(), 'console');
     cpSync(BUILT, folder, { recursive: true });
+    cpSync(join(BUILT, '../audit.browser.js'), join(folder, '../audit.browser.js'));
     const { path } = consoleAssets(folder).find((one) => one.path.startsWith('/console/main-'))!;
     writeFileSync(join(folder, basename(path)), 'alert(1)');
     await expectRefusal('CONSOLE_CHANGED', () => consoleAssets(folder));
