@@ -4,10 +4,12 @@ import { CALLER_FIGURE } from './callers-figure.ts';
 import { capabilityRows } from './capability.ts';
 import { COMMAND_LINE } from './command-line.ts';
 import { TOGETHER } from './commit.ts';
+import { CONSOLE } from './console-figure.ts';
 import { COVERS } from './covers.ts';
 import { finderFigure } from './finder.ts';
 import { GROWTH } from './growth-figure.ts';
 import type { CheckTimes, VerifyTimes } from './ledger.ts';
+import { MCP } from './mcp-figure.ts';
 import { PAGES } from './pages-figure.ts';
 import { PASSKEY } from './passkey-figure.ts';
 import { policyFigure } from './policy.ts';
@@ -34,6 +36,7 @@ export const FIGURES: readonly Figure[] = [
   GROWTH,
   PAGES,
   WAITING,
+  MCP,
   PASSKEY,
   policyFigure,
   { name: 'check and verify', rows: ledgers },
@@ -41,6 +44,7 @@ export const FIGURES: readonly Figure[] = [
   COVERS,
   finderFigure,
   AGENT,
+  CONSOLE,
   { name: 'postgres', rows: ({ folder, ask }, sizes) => ask('measurePostgres', { folder, sizes }) },
 ];
 

@@ -24,6 +24,13 @@ export interface Sizes {
   readonly dispatches: number;
   /** Rows of agent_execution_ledger. */
   readonly agent_rows: number;
+  /** Cold starts of the console, proposals that wait in it, keys, and lines of a diff. */
+  readonly console: {
+    readonly rounds: number;
+    readonly waiting: number;
+    readonly strokes: number;
+    readonly lines: number;
+  };
   /** What a journey does not ask about. */
   readonly crowd: Crowd;
 }
@@ -47,6 +54,7 @@ export const FULL: Sizes = {
   plan_file_bytes: 5_000_000,
   dispatches: 300,
   agent_rows: 100_000,
+  console: { rounds: 15, waiting: 1_000, strokes: 100, lines: 10_000 },
   crowd: { intents: 10_000, principals: 1_000, delegations: 1_000, entries: 1_500 },
 };
 
@@ -66,5 +74,6 @@ export const QUICK: Sizes = {
   caller_journeys: 128,
   dispatches: 60,
   agent_rows: 10_000,
+  console: { rounds: 5, waiting: 100, strokes: 20, lines: 10_000 },
   crowd: { intents: 1_000, principals: 100, delegations: 100, entries: 150 },
 };

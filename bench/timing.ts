@@ -14,6 +14,11 @@ export function median(ratios: readonly number[]): number {
   return quantile(ratios, 0.5);
 }
 
+/** What only one in twenty exceeds. */
+export function p95(times: readonly number[]): number {
+  return quantile(times, 0.95);
+}
+
 /** What only one in a hundred exceeds. */
 export function p99(times: readonly number[]): number {
   return quantile(times, 0.99);

@@ -3,9 +3,11 @@ import { measureAgentRebuild, measureDispatches } from './agent.ts';
 import { callShare, measureCallers, measureProcesses } from './callers.ts';
 import { measureCapabilities } from './capability.ts';
 import { commitOnly, measureCommits } from './commit.ts';
+import { measureConsole } from './console.ts';
 import { measureRuns } from './governed.ts';
 import { measureGrowth } from './growth.ts';
 import { fill, measureChecks, measureVerify } from './ledger.ts';
+import { measureMcp } from './mcp.ts';
 import { measurePages } from './pages.ts';
 import { measurePasskeys } from './passkey.ts';
 import { layPlanMemory, measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
@@ -28,6 +30,7 @@ const jobs = {
   measureGrowth,
   measurePages,
   measureWaiting,
+  measureMcp,
   rejectEach,
   measurePlans,
   measureRewrites,
@@ -37,6 +40,7 @@ const jobs = {
   measureDispatches,
   measureAgentRebuild,
   measurePostgres,
+  measureConsole,
 };
 
 export type Jobs = typeof jobs;

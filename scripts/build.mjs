@@ -76,6 +76,8 @@ async function bundleEntries(outdir, entryPoints) {
     mainFields: ['module', 'main'],
     // Some packages ask for modules of Node by "require", which a module does not have.
     banner: { js: REQUIRE },
+    // Names stay, so that a stack trace can be read.
+    minifyWhitespace: true,
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',

@@ -26,7 +26,7 @@ try {
   ]) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height });
-    for (const [name, route, drawn] of [...screensOf(there), ['queue', '/', '.item']]) {
+    for (const [name, route, drawn] of [['queue', '/', '.item'], ...screensOf(there)]) {
       await open(page, route);
       await page.waitForSelector(drawn);
       await page.evaluate(

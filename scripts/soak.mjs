@@ -14,6 +14,8 @@ const SIZES = {
   KEYTURN_SOAK_TOKENS: '1000000',
   KEYTURN_SOAK_ENTRIES: '1000000',
   KEYTURN_SOAK_REQUESTS: '10000',
+  KEYTURN_SOAK_INTENTS: '100000',
+  KEYTURN_SOAK_SERVICE_KILLS: '50',
   KEYTURN_SOAK: '1',
 };
 
@@ -27,8 +29,10 @@ const SOAKS = {
   proofs: ['test/identity/mutants.exhaustive.test.ts'],
   tokens: ['test/capability/mutation.exhaustive.test.ts'],
   audit: ['test/audit/memory.exhaustive.test.ts'],
+  lists: ['test/journey/list-many.exhaustive.test.ts'],
   contract: ['test/serve/contract.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
+  service: ['test/serve/soak.exhaustive.test.ts'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',
     'test/plan/engine/disk-full.exhaustive.test.ts',

@@ -35,6 +35,7 @@ import { queueOf } from './journey/queue.ts';
 import { type LookedServer, lookAtServer } from './journey/servers.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
+import { openHeadOf } from './ledger/head.ts';
 import { limits } from './limits.ts';
 import type { PlanSpec } from './plan/spec.ts';
 import { alone, isLockTaken } from './project/alone.ts';
@@ -50,6 +51,7 @@ import {
   humanKeysHere,
   keepHumanKey,
   openHumanKey,
+  openKeyFile,
   readAgentKey,
 } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
@@ -132,6 +134,8 @@ export class Keyturn {
   readonly mcp: Methods<Verbs['mcp']>;
   /** Starts an MCP server of keyturn.yaml, looks at all its tools, and ends it. For a human at a terminal: it may not be accepted. */
   readonly lookAtServer: (server: string) => Promise<LookedServer>;
+  /** Told what servers say unasked. Returns how to end that. */
+  readonly hearServers: Context['upstreams']['hear'];
   /** The same verbs for whom a door found out: they see what the ledger lets them see. */
   readonly as: (caller: NamedCaller) => Face;
 
@@ -166,6 +170,7 @@ export class Keyturn {
     this.ids = methods('ids');
     this.mcp = methods('mcp');
     this.lookAtServer = (server) => lookAtServer(context, server);
+    this.hearServers = (tell) => context.upstreams.hear(tell);
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
@@ -199,6 +204,11 @@ export class Keyturn {
   }
 
   static requireName = enrolling.requireName;
+  /** Opens a key file wherever it is. Bytes of a passphrase are cleared, also when this refuses. */
+  static openKeyFile = (name: string, path: string, passphrase: Passphrase): Promise<OpenKey> =>
+    forgetting(passphrase, () => openKeyFile(name, path, passphrase));
+  /** A head of a ledger that is known by the fingerprint of its key. */
+  static verifyHead = openHeadOf;
   static requireLabel = requireLabel;
   /** Refuses a passphrase that is guessed early. It is left as it is. */
   static requirePassphrase = (name: string, at: string, passphrase: Passphrase): Promise<void> =>
@@ -259,7 +269,7 @@ export class Keyturn {
   unlock = (name: string, passphrase: Passphrase): Promise<Signer> =>
     forgetting(passphrase, async () => {
       const person = await this.#context.store.find('principal', name);
-      return openHumanKey(this.layout, name, passphrase, person);
+      return openHumanKey(name, this.keyFiles().get(name) ?? [], passphrase, person);
     });
 
   /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
@@ -333,6 +343,8 @@ export class Keyturn {
   queue = () => queueOf(this.#context);
   /** Tells the log and the SDK of an operator about something that a door did. */
   observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
+  /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
+  writeFailure = () => this.#context.writing.failed;
   /** Whether a process of this host runs what is ordered for it. */
   isExecuting = () => isLockTaken(this.layout.execute_lock);
   /** Does something as the one service of this project. Several may share a store that is a server. */
@@ -353,6 +365,7 @@ export class Keyturn {
 export type { Excerpt } from './audit/excerpt.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
+export { type ActKnown, expectedAct } from './display/expected.ts';
 export {
   ALARMS,
   type Alarm,
@@ -362,6 +375,14 @@ export {
   type Shown,
   type Weight,
 } from './display/shown.ts';
+export {
+  type ExpectedOfProposer,
+  isSealedAs,
+  rebuiltAct,
+  sealedProposal,
+  withTheirDiffs,
+} from './display/signed.ts';
+export type { OnOutput } from './effect/child.ts';
 export { runEditor } from './effect/editor.ts';
 export type { Body, EventKind } from './event/event.ts';
 export type { NamedCaller } from './face/caller.ts';
@@ -376,7 +397,7 @@ export { type Freeze, freezeOf, freezeWords, frozenFor } from './gate/freeze.ts'
 export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export { type RunWord, type StatusWord, statusWordOf } from './gate/status-word.ts';
-export type { Executor } from './gate/system.ts';
+export { audienceOf, type Executor } from './gate/system.ts';
 export type { Account } from './identity/account.ts';
 export { type Proof, verifyProof } from './identity/act.ts';
 export { assuranceOf } from './identity/assurance.ts';
@@ -389,12 +410,14 @@ export { type Registration, verifyEnrolment } from './identity/passkey-enrolment
 export type { Passphrase } from './identity/passphrase.ts';
 export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
-export type { OnOutput, Progress } from './journey/derived.ts';
+export type { Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
 export type { Queue } from './journey/queue.ts';
+export { actionOf, executorIn, neededScope } from './journey/reach.ts';
 export type { McpEffect } from './mcp-call/effect.ts';
+export { calledName } from './mcp-call/name.ts';
 export type { PlanProblem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';
@@ -404,6 +427,7 @@ export type { NotifyEvent, ServiceLimits } from './project/config.ts';
 export { parseDuration } from './project/duration.ts';
 export type { NotifyTarget } from './project/executor-file.ts';
 export type { JoinedLedger } from './project/join.ts';
+export { keepLogin, type RemoteLogin, readLogin, removeLogin } from './project/login-file.ts';
 export type { NotifyPlace } from './project/notify-file.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export { type Absence, isAbsent, type Printed, type Story, type Told } from './story/tell.ts';

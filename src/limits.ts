@@ -35,6 +35,11 @@ export const limits = {
   /** Captured output of one stream: kept in the store for good, shown to a person. */
   output_bytes: 4 * MiB,
   output_bytes_default: 256 * KiB,
+  /** What one answer about a run that goes on holds of each stream, and how long such an answer may be waited for. */
+  live_bytes: 64 * KiB,
+  live_wait_s: 20,
+  /** The steps of a plan while it goes on: two lines of 200 bytes for each of its actions, and some more. */
+  live_steps_bytes: 256 * KiB,
   /** A secret of the executor. A private key has 4 KiB; under 8 bytes one would be found in output that has nothing to do with it. */
   secret_bytes: 8 * KiB,
   secret_bytes_min: 8,
@@ -52,6 +57,8 @@ export const limits = {
   bundle_bytes: 128 * MiB,
   /** How long a grant is decided again because the count that it rests on moved. Many rounds; a caller still waits for it. */
   grant_decision_ms: 30_000,
+  /** What one executor can be called by besides its name. */
+  executor_labels: 16,
   /** How long a tool may run. */
   timeout_s: 3600,
   timeout_s_default: 60,
@@ -215,6 +222,8 @@ export const limits = {
   remembered_policy_sets: 256,
   /** Intents whose derived effects a process remembers: as many as callers may work on at once. */
   remembered_contexts: 256,
+  /** Public keys that stay imported. */
+  remembered_keys: 256,
   /** Signatures that a long-lived process remembers as verified. */
   remembered_claims: 100_000,
   /** How often a copy follows a source that goes on growing, and how many bytes of objects it takes at once. */
@@ -305,6 +314,20 @@ export const sqlLimits = {
   answer_bytes: 16 * MiB,
   /** A message of DuckDB. */
   message_chars: 500,
+} as const;
+
+/** The most that `keyturn hook` takes from the client of an agent, each with its reason. */
+export const hookLimits = {
+  /** What a client says of one call. The decision of the policies repeats it, and is read back with `json_bytes`. */
+  input_bytes: 512 * KiB,
+  /** Clients take a hook that is late for a yes, after a minute at the earliest: the no comes before. */
+  answer_ms: 25_000,
+  /** The settings of a client. */
+  settings_bytes: 1 * MiB,
+  /** How long Claude Code waits for a command at most, in its own setting. */
+  command_ms: 600_000,
+  /** What the settings say how long the client waits for the hook. */
+  timeout_s: 60,
 } as const;
 
 /** The most that is taken from MCP servers and clients, each with its reason. */

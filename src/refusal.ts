@@ -6,6 +6,7 @@ import { fileSystemReasons } from './reason/file-system.ts';
 import { internalReasons } from './reason/internal.ts';
 import { mcpDependencyReasons } from './reason/mcp.ts';
 import { permissionReasons } from './reason/permission.ts';
+import { remoteDependencyReasons, remotePermissionReasons } from './reason/remote.ts';
 import { validationReasons } from './reason/validation.ts';
 
 /**
@@ -20,7 +21,9 @@ const reasons = {
   ...fileSystemReasons,
   ...permissionReasons,
   ...authorityReasons,
+  ...remotePermissionReasons,
   ...dependencyReasons,
+  ...remoteDependencyReasons,
   ...mcpDependencyReasons,
   ...internalReasons,
 };

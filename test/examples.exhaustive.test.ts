@@ -92,4 +92,83 @@ describe('the examples', () => {
     await turnNext(p);
     expect(await ended).toEqual({ code: 0, said: 'Hello, Grace!\n' });
   });
+
+  it('a graph of LangGraph is told why a human said no', async () => {
+    const p = await projectWith('langgraph.mjs', GRAPH);
+    const { ended } = started(p, ['client.mjs']);
+    await p.keyturn.intents.reject({ ...(await nextOf(p)), reason: 'Not today.', signer: p.ada });
+    expect(await ended).toEqual({ code: 0, said: 'Not today.\n' });
+  });
+
+  /** A model that calls the tool, and then says what it was told. */
+  const AGENT = `
+    import { Agent, run, setTracingDisabled, Usage } from '@openai/agents';
+    import { Keyturn } from 'keyturn';
+    import * as z from 'zod';
+    import { gated } from './openai-agents.mjs';
+    setTracingDisabled(true);
+    const keyturn = await Keyturn.open({ at: process.cwd() });
+    const tools = [gated(keyturn, 'greet', 'Greets somebody.', z.object({ name: z.string() }))];
+    const call = { type: 'function_call', callId: 'call_0123456789abcdef', name: 'greet', status: 'completed', arguments: '{"name":"Grace"}' };
+    const said = (text) => ({ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text }] });
+    const model = {
+      getResponse: async ({ input }) => {
+        const told = Array.isArray(input) && input.find(({ type }) => type === 'function_call_result');
+        return { usage: new Usage(), output: [told ? said('I was told: ' + (told.output.text ?? told.output)) : call] };
+      },
+    };
+    const { finalOutput } = await run(new Agent({ name: 'greeter', model, tools }), 'Greet Grace.');
+    console.log(finalOutput.trim());
+    await keyturn.close();
+  `;
+
+  const AI = `
+    import { generateText, stepCountIs } from 'ai';
+    import { MockLanguageModelV3 } from 'ai/test';
+    import { Keyturn } from 'keyturn';
+    import * as z from 'zod';
+    import { gated } from './ai-sdk.mjs';
+    const keyturn = await Keyturn.open({ at: process.cwd() });
+    const tools = { greet: gated(keyturn, 'greet', 'Greets somebody.', z.object({ name: z.string() })) };
+    const call = { type: 'tool-call', toolCallId: 'call_0123456789abcdef', toolName: 'greet', input: '{"name":"Grace"}' };
+    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+    const model = new MockLanguageModelV3({
+      doGenerate: async ({ prompt }) => {
+        const told = prompt.findLast(({ role }) => role === 'tool')?.content[0].output.value;
+        const content = told === undefined ? call : { type: 'text', text: 'I was told: ' + told };
+        const finishReason = { unified: told === undefined ? 'tool-calls' : 'stop' };
+        return { content: [content], finishReason, usage, warnings: [] };
+      },
+    });
+    const { text } = await generateText({ model, tools, prompt: 'Greet Grace.', stopWhen: stepCountIs(3) });
+    console.log(text.trim());
+    await keyturn.close();
+  `;
+
+  describe.each([
+    ['the OpenAI Agents SDK', 'openai-agents.mjs', AGENT],
+    ['the AI SDK', 'ai-sdk.mjs', AI],
+  ])('a model in %s', (_name, example, client) => {
+    it('goes on with what the tool printed, once a human has turned the key', async () => {
+      const p = await projectWith(example, client);
+      const { ended } = started(p, ['client.mjs']);
+      await turnNext(p);
+      expect(await ended).toEqual({ code: 0, said: 'I was told: Hello, Grace!\n' });
+    });
+
+    it('is told why a human said no, and goes on', async () => {
+      const p = await projectWith(example, client);
+      const { ended } = started(p, ['client.mjs']);
+      await p.keyturn.intents.reject({ ...(await nextOf(p)), reason: 'Not today.', signer: p.ada });
+      expect(await ended).toEqual({ code: 0, said: 'I was told: Not run: Not today.\n' });
+    });
+  });
+
+  it('none has more than 25 lines of its own', () => {
+    for (const name of ['mcp.mjs', 'http.mjs', 'langgraph.mjs', 'openai-agents.mjs', 'ai-sdk.mjs'])
+      expect(
+        readFileSync(join(EXAMPLES, name), 'utf8').trimEnd().split('\n').length,
+        name,
+      ).toBeLessThanOrEqual(25);
+  });
 });

@@ -56,28 +56,62 @@ function effectsOnce(context: AgentContext): Effects {
 }
 
 /** A tool call names a tool of the locked registry, parameters that it has, and all that it cannot do without. */
-async function effectBound({ journey }: AgentContext, simulation: Simulation): Promise<EffectBound> {
+async function effectBound(context: AgentContext, simulation: Simulation): Promise<EffectBound> {
   const { effect, id } = simulation;
   if (effect === undefined) return refuse('SIMULATION_INVALID', `The simulation "${id}" has no effect.`);
-  const registry = journey.registry();
-  if ('tool' in effect) requireCall(simulation, toolNamed(registry, effect.tool), effect.arguments);
-  else {
-    requireTruth(simulation, 'a plan changes files');
-    requireFixed(id, effect.plan);
-  }
-  return boundEffect(journey, effect as Parameters<typeof boundEffect>[1], registry);
+  const [fault] = effectFaults(context, simulation);
+  if (fault) throw fault;
+  return boundEffect(
+    context.journey,
+    effect as Parameters<typeof boundEffect>[1],
+    context.journey.registry(),
+  );
 }
 
-function requireCall(simulation: Simulation, tool: Tool, given: Readonly<Record<string, Json>>): void {
+/** Everything that is wrong with what a simulation runs, as far as the registry and its own text tell. */
+export function effectFaults({ journey }: AgentContext, simulation: Simulation): Refusal[] {
+  const { effect, id } = simulation;
+  if (effect === undefined) return [];
+  if ('tool' in effect) {
+    const registry = journey.registry();
+    const tool = registry.tools.get(effect.tool);
+    return tool === undefined
+      ? tried(() => void toolNamed(registry, effect.tool))
+      : callFaults(simulation, tool, effect.arguments);
+  }
+  return [
+    ...tried(() => requireTruth(simulation, 'a plan changes files')),
+    ...tried(() => requireFixed(id, effect.plan)),
+  ];
+}
+
+function tried(check: () => void): Refusal[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof Refusal) return [error];
+    throw error;
+  }
+}
+
+function callFaults(simulation: Simulation, tool: Tool, given: Readonly<Record<string, Json>>): Refusal[] {
   const { name, parameters } = tool;
-  if (reachesOut(tool)) requireTruth(simulation, `the tool "${name}" can change what is outside its sandbox`);
-  const unknown = Object.keys(given).find((one) => !Object.hasOwn(parameters, one));
-  if (unknown !== undefined) refuse('ARGUMENT_UNKNOWN', `The tool "${name}" has no parameter "${unknown}".`);
-  const missing = Object.entries(parameters).find(
+  const out = reachesOut(tool)
+    ? tried(() => requireTruth(simulation, `the tool "${name}" can change what is outside its sandbox`))
+    : [];
+  const unknown = Object.keys(given).filter((one) => !Object.hasOwn(parameters, one));
+  const missing = Object.entries(parameters).filter(
     ([one, { required, default: fallback }]) =>
       required && fallback === undefined && !Object.hasOwn(given, one),
   );
-  if (missing) refuse('ARGUMENT_MISSING', `The simulation does not give "${missing[0]}" to "${name}".`);
+  return [
+    ...out,
+    ...unknown.map((one) => new Refusal('ARGUMENT_UNKNOWN', `The tool "${name}" has no parameter "${one}".`)),
+    ...missing.map(
+      ([one]) => new Refusal('ARGUMENT_MISSING', `The simulation does not give "${one}" to "${name}".`),
+    ),
+  ];
 }
 
 function reachesOut({ sandbox }: Tool): boolean {

@@ -1,8 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import type { Event } from '../event/event.ts';
 import { readConfirmation } from '../finder/lexicon/confirmation.ts';
 import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } from '../gate/agent-state.ts';
-import { openEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { advance, answerNow, languageOf, waiting } from './advance.ts';
@@ -68,7 +67,7 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
 async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepInPlan): Promise<boolean> {
   const entries = await journey.store.entriesOf(`agent:${plan.correlation_id}`);
   const asked = entries.findLast(({ bytes }) => {
-    const event = parseEvent(openEntry(bytes));
+    const { event } = journey.read_entry(bytes);
     return (
       event.kind === 'agent.moved' &&
       event.body.step_id === step.step_id &&
@@ -76,7 +75,8 @@ async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepIn
     );
   });
   if (!asked) return true;
-  return journey.clock().getTime() - Date.parse(openEntry(asked.bytes).at) > journey.prompt_ttl_s * 1000;
+  const { at } = journey.read_entry(asked.bytes).entry;
+  return journey.clock().getTime() - Date.parse(at) > journey.prompt_ttl_s * 1000;
 }
 
 /** A yes to something that was shown long ago is a yes to another world: the plan ends, and nothing of it runs. */

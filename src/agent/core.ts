@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../canonical/json.ts';
-import { parseEvent } from '../event/event.ts';
+import type { Catalog } from '../finder/catalog.ts';
 import {
   type ClarifyPacket,
   type FinderPacket,
@@ -9,7 +9,6 @@ import {
 } from '../finder/packet.ts';
 import type { GoldMapping } from '../finder/request.ts';
 import { type AgentState, livePlan } from '../gate/agent-state.ts';
-import { openEntry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
 import { refusedAnswer } from './answer.ts';
@@ -32,6 +31,24 @@ export interface AskRequest {
   readonly gold?: readonly GoldMapping[];
   /** The packet of another finder. */
   readonly packet?: unknown;
+  /** What a language model of the caller makes of the goal: a simulation, and where its values stand. It is checked, and always asks for a yes. */
+  readonly proposal?: unknown;
+  /** The model itself. It is asked once, and may answer with null: then the rules find alone. A replay never asks it. */
+  readonly model?: ModelFinder;
+}
+
+export type ModelFinder = (goal: {
+  readonly utterance: string;
+  readonly catalog: Catalog;
+}) => Promise<unknown>;
+
+async function proposedBy(
+  context: AgentContext,
+  { model, proposal, utterance }: AskRequest,
+): Promise<unknown> {
+  if (model === undefined) return proposal;
+  const { catalog } = await snapshotNow(context);
+  return (await model({ utterance, catalog })) ?? undefined;
 }
 
 /** A goal. The finder answers with one packet, and what happens then depends on its kind and on nothing else. */
@@ -41,7 +58,8 @@ export async function ask(context: AgentContext, request: AskRequest): Promise<A
   const state = await context.journey.store.find('agent', correlation_id);
   const turn_id = request.turn_id ?? `turn-${(state?.turns ?? 0) + 1}`;
   const { language, gold, packet } = request;
-  const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet };
+  const proposal = await proposedBy(context, request);
+  const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet, proposal };
   return take(context, state, { ...said, clarify: undefined, answers: undefined });
 }
 
@@ -84,7 +102,7 @@ async function isAnswered(
 ): Promise<boolean> {
   if (question_turn_id === undefined) return false;
   const turns = (await journey.store.entriesOf(`agent:${correlation_id}`))
-    .map(({ bytes }) => parseEvent(openEntry(bytes)))
+    .map(({ bytes }) => journey.read_entry(bytes).event)
     .filter((event) => event.kind === 'agent.received');
   return turns.at(-2)?.body.turn_id === question_turn_id;
 }

@@ -14,6 +14,14 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { boundOf } from './bound.ts';
 import { AGENT_CORE, type AgentContext } from './context.ts';
+import { listConversations } from './conversation.ts';
+import {
+  type ChangedWords,
+  changedWords,
+  faultsOf,
+  requireFaultless,
+  type SimulationFault,
+} from './faults.ts';
 import { checkedOf, type Proof, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
 import { consentLines, delegatedActions } from './shown.ts';
@@ -46,24 +54,57 @@ const ACTIVE_S = 30 * 24 * 3600;
 export async function registerSimulation(context: AgentContext, request: FileRequest): Promise<Changed> {
   const snapshot = await snapshotNow(context);
   const entry = await requireEntry(context, snapshot, request);
-  const checked = { shape: 'the definition is whole', ...checkSamples(entry.simulation) };
-  const proof = proofOf(context, snapshot, entry, checked);
   const known = snapshot.registered.get(request.id) ?? null;
+  const proof = await registering(context, snapshot, entry);
   return change(context, request, 'Draft', { entry, proof, known, snapshot });
 }
 
+/** Nothing of it is registered while anything is wrong with it: a version is used up by that. */
+async function registering(context: AgentContext, snapshot: Snapshot, entry: CatalogEntry): Promise<Proof> {
+  requireFaultless(entry.simulation.id, await faultsOf(context, snapshot, entry));
+  const checked = { shape: 'the definition is whole', ...checkSamples(entry.simulation) };
+  return proofOf(context, snapshot, entry, checked);
+}
+
+/** What registering the file would refuse, and which words would then lead elsewhere. Nothing is written. */
+export async function checkSimulation(context: AgentContext, id: string): Promise<SimulationChecked> {
+  const snapshot = await snapshotNow(context);
+  const entry =
+    entryOf(snapshot.catalog, id) ??
+    refuse('SIMULATION_NOT_REGISTERED', `simulations/ has no simulation "${id}".`);
+  const faults = await faultsOf(context, snapshot, entry);
+  const changes = await changedWords(context, snapshot, id, await pastGoals(context));
+  return { id, version: entry.simulation.version, digest: entry.digest, faults, changes };
+}
+
+export interface SimulationChecked {
+  readonly id: string;
+  readonly version: number;
+  readonly digest: Digest;
+  readonly faults: readonly SimulationFault[];
+  readonly changes: readonly ChangedWords[];
+}
+
+/** What users asked for last, where it was not erased. */
+async function pastGoals(context: AgentContext): Promise<string[]> {
+  const { found } = await listConversations(context, { limit: GOALS });
+  return found.flatMap(({ goal }) => (goal === null ? [] : [goal]));
+}
+
+const GOALS = 200;
+
 /**
- * A human makes a version active for this tenant, for a bounded time. The same signature delegates it to the agent core:
+ * A human makes a version active for this tenant, for a bounded time; one that is new is registered by it. The same signature delegates it to the agent core:
  * what is neither HIGH nor irreversible may then run on the yes of a user, and everything else waits for an approver.
  */
 export async function activateSimulation(context: AgentContext, request: ActivateRequest): Promise<Changed> {
   const snapshot = await snapshotNow(context);
   const entry = await requireEntry(context, snapshot, request);
-  const known =
-    snapshot.registered.get(request.id) ??
-    refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: request.id });
-  if (known.definition !== entry.digest)
-    refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
+  const known = snapshot.registered.get(request.id) ?? null;
+  const is_new = known === null || known.version < entry.simulation.version;
+  if (!is_new && known.definition !== entry.digest)
+    refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Give it a new version.');
+  const registers = is_new ? await registering(context, snapshot, entry) : null;
   const bound = await boundOf(context, entry);
   if (request.bound !== undefined && request.bound !== bound.digest)
     refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
@@ -76,7 +117,9 @@ export async function activateSimulation(context: AgentContext, request: Activat
           actions: delegatedActions(bound.value),
           expires_at,
         });
-  return change(context, request, 'Active', { entry, proof, bound, known, snapshot, delegates, expires_at });
+  return change(context, request, 'Active', {
+    ...{ entry, proof, registers, bound, known, snapshot, delegates, expires_at },
+  });
 }
 
 /** What an activation of the file would bind now, for the eyes of the human who signs it. Nothing is written. */
@@ -138,6 +181,8 @@ async function withdraw(
 interface Change {
   readonly entry: CatalogEntry;
   readonly proof: Proof;
+  /** Of the registration that comes first, where the version is a new one. */
+  readonly registers?: Proof | null;
   readonly bound?: SealedBound;
   readonly known: Registered | null;
   readonly snapshot?: Snapshot;
@@ -151,7 +196,7 @@ async function change(
   { journey }: AgentContext,
   { id, reason, signer }: ChangeRequest,
   status: RecordedStatus,
-  { entry, proof, bound, known, delegates = [], expires_at, snapshot }: Change,
+  { entry, proof, registers = null, bound, known, delegates = [], expires_at, snapshot }: Change,
 ): Promise<Changed> {
   const { simulation, digest } = entry;
   const before = known?.standing_delegation ?? null;
@@ -163,14 +208,22 @@ async function change(
     proof: proof.digest,
     bound: bound?.digest ?? null,
     standing_delegation: delegates.at(-1)?.subject ?? null,
-    replaces: before,
+    replaces: registers === null ? before : null,
     expires_at: expires_at ?? null,
     reason,
   };
+  const draft: ActFacts<'simulation.changed'> = {
+    ...facts,
+    status: 'Draft',
+    proof: (registers ?? proof).digest,
+    ...{ bound: null, standing_delegation: null, replaces: before, expires_at: null },
+  };
+  const subject = `simulation:${id}`;
   const held = before === null ? null : await journey.store.find('delegation', before);
   const drafts: ActDraft[] = [
+    ...(registers === null ? [] : [{ kind: 'simulation.changed' as const, subject, facts: draft }]),
     ...delegates,
-    { kind: 'simulation.changed', subject: `simulation:${id}`, facts },
+    { kind: 'simulation.changed', subject, facts },
   ];
   if (held?.status === 'active')
     drafts.push({ kind: 'delegation.revoked', subject: held.delegation_id, facts: { reason } });
@@ -180,11 +233,12 @@ async function change(
     objects: [
       canonicalBytes(simulation),
       proof.bytes,
+      ...(registers ? [registers.bytes] : []),
       ...(bound ? [bound.bytes] : []),
       ...(snapshot?.objects ?? []),
     ],
   });
-  return events[delegates.length] as Changed;
+  return events.findLast((event) => event.kind === 'simulation.changed') as Changed;
 }
 
 /** The key of the agent core is made, and enrolled by the same human, when it is needed for the first time. */

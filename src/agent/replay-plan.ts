@@ -1,11 +1,13 @@
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
-import { type FinderPacket, parsePacket } from '../finder/packet.ts';
+import { catalogOf, type SimulationStatus } from '../finder/catalog.ts';
+import { type FinderPacket, parsePacket, type SimulationMatchPacket } from '../finder/packet.ts';
+import { requireHeld } from '../finder/proposal.ts';
 import { needsConfirmation } from '../finder/simulation.ts';
 import { correlationOf } from '../gate/agent.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { AgentContext } from './context.ts';
-import { type AgentExecutionPlan, plans } from './contracts.ts';
+import { type AgentExecutionPlan, goals, plans } from './contracts.ts';
 import { planFrom, plannedEvent } from './match.ts';
 import { digestOf } from './plan.ts';
 import { differs, momentsOf, type Past } from './replay-past.ts';
@@ -14,6 +16,42 @@ import { definitionOf } from './snapshot.ts';
 export async function packetIn({ journey }: AgentContext, digest: string): Promise<FinderPacket> {
   const bytes = await journey.store.object(digest);
   return parsePacket(parseJson(bytes, bytes.length));
+}
+
+/** What a model proposed holds against the words and the catalog of then. The model is not asked. */
+export async function requireSameProposal(
+  context: AgentContext,
+  { body }: Event<'agent.received'>,
+  packet: SimulationMatchPacket,
+): Promise<void> {
+  const { store } = context.journey;
+  const goal = goals.open(await store.object(body.goal));
+  const bytes = await store.object(packet.catalog_snapshot_ref);
+  const { simulations } = parseJson(bytes, bytes.length) as unknown as {
+    readonly simulations: readonly (readonly [id: string, status: SimulationStatus, digest: string])[];
+  };
+  // A draft was not registered, so nothing of it is stored; and none is ever found.
+  const known = simulations.filter(([, status]) => status !== 'Draft');
+  const definitions = await Promise.all(known.map(([, , digest]) => definitionOf(context, digest)));
+  const statuses = new Map(known.map(([id, status]) => [id, status]));
+  requireHeld(
+    {
+      ...headIn(packet),
+      utterance: goal.raw_user_utterance,
+      language: goal.normalized_intent.language,
+      catalog: catalogOf(definitions, statuses),
+    },
+    packet,
+  );
+}
+
+function headIn(packet: SimulationMatchPacket) {
+  const { schema_version, tenant_id, user_id, correlation_id, turn_id, idempotency_key } = packet;
+  const { policy_snapshot_ref, artifact_fingerprint_bundle_ref } = packet;
+  return {
+    ...{ schema_version, tenant_id, user_id, correlation_id, turn_id, idempotency_key },
+    ...{ policy_snapshot_ref, artifact_fingerprint_bundle_ref },
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { canonicalText } from '../canonical/json.ts';
 import type { Body, Event } from '../event/event.ts';
 import { packetRef } from '../finder/packet.ts';
+import { MODEL_PROPOSED } from '../finder/proposal.ts';
 import type { ReadEntry } from '../fold/ledger.ts';
 import { correlationOf } from '../gate/agent.ts';
 import { dispatchOf, isDispatch, isEnd } from '../gate/agent-move.ts';
@@ -15,7 +16,7 @@ import { type DispatchDecision, openVerdict } from './decide.ts';
 import { intentIdOf } from './intent.ts';
 import { accessOf, judgedThen, madeAt, type Replaying, requireSameConfirmation } from './replay-facts.ts';
 import { differs, foldedFrom, momentsOf, type Past, pastEntries } from './replay-past.ts';
-import { packetIn, requireSamePlan } from './replay-plan.ts';
+import { packetIn, requireSamePlan, requireSameProposal } from './replay-plan.ts';
 import { stepInPlan } from './step-in-plan.ts';
 
 export interface ReplayedDecision {
@@ -78,9 +79,10 @@ async function replayed(about: Replayable): Promise<ReplayedDecision[]> {
 /** Three of the four kinds of packets lead to nothing, always. */
 async function replayedTurn(
   context: AgentContext,
-  { subject, body }: Event<'agent.received'>,
+  event: Event<'agent.received'>,
   { seq }: Entry,
 ): Promise<ReplayedDecision[]> {
+  const { subject, body } = event;
   const packet = await packetIn(context, body.finder_packet);
   const told = [packet.kind, packetRef(packet), packet.correlation_id, packet.turn_id, packet.user_id];
   const snapshots = [packet.catalog_snapshot_ref, packet.policy_snapshot_ref];
@@ -88,7 +90,10 @@ async function replayedTurn(
   const meant = [...noted, body.catalog_snapshot, body.policy_snapshot];
   if (canonicalText([...told, ...snapshots]) !== canonicalText(meant))
     differs(seq, 'The packet is another one.');
-  if (packet.kind === 'SIMULATION_MATCH') return [];
+  if (packet.kind === 'SIMULATION_MATCH') {
+    if (packet.reason_code === MODEL_PROPOSED) await requireSameProposal(context, event, packet);
+    return [];
+  }
   const { reason_code } = packet;
   return [{ seq, plan_id: null, step_id: null, decision: 'NO_DISPATCH', reason_code }];
 }

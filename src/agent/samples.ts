@@ -1,23 +1,31 @@
 import { answeredValue } from '../finder/clarify.ts';
 import type { Field, Simulation } from '../finder/simulation.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 
 /**
  * A user is shown the formats of a field and answers in one of them: whatever is shown as a value must be understood.
  * An example always is a value. A format may be a description, so only what has the form of a value is read.
  */
-export function checkSamples({ fields }: Simulation): Record<string, string> {
-  let read = 0;
-  for (const [name, field] of Object.entries(fields)) {
-    for (const text of samplesOf(field)) {
-      if (answeredValue(field, text, 'en') === null)
-        refuse('SIMULATION_INVALID', `The field "${name}" does not understand its own example "${text}".`, {
-          field: name,
-        });
-      read += 1;
-    }
-  }
+export function checkSamples(simulation: Simulation): Record<string, string> {
+  const [fault] = sampleFaults(simulation);
+  if (fault) throw fault;
+  const read = Object.values(simulation.fields).flatMap(samplesOf).length;
   return { samples: `${read} examples and formats, each read as a value` };
+}
+
+export function sampleFaults({ fields }: Simulation): Refusal[] {
+  return Object.entries(fields).flatMap(([name, field]) =>
+    samplesOf(field)
+      .filter((text) => answeredValue(field, text, 'en') === null)
+      .map(
+        (text) =>
+          new Refusal(
+            'SIMULATION_INVALID',
+            `The field "${name}" does not understand its own example "${text}".`,
+            { field: name },
+          ),
+      ),
+  );
 }
 
 function samplesOf(field: Field): string[] {

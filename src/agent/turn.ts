@@ -15,6 +15,7 @@ import {
   parsePacket,
   type SimulationMatchPacket,
 } from '../finder/packet.ts';
+import { heldProposal } from '../finder/proposal.ts';
 import { thresholds } from '../finder/rank.ts';
 import {
   type CandidateContext,
@@ -44,6 +45,8 @@ export interface Said {
   readonly answers: string | undefined;
   /** The packet of another finder, which is taken as it is. */
   readonly packet: unknown;
+  /** What a language model of the caller found. */
+  readonly proposal?: unknown;
 }
 
 /** A turn with the one packet that it led to, ready to be recorded. */
@@ -117,7 +120,8 @@ interface Found {
   readonly language?: string;
 }
 
-function find({ finder }: AgentContext, { packet }: Said, request: FinderRequest): Found {
+function find({ finder }: AgentContext, { packet, proposal }: Said, request: FinderRequest): Found {
+  if (proposal !== undefined) return heldProposal(request, proposal);
   if (packet !== undefined) return { packet, context: null };
   return 'examine' in finder ? finder.examine(request) : { packet: finder.find(request), context: null };
 }

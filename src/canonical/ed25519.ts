@@ -5,8 +5,10 @@ import {
   type KeyObject,
   sign as signBytes,
 } from 'node:crypto';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { importKey, isSignedBy, type PlatformKey } from './primitive.ts';
+import { Recent } from './recent.ts';
 
 /** Ed25519 keys as their raw 32 bytes in base64: short to print, easy to compare, one form only. */
 export type PublicKey = string;
@@ -51,6 +53,19 @@ export function publicKeyOf(key: PublicKey): PlatformKey {
   if (raw.length !== 32 || raw.toString('base64') !== key)
     refuse('SIGNATURE_INVALID', 'The public key is malformed.');
   return importKey('EdDSA', { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') });
+}
+
+/** `publicKeyOf`, or one that remembers. */
+export type KeyOf = (key: PublicKey) => PlatformKey;
+
+/** Imports each key once: to import it takes nearly as long as to verify a signature with it. */
+export function rememberedKeys(): KeyOf {
+  const known = new Recent<PublicKey, PlatformKey>(limits.remembered_keys);
+  return (key) => {
+    const found = known.get(key) ?? publicKeyOf(key);
+    known.set(key, found);
+    return found;
+  };
 }
 
 /** Signs bytes; the signature is base64. */

@@ -2,6 +2,7 @@ import { hasKey, Keyturn, type Signer } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Options } from './answer.ts';
 import { meantBy, requireTyped } from './operand.ts';
+import type { Opened } from './project.ts';
 
 /** Somebody to whom a human delegated it: acts with a key of its own, without a terminal and without a passphrase. */
 interface Delegate {
@@ -19,14 +20,14 @@ export function namesDelegate({ delegation, agentKey, as }: Options): boolean {
   return true;
 }
 
-export async function delegateOf(keyturn: Keyturn, options: Options): Promise<Delegate | null> {
+export async function delegateOf(keyturn: Opened, options: Options): Promise<Delegate | null> {
   if (!namesDelegate(options)) return null;
   const delegation = await meantBy(keyturn, 'delegation', options.delegation!);
   return { delegation, signer: await ownerOf(keyturn, options.agentKey!) };
 }
 
 /** Whoever this key is enrolled for. A name that is only claimed would be worth nothing. */
-export async function ownerOf(keyturn: Keyturn, path: string): Promise<Signer> {
+export async function ownerOf(keyturn: Opened, path: string): Promise<Signer> {
   const signer = Keyturn.agentSigner('', path);
   const owner = (await keyturn.people.list()).principals.find((principal) =>
     hasKey(principal, signer.public_key),

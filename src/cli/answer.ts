@@ -25,6 +25,7 @@ export interface Options {
   readonly capability?: string;
   readonly category?: string;
   readonly checkpoint?: readonly string[];
+  readonly client?: string;
   readonly condition?: readonly string[];
   readonly config?: string;
   readonly correlation?: string;
@@ -32,6 +33,7 @@ export interface Options {
   readonly deep?: boolean;
   readonly delegation?: string;
   readonly digest?: string;
+  readonly id?: string;
   readonly dryRun?: boolean;
   readonly env?: readonly string[];
   readonly envelope?: string;
@@ -45,6 +47,7 @@ export interface Options {
   readonly hash?: string;
   readonly head?: readonly string[];
   readonly hold?: string;
+  readonly home?: boolean;
   readonly holder?: string;
   readonly holderKey?: string;
   readonly host?: string;
@@ -58,6 +61,7 @@ export interface Options {
   readonly keys?: boolean;
   readonly kind?: string;
   readonly label?: string;
+  readonly serves?: readonly string[];
   readonly language?: string;
   readonly last?: boolean;
   readonly limit?: string;
@@ -89,9 +93,16 @@ export interface Options {
   readonly receipt?: string;
   readonly role?: readonly string[];
   readonly runAs?: string;
+  readonly bearer?: string;
+  readonly oauthIssuer?: string;
+  readonly oauthClaim?: string;
+  readonly oauthName?: readonly string[];
+  readonly allow?: readonly string[];
   readonly schema?: string;
   readonly scope?: readonly string[];
   readonly secret?: readonly string[];
+  readonly service?: string;
+  readonly settings?: string;
   readonly sign?: boolean;
   readonly since?: string;
   readonly status?: string;
@@ -123,6 +134,8 @@ export interface Answer {
   readonly notes?: readonly string[];
   /** No line on stdout says that this is an error, so stderr says it the way it says every other one. */
   readonly is_plain?: boolean;
+  /** What the process ends with where it is not 0 for a yes and 1 for a no: the exit code of a tool that ran. */
+  readonly exit_code?: number;
   /** It can be longer than a screen: at a terminal it is shown page by page. */
   readonly is_long?: boolean;
 }

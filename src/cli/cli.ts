@@ -35,8 +35,13 @@ function failed(error: unknown): number {
   } catch {
     // Nobody listens. The exit code still says no.
   }
-  return 1;
+  return NO;
 }
+
+const WORDS = process.argv.slice(2);
+
+/** The client of an agent takes only 2 from its hook for a no: any other failure would let the call through. */
+const NO = WORDS[0] === 'hook' && !['install', 'status', 'remove'].includes(WORDS[1] ?? '') ? 2 : 1;
 
 const UNREAD = '[ERROR] The answer could not be written: its reader is gone. Look with `keyturn status`.\n';
 
@@ -46,11 +51,11 @@ function unforeseen(error: unknown): string {
   return `[ERROR] ${line}\nINTERNAL: Keyturn failed in a way it does not know. Report this.\n`;
 }
 
-process.exitCode = 1;
+process.exitCode = NO;
 process.on('uncaughtException', (error) => process.exit(failed(error)));
-start(process.argv.slice(2)).then(
+start(WORDS).then(
   (code) => {
-    process.exitCode = code;
+    process.exitCode = code === 1 ? NO : code;
   },
   (error: unknown) => {
     process.exitCode = failed(error);

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { visible } from '../canonical/visible.ts';
 import { Keyturn, type StatusWord } from '../keyturn.ts';
 import type { Answer, Call } from './answer.ts';
+import type { Opened } from './project.ts';
 import type { Result } from './schema.ts';
 
 /** The script that a shell loads. It asks `keyturn complete -- …` at each TAB. */
@@ -101,7 +102,7 @@ async function knowledge(words: readonly string[]): Promise<Knowledge> {
   }
 }
 
-async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowledge> {
+async function known(keyturn: Opened, words: readonly string[]): Promise<Knowledge> {
   const command = words.find((word) => Object.hasOwn(STANDINGS, word));
   const pages = (command === undefined ? [undefined] : STANDINGS[command]!).map((standing) =>
     keyturn.intents.list({ limit: MOST, ...(standing && { standing }) }),
@@ -143,7 +144,7 @@ async function known(keyturn: Keyturn, words: readonly string[]): Promise<Knowle
 }
 
 /** The agent core is large: it is asked only when the words are about it. */
-async function agentKnowledge(keyturn: Keyturn, words: readonly string[]): Promise<Knowledge> {
+async function agentKnowledge(keyturn: Opened, words: readonly string[]): Promise<Knowledge> {
   if (!words.includes('agent') && !words.includes('simulation')) return {};
   const { simulations } = await keyturn.simulations.list();
   const { conversations } = await keyturn.conversations.list({ limit: MOST });

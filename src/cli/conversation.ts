@@ -1,5 +1,6 @@
-import type { IntentState, Keyturn, Result } from '../keyturn.ts';
+import type { IntentState, Result } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
+import type { Opened } from './project.ts';
 
 /** What a conversation waits for, as the command that goes on with it. */
 
@@ -48,7 +49,7 @@ export function planNamed({ plans }: ConversationAnswer, given: string): string 
 const ENTRIES = 1_000;
 
 /** The conversation that this intent belongs to, from the newest entries; null when none of them names it. */
-async function correlationFor(keyturn: Keyturn, intent_id: string): Promise<string | null> {
+async function correlationFor(keyturn: Opened, intent_id: string): Promise<string | null> {
   const { entries } = await keyturn.ledger.entries({ kind: 'agent.access', limit: ENTRIES });
   const entry = entries.find(({ body }) => body.intent_id === intent_id);
   return entry?.subject.slice('agent:'.length) ?? null;
@@ -58,7 +59,7 @@ const AGENT_CORE = 'agent-core';
 
 /** What follows an approval: the agent core runs what it proposed itself, and everything else is granted by a human. */
 export async function afterApproval(
-  keyturn: Keyturn,
+  keyturn: Opened,
   {
     intent_id,
     proposer,

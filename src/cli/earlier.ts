@@ -1,7 +1,8 @@
 import { visible } from '../canonical/visible.ts';
-import type { Keyturn, Result } from '../keyturn.ts';
+import type { Result } from '../keyturn.ts';
 import { type Field, fieldLines } from './fold.ts';
 import { painter } from './paint.ts';
+import type { Opened } from './project.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How many differences are listed, and how long a value may be to be shown beside the other. The whole effect stands above them. */
@@ -10,7 +11,7 @@ const VALUE_CHARS = 60;
 
 /** What a person reads beneath an effect: in what it differs from what it replaces, and from the last one that they approved. */
 export async function earlierLines(
-  keyturn: Keyturn,
+  keyturn: Opened,
   { columns }: Terminal,
   request: { readonly intent_id: string; readonly name: string },
 ): Promise<string[]> {

@@ -8,10 +8,11 @@ import {
 } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import { showAll } from './pager.ts';
+import type { Opened } from './project.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
-export async function whoActs(keyturn: Keyturn, as: string | undefined): Promise<string> {
+export async function whoActs(keyturn: Opened, as: string | undefined): Promise<string> {
   const principals = (await keyturn.people.list()).principals;
   if (as !== undefined) return requireHuman(principals, as);
   const here = keyturn.keyFiles();
@@ -34,7 +35,7 @@ function requireHuman(principals: readonly Principal[], name: string): string {
 
 /** Refuses before anything is typed what would be refused after it. Otherwise answers whether the signature approves. */
 export async function requirePossible(
-  keyturn: Keyturn,
+  keyturn: Opened,
   { intent_id, hash }: Pick<IntentState, 'intent_id' | 'hash'>,
   by: string,
   act: 'approve' | 'turn',
@@ -44,7 +45,7 @@ export async function requirePossible(
 }
 
 /** Unlocks a key for one act. A passphrase that does not open it can be typed again. */
-export function unlock(keyturn: Keyturn, terminal: Terminal, name: string): Promise<Signer> {
+export function unlock(keyturn: Opened, terminal: Terminal, name: string): Promise<Signer> {
   return withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
     keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `)),
   );
@@ -70,7 +71,7 @@ export async function withTries<T>(
 
 /** One act of one human, at the terminal: what it is about, then the passphrase, then the act. */
 export function actAs<T>(
-  keyturn: Keyturn,
+  keyturn: Opened,
   name: string,
   act: (signer: Signer) => Promise<T>,
   show: (columns: number) => readonly string[] = () => [],

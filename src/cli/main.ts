@@ -8,7 +8,7 @@ import { isUnread, say } from './say.ts';
 import type { Spec } from './spec.ts';
 import { tell, tellError } from './tell.ts';
 
-/** Every command but `lane check`, and the help of each. Returns the exit code, which is 0 or 1. */
+/** Every command but `lane check`, and the help of each. Returns the exit code: 0 or 1, or that of the tool for `wait --output`. */
 export async function main(words: readonly string[]): Promise<number> {
   if (words.length === 0) return home();
   if (words[0] === 'complete') return suggest(words);

@@ -1,8 +1,9 @@
 import { isDigest } from '../canonical/digest.ts';
 import { isIdBeginning, isUuid } from '../canonical/uuid.ts';
-import type { Keyturn, Request } from '../keyturn.ts';
+import type { Request } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Call } from './answer.ts';
+import type { Opened } from './project.ts';
 
 /** The first operand, as an id or its beginning. Checked before anything is opened: malformed input leaves no trace. */
 export function requireId({ operands: [id = ''] }: Call): string {
@@ -16,7 +17,7 @@ export function requireTyped(id: string): string {
 
 /** The whole id that was meant by what was typed. */
 export async function meantBy(
-  keyturn: Keyturn,
+  keyturn: Opened,
   of: Request<'ids.find'>['of'],
   typed: string,
 ): Promise<string> {

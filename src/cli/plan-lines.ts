@@ -24,12 +24,16 @@ export function callScreen(id: string, effect: McpEffect): string[] {
     '[PRE-EXECUTION]',
     `Approved intent UUID: ${id}`,
     `Tool to execute: ${visible(effect.called)}`,
-    `Tool executable: ${visible(effect.start.argv[0]!)} (the MCP server ${visible(effect.server)})`,
+    `Tool executable: ${visible(startOf(effect))} (the MCP server ${visible(effect.server)})`,
     `Tool parameters: [${visible(JSON.stringify(effect.arguments))}]`,
     'Eligibility: CONFIRMED (controller exit 0)',
     'Registry check: PASSED',
     'Parameter validation: PASSED',
   ];
+}
+
+function startOf({ start }: McpEffect): string {
+  return start.kind === 'url' ? start.url : start.argv[0]!;
 }
 
 interface ExecutionReport {

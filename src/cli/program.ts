@@ -90,6 +90,9 @@ function addGlobals(command: Command): void {
   command.addOption(
     optionOf({ flags: '--project <dir>', about: 'the project; without it the one you are in' }),
   );
+  command.addOption(
+    optionOf({ flags: '--service <url>', about: 'a service elsewhere instead; see `keyturn login`' }),
+  );
   command.addOption(optionOf({ flags: '--json', about: 'one JSON object on standard output' }));
 }
 

@@ -1,22 +1,50 @@
-import { Keyturn } from '../keyturn.ts';
+import { type Face, Keyturn } from '../keyturn.ts';
+import { refuse } from '../refusal.ts';
 import type { Answer, Call } from './answer.ts';
 import { say } from './say.ts';
+import { serviceOf } from './service.ts';
 
-export function folderOf({ options }: Call): string {
-  return options.project ?? process.cwd();
+/** What a command works with: every verb, of the project on this machine or of a service, and the key files of who acts. */
+export interface Opened extends Face, Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'> {
+  /** The address of the service; absent for the project on this machine. */
+  readonly service?: string;
 }
 
-/** Opens the project to look at it. No row is written. */
-export async function reading(call: Call, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
+/** The folder of the project. What needs it is done on its host, and not by a service. */
+export function folderOf(call: Call): string {
+  const service = serviceOf(call);
+  if (service !== null)
+    refuse('HOST_ONLY', `\`keyturn ${call.command}\` is not for a service, and ${service} is named.`);
+  return call.options.project ?? process.cwd();
+}
+
+/** Opens the project, or the service, to look at it. No row is written. */
+export async function reading(call: Call, act: (keyturn: Opened) => Promise<Answer>): Promise<Answer> {
+  const service = serviceOf(call);
+  return service === null ? readingHere(call, act) : atService(service, act);
+}
+
+/** Opens the project, or the service, to change it. */
+export async function writing(call: Call, act: (keyturn: Opened) => Promise<Answer>): Promise<Answer> {
+  const service = serviceOf(call);
+  return service === null ? writingHere(call, act) : atService(service, act);
+}
+
+/** For what only the host of a project can do. */
+export async function readingHere(call: Call, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
   return closing(await Keyturn.open({ at: folderOf(call), mode: 'read' }), act);
 }
 
-/** Opens the project to change it, and says first what a crash may have left behind. */
-export async function writing(call: Call, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
+/** The same, to change it: it says first what a crash may have left behind. */
+export async function writingHere(call: Call, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
   return closing(await Keyturn.open({ at: folderOf(call) }), async (keyturn) => {
     if (!call.options.json) await mentionDoubt(keyturn);
     return act(keyturn);
   });
+}
+
+async function atService(address: string, act: (keyturn: Opened) => Promise<Answer>): Promise<Answer> {
+  return act(await (await import('./remote.ts')).openService(address));
 }
 
 export async function closing(keyturn: Keyturn, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {

@@ -11,6 +11,9 @@ import { authorityResults } from './schema-authority.ts';
 /** Another intent of the proposer that asks for the same and has not run; null where there is none. */
 const twin = id.nullable();
 
+/** A settings file of a client, and whether it is another one now. */
+const hookChange = z.strictObject({ client: z.string(), settings: z.string(), changed: z.boolean() });
+
 const results = {
   ...authorityResults,
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
@@ -65,6 +68,27 @@ const results = {
     ),
   }),
   propose: VERBS.intents.propose.output().extend({ twin }),
+  wait: VERBS.intents.waitFor.output(),
+  hook: z.strictObject({
+    /** What the client is told; null for a yes in silence. */
+    answer: z.string().nullable(),
+  }),
+  'hook install': hookChange,
+  'hook remove': hookChange,
+  'hook status': z.strictObject({
+    clients: z.array(
+      z.strictObject({
+        client: z.string(),
+        settings: z.string(),
+        installed: z.boolean(),
+        /** A hook that fails or is late is a no by these settings. */
+        fails_closed: z.boolean(),
+        code: code.nullable(),
+      }),
+    ),
+    /** Commands of the shell wait for a human and run in the tool "shell"; otherwise the policies let them through or refuse them. */
+    shell: z.boolean(),
+  }),
   mcp: z.strictObject({ stopped: z.boolean() }),
   'mcp add': VERBS.mcp.accept.output(),
   'mcp accept': VERBS.mcp.accept.output(),
@@ -156,6 +180,9 @@ const results = {
   'agent slo': VERBS.conversations.slo.output(),
   'agent waive': VERBS.conversations.waive.output(),
   'agent replay': VERBS.conversations.replay.output(),
+  'simulation new': z.strictObject({ id: name, file: z.string() }),
+  'simulation try': VERBS.simulations.try.output(),
+  'simulation check': VERBS.simulations.check.output(),
   'simulation register': VERBS.simulations.register.output(),
   'simulation activate': VERBS.simulations.activate.output(),
   'simulation deprecate': VERBS.simulations.deprecate.output(),
@@ -218,6 +245,16 @@ const results = {
     z.strictObject({ stopped: z.literal(true) }),
   ]),
   execute: z.strictObject({ stopped: z.literal(true) }),
+  login: z.strictObject({
+    service: z.string(),
+    name,
+    ledger: z.string(),
+    /** Null for an agent, who reads no head. */
+    ledger_key: fingerprint.nullable(),
+    /** Null for an agent, whose key signs each request. */
+    expires_at: time.nullable(),
+  }),
+  logout: z.strictObject({ service: z.string(), name }),
   /** One line for each entry, and at the end where to go on with --since. */
   watch: z.union([
     z.strictObject({

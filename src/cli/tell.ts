@@ -5,15 +5,15 @@ import type { Answer } from './answer.ts';
 import { say } from './say.ts';
 
 /** Prints an answer in the form that was asked for and returns the exit code. */
-export function tell(command: string, answer: Answer, json: boolean): 0 | 1 {
-  const { refusal, lines, result, notes = [], is_plain = false } = answer;
+export function tell(command: string, answer: Answer, json: boolean): number {
+  const { refusal, lines, result, notes = [], is_plain = false, exit_code = 0 } = answer;
   if (json) say(1, jsonLine(refusal ? problem(command, refusal, result) : { ok: true, command, result }));
   else {
     if (lines.length > 0) say(1, lines);
     if (notes.length > 0) say(2, notes);
     if (refusal) say(2, is_plain ? errorLine(refusal) : reasonLine(refusal));
   }
-  return refusal ? 1 : 0;
+  return refusal ? 1 : exit_code;
 }
 
 /** An error of a command: one line on stderr. */

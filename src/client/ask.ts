@@ -31,10 +31,19 @@ export class ServiceRefusal extends Error {
   }
 }
 
+export interface OpenedSession {
+  readonly cookie: string;
+  /** The second secret. */
+  readonly page: string;
+  readonly expires_at: string;
+}
+
 export interface Asking {
   ask(path: string, request: object, options: CallOptions): Promise<unknown>;
-  /** Spends a link. The cookie is an empty text where the browser keeps it; `page` is the second secret of the session. */
-  open(link: string, options: CallOptions): Promise<{ readonly cookie: string; readonly page: string }>;
+  /** Opens a session with `{link}`, or with `{}` that a human signed. The cookie is an empty text where the browser keeps it. */
+  open(asked: { readonly link?: string }, options: CallOptions): Promise<OpenedSession>;
+  /** Ends the session. */
+  end(options: CallOptions): Promise<void>;
 }
 
 export function asker(
@@ -62,11 +71,21 @@ export function asker(
   return {
     ask: (path, request, options) =>
       askedAgain(async () => answerIn(await send(path, request, options)), options.signal),
-    open: async (link, options) => {
-      const response = await send('/v1/session', { link, bound: true }, options);
-      const { page } = (await answerIn(response)) as { page: string };
+    open: async (asked, options) => {
+      const response = await send('/v1/session', asked, options);
+      const { page, expires_at } = (await answerIn(response)) as Omit<OpenedSession, 'cookie'>;
       const cookies = response.headers.getSetCookie().map((one) => one.split(';', 1)[0]);
-      return { cookie: cookies.join('; '), page };
+      return { cookie: cookies.join('; '), page, expires_at };
+    },
+    end: async ({ signal }) => {
+      const asked = {
+        method: 'DELETE',
+        headers: shown,
+        redirect: 'error',
+        ...(signal && { signal }),
+      } as const;
+      const response = await fetch(`${base}/v1/session`, asked);
+      if (response.status !== 204) await answerIn(response);
     },
   };
 }

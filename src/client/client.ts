@@ -86,7 +86,7 @@ export function createClient({ address, token, page, signer }: ClientOptions): C
 /** Opens the link that `keyturn serve` prints. The session reads, and draws up and finishes acts. */
 export async function openLink(link: string, options: CallOptions = {}): Promise<Client> {
   const { origin, hash } = new URL(link);
-  const opened = await asker(origin, {}).open(hash.replace(/^#link=/, ''), options);
+  const opened = await asker(origin, {}).open({ link: hash.replace(/^#link=/, '') }, options);
   // A browser keeps the cookie and says the origin by itself, and lets no program do either.
   const { cookie, page } = opened;
   return clientWith(asker(origin, { cookie, origin, 'keyturn-page': page }));

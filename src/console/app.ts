@@ -1,12 +1,13 @@
 import { createContext } from 'preact';
-import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Client, createClient } from '../client/client.ts';
 import type { Result } from '../keyturn.ts';
 import { type Cell, cellOf, useCell } from './cell.ts';
 import { pageSecret } from './enter.ts';
 import { type Kept, keptIn } from './kept.ts';
 import { follow, type Heard, type Live } from './live.ts';
-import type { Looked } from './looked.ts';
+import type { Ahead } from './looked.ts';
+import { type Ordered, ordering, type Queue } from './order.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import type { Listed, Person } from './types.ts';
 
@@ -34,12 +35,13 @@ export interface App {
   readonly api: Client;
   readonly live: Cell<Live>;
   readonly world: Cell<World>;
-  readonly queue: Cell<ReadonlyMap<string, Listed> | null>;
+  readonly queue: Cell<Queue>;
+  readonly inOrder: (queue: Queue, name: string | null) => Ordered;
   readonly route: Cell<string>;
   readonly ticked: Cell<ReadonlySet<string>>;
   readonly kept: Kept;
-  /** Proposals that were asked for ahead, so that the next one is drawn at once. Each is forgotten with the next entry about it. */
-  readonly ahead: Map<string, Promise<Looked>>;
+  /** By intent: what is drawn next is drawn at once. */
+  readonly ahead: Map<string, Ahead>;
   /** Who the person says that they are, where several could be. */
   readonly chosen: Cell<string | null>;
   onEntry(listener: (entry: Heard | null) => void): () => void;
@@ -59,24 +61,30 @@ export function startApp(): App {
   const listeners = new Set<(entry: Heard | null) => void>();
   const live = cellOf<Live>({ state: 'lost', since: Date.now(), seq: null });
   const world = cellOf<World>(NOTHING);
-  const queue = cellOf<ReadonlyMap<string, Listed> | null>(null);
+  const queue = cellOf<Queue>(null);
   const kept = keptIn(localStorage);
   const route = cellOf(location.hash.slice(1) || '/');
   addEventListener('hashchange', () => route.set(location.hash.slice(1) || '/'));
-  const ahead = new Map<string, Promise<Looked>>();
+  const ahead = new Map<string, Ahead>();
   const tell = (entry: Heard | null) => {
     if (entry === null || OF_WORLD.test(entry.kind)) ahead.clear();
     else ahead.delete(entry.subject);
     for (const listener of [...listeners]) listener(entry);
   };
-  const lookAtWorld = async () => {
+  const worldNow = async (): Promise<World> => {
     const [{ origin, freezes, executors, policy }, { principals }] = await Promise.all([
       api.system.get(),
       api.people.list(),
     ]);
-    world.set({ origin, freezes, executors, policy, people: principals });
+    return { origin, freezes, executors, policy, people: principals };
   };
-  const lookAtQueue = async () => queue.set(new Map((await waiting(api)).map((one) => [one.intent_id, one])));
+  const lookAtWorld = async () => world.set(await worldNow());
+  /** Both at once: nothing is drawn for a person who is not known yet. */
+  const lookAtAll = async () => {
+    const [now, open] = await Promise.all([worldNow(), waiting(api)]);
+    world.set(now);
+    queue.set(new Map(open.map((one) => [one.intent_id, one])));
+  };
   const lookAtOne = async (intent_id: string) => {
     const before = queue.get() ?? new Map<string, Listed>();
     const known = before.get(intent_id);
@@ -87,11 +95,15 @@ export function startApp(): App {
         next.set(one.intent_id, one);
     queue.set(next);
   };
+  let is_first = true;
   const quietly = (work: Promise<unknown>) => void work.catch(() => {});
   const { again } = follow({
     live,
     onOpen: () => {
-      quietly(Promise.all([lookAtWorld(), lookAtQueue()]).then(() => tell(null)));
+      // With the first answers everything is drawn; after a break all that is drawn asks again.
+      const drawn_before = !is_first;
+      is_first = false;
+      quietly(lookAtAll().then(() => drawn_before && tell(null)));
     },
     onEntry: (entry) => {
       if (OF_WORLD.test(entry.kind)) quietly(lookAtWorld().then(() => tell(entry)));
@@ -101,6 +113,7 @@ export function startApp(): App {
   });
   return {
     ...{ api, live, world, queue, route, kept, again, ahead },
+    inOrder: ordering(),
     ticked: cellOf<ReadonlySet<string>>(new Set()),
     chosen: cellOf(kept.get('me')),
     onEntry: (listener) => {
@@ -112,12 +125,10 @@ export function startApp(): App {
 
 /** All that waits, and what is approved and not ordered; the newest 2,000. */
 async function waiting(api: Client): Promise<readonly Listed[]> {
-  const found: Listed[] = [];
-  for (const standing of ['waiting', 'approved'] as const) {
-    const { intents } = await api.intents.list({ standing, limit: 1000 });
-    found.push(...intents);
-  }
-  return found;
+  const lists = await Promise.all(
+    (['waiting', 'approved'] as const).map((standing) => api.intents.list({ standing, limit: 1000 })),
+  );
+  return lists.flatMap(({ intents }) => intents);
 }
 
 /** The passkeys of people that can be used at this address. */
@@ -140,6 +151,13 @@ export function passkeysHere(people: readonly Person[], origin = location.origin
           : [],
       ),
     );
+}
+
+/** The queue as this person sees it. */
+export function useOrder(): Ordered {
+  const { queue, inOrder } = useApp();
+  const { name } = useMe();
+  return inOrder(useCell(queue), name);
 }
 
 /** Who signs in this page: who was chosen, or the only one who could. */
@@ -189,7 +207,8 @@ export function useTold<T>(
       (error: unknown) => tell({ value: null, trouble: troubleOf(error) }),
     );
   }, deps);
-  useEffect(() => {
+  // Before the paint: what was asked for ahead is there, and is drawn without a frame that says nothing.
+  useLayoutEffect(() => {
     again();
     return () => {
       asked.current++;

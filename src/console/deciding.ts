@@ -1,18 +1,6 @@
 import type { App, Me } from './app.ts';
 import type { Asked } from './gesture.ts';
-import type { Looked } from './looked.ts';
-
-/** What the service would say to the signature, before any gesture. */
-export interface May {
-  readonly turn: Answer;
-  readonly approve: Answer;
-}
-type Answer = {
-  readonly code: string | null;
-  readonly words: string | null;
-  readonly advice: string | null;
-  readonly approves: boolean;
-};
+import type { Looked, May } from './looked.ts';
 
 /** The same signature approves and orders one run. */
 export function turnAsked({ review: { intent, envelope }, sealed }: Looked): Asked {
@@ -70,12 +58,22 @@ export function rejectAsked({ review: { intent }, sealed: { hash } }: Looked, re
   };
 }
 
+/** The proposer takes it back, for good. */
+export function withdrawAsked({ review: { intent }, sealed: { hash } }: Looked, reason: string): Asked {
+  const { intent_id } = intent;
+  return {
+    verb: 'intents.withdraw',
+    request: { intent_id, reason },
+    expected: { format: 'keyturn-withdrawal/1', fixed: { intent_id, hash, reason }, free: [] },
+  };
+}
+
 export async function mayI(
-  { api }: App,
+  { api }: Pick<App, 'api'>,
   me: Me,
-  { review: { intent }, sealed: { hash } }: Looked,
+  about: { readonly intent_id: string; readonly hash: string },
 ): Promise<May> {
-  const asked = { intent_id: intent.intent_id, hash, by: me.name };
+  const asked = { ...about, by: me.name };
   const turn = await api.intents.whatIf({ ...asked, act: 'turn' });
   return {
     turn,

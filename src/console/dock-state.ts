@@ -1,5 +1,4 @@
-import type { May } from './deciding.ts';
-import type { Looked } from './looked.ts';
+import type { Looked, May } from './looked.ts';
 import type { Intent } from './types.ts';
 
 interface Given {

@@ -1,24 +1,29 @@
-/** The secret of the link is behind the #, which no browser sends, and is gone from the bar at once. */
-export async function enter(): Promise<{
-  readonly refusal: { readonly words: string; readonly advice: string } | null;
-}> {
+export interface Shutting {
+  readonly words: string;
+  readonly advice: string;
+}
+
+const NO_SESSION: Shutting = {
+  words: 'This browser has no session.',
+  advice: 'Open the link that `keyturn serve` printed. It works once, for five minutes.',
+};
+
+/**
+ * Opens the link, where there is one. Its secret is behind the #, which no browser sends, and is gone from the bar at once. What is
+ * returned is said where the service knows no session: this browser may have one from an earlier link.
+ */
+export async function enter(): Promise<Shutting> {
   const link = new URLSearchParams(location.hash.slice(1)).get('link');
-  if (link !== null) {
-    history.replaceState(null, '', '/');
-    const answer = await asked('/v1/session', { link, bound: true });
-    const told = (await answer.json()) as { page: string; detail: string; advice: string };
-    if (answer.ok) localStorage.setItem(PAGE, told.page);
-    // This browser may have a session from an earlier link.
-    else if (!(await hasSession())) return { refusal: { words: told.detail, advice: told.advice } };
-    return { refusal: null };
-  }
-  if (await hasSession()) return { refusal: null };
-  return {
-    refusal: {
-      words: 'This browser has no session.',
-      advice: 'Open the link that `keyturn serve` printed. It works once, for five minutes.',
-    },
-  };
+  if (link === null) return NO_SESSION;
+  history.replaceState(null, '', '/');
+  const answer = await fetch('/v1/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ link }),
+  });
+  const told = (await answer.json()) as { page: string; detail: string; advice: string };
+  if (answer.ok) localStorage.setItem(PAGE, told.page);
+  return answer.ok ? NO_SESSION : { words: told.detail, advice: told.advice };
 }
 
 const PAGE = 'keyturn-page';
@@ -30,13 +35,3 @@ export function pageHeader(): Record<string, string> {
   const secret = pageSecret();
   return secret === undefined ? {} : { [PAGE]: secret };
 }
-
-/** Asks for what any session may read. */
-const hasSession = async () => (await asked('/v1/system/get', {})).ok;
-
-const asked = (path: string, body: object) =>
-  fetch(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...pageHeader() },
-    body: JSON.stringify(body),
-  });

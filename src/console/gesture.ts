@@ -1,21 +1,24 @@
 import type { Json } from '../canonical/json.ts';
+import type { ExpectedAct, ExpectedOfProposer, RebuiltAct } from '../display/signed.ts';
 import type { Assertion, Draft } from '../keyturn.ts';
 import type { App, Me } from './app.ts';
-import { challengeFor, type Expected, Mismatch, type Rebuilt, rebuilt } from './statement.ts';
+import { challengeFor, Mismatch, rebuilt } from './statement.ts';
 
 /** One act that a person is about to sign: the verb, what it is asked with, and what the page expects to be signed. */
 export interface Asked {
   readonly verb: string;
   readonly request: Readonly<Record<string, unknown>>;
-  readonly expected: Expected;
+  readonly expected: ExpectedAct | ExpectedOfProposer;
   /** The key that signs it, where the person chose one. */
   readonly key?: string;
 }
 
 export interface DrawnAct {
   readonly asked: Asked;
+  /** What was asked for, with the nonce that the service chose where it needs one. */
+  readonly request: Readonly<Record<string, unknown>>;
   readonly draft: Draft;
-  readonly statement: Rebuilt;
+  readonly statement: RebuiltAct;
 }
 
 /** Acts that were drawn up, and that one touch signs. */
@@ -28,9 +31,13 @@ export interface Gesture {
 }
 
 interface AnyAct {
-  draft(
-    asked: object,
-  ): Promise<{ draft: Draft; digests: readonly string[]; challenge: string; deadline: string }>;
+  draft(asked: object): Promise<{
+    draft: Draft;
+    digests: readonly string[];
+    challenge: string;
+    deadline: string;
+    request?: Readonly<Record<string, unknown>>;
+  }>;
   finish(asked: object): Promise<unknown>;
 }
 
@@ -55,13 +62,15 @@ export async function drawUp(app: App, me: Me, asks: readonly Asked[]): Promise<
 
 async function drawOne(app: App, me: Me, asked: Asked): Promise<DrawnAct> {
   const { verb, request, expected, key = me.key } = asked;
-  const { draft, digests, deadline } = await actOf(app, verb).draft({ request, by: me.name, key });
+  const drawn = await actOf(app, verb).draft({ request, by: me.name, key });
+  const { draft, digests, deadline } = drawn;
   if (draft.statements.length !== 1 || draft.by !== me.name || draft.key !== key)
     throw new Mismatch('who signs it');
   const signing = { origin: app.world.get().origin, by: me.name, key, at: draft.at, deadline };
   const statement = rebuilt(draft.statements[0]!, expected, signing);
   if (digests[0] !== statement.digest) throw new Mismatch('its digest');
-  return { asked, draft, statement };
+  const { nonce } = drawn.request ?? {};
+  return { asked, request: { ...request, ...(nonce !== undefined && { nonce }) }, draft, statement };
 }
 
 export interface Finished {
@@ -73,7 +82,7 @@ export interface Finished {
 /** Gives the service the proof of each act. One that is refused now is refused alone. */
 export async function finish(app: App, { acts }: Gesture, proof: Assertion): Promise<readonly Finished[]> {
   const done = await Promise.allSettled(
-    acts.map(({ asked: { verb, request }, draft }) =>
+    acts.map(({ asked: { verb }, request, draft }) =>
       actOf(app, verb).finish({ request, draft, proofs: [proof] }),
     ),
   );
@@ -120,7 +129,7 @@ export function reasoned(
   kind: string,
   subject: string | null,
   request: Readonly<Record<string, Json>>,
-  more: Partial<Expected> & { readonly leave?: readonly string[] } = {},
+  more: Partial<ExpectedAct> & { readonly leave?: readonly string[] } = {},
 ): Asked {
   const leave = new Set(more.leave ?? []);
   const fixed = Object.fromEntries(Object.entries(request).filter(([name]) => !leave.has(name)));

@@ -22,6 +22,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['k', 'previous'],
   ['a', 'begin the gesture; your passkey ends it'],
   ['r', 'reject, with a reason'],
+  ['w', 'withdraw what you proposed'],
   ['x', 'tick for a batch'],
   ['o', 'open everything that is folded'],
   ['u', 'preview the undo'],

@@ -1,8 +1,7 @@
 import type { Client } from '../client/client.ts';
+import { isSealedAs, type SealedProposal, sealedProposal, withTheirDiffs } from '../display/signed.ts';
 import { showTool } from '../display/tool.ts';
 import type { Result } from '../keyturn.ts';
-
-import { type Sealed, sealed } from './statement.ts';
 import type { Effect } from './words.ts';
 
 type Review = Result<'intents.review'>;
@@ -14,57 +13,56 @@ export interface Looked {
   readonly effect: Effect;
   readonly shown: Shown;
   /** Computed in the page, from what it draws. */
-  readonly sealed: Sealed;
+  readonly sealed: SealedProposal;
   /** Whether that is what the service says it is. If not, nothing is signed. */
   readonly honest: boolean;
   readonly at: number;
+}
+
+/** What the service would say to the signature, before any gesture. */
+export interface May {
+  readonly turn: Answer;
+  readonly approve: Answer;
+}
+type Answer = {
+  readonly code: string | null;
+  readonly words: string | null;
+  readonly advice: string | null;
+  readonly approves: boolean;
+};
+
+/** What was asked for before it is drawn. Each answer is taken once, and forgotten with the next entry that could change it. */
+export interface Ahead {
+  looked: Promise<Looked> | null;
+  may: Promise<May> | null;
+  /** The hash and the person that `may` is about. */
+  readonly about: string;
 }
 
 export async function lookAt(api: Client, intent_id: string): Promise<Looked> {
   return lookedAt(await api.intents.review({ intent_id }));
 }
 
-/** Asks ahead for what a person will likely look at next. */
-export function askAhead(api: Client, ahead: Map<string, Promise<Looked>>, intent_id: string | null): void {
-  if (intent_id === null || ahead.has(intent_id)) return;
-  const asked = lookAt(api, intent_id);
-  ahead.set(intent_id, asked);
-  asked.catch(() => ahead.delete(intent_id));
-}
-
 async function lookedAt(review: Review): Promise<Looked> {
   const { intent, envelope, effect } = review;
-  const own = sealed(envelope, effect);
-  const honest =
-    own.hash === intent.hash &&
-    own.effect_digest === intent.effect_digest &&
-    envelope.intent_id === intent.intent_id;
+  const own = sealedProposal(envelope, effect);
   return {
     review,
     effect,
     shown: await drawnFrom(effect, review.shown),
     sealed: own,
-    honest,
+    honest: isSealedAs(own, envelope, intent),
     at: Date.now(),
   };
 }
 
-/**
- * What a person sees is made here, from the effect that the digest covers. Diffs need the files, which only the service has: their
- * blocks, and the alarms that were found in them, are taken from its answer.
- */
+/** What a person sees is made here, from the effect that the digest covers. */
 async function drawnFrom(effect: Effect, theirs: Shown): Promise<Shown> {
   if (effect.kind === 'tool') return showTool(effect);
   if (effect.kind === 'mcp') return (await import('../display/mcp.ts')).showMcp(effect);
   // Loaded with the first plan: it reads SQL, too.
   const { showPlan } = await import('../display/plan.ts');
-  const own = showPlan(effect);
-  const known = new Set(own.alarms.map(({ words }) => words));
-  return {
-    ...own,
-    alarms: [...theirs.alarms.filter(({ words }) => !known.has(words)), ...own.alarms],
-    parts: own.parts.map((part, i) => ({ ...part, blocks: theirs.parts[i]?.blocks ?? part.blocks })),
-  };
+  return withTheirDiffs(showPlan(effect), theirs);
 }
 
 /** Whether something that was drawn is another thing now. */
@@ -72,6 +70,17 @@ export function isStale(drawn: Looked, now: Looked): boolean {
   return (
     drawn.sealed.hash !== now.sealed.hash ||
     drawn.sealed.effect_digest !== now.sealed.effect_digest ||
-    JSON.stringify(drawn.shown) !== JSON.stringify(now.shown)
+    !isSame(drawn.shown, now.shown)
+  );
+}
+
+/** Two values of JSON. No text is made of them: a diff can have 50 MB. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const [ours, theirs] = [Object.entries(a), Object.entries(b)];
+  return (
+    ours.length === theirs.length &&
+    ours.every(([key, value]) => isSame(value, (b as Readonly<Record<string, unknown>>)[key]))
   );
 }

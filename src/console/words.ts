@@ -189,7 +189,15 @@ export function changesOf(effect: Effect, shown: Shown): Fact {
           : `No network, no secrets, no commands. ${after}`,
     };
   }
-  const { sandbox } = effect.kind === 'mcp' ? effect.start : effect;
+  const started = effect.kind === 'mcp' ? effect.start : effect;
+  if (started.kind === 'url')
+    return {
+      label,
+      value: 'Another machine',
+      tone: 'danger',
+      why: `The arguments are sent to ${cut(started.url, 48)}. What runs there is not seen here.`,
+    };
+  const { sandbox } = started;
   if (sandbox === 'none')
     return {
       label,

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
-import type { Accepted } from '../mcp-call/accepted.ts';
-import { pinOf, serverClaims, type ToolDefinition } from '../mcp-call/definition.ts';
+import type { Accepted, Started } from '../mcp-call/accepted.ts';
+import { pinOf, serverClaims, shadowedTools, type ToolDefinition } from '../mcp-call/definition.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
 import { calledName } from '../mcp-call/name.ts';
 import {
+  type Alarm,
   agent,
   type Block,
   block,
@@ -18,14 +19,15 @@ import {
   spaced,
   valued,
   worded,
+  words,
 } from './shown.ts';
-import { showTool } from './tool.ts';
+import { alarm, showTool } from './tool.ts';
 
 const server = (text: string): Piece => worded(text, 'server');
 
 /** A call of a tool of an MCP server. What the server says of itself is marked as its words, and decides nothing. */
 export function showMcp(effect: McpEffect): Shown {
-  const start = showTool(effect.start);
+  const start = showStart(effect.start);
   const values = Object.entries(effect.arguments);
   return {
     kind: 'mcp',
@@ -48,8 +50,9 @@ export function showMcp(effect: McpEffect): Shown {
 }
 
 /** A server as a human accepts it: how it is started, then every tool with its whole definition. */
-export function showServer({ server: name, start, files, info, tools }: Accepted): Shown {
-  const shown = showTool(start);
+export function showServer(accepted: Accepted): Shown {
+  const { server: name, start, files, info, tools, pass } = accepted;
+  const shown = showStart(start);
   const says = [
     server(info.name),
     derived(' '),
@@ -59,10 +62,73 @@ export function showServer({ server: name, start, files, info, tools }: Accepted
   return {
     kind: 'mcp',
     headline: line('Server', [registry(name), derived(`: ${tools.length} tools`)]),
-    alarms: ordered(lifted([{ at: [derived('the server')], shown }])),
-    fields: [line('Says it is', says), ...fileLines(files)],
+    alarms: ordered([...shadowAlarm(accepted), ...lifted([{ at: [derived('the server')], shown }])]),
+    fields: [
+      line('Says it is', says),
+      ...(pass.length === 0
+        ? []
+        : [line('Passes on', [registry(pass.join(', ')), derived(', WITHOUT AN APPROVAL')], 'alarm')]),
+      ...fileLines(files),
+    ],
     blocks: tools.map((tool) => definitionBlock(tool, calledName(name, tool.name))),
     parts: [shown],
+  };
+}
+
+function shadowAlarm(accepted: Accepted): Alarm[] {
+  const tools = shadowedTools(accepted);
+  if (tools.length === 0) return [];
+  const words = 'SHADOW MODE: calls of these tools pass WITHOUT AN APPROVAL, and are only recorded';
+  return [
+    alarm(
+      'shadow',
+      words,
+      spaced(
+        tools.map((tool) => [server(tool)]),
+        ', ',
+      ),
+    ),
+  ];
+}
+
+/** How a server is started, or where it is. */
+function showStart(start: Started['start']): Shown {
+  if (start.kind === 'tool') return showTool(start);
+  const { url, headers, secrets, bearer, allow, timeout_ms } = start;
+  const given = Object.entries({ ...secrets, ...(bearer !== null && { authorization: bearer }) });
+  const headline = line('Reached at', [worded(url, 'registry')]);
+  return {
+    kind: 'mcp',
+    headline,
+    alarms: ordered([
+      alarm('network', 'LEAVES THIS MACHINE: the arguments are sent to', [worded(url, 'registry')]),
+      ...(given.length === 0
+        ? []
+        : [
+            alarm(
+              'secret',
+              'SECRETS: it gets secrets of the executor',
+              words(
+                given.map(([, secret]) => secret),
+                'registry',
+              ),
+            ),
+          ]),
+      alarm('no-undo', 'NO UNDO: what it does stays done'),
+    ]),
+    fields: [
+      headline,
+      ...Object.entries(headers).map(([name, value]) =>
+        line('Header', [registry(name), derived(': '), worded(value, 'registry')]),
+      ),
+      ...given.map(([name, secret]) =>
+        line('Header', [registry(name), derived(': the secret '), registry(secret)]),
+      ),
+      ...(allow.length === 0 ? [] : [line('Allowed networks', [registry(allow.join(', '))])]),
+      line('Time limit', [derived(`${timeout_ms / 1000} s`)]),
+    ],
+    blocks: [],
+    parts: [],
   };
 }
 
@@ -88,14 +154,14 @@ function argumentBlock([name, value]: [string, Json]): Block {
 
 function claimsLine(definition: ToolDefinition): Line {
   const claims = serverClaims(definition);
-  const words =
+  const claimed =
     claims.length === 0
       ? [derived('nothing')]
       : spaced(
           claims.map((one) => [derived(one)]),
           ', ',
         );
-  return line('Server claims', [...words, derived(' (nobody checks it)')], 'dim');
+  return line('Server claims', [...claimed, derived(' (nobody checks it)')], 'dim');
 }
 
 /** All of it, as the server wrote it: a description that speaks to a model is seen by the human. */

@@ -38,6 +38,7 @@ export interface Line {
 }
 
 export const ALARMS = [
+  'shadow',
   'no-sandbox',
   'root',
   'network',

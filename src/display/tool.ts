@@ -175,6 +175,8 @@ const FIELDS: { readonly [K in keyof FixedEffect]: (effect: FixedEffect) => Line
       ? line('Runs as', [derived('the user of Keyturn, or nobody where that is root')])
       : line('Runs as', [worded(run_as, 'registry')], run_as === 'root' ? 'alarm' : 'plain'),
   ],
+  executor: ({ executor }) =>
+    executor === null ? [] : [line('Executor', [derived('only one called '), registry(executor)])],
   undo: ({ undo }) => [line('Undo', [registry(undo)], undo === 'none' ? 'alarm' : 'plain')],
   undone_by: ({ undone_by }) =>
     undone_by === null

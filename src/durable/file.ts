@@ -166,7 +166,7 @@ function openForAppend(path: string, mode: number): { fd: number; created: boole
 }
 
 /** A new name is durable only when its folder is. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   const fd = openSync(path, O_RDONLY | O_DIRECTORY);
   try {
     fsyncSync(fd);

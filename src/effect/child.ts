@@ -27,11 +27,16 @@ export interface ChildCommand {
   readonly stdout_bytes: number;
   readonly stderr_bytes: number;
   readonly abort?: AbortSignal | undefined;
-  /** Told what it prints as it comes, redacted; no more than is captured. It must not throw. */
-  readonly onOutput?: ((chunk: Uint8Array, stream: 'stdout' | 'stderr') => void) | undefined;
+  readonly onOutput?: OnOutput | undefined;
   /** Left out, it is our own. */
   readonly user?: RunUser | undefined;
 }
+
+/**
+ * Told what a child prints as it comes, without its secrets and no more than is captured, and how many bytes beyond that were dropped. It
+ * must not throw.
+ */
+export type OnOutput = (chunk: Uint8Array, stream: 'stdout' | 'stderr', dropped: number) => void;
 
 export interface ChildOutcome {
   /** False only when it is certain that the program did not begin. */
@@ -175,8 +180,10 @@ function isCloseOnExec(fd: number): boolean {
 
 function follow(child: ChildProcess, command: ChildCommand, started_at: string): Promise<ChildOutcome> {
   const { redacted, onOutput } = command;
-  const stdout = captureOf(child.stdout, command.stdout_bytes, redacted, (one) => onOutput?.(one, 'stdout'));
-  const stderr = captureOf(child.stderr, command.stderr_bytes, redacted, (one) => onOutput?.(one, 'stderr'));
+  const tell = (stream: 'stdout' | 'stderr') => (kept: Uint8Array, dropped: number) =>
+    onOutput?.(kept, stream, dropped);
+  const stdout = captureOf(child.stdout, command.stdout_bytes, redacted, tell('stdout'));
+  const stderr = captureOf(child.stderr, command.stderr_bytes, redacted, tell('stderr'));
   const status = command.with_status
     ? captureOf(statusPipe(child, command), limits.child_status_bytes)
     : null;
@@ -241,12 +248,12 @@ function captureOf(
   stream: Readable | null,
   max_bytes: number,
   redacted: readonly Redacted[] = [],
-  tell: (kept: Uint8Array) => void = () => {},
+  tell: (kept: Uint8Array, dropped: number) => void = () => {},
 ) {
   const capture = new Capture(max_bytes);
   const take = (chunk: Uint8Array) => {
     const kept = capture.take(chunk);
-    if (kept > 0) tell(chunk.subarray(0, kept));
+    if (chunk.length > 0) tell(chunk.subarray(0, kept), chunk.length - kept);
   };
   const redactor = new Redactor(redacted);
   let came = 0;

@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileKey } from './file-key.ts';
 import { type FindHidden, hiddenFinder } from './hidden.ts';
+import { callFilter } from './seccomp/filter.ts';
 import { sandboxFault } from './trial.ts';
 
 /** What this machine offers for confining a child. */
@@ -15,6 +17,8 @@ export interface Machine {
   readonly proc?: boolean;
   /** What `sandboxFault` says, remembered. Missing means that it must be asked. */
   readonly sandboxFault?: typeof sandboxFault;
+  /** The filter of system calls, made once. Missing means that it must be made. */
+  readonly callFilter?: () => Uint8Array;
   /** Looks for other projects, and remembers. */
   readonly findHidden?: FindHidden;
   /** The system folders and files that every sandbox shows, read-only. */
@@ -72,9 +76,16 @@ export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Ma
     setpriv: findProgram('setpriv', folders),
     setsid: findProgram('setsid', folders),
     proc: hasProc(),
-    system: SYSTEM.flatMap(describeFolder),
-    network: NETWORK.flatMap(describeFile),
-    key_lists: KEY_LISTS.filter((path) => existsSync(path)),
+    // Looked at when they are asked for: without a sandbox, or without network, they are not.
+    get system() {
+      return SYSTEM.flatMap(describeFolder);
+    },
+    get network() {
+      return NETWORK.flatMap(describeFile);
+    },
+    get key_lists() {
+      return KEY_LISTS.filter((path) => existsSync(path));
+    },
   };
 }
 
@@ -86,16 +97,20 @@ export function machineInspector(): () => Machine {
   const able = new Set<string>();
   const known: typeof sandboxFault = (programs, user) => {
     const stats = statSync(programs.bwrap!, { bigint: true, throwIfNoEntry: false });
-    const { dev, ino, size, mtimeNs, ctimeNs } = stats ?? {};
-    const key = [user.uid, user.gid, programs.bwrap, dev, ino, size, mtimeNs, ctimeNs].join(':');
-    if (stats && able.has(key)) return null;
+    const key = stats && [user.uid, user.gid, programs.bwrap, fileKey(stats)].join(':');
+    if (key && able.has(key)) return null;
     const fault = sandboxFault(programs, user);
     // Only a yes is remembered: a no may have been a moment of weakness.
-    if (fault === null) able.add(key);
+    if (fault === null && key) able.add(key);
     return fault;
   };
   const findHidden = hiddenFinder();
-  return () => ({ ...inspectMachine(), sandboxFault: known, findHidden });
+  let filter: Uint8Array | null = null;
+  const ofArch = () => {
+    filter ??= callFilter(process.arch);
+    return filter;
+  };
+  return () => Object.assign(inspectMachine(), { sandboxFault: known, findHidden, callFilter: ofArch });
 }
 
 /** Not only that it is there: in a container /proc may be that of other processes, and then knows nothing of our files. */

@@ -14,6 +14,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type ExecutableForm, executableForm, notExecutable } from './executable-form.ts';
+import { fileKey, hasSettled } from './file-key.ts';
 import { findProgram } from './machine.ts';
 
 /** One file of what runs: the executable, or an interpreter that its first line names. */
@@ -131,8 +132,6 @@ export interface Digests {
   form(program: Pick<OpenProgram, 'fd' | 'path'>): ExecutableForm;
 }
 
-/** A file that changed this recently may change again without its times showing it. */
-const SETTLED_MS = 2_000;
 /** All that one tool covers, and the programs of a registry. */
 const REMEMBERED = 2 * limits.covered_files;
 
@@ -147,11 +146,11 @@ export function createDigests(now_ms: () => number = Date.now): Digests {
   let buffer = Buffer.alloc(0);
 
   function remembered<T>(known: Map<string, T>, stats: BigIntStats, read: () => T): T {
-    const key = keyOf(stats);
+    const key = fileKey(stats);
     const before = known.get(key);
     if (before !== undefined) return before;
     const now = read();
-    if (now_ms() - Number(stats.ctimeMs) <= SETTLED_MS) return now;
+    if (!hasSettled(stats, now_ms())) return now;
     if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
     known.set(key, now);
     return now;
@@ -169,10 +168,6 @@ export function createDigests(now_ms: () => number = Date.now): Digests {
     form: ({ fd, path }) =>
       remembered(forms, fstatSync(fd, { bigint: true }), () => executableForm(fd, path)),
   };
-}
-
-function keyOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
 const CHUNK_BYTES = 1024 * 1024;

@@ -105,7 +105,7 @@ export function sandboxCommand(confinement: Confinement, machine: Machine): Comm
   const told = ['--seccomp', String(next), '--json-status-fd', String(next + 1)];
   // bubblewrap itself holds it until the sandbox has ended, and the tool gets nothing of it.
   if (confinement.has_lock) told.push('--sync-fd', String(next + 2));
-  const filter = callFilter(process.arch);
+  const filter = machine.callFilter?.() ?? callFilter(process.arch);
   return {
     argv: [machine.bwrap!, ...options, ...told, '--', ...apart(machine), ...limited],
     sources,

@@ -1,7 +1,14 @@
 /** The helper of `starter.ts`: starts the children that its parent asks for, and dies with it. */
 
 import { closeSync, constants, openSync } from 'node:fs';
-import { type ChildOutcome, inheritable, notStarted, runChild } from './child.ts';
+import {
+  type ChildCommand,
+  type ChildOutcome,
+  inheritable,
+  notStarted,
+  type OnOutput,
+  runChild,
+} from './child.ts';
 import { O_PATH } from './open-path.ts';
 import type { StarterReport, StarterRequest } from './starter.ts';
 
@@ -18,16 +25,20 @@ process.on('message', (asked: StarterRequest) => {
   if ('abort' in asked) return running.get(asked.id)?.abort();
   const controller = new AbortController();
   running.set(asked.id, controller);
-  start(asked.command, controller.signal).then((outcome) => {
-    running.delete(asked.id);
-    tell({ id: asked.id, outcome });
-  });
+  const printed = asked.is_told ? printedOf(asked.id) : null;
+  start({ ...asked.command, ...(printed && { onOutput: printed.take }) }, controller.signal).then(
+    (outcome) => {
+      running.delete(asked.id);
+      printed?.end();
+      tell({ id: asked.id, outcome });
+    },
+  );
 });
 tell('ready');
 
 /** What the parent has open reaches a child by its name in /proc: it is the same file, whatever was put in its place since. */
 function start(
-  command: Extract<StarterRequest, { command: unknown }>['command'],
+  command: Extract<StarterRequest, { command: unknown }>['command'] & Pick<ChildCommand, 'onOutput'>,
   abort: AbortSignal,
 ): Promise<ChildOutcome> {
   const fds: number[] = [];
@@ -42,6 +53,26 @@ function start(
   } finally {
     for (const fd of fds) closeSync(fd);
   }
+}
+
+/** A child that prints in small pieces must not cost a message for each, and one that is over soon costs none. */
+const TOGETHER_MS = 50;
+
+function printedOf(id: number): { take: OnOutput; end(): void } {
+  let printed: Parameters<OnOutput>[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  const send = () => {
+    timer = null;
+    tell({ id, printed });
+    printed = [];
+  };
+  return {
+    take: (...each) => {
+      printed.push(each);
+      timer ??= setTimeout(send, TOGETHER_MS);
+    },
+    end: () => void (timer && clearTimeout(timer)),
+  };
 }
 
 function tell(told: StarterReport): void {

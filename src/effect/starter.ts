@@ -1,17 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { limits } from '../limits.ts';
-import { type ChildCommand, type ChildOutcome, runChild, withoutInherited } from './child.ts';
+import { type ChildCommand, type ChildOutcome, type OnOutput, runChild, withoutInherited } from './child.ts';
 import type { Machine } from './machine.ts';
 import { ownProgram } from './own-program.ts';
 import { RunLocks } from './run-locks.ts';
 
 /** What the helper is asked. `fds` are those of the process that asks. */
 export type StarterRequest =
-  | { readonly id: number; readonly command: Omit<ChildCommand, 'abort'> }
+  | {
+      readonly id: number;
+      readonly command: Omit<ChildCommand, 'abort' | 'onOutput'>;
+      /** Whether what it prints is told before its end. */
+      readonly is_told: boolean;
+    }
   | { readonly id: number; readonly abort: true };
 
-export type StarterReport = 'ready' | { readonly id: number; readonly outcome: ChildOutcome };
+export type StarterReport =
+  | 'ready'
+  | { readonly id: number; readonly printed: readonly Parameters<OnOutput>[] }
+  | { readonly id: number; readonly outcome: ChildOutcome };
 
 /** To start the helper costs as much as a few children: one command of a person runs fewer. */
 const BEFORE_HELPER = 4;
@@ -39,8 +47,7 @@ export class Starter {
     this.#started += 1;
     if (this.#helper?.isDead) this.#helper = null;
     if (this.#started > this.#before_helper && !this.#is_closed) this.#helper ??= startHelper(this.#late_ms);
-    // A helper answers once, at the end: what is told as it comes is started from here.
-    const by_helper = this.#helper?.isReady && !command.abort?.aborted && !command.onOutput;
+    const by_helper = this.#helper?.isReady && !command.abort?.aborted;
     return by_helper ? this.#helper!.run(command) : runChild(command);
   }
 
@@ -66,10 +73,34 @@ function startHelper(late_ms: number): Helper | null {
   return program && new Helper([...program.options, program.path], late_ms);
 }
 
+interface Waiting {
+  resolve(outcome: ChildOutcome): void;
+  reject(error: Error): void;
+  readonly tell?: OnOutput;
+}
+
+/** The helper tells now and then what came; what it had not told at the end is in the outcome. */
+function restTeller(onOutput: OnOutput) {
+  const told = { stdout: { kept: 0, dropped: 0 }, stderr: { kept: 0, dropped: 0 } };
+  const tell: OnOutput = (chunk, stream, dropped) => {
+    told[stream].kept += chunk.length;
+    told[stream].dropped += dropped;
+    onOutput(chunk, stream, dropped);
+  };
+  const end = (outcome: ChildOutcome) => {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const { bytes, total } = outcome[stream];
+      const { kept, dropped } = told[stream];
+      if (total > kept + dropped) onOutput(bytes.subarray(kept), stream, total - bytes.length - dropped);
+    }
+  };
+  return { tell, end };
+}
+
 class Helper {
   readonly #child: ChildProcess;
   readonly #late_ms: number;
-  readonly #waiting = new Map<number, { resolve(outcome: ChildOutcome): void; reject(error: Error): void }>();
+  readonly #waiting = new Map<number, Waiting>();
   #next = 0;
   #is_over = false;
   isReady = false;
@@ -96,7 +127,7 @@ class Helper {
     this.#keepAlive();
   }
 
-  run({ abort, ...command }: ChildCommand): Promise<ChildOutcome> {
+  run({ abort, onOutput, ...command }: ChildCommand): Promise<ChildOutcome> {
     this.#next += 1;
     const id = this.#next;
     const timers = [this.#endWithin(command.timeout_ms + this.#late_ms)];
@@ -105,9 +136,14 @@ class Helper {
       timers.push(this.#endWithin(this.#late_ms));
     };
     return new Promise<ChildOutcome>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      const teller = onOutput && restTeller(onOutput);
+      const ended = (outcome: ChildOutcome) => {
+        teller?.end(outcome);
+        resolve(outcome);
+      };
+      this.#waiting.set(id, { resolve: ended, reject, ...(teller && { tell: teller.tell }) });
       this.#keepAlive();
-      this.#ask({ id, command });
+      this.#ask({ id, command, is_told: onOutput !== undefined });
       abort?.addEventListener('abort', onAbort, { once: true });
     }).finally(() => {
       abort?.removeEventListener('abort', onAbort);
@@ -136,7 +172,8 @@ class Helper {
 
   #hear(told: StarterReport): void {
     if (told === 'ready') this.isReady = true;
-    else this.#waiting.get(told.id)?.resolve(told.outcome);
+    else if ('outcome' in told) this.#waiting.get(told.id)?.resolve(told.outcome);
+    else for (const each of told.printed) this.#waiting.get(told.id)?.tell?.(...each);
   }
 
   #die(): void {

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { refuse } from '../refusal.ts';
+import { fileKey, hasSettled } from './file-key.ts';
 
 /** The user of the operating system that a child runs as. */
 export interface RunUser {
@@ -13,10 +14,21 @@ export interface RunUser {
 /** Has no files and no rights of its own. Every Unix has it, if only by its number. */
 const NOBODY = { name: 'nobody', uid: 65534, gid: 65534 };
 
+/** What is known of the users of this host. */
+interface Users {
+  /** The text of /etc/passwd. */
+  readonly passwd: () => string;
+  /** Refuses a user that this process cannot become. */
+  readonly requireChangeable: (account: Account) => void;
+}
+
+const PASSWD = '/etc/passwd';
+const READ: Users = { passwd: () => textOf(PASSWD), requireChangeable };
+
 /** Keyturn's own user. */
-export function ownUser(): RunUser {
+export function ownUser(users: Users = READ): RunUser {
   const uid = process.geteuid!();
-  const name = accounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
+  const name = accounts(users).find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
   return { name, uid, gid: process.getegid!(), switched: false };
 }
 
@@ -28,37 +40,67 @@ export function isRoot(): boolean {
  * Who a tool runs as. Root inside a sandbox is root outside wherever the kernel asks for a uid and not for a capability,
  * so a tool gets root only when its registry entry says so.
  */
-export function userFor(run_as: string | null): RunUser {
-  if (run_as === null && !isRoot()) return ownUser();
-  const user = userNamed(run_as ?? NOBODY.name);
+export function userFor(run_as: string | null, users: Users = READ): RunUser {
+  if (run_as === null && !isRoot()) return ownUser(users);
+  const user = userNamed(users, run_as ?? NOBODY.name);
   // The alarm that the approver sees goes by the name.
   if (user.uid === 0 && user.name !== 'root') {
     refuse('RUN_AS_UNAVAILABLE', `${user.name} is root under another name: say run_as: root.`);
   }
-  if (user.uid === process.geteuid!()) return ownUser();
+  if (user.uid === process.geteuid!()) return ownUser(users);
   if (!isRoot()) {
     refuse(
       'RUN_AS_UNAVAILABLE',
-      `The tool must run as ${user.name}, and Keyturn runs as ${ownUser().name}: only root can change its user.`,
+      `The tool must run as ${user.name}, and Keyturn runs as ${ownUser(users).name}: only root can change its user.`,
       { run_as: user.name },
     );
   }
-  requireChangeable(user);
+  users.requireChangeable(user);
   return { ...user, switched: true };
+}
+
+/** `userFor`, or one that remembers. */
+export type UserFor = (run_as: string | null) => RunUser;
+
+/**
+ * Reads the accounts again when their file is another one or was changed. That this process can become a user is remembered for as
+ * long as it is root: a child that then cannot does not start.
+ */
+export function rememberedUsers(): UserFor {
+  let known: { readonly key: string; readonly text: string } | null = null;
+  const able = new Set<string>();
+  const users: Users = {
+    passwd: () => {
+      const stats = statSync(PASSWD, { bigint: true, throwIfNoEntry: false });
+      if (!stats) return '';
+      const key = fileKey(stats);
+      if (known?.key === key) return known.text;
+      const text = textOf(PASSWD);
+      known = hasSettled(stats, Date.now()) ? { key, text } : null;
+      return text;
+    },
+    requireChangeable: (account) => {
+      const { uid, gid } = account;
+      if (able.has(`${uid}:${gid}`)) return;
+      requireChangeable(account);
+      able.add(`${uid}:${gid}`);
+    },
+  };
+  return (run_as) => userFor(run_as, users);
 }
 
 type Account = Pick<RunUser, 'name' | 'uid' | 'gid'>;
 
-function userNamed(name: string): Account {
-  const found = accounts(name)[0];
+function userNamed(users: Users, name: string): Account {
+  const found = accounts(users, name)[0];
   if (found) return found;
   if (name === NOBODY.name) return NOBODY;
   return refuse('RUN_AS_UNAVAILABLE', `/etc/passwd knows no user ${name}.`, { run_as: name });
 }
 
 /** All of them, or those of one name: only its lines are taken apart then. */
-function accounts(name?: string): Account[] {
-  return textOf('/etc/passwd')
+function accounts({ passwd }: Users, name?: string): Account[] {
+  return passwd()
     .split('\n')
     .filter((line) => name === undefined || line.startsWith(`${name}:`))
     .map((line) => line.split(':'))

@@ -1,14 +1,16 @@
 import * as z from 'zod';
-import { mcpLimits, policyLimits } from '../limits.ts';
+import { limits, policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentBodies, caller_id } from './agent.ts';
 import { executionBodies } from './execution.ts';
+import { mcpBodies } from './mcp.ts';
 import {
   type ActSignature,
   action,
   attempt,
   body,
   by_control,
+  client,
   credential,
   decision,
   digest,
@@ -21,7 +23,6 @@ import {
   reason_code,
   receipt,
   roles,
-  serverName,
   signed,
   time,
   title,
@@ -79,8 +80,14 @@ const bodies = {
 
   /** The key that signs capabilities from now on. Older ones still verify what they signed. */
   'control_key.added': body(() => ({ public_key: key, reason: prose, ...signed })),
-  /** A host may run what is ordered for an executor of this name. */
-  'executor.added': body(() => ({ public_key: key, name, reason: prose, ...signed })),
+  /** A host may run what is ordered for an executor of this name, or with one of these labels. */
+  'executor.added': body(() => ({
+    public_key: key,
+    name,
+    labels: z.array(name).max(limits.executor_labels),
+    reason: prose,
+    ...signed,
+  })),
   'executor.revoked': body(() => ({ public_key: key, reason: prose, ...signed })),
   'policy.activated': body(() => ({
     snapshot: digest,
@@ -107,17 +114,19 @@ const bodies = {
   /** A human says which time it is. It alone may be earlier than the entry before it; `now` is its own time. */
   'clock.accepted': body(() => ({ seq: place, now: time, reason: prose, ...signed })),
 
-  /** A human looked at an MCP server: how it is started, and every tool with its definition. Until then nothing of it is started. */
-  'mcp.accepted': body(() => ({
-    server: serverName,
-    accepted: digest,
-    /** What was accepted until then, as the human who signs it knows it; null for the first time, and after a removal. */
-    replaces: digest.nullable(),
-    tools: z.int().min(0).max(mcpLimits.tools),
-    reason: prose,
-    ...signed,
+  ...mcpBodies,
+
+  /** The policies let the client of an agent run a tool of its own: Keyturn neither ran it nor knows what it did. */
+  'call.passed': body(() => ({ by: name, client, tool: title, call: digest, decision })),
+  /** They did not, or it was frozen. */
+  'call.blocked': body(() => ({
+    by: name,
+    client,
+    tool: title,
+    call: digest,
+    reason_code,
+    decision: decision.nullable(),
   })),
-  'mcp.removed': body(() => ({ server: serverName, reason: prose, ...signed })),
 
   'delegation.granted': body(() => ({
     delegate: name,

@@ -14,6 +14,8 @@ export const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 export const serverName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'not the name of a server: a-z, 0-9, dash');
+/** A program in which an agent works, and whose own tools ask `keyturn hook` first. */
+export const client = z.enum(['claude-code', 'codex', 'gemini-cli']);
 export const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 export const key = z.base64().length(44);
 export const prose = z.string().min(1).max(limits.prose_chars);

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { agentAnswer, agentTurn, dispatched } from '../agent/answer-shape.ts';
 import { dispatchEnvelope } from '../agent/contracts.ts';
+import type { ModelFinder } from '../agent/core.ts';
 import { PACKET_SCHEMA_VERSION } from '../finder/packet.ts';
+import { proposalShape } from '../finder/proposal-shape.ts';
 import {
   conversation,
   conversationState,
@@ -11,7 +13,7 @@ import {
 } from './conversation-parts.ts';
 import { code, digest, nextCursor, page, time, why } from './parts.ts';
 import { catalog } from './simulations.ts';
-import { act, nothing, read, write } from './verb.ts';
+import { act, here, nothing, read, write } from './verb.ts';
 
 const one = { correlation_id: z.string() };
 const said = { user_id: z.string() };
@@ -37,7 +39,10 @@ export const conversations = {
           .array(z.strictObject({ utterance_fingerprint: digest, simulation_id: z.string() }))
           .optional(),
         packet: packet.optional(),
+        /** What a language model makes of the goal. It is held against the words, and always asks for a yes. */
+        proposal: proposalShape.optional(),
       }),
+    here: here<{ readonly model?: ModelFinder }>('model'),
     output: () => agentTurn,
     run: async ({ agent }, request) => (await import('../agent/core.ts')).ask(await agent(), request),
   }),

@@ -1,10 +1,13 @@
 import * as z from 'zod';
 import type { Holder } from '../capability/proof.ts';
-import type { OnOutput, Progress } from '../journey/derived.ts';
+import type { OnOutput } from '../effect/child.ts';
+import type { Progress } from '../journey/derived.ts';
+import { liveOutput, liveStep } from '../journey/live.ts';
 import type { LookRequest } from '../journey/ready.ts';
 import type { Report } from '../journey/record.ts';
 import { outputOf } from '../journey/result.ts';
 import { look, type Preview, preview, run } from '../journey/run.ts';
+import { limits } from '../limits.ts';
 import { printedText } from '../story/tell.ts';
 import { standingIntent } from './decide.ts';
 import { effect } from './effect.ts';
@@ -146,7 +149,65 @@ export const executing = {
     output: () => output,
     run: ({ context }, { execution_id }) => outputOf(context, execution_id),
   }),
+
+  live: read({
+    open_to: 'people',
+    about:
+      'What a run prints and which steps of a plan it has come to, while it goes on. Ask again with the positions of the last answer; it is no part of any proof.',
+    input: () =>
+      z.strictObject({
+        execution_id: askedId,
+        /** From where on: `next` of the last answer. */
+        stdout_after: position,
+        stderr_after: position,
+        /** How many steps are known: `steps_next` of the last answer. */
+        steps_after: position,
+        /** How long to wait for something new. */
+        wait_ms: z
+          .int()
+          .min(0)
+          .max(limits.live_wait_s * 1000)
+          .default(0),
+      }),
+    output: () =>
+      z.strictObject({
+        execution_id: id,
+        intent_id: id,
+        /** `lost`: its process is gone, and nothing says how it ended. `ended`: it is recorded; ask on while there is more. */
+        state: z.enum(['going', 'lost', 'ended']),
+        /**
+         * Where this comes from: what the run has printed so far on this host; the record; nowhere, because it goes on at another host and is
+         * seen once it is recorded; nowhere, because what was recorded is not stored any more.
+         */
+        source: z.enum(['live', 'record', 'other host', 'gone']),
+        stdout: livePart(),
+        stderr: livePart(),
+        /** Of a plan, while it goes on. Its report has all of them. */
+        steps: z.array(liveStep).readonly(),
+        steps_next: z.int(),
+      }),
+    here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
+    run: ({ context }, request) => liveOutput(context, request),
+  }),
 };
+
+const position = z.int().min(0).default(0);
+
+const livePart = once(() =>
+  z
+    .strictObject({
+      /** Without secrets. Lines are kept; other characters that are not seen, or that steer a terminal, are written as escapes. */
+      text: z.string(),
+      /** Bytes of the stream up to here. */
+      next: z.int(),
+      /** How many bytes it printed beyond what is kept; while it goes on, as it was last counted. */
+      dropped: z.int(),
+      /** There is more at once. */
+      has_more: z.boolean(),
+    })
+    .readonly()
+    .meta({ id: 'live-part' }),
+);
 
 type Asked = Pick<LookRequest, 'intent_id' | 'hash'> & Held & { readonly capability?: string | undefined };
 

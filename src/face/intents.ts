@@ -137,7 +137,8 @@ export const intents = {
 
   withdraw: write({
     open_to: 'proposer',
-    about: 'Take a proposal back, for good: by its receipt, or signed by its proposer.',
+    about:
+      'Take a proposal back, for good: by its receipt, signed by its proposer, or by the agent that proposed it without a key.',
     input: () =>
       z.strictObject({
         intent_id: askedId,
@@ -147,10 +148,12 @@ export const intents = {
       }),
     output: () => rejection,
     here: here<{ readonly signer?: Signer | undefined }>('signer'),
-    run: async ({ context }, { signer, receipt = null, ...asked }) => {
+    run: async ({ context, caller }, { signer, receipt = null, ...asked }) => {
       const { subject, body } = await withdrawing.withdraw(context, {
         ...asked,
         receipt,
+        // To an agent there is nothing here but what it proposed.
+        is_proposer: caller.kind === 'agent',
         ...(signer && { signer }),
       });
       return { intent_id: subject, hash: body.hash, by: body.by, reason: body.reason };

@@ -77,6 +77,8 @@ export const ledger = {
         ...state,
         /** Of the key that signed it. */
         key: fingerprint,
+        /** That key itself, as a verifier key of C2SP. */
+        verifier: z.string(),
         text: z.string(),
       }),
     run: async ({ context, layout }) => {

@@ -1,10 +1,12 @@
 import * as z from 'zod';
+import type { OnOutput } from '../effect/child.ts';
 import { serverName } from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import { beginCall, type CallRequest } from '../journey/call.ts';
-import type { OnOutput } from '../journey/derived.ts';
+import { askServer, PASSED_METHODS, type PassRequest, passingServers } from '../journey/passed.ts';
 import * as serving from '../journey/servers.ts';
+import { shadowCall } from '../journey/shadow.ts';
 import { refuse } from '../refusal.ts';
 import { proposedBy } from './caller.ts';
 import { code, digest, id, name, time, why } from './parts.ts';
@@ -29,6 +31,8 @@ export const mcp = {
             by: name.nullable(),
             accepted_at: time.nullable(),
             tools: z.int(),
+            /** How many of them pass without an approval. */
+            shadow: z.int(),
           }),
         ),
       }),
@@ -47,16 +51,21 @@ export const mcp = {
             server,
             tool: z.string(),
             pin: digest,
+            /** `shadow`: its calls pass without an approval. */
+            mode: z.enum(['gate', 'shadow']),
             /** In the words of the server. */
             definition: z.looseObject({}),
           }),
         ),
+        /** What of each server reaches callers besides its tools. */
+        passes: z.array(z.strictObject({ server, pass: z.array(z.string()).readonly() })),
       }),
     run: async ({ context }) => ({
       tools: (await serving.gatedTools(context)).map((tool) => ({
         ...tool,
         definition: tool.definition as Record<string, unknown>,
       })),
+      passes: await passingServers(context),
     }),
   }),
 
@@ -65,13 +74,20 @@ export const mcp = {
     about: 'Accept an MCP server with every tool that was shown. Until then nothing of it is started.',
     input: () => z.strictObject({ reason: z.string() }),
     output: () =>
-      z.strictObject({ server, accepted: digest, replaces: digest.nullable(), tools: z.int(), ...why }),
+      z.strictObject({
+        server,
+        accepted: digest,
+        replaces: digest.nullable(),
+        tools: z.int(),
+        shadow: z.int(),
+        ...why,
+      }),
     /** What `Keyturn.lookAtServer` showed: a look starts the server, so only a process of this host asks for it. */
     here: here<{ readonly looked: Pick<serving.LookedServer, 'accepted' | 'replaces'> }>('looked'),
     run: async ({ context }, request) => {
       const { body } = await serving.acceptServer(context, request);
-      const { server: named, accepted, replaces, tools, by, reason } = body;
-      return { server: named, accepted, replaces, tools, by, reason };
+      const { server: named, accepted, replaces, tools, shadow = 0, by, reason } = body;
+      return { server: named, accepted, replaces, tools, shadow, by, reason };
     },
   }),
 
@@ -95,6 +111,8 @@ export const mcp = {
         issuer: name.optional(),
         declared_goal: z.string().min(1),
         effect: draftSchema.shape.effect,
+        /** Nothing runs now, not even what a grant covers. */
+        is_only_proposed: z.boolean().optional(),
       }),
     output: () =>
       z.strictObject({
@@ -114,6 +132,62 @@ export const mcp = {
       const { issuer = request.signer?.name, ...asked } = proposedBy(caller, request);
       if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
       return beginCall(context, { ...asked, issuer } as CallRequest);
+    },
+  }),
+
+  ask: write({
+    open_to: 'anyone',
+    about:
+      'Ask an MCP server for a resource, a prompt or a completion, where a human accepted that it passes these on.',
+    input: () =>
+      z.strictObject({
+        server,
+        method: z.enum(Object.keys(PASSED_METHODS) as [PassRequest['method']]),
+        params: z.record(z.string(), z.json()),
+      }),
+    output: () =>
+      z.strictObject({
+        result: z.looseObject({}).nullable(),
+        /** The error of the server, in its words. */
+        error: z.looseObject({}).nullable(),
+      }),
+    run: async ({ context, caller }, request) => {
+      const by = caller.kind === 'owner' ? undefined : caller.name;
+      const { result, error } = await askServer(context, { ...(request as PassRequest), by });
+      return { result: result && { ...result }, error: error && { ...error } };
+    },
+  }),
+
+  pass: write({
+    open_to: 'anyone',
+    about:
+      'Call a tool that a human accepted in shadow mode: it is sent WITHOUT AN APPROVAL, and recorded with what the gate would have done.',
+    input: () =>
+      z.strictObject({
+        issuer: name.optional(),
+        declared_goal: z.string().min(1),
+        effect: draftSchema.shape.effect,
+      }),
+    output: () =>
+      z.strictObject({
+        shadow_id: id,
+        /** `run`: a grant covers it. `ask`: a human would have been asked. `deny`: no human could have approved it. */
+        would: z.enum(['run', 'ask', 'deny']),
+        would_code: code.nullable(),
+        result: z.enum(['success', 'failure', 'partial']),
+        reason_code: code.nullable(),
+        /** What the server answered, as JSON. */
+        answer: z.string(),
+      }),
+    here: here<{
+      readonly signer?: Signer | undefined;
+      readonly abort?: AbortSignal | undefined;
+      readonly onOutput?: OnOutput | undefined;
+    }>('signer', 'abort', 'onOutput'),
+    run: async ({ context, caller }, request) => {
+      const { issuer = request.signer?.name, ...asked } = proposedBy(caller, request);
+      if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
+      return shadowCall(context, { ...asked, issuer } as CallRequest);
     },
   }),
 

@@ -229,6 +229,10 @@ export const parameter = z
 export const tool = z
   .strictObject({
     name,
+    /** What a delegation or a grant names. */
+    action: z.string(),
+    /** Of its entry in the registry, as a grant binds it. */
+    pin: digest,
     summary: z.string(),
     executable: z.string(),
     sandbox: z.union([z.literal('none'), z.looseObject({})]),

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { news } from '../agent/answer-shape.ts';
 import type { Body } from '../event/event.ts';
+import { packetShape } from '../finder/packet.ts';
 import type { Simulation } from '../finder/simulation.ts';
+import { limits } from '../limits.ts';
 import { digest, id, name, time, why } from './parts.ts';
 import { shown, shownLine } from './shown.ts';
 import { act, nothing, once, read, write } from './verb.ts';
@@ -78,6 +80,53 @@ const listed = once(() =>
 /** What would run, each with the words that lead to it. */
 const sections = once(() => z.array(z.strictObject({ title: z.string(), shown }).readonly()).readonly());
 
+const fault = z.strictObject({ code: z.string(), message: z.string() }).readonly();
+const leads = name.nullable();
+
+const checked = once(() =>
+  z
+    .strictObject({
+      id: name,
+      version: z.int(),
+      digest,
+      faults: z.array(fault).readonly(),
+      /** Which simulation leads now and then; null where none does. */
+      changes: z
+        .array(
+          z
+            .strictObject({
+              text: z.string(),
+              language: z.string().nullable(),
+              source: z.enum(['phrase', 'goal']),
+              ...{ before: leads, after: leads },
+            })
+            .readonly(),
+        )
+        .readonly(),
+    })
+    .meta({ id: 'simulation-checked' }),
+);
+
+const tried = once(() =>
+  z
+    .strictObject({
+      packet: packetShape,
+      language: z.string(),
+      /** Each part of what was said, with what makes it no request now. */
+      clauses: z
+        .array(z.strictObject({ text: z.string(), kinds: z.array(z.string()).readonly() }).readonly())
+        .readonly(),
+      is_several: z.boolean(),
+      candidates: z
+        .array(z.strictObject({ simulation: name, status, confidence_bp: z.int() }).readonly())
+        .readonly(),
+      /** Only then it may run without a yes. */
+      is_accounted: z.boolean(),
+      strangers: z.array(z.string()).readonly(),
+    })
+    .meta({ id: 'words-tried' }),
+);
+
 const one = { id: z.string() };
 const change = { ...one, reason: z.string() };
 /** Of the definition that the human looked at. A file that was changed since, even a moment ago, is refused. */
@@ -96,7 +145,7 @@ export const simulations = {
 
   activate: act({
     open_to: 'people',
-    about: 'Let the agent core run what was registered, for a while.',
+    about: 'Let the agent core run it for a while. A new version is registered with the same signature.',
     input: () =>
       z.strictObject({
         ...change,
@@ -173,6 +222,36 @@ export const simulations = {
         sections: sections(),
       }),
     run: async ({ agent }, { id }) => (await registering()).boundNow(await agent(), id),
+  }),
+
+  check: read({
+    open_to: 'people',
+    about:
+      'Everything that registering the file would refuse, and which words would lead elsewhere with it active.',
+    input: () => z.strictObject(one),
+    output: checked,
+    run: async ({ agent }, { id }) => (await registering()).checkSimulation(await agent(), id),
+  }),
+
+  try: read({
+    open_to: 'people',
+    about: 'What the finder makes of words, and why. Drafts count as active, and nothing is recorded.',
+    input: () =>
+      z.strictObject({
+        utterance: z.string().min(1).max(limits.prose_chars),
+        language: z.string().optional(),
+      }),
+    output: tried,
+    run: async ({ agent }, request) => (await import('../agent/trial.ts')).tryWords(await agent(), request),
+  }),
+
+  scaffold: read({
+    open_to: 'people',
+    about: 'The text of a file for simulations/ that calls a registered tool, to be filled in by its author.',
+    input: () => z.strictObject({ tool: name, id: name.optional() }),
+    output: () => z.strictObject({ id: name, text: z.string() }),
+    run: async ({ context }, { tool, id }) =>
+      (await import('../agent/scaffold.ts')).scaffoldOf(context.registry(), tool, id),
   }),
 
   wishes: read({

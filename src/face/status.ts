@@ -28,6 +28,8 @@ const output = once(() =>
     /** What is wrong with the clock of this machine; null when it fits the ledger. With a wrong one the rest is judged by it. */
     clock: z.strictObject({ code, words: z.string() }).readonly().nullable(),
     frozen: list(freeze.readonly()),
+    /** Servers with tools whose calls pass without an approval. */
+    shadow: list(z.strictObject({ server: z.string(), tools: z.int() }).readonly()),
     in_doubt: list(begun().extend({ goal, proposer: name }).readonly()),
     /** Rollbacks that are not complete. */
     stuck: list(needed.extend({ execution_id: id }).readonly()),
@@ -38,7 +40,14 @@ const output = once(() =>
     /** Approved, and not to be run now; the code says why: most often no run is ordered. */
     ungranted: list(needed.extend({ code: reasonCode }).readonly()),
     /** May run now. */
-    approved: list(needed.readonly()),
+    approved: list(
+      needed
+        .extend({
+          /** Which executors its order waits for, by name or label, and how many of them are enrolled. What none takes in time lapses. */
+          waits_for: z.strictObject({ executor: z.string(), enrolled: z.int() }).readonly(),
+        })
+        .readonly(),
+    ),
     /** The files in policies/ beside the snapshot that decides. */
     policies: policies.files.output(),
   }),

@@ -3,6 +3,7 @@ import * as timing from '../journey/clock.ts';
 import { addControlKey } from '../journey/control.ts';
 import * as executing from '../journey/executor.ts';
 import * as freezing from '../journey/freeze.ts';
+import { limits } from '../limits.ts';
 import { createControlKey, executorKeyIn, ownExecutorKey } from '../project/keys.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
 import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
@@ -22,6 +23,7 @@ const frozen = once(() => z.strictObject({ scope, name: z.string(), ...why }).me
 const executor = z
   .strictObject({
     name,
+    labels: z.array(name).readonly(),
     public_key: publicKey,
     is_this_host: z.boolean(),
     added_at: time,
@@ -91,20 +93,24 @@ export const system = {
 
   addExecutor: act({
     open_to: 'people',
-    about: 'Another host, or this one, may run what is ordered for an executor of this name.',
+    about:
+      'Another host, or this one, may run what is ordered for an executor of this name or with one of these labels.',
     input: () =>
       z.strictObject({
         /** Of this host, unless told. */
         public_key: z.string().optional(),
         /** What keyturn.yaml says, unless told. */
         name: z.string().optional(),
+        /** Tools whose entry says `executor: LABEL` run at an executor that has it as its name or label. */
+        labels: z.array(z.string()).max(limits.executor_labels).default([]),
         reason: z.string(),
       }),
-    output: () => z.strictObject({ name, public_key: publicKey, ...why }),
+    output: () => z.strictObject({ name, labels: z.array(name).readonly(), public_key: publicKey, ...why }),
     run: async ({ context, layout, config }, { public_key, name = config.executor, ...asked }) => {
       const key = public_key ?? ownExecutorKey(layout).public_key;
       const { body } = await executing.addExecutor(context, { ...asked, name, public_key: key });
-      return { name: body.name, public_key: body.public_key, by: body.by, reason: body.reason };
+      const { labels, by, reason } = body;
+      return { name: body.name, labels, public_key: body.public_key, by, reason };
     },
   }),
 

@@ -1,8 +1,13 @@
 import * as z from 'zod';
 import type { Json } from '../canonical/json.ts';
+import { client, title } from '../event/shape.ts';
+import { judgeClientCall } from '../journey/client-call.ts';
 import { readArguments } from '../journey/look.ts';
+import { refuse } from '../refusal.ts';
+import { toolPin } from '../tool/effect.ts';
 import { lintRegistry, loadRegistry, lockRegistry } from '../tool/registry.ts';
-import { reasonCode, tool } from './parts.ts';
+import { proposedBy } from './caller.ts';
+import { code, name, reasonCode, tool } from './parts.ts';
 import { nothing, read, write } from './verb.ts';
 
 /** What may be proposed. The registry is looked at here; only a locked one is ever run from. */
@@ -27,6 +32,25 @@ export const tools = {
     run: async ({ context }, { tool, texts }) => ({
       arguments: readArguments(context, tool, new Map(Object.entries(texts))),
     }),
+  }),
+
+  pass: write({
+    open_to: 'anyone',
+    about:
+      'Ask the policies whether the client of an agent may run a tool of its own. The answer is recorded; Keyturn neither runs it nor knows what it did.',
+    input: () =>
+      z.strictObject({
+        issuer: name.optional(),
+        client,
+        tool: title,
+        arguments: z.record(z.string(), z.json() as unknown as z.ZodType<Json>),
+      }),
+    output: () => z.strictObject({ allowed: z.boolean(), code: code.nullable(), words: z.string() }),
+    run: async ({ context, caller }, request) => {
+      const { issuer, ...call } = proposedBy(caller, request);
+      if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
+      return judgeClientCall(context, { ...call, issuer });
+    },
   }),
 
   lint: read({
@@ -62,6 +86,8 @@ export const tools = {
 
 type Tool = ReturnType<typeof loadRegistry>['tools'] extends ReadonlyMap<string, infer T> ? T : never;
 
-function summaryOf({ name, summary, executable, sandbox, undo, timeout_s, parameters }: Tool) {
-  return { name, summary, executable, sandbox, undo, timeout_s, parameters };
+function summaryOf(tool: Tool) {
+  const { name, summary, executable, sandbox, undo, timeout_s, parameters } = tool;
+  const action = tool.action ?? `tool:${name}`;
+  return { name, action, pin: toolPin(tool), summary, executable, sandbox, undo, timeout_s, parameters };
 }

@@ -7,23 +7,30 @@ import { STOP_WORDS } from './stop-words.ts';
  * Whether everything that was said is accounted for: a word of the simulation, a value of its fields, or one of the small words of any
  * request. What runs without a yes needs that: "tell me a story about order 48213" names an order and wants something else.
  */
-export function isAccounted(
-  utterance: string,
-  simulation: Simulation,
-  values: readonly { readonly start: number; readonly end: number }[],
-): boolean {
+export function isAccounted(utterance: string, simulation: Simulation, values: readonly Place[]): boolean {
+  return strangersIn(utterance, simulation, values).length === 0;
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What was said and is not accounted for. */
+export function strangersIn(utterance: string, simulation: Simulation, values: readonly Place[]): string[] {
   const spoken = spokenIn(utterance).filter(
     ({ start, end }) => !values.some((value) => start < value.end && value.start < end),
   );
   const texts = textsOf(simulation);
   const words = new Set(texts.flatMap((text) => spokenIn(text).map((word) => word.text)));
-  return (
-    spoken.filter(({ text }) => !isUnspaced(text)).every((word) => isSmall(word) || isKnown(word, words)) &&
-    isRunAccounted(
+  const strange = spoken.filter((word) => !isUnspaced(word.text) && !isSmall(word) && !isKnown(word, words));
+  return [
+    ...strange.map(({ start, end }) => utterance.slice(start, end)),
+    ...strangeRuns(
       spoken.filter(({ text }) => isUnspaced(text)),
       texts,
-    )
-  );
+    ),
+  ];
 }
 
 function textsOf({ summary, phrases, words = {}, fields }: Simulation): string[] {
@@ -66,10 +73,12 @@ function isKnown({ forms }: Spoken, words: ReadonlySet<string>): boolean {
 const SMALL_RUNS =
   /请|帮|我们|我|一下|的|了|吧|吗|呢|这|那|把|给|要|想|个|号|在|是|有|现在|今天|你|您|能|可以|看|查|下|本|辆|只|今|番|願|見|教|下|知|何|号|御|少々|[\p{Script=Hiragana}\u30fc]/gu;
 
-function isRunAccounted(characters: readonly Spoken[], texts: readonly string[]): boolean {
-  if (characters.length === 0) return true;
+function strangeRuns(characters: readonly Spoken[], texts: readonly string[]): string[] {
   let rest = characters.map(({ text }) => text).join('');
   const runs = texts.filter(isUnspaced).sort((a, b) => b.length - a.length);
   for (const run of runs) rest = rest.replaceAll(run, ' ');
-  return rest.replace(SMALL_RUNS, '').trim() === '';
+  return rest
+    .replace(SMALL_RUNS, '')
+    .split(/\s+/u)
+    .filter((run) => run !== '');
 }

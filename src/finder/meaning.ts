@@ -30,6 +30,7 @@ export interface Heard {
   readonly reading: Reading;
   readonly language: string;
   readonly clauses: readonly SaidClause[];
+  readonly is_several: boolean;
 }
 
 export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): Meanings {
@@ -51,7 +52,9 @@ export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): 
       const worth = scored(clue, scene);
       return [
         place,
-        isHedged(clue, said) || isUnasked(clue, utterance, said) ? Math.min(worth, UNSURE) : worth,
+        said.is_several || isHedged(clue, said) || isUnasked(clue, utterance, said)
+          ? Math.min(worth, UNSURE)
+          : worth,
       ];
     }),
   );

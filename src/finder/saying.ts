@@ -30,6 +30,7 @@ interface Compiled {
   readonly rules: LanguageRules;
   readonly courtesies: RegExp | null;
   readonly requests: RegExp | null;
+  readonly several: RegExp | null;
   readonly sure: readonly (readonly [SayingKind, RegExp])[];
   readonly likely: readonly (readonly [SayingKind, RegExp])[];
 }
@@ -49,6 +50,7 @@ function compiled(rules: LanguageRules): Compiled {
     rules,
     courtesies: anyOf(rules.courtesies, unspaced),
     requests: anyOf(rules.requests, unspaced),
+    several: anyOf(rules.several, unspaced),
     sure: each(rules.sure),
     likely: each(rules.likely ?? {}),
   };
@@ -77,6 +79,19 @@ export function clausesOf(utterance: string, language: string): SaidClause[] {
     : with_courtesies;
   const own = pieces(text).map((piece) => clauseIn(text, piece, here));
   return own.map((clause, i) => ({ ...clause, sure: [...clause.sure, ...reaching(own, i, text, here)] }));
+}
+
+/** Whether two things are asked for at once: something is said before and after what joins them. */
+export function isSeveral(utterance: string, language: string): boolean {
+  const text = readable(utterance);
+  const joins = COMPILED.get(language)?.several;
+  return (
+    joins != null &&
+    [...text.matchAll(joins)].some(
+      ({ index, 0: found }) =>
+        wordsIn(text.slice(0, index)) > 0 && wordsIn(text.slice(index + found.length)) > 0,
+    )
+  );
 }
 
 interface Piece {

@@ -4,7 +4,7 @@ import { hedgeIn, isPhraseHedged } from './hedge.ts';
 import { languageOf } from './language.ts';
 import { type Heard, meaningsOf } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
-import { clausesOf } from './saying.ts';
+import { clausesOf, isSeveral } from './saying.ts';
 import {
   type IndexedSimulation,
   type Phrase,
@@ -58,6 +58,7 @@ function heardIn({ patterns, languages }: SearchIndex, utterance: string, told: 
     reading: readingOf(utterance, patterns),
     language,
     clauses: clausesOf(utterance, language),
+    is_several: isSeveral(utterance, language),
   };
 }
 
@@ -97,6 +98,7 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
     const { simulation: named } = simulation.entry;
     const is_sure =
       close >= SURE &&
+      !said.is_several &&
       !isPhraseHedged(said, matched, named) &&
       !isPhraseUnasked(said, matched, named, utterance);
     return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)) };

@@ -28,9 +28,9 @@ export function inflection(typed: string, known: string): number {
   return inflected(shared, shorter, longer);
 }
 
-/** Short verbs of the Romance languages: `abre` is said, and `abrir` is written down. */
+/** Short verbs of the Romance languages: `abre` or `que abras` is said, and `abrir` is written down. */
 function isImperative(typed: string, known: string, shared: number): boolean {
-  return shared >= 3 && /^[aeio]$/.test(typed) && /^(?:[aei]re?)$/.test(known);
+  return shared >= 3 && /^(?:[aeio]|[aei](?:s|n|m|is|mos|te))$/.test(typed) && /^(?:[aei]re?)$/.test(known);
 }
 
 /** How words of the Latin languages end when another form of them ends otherwise. Other scripts end as they like. */

@@ -26,7 +26,8 @@ export const simulationLimits = {
 
 export const PLAN_ROLLBACK = 'plan:rollback';
 
-const name = z
+/** Of a simulation, a family or an act of access. */
+export const simulationName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name: a-z, 0-9, dot, dash, underscore');
 const field_name = z
@@ -129,19 +130,19 @@ function isPattern(pattern: string): boolean {
 
 const given_values = z.record(z.string().min(1).max(128), z.json());
 const effect = z.union([
-  z.strictObject({ tool: name, arguments: given_values.default({}) }),
+  z.strictObject({ tool: simulationName, arguments: given_values.default({}) }),
   z.strictObject({
     plan: z.record(z.string(), z.json()),
     config: z.record(z.string(), z.json()).optional(),
   }),
 ]);
-const step = z.strictObject({ simulation: name, fields: given_values.default({}) });
+const step = z.strictObject({ simulation: simulationName, fields: given_values.default({}) });
 
 export const simulationSchema = z
   .strictObject({
-    id: name,
+    id: simulationName,
     version: z.int().min(1),
-    family: name,
+    family: simulationName,
     summary: texts,
     phrases: phrases.default({}),
     words: vocabulary.optional(),
@@ -151,7 +152,7 @@ export const simulationSchema = z
     impactful: z.boolean(),
     side_effecting: z.boolean(),
     irreversible: z.boolean(),
-    access_action: name,
+    access_action: simulationName,
     /** All of them are required. */
     fields: z
       .record(field_name, field)
@@ -160,7 +161,7 @@ export const simulationSchema = z
     effect: effect.optional(),
     steps: z.array(step).min(1).max(simulationLimits.steps).optional(),
     /** A rollback simulation, or `plan:rollback` for the undo that a plan has of its own. */
-    rollback_plan_ref: z.union([z.literal(PLAN_ROLLBACK), name]).optional(),
+    rollback_plan_ref: z.union([z.literal(PLAN_ROLLBACK), simulationName]).optional(),
     timeout_ms: z.int().min(1).max(simulationLimits.timeout_ms).default(simulationLimits.timeout_ms_default),
   })
   .superRefine((given, context) => {
@@ -197,15 +198,17 @@ export function needsConfirmation({ impactful, side_effecting, irreversible }: S
   return impactful || side_effecting || irreversible;
 }
 
-/** Reads one file, or refuses with the file, the line and what is wrong. */
+/** Reads one file, or refuses with the file and everything that is wrong, each with its line. */
 export function parseSimulation(file: string, text: string): Simulation {
   const document = strictYaml(file, text);
   const parsed = simulationSchema.safeParse(document.value);
   if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  const { line } = document.place(path);
-  const where = path.length > 0 ? `${path.map(String).join('.')}: ` : '';
-  return refuse('SIMULATION_INVALID', `${file}, line ${line}: ${where}${message}`, { file, line });
+  const faults = parsed.error.issues.map(({ path, message }) => {
+    const where = path.length > 0 ? `${path.map(String).join('.')}: ` : '';
+    return { line: document.place(path).line, text: `${where}${message}` };
+  });
+  const lines = faults.map(({ line, text }) => `${file}, line ${line}: ${text}`);
+  return refuse('SIMULATION_INVALID', lines.join('\n'), { file, line: faults[0]!.line });
 }
 
 function strictYaml(file: string, text: string): ReturnType<typeof parseYaml> {

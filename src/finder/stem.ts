@@ -30,6 +30,11 @@ const IRREGULAR: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   ]),
 );
 
+/** The word of the dictionary of which this is an irregular form, folded; null when it is none. */
+export function dictionaryForm(language: string, word: string): string | null {
+  return IRREGULAR.get(language)?.get(word) ?? null;
+}
+
 /** A shorter stem has too many neighbours, but German imperatives are such stems (`sag` of `sagen`), and Devanagari writes more with fewer letters. */
 const SHORTEST = 4;
 const SHORTEST_WORD = 3;
@@ -38,6 +43,6 @@ const SHORTEST_WORD = 3;
 export function stemIn(language: string, word: string): string | null {
   const stemmer = STEMMERS[language];
   if (stemmer === undefined || word.length < SHORTEST_WORD) return null;
-  const stem = stemmer(IRREGULAR.get(language)?.get(word) ?? word);
+  const stem = stemmer(dictionaryForm(language, word) ?? word);
   return stem.length >= SHORTEST || language === 'de' || language === 'hi' ? stem : null;
 }

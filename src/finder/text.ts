@@ -43,7 +43,7 @@ function addWord(units: Map<string, Unit>, word: string): void {
 
 /** Spanish verbs change the vowel of the stem: aprobar, aprueba; cerrar, cierra. Both sides of a comparison are folded. */
 export function stemVowels(word: string): string {
-  return word.length < 5 ? word : word.replace(/ue(?=[a-z]{2})/g, 'o').replace(/ie(?=[a-z]{2})/g, 'e');
+  return word.length < 5 ? word : word.replace(/ue(?=[a-z])/g, 'o').replace(/ie(?=[a-z])/g, 'e');
 }
 
 const ARABIC_ARTICLE = /^[وفبك]?ال(?=.{3})|^لل(?=.{3})/;

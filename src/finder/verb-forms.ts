@@ -1,4 +1,6 @@
+import { arabicForms } from './arabic-forms.ts';
 import { folded } from './fold.ts';
+import { hindiForms } from './hindi-forms.ts';
 import { LANGUAGE_RULES } from './languages/all.ts';
 
 /** How the verbs of a language are said that its dictionaries write in one way, where no ending tells. */
@@ -9,12 +11,18 @@ export interface VerbForm {
   readonly is_apart: boolean;
 }
 
+const FORMS: Readonly<Record<string, (act: string) => readonly string[]>> = {
+  ar: arabicForms,
+  hi: hindiForms,
+  ja: japaneseForms,
+};
+
 export function verbForms(language: string, act: string): VerbForm[] {
-  const apart = language === 'ja' ? null : apartIn(language, act);
+  const apart = apartIn(language, act);
+  const whole = [...(FORMS[language]?.(act) ?? []), ...respelledIn(language, act)];
   return [
-    { text: act, is_apart: false },
+    ...[...new Set([act, ...whole])].map((text) => ({ text, is_apart: false })),
     ...(apart === null ? [] : [{ text: apart, is_apart: true }]),
-    ...(language === 'ja' ? japaneseForms(act).map((text) => ({ text, is_apart: false })) : []),
   ];
 }
 
@@ -24,11 +32,19 @@ const SHORTEST_VERB = 4;
 function apartIn(language: string, act: string): string | null {
   const { separable = [] } = LANGUAGE_RULES.get(language) ?? {};
   const word = act.toLowerCase();
-  if (!/^\p{L}+n$/u.test(word)) return null;
+  if (separable.length === 0 || !/^\p{L}+n$/u.test(word)) return null;
   const [first] = separable
     .filter((part) => folded(word).startsWith(folded(part)) && word.length - part.length >= SHORTEST_VERB)
     .sort((a, b) => b.length - a.length);
   return first === undefined ? null : `${word.slice(first.length)} ${first}`;
+}
+
+/** The form in which the last letter of the stem is spelled otherwise: aplazar, aplace. The other forms are endings of it. */
+function respelledIn(language: string, act: string): string[] {
+  const { respelled = {} } = LANGUAGE_RULES.get(language) ?? {};
+  return Object.entries(respelled)
+    .filter(([ending]) => act.endsWith(ending))
+    .map(([ending, other]) => act.slice(0, -ending.length) + other);
 }
 
 /** What the last letter of a Japanese verb becomes, by the letter. Other rows make nouns of it: `届け先` is no wish to deliver. */

@@ -1,7 +1,8 @@
 import type { CatalogEntry } from './catalog.ts';
+import { sameActs } from './languages/same-acts.ts';
 import { inflection, slip } from './similar.ts';
 import { isUnspaced, type Spoken, spokenIn } from './speech.ts';
-import { stemIn } from './stem.ts';
+import { dictionaryForm, stemIn } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { verbForms } from './verb-forms.ts';
 
@@ -15,6 +16,8 @@ interface Term {
   readonly languages: Set<string>;
   /** Its last word ends the clause. */
   readonly is_apart: boolean;
+  /** Another word for what the author wrote. */
+  readonly is_other: boolean;
 }
 
 /** A word of some term, with the terms that begin with it. */
@@ -48,6 +51,9 @@ export function vocabularyOf(entries: readonly CatalogEntry[]): Vocabulary {
       for (const act of acts)
         for (const { text, is_apart } of verbForms(language, act))
           addTerm(terms, { role: 'act', text, place, language, is_apart });
+      for (const act of new Set(acts.flatMap((each) => sameActs(language, each))))
+        for (const { text, is_apart } of verbForms(language, act))
+          addTerm(terms, { role: 'act', text, place, language, is_apart, is_other: true });
       for (const text of things) addTerm(terms, { role: 'thing', text, place, language, is_apart: false });
     }
   });
@@ -110,13 +116,15 @@ interface NewTerm {
   readonly place: number;
   readonly language: string;
   readonly is_apart: boolean;
+  readonly is_other?: boolean;
 }
 
-function addTerm(terms: Map<string, Term>, { role, text, place, language, is_apart }: NewTerm): void {
+function addTerm(terms: Map<string, Term>, added: NewTerm): void {
+  const { role, text, place, language, is_apart, is_other = false } = added;
   const words = spokenIn(text).map((spoken) => spoken.text);
   if (words.length === 0) return;
-  const key = `${role} ${is_apart} ${words.join(' ')}`;
-  const term = terms.get(key) ?? { words, role, places: [], languages: new Set(), is_apart };
+  const key = `${role} ${is_apart} ${is_other} ${words.join(' ')}`;
+  const term = terms.get(key) ?? { words, role, places: [], languages: new Set(), is_apart, is_other };
   term.languages.add(language);
   if (term.places.at(-1) !== place) term.places.push(place);
   terms.set(key, term);
@@ -175,6 +183,8 @@ function isInside(inner: Occurrence, outer: Occurrence): boolean {
 }
 
 const LEAST = 0.85;
+/** Another word for the act tells less than the author's own: of two simulations the one that has it leads. */
+const OTHER_WORD = 0.85;
 
 function startingAt(listener: Listener, first: number): Occurrence[] {
   const { vocabulary, languages, heard } = listener;
@@ -185,7 +195,8 @@ function startingAt(listener: Listener, first: number): Occurrence[] {
       const rest = follow(listener, first, words, term.is_apart);
       if (rest === null) continue;
       const is_run = isUnspaced(word);
-      found.push({ role, places, at: rest.at, strength: Math.min(strength, rest.strength), is_run });
+      const clear = Math.min(strength, rest.strength);
+      found.push({ role, places, at: rest.at, strength: term.is_other ? clear * OTHER_WORD : clear, is_run });
     }
   return found;
 }
@@ -238,8 +249,11 @@ function likenesses(
     for (const word of vocabulary.stems.get(stemOf(form)) ?? []) hear(word.text, inflection(form, word.text));
   }
   for (const form of forms)
-    for (const language of languages)
+    for (const language of languages) {
       for (const word of vocabulary.roots.get(rootOf(language, form) ?? '') ?? []) hear(word.text, SAME_ROOT);
+      const listed = dictionaryForm(language, form);
+      if (listed !== null && vocabulary.words.has(listed)) hear(listed, SAME_ROOT);
+    }
   if (!forms.some((form) => shareAny(vocabulary.words.get(form)?.languages ?? NO_LANGUAGES, languages)))
     for (const form of forms)
       for (const { text } of nearby(vocabulary, form))

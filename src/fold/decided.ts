@@ -20,6 +20,8 @@ const ASKED: Readonly<Partial<Record<EventKind, readonly [PolicyAction | null, a
   'capability.denied': [null, false],
   'execution.refused': ['execute', false],
   'violation.detected': ['execute', false],
+  'call.passed': ['pass', true],
+  'call.blocked': ['pass', false],
 };
 
 /** The stored decision that a fact rests on. */

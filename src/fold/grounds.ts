@@ -8,13 +8,21 @@ import type { AgentState } from '../gate/agent-state.ts';
 import { glassSince } from '../gate/break-glass.ts';
 import { type DispatchGrounds, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { requireDispatched } from '../gate/dispatched.ts';
+import { freezeOf, freezeWords } from '../gate/freeze.ts';
 import { next } from '../gate/next.ts';
-import { requireAccepted, serverOfCall } from '../gate/server.ts';
+import { requireAccepted, requireShadow, serverOfCall } from '../gate/server.ts';
 import { isOwnDelegated, isOwnRequest } from '../gate/signers.ts';
 import { requireServed, requireStanding } from '../gate/simulation.ts';
 import { type Denial, lostBy, lostOrder, type Standing, standingOf } from '../gate/standing.ts';
 import type { Approver, IntentState } from '../gate/state.ts';
-import { isRevokedExecutor, requireExecutor, requireFree, type System } from '../gate/system.ts';
+import {
+  isAddressed,
+  isRevokedExecutor,
+  requireExecutor,
+  requireFree,
+  requireKnownExecutor,
+  type System,
+} from '../gate/system.ts';
 import { requireWaiver } from '../gate/waiver.ts';
 import { isAuditor } from '../identity/auditor.ts';
 import { requireMadeBy } from '../identity/credential.ts';
@@ -42,6 +50,10 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'execution.claimed') requireRunnable(rows, event, at);
   if (isOneOf(BELIEVED, event)) requireExecutor(systemOf(rows), event.body.executor_key);
   if (event.kind === 'execution.finished' || event.kind === 'rollback.finished') requireBelieved(rows, event);
+  if (event.kind === 'mcp.shadowed') requireShadowed(rows, event);
+  // That of a revoked one is taken: the call was sent while it was not.
+  if (event.kind === 'mcp.shadow_ended') requireKnownExecutor(systemOf(rows), event.body.executor_key);
+  if (event.kind === 'call.passed') requirePassable(rows, event.body.by, event.body.tool);
   if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
   if (event.kind === 'slo.waived') requireWaiver(event, at);
   if (event.kind === 'intent.replaced' && !rows.is_one_subject) requireReplacement(rows, event);
@@ -58,7 +70,12 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
 }
 
 /** A rollback goes by what these say, so a key that was revoked states none of them. */
-const BELIEVED = ['rollback.claimed', 'execution.checkpointed', 'execution.announced'] as const;
+const BELIEVED = [
+  'rollback.claimed',
+  'execution.checkpointed',
+  'execution.announced',
+  'mcp.shadowed',
+] as const;
 
 const KEYED = ['key.enrolled', 'credential.added', 'control_key.added', 'executor.added'] as const;
 
@@ -198,9 +215,9 @@ function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed
   requireNone(standing.not_granted);
   requireKept(rows, standing, body.capability_id, null, at);
   const system = systemOf(rows);
-  const { name } = requireExecutor(system, body.executor_key);
+  const executor = requireExecutor(system, body.executor_key);
   const order = standing.state.capabilities.find((one) => one.capability_id === body.capability_id);
-  if (order && order.audience !== `${system.origin}/${name}`) refuse('CAPABILITY_WRONG_AUDIENCE');
+  if (order && !isAddressed(system, executor, order.audience)) refuse('CAPABILITY_WRONG_AUDIENCE');
   if (body.policy !== system.policy) refuse('DECISION_STALE');
 }
 
@@ -245,6 +262,21 @@ function requireServer(rows: Rows, { subject, body }: Event<'execution.claimed'>
   const { effect, tool } = intentOf(rows, subject);
   if (effect === 'mcp')
     requireAccepted(rows.row('server', serverOfCall(tool))?.state ?? null, body.registry_digest);
+}
+
+/** What passes in shadow mode is of a server that was accepted so. */
+function requireShadowed(rows: Rows, { body }: Event<'mcp.shadowed'>): void {
+  const { server, accepted, proposer, tool } = body;
+  requireShadow(rows.row('server', server)?.state ?? null, accepted);
+  requirePassable(rows, proposer, tool);
+}
+
+/** A call that no human looks at happens at once: who was revoked or frozen meanwhile is not let through. */
+function requirePassable(rows: Rows, by: string, tool: string): void {
+  const principal = rows.row('principal', by)?.state ?? refuse('PRINCIPAL_UNKNOWN');
+  if (principal.status !== 'active') refuse('KEY_REVOKED');
+  const freeze = freezeOf(systemOf(rows).freezes, { tenant: rows.tenant, agents: [by], tools: [tool] });
+  if (freeze) refuse('FROZEN', freezeWords(freeze));
 }
 
 /** What a delegation approves in the same commit waits for no human. */

@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import { type KeyOf, rememberedKeys } from '../canonical/ed25519.ts';
 import { Recent } from '../canonical/recent.ts';
 import { TextSet } from '../canonical/text-set.ts';
 import { type Event, parseEvent } from '../event/event.ts';
@@ -74,11 +75,15 @@ export function originFrom({ kind, body }: Event, tenant: string): string {
 }
 
 /** Verifies the signatures of a ledger's events. Without `origin` the first one must begin the ledger. */
-export function verifierOf(tenant: string, origin: string | null): (event: Event) => Verified {
+export function verifierOf(
+  tenant: string,
+  origin: string | null,
+  keyOf: KeyOf = rememberedKeys(),
+): (event: Event) => Verified {
   let known = origin;
   return (event) => {
     known ??= originFrom(event, tenant);
-    return verifySignatures(known, event);
+    return verifySignatures(known, event, keyOf);
   };
 }
 
@@ -149,6 +154,7 @@ export class FoldedLedger implements Ledger {
   readonly #keeps: ReadonlySet<string> | undefined;
   readonly #forgotten: TextSet | null;
   readonly #principals = new Map<string, Principal>();
+  readonly #keyOf = rememberedKeys();
   #tenant = '';
   #at: string | null = null;
   /** The entry that is being folded, or was last. */
@@ -233,7 +239,7 @@ export class FoldedLedger implements Ledger {
   #verifiedOnce(event: Event, hash: Digest | null): Verified {
     if (hash !== null && this.#verified?.has(hash)) return verifiedBefore(event);
     const origin = this.state('system', 'system')?.origin ?? null;
-    const verified = verifierOf(this.#tenant, origin)(event);
+    const verified = verifierOf(this.#tenant, origin, this.#keyOf)(event);
     if (hash !== null) this.#verified?.add(hash);
     return verified;
   }
@@ -274,15 +280,25 @@ export class FoldedLedger implements Ledger {
 const READ = 1000;
 
 /** Reads entries, and what it has read before not again: it goes by the hash of the bytes, not by what a row says. */
-export function entryReader(): (bytes: Uint8Array) => HashedEntry {
-  const known = new Recent<Digest, HashedEntry>(READ);
-  return (bytes) => {
-    const hash = leafHash(bytes);
-    const found = known.get(hash);
+export class EntryReader {
+  readonly #known = new Recent<Digest, HashedEntry>(READ);
+
+  /** `hash` is that of the bytes. */
+  readonly read = (bytes: Uint8Array, hash: Digest = leafHash(bytes)): HashedEntry => {
+    const found = this.#known.get(hash);
     if (found) return found;
     const entry = openEntry(bytes);
-    const read = { entry, event: parseEvent(entry), hash };
-    known.set(hash, read);
-    return read;
+    return this.keep({ entry, event: parseEvent(entry), hash });
   };
+
+  /** What was parsed, and sealed as bytes of this hash. */
+  keep({ entry, event, hash }: HashedEntry): HashedEntry {
+    const read = { entry, event, hash };
+    this.#known.set(hash, read);
+    return read;
+  }
+
+  known(hash: Digest): HashedEntry | undefined {
+    return this.#known.get(hash);
+  }
 }

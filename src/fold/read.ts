@@ -1,16 +1,16 @@
 import type { Digest } from '../canonical/digest.ts';
 import { Recent } from '../canonical/recent.ts';
-import { type EventKind, isOneOf, parseEvent } from '../event/event.ts';
+import { type EventKind, isOneOf } from '../event/event.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
 import { SERVER_KINDS, serverSubject } from '../gate/server.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
-import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
+import { type Entry, leafHash, type SealedEntry } from '../ledger/entry.ts';
 import { EntryIndex } from '../ledger/entry-index.ts';
 import { LedgerVerifier } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import { History } from './history.ts';
-import { FoldedLedger, type HashedEntry, type VerifiedEntries } from './ledger.ts';
+import { EntryReader, FoldedLedger, type HashedEntry, type VerifiedEntries } from './ledger.ts';
 import type { RowName, States } from './row.ts';
 
 /** What holds for every intent after `size` entries, the last of which has the hash `last`. */
@@ -59,6 +59,7 @@ const RECENT = 1000;
 export class ReadEntries {
   readonly #origin: string;
   readonly #verified: VerifiedEntries;
+  readonly #reader: EntryReader;
   readonly #verifier: LedgerVerifier;
   readonly #index = new EntryIndex();
   readonly #history: History;
@@ -66,11 +67,13 @@ export class ReadEntries {
   readonly #parts = new Recent<string, Part>(PARTS);
   #entry: Entry | null = null;
 
-  constructor(tenant: string, origin: string, verified: VerifiedEntries) {
+  constructor(tenant: string, origin: string, verified: VerifiedEntries, reader = new EntryReader()) {
     this.#origin = origin;
     this.#verified = verified;
+    this.#reader = reader;
     this.#history = new History(verified);
-    this.#verifier = new LedgerVerifier({ tenant, onEntry: (entry) => this.#follow(entry) });
+    const known = (hash: Digest) => reader.known(hash)?.entry;
+    this.#verifier = new LedgerVerifier({ tenant, known, onEntry: (entry) => this.#follow(entry) });
   }
 
   get size(): number {
@@ -86,7 +89,7 @@ export class ReadEntries {
     const seq = this.size;
     this.#verifier.feed([sealed]);
     const { kind, subject } = this.#entry!;
-    if (History.tells(kind)) this.#history.take(hashed(sealed));
+    if (History.tells(kind)) this.#history.take(this.#readOf(sealed));
     if (seq === 0 && this.#history.system(1).origin !== this.#origin)
       refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
     this.#index.add(subject, sealed.hash);
@@ -123,7 +126,7 @@ export class ReadEntries {
     if (this.#index.newest(subject(key)) < 0) return null;
     const part = this.#partOf(subject(key));
     for (const seq of this.#index.after(subject(key), part.newest)) {
-      const read = hashed(this.#recent.get(seq) ?? this.#same(seq, brought.get(seq)));
+      const read = this.#readOf(this.#recent.get(seq) ?? this.#same(seq, brought.get(seq)));
       if (kinds === null || isOneOf(kinds, read.event)) part.folded.takeRead(read);
       part.newest = seq;
     }
@@ -144,9 +147,9 @@ export class ReadEntries {
     if (sealed && leafHash(sealed.bytes) === this.hash(seq)) return { ...sealed, hash: this.hash(seq) };
     return refuse('LEDGER_BROKEN', `Entry ${seq}: it is not the one that was read before.`, { seq });
   }
-}
 
-function hashed({ bytes, hash }: SealedEntry): HashedEntry {
-  const entry = openEntry(bytes);
-  return { entry, event: parseEvent(entry), hash };
+  /** Of an entry whose hash was looked at. */
+  #readOf({ bytes, hash }: SealedEntry): HashedEntry {
+    return this.#reader.read(bytes, hash);
+  }
 }

@@ -1,20 +1,13 @@
 import type { Envelope } from '../intent/envelope.ts';
+import { isTold } from '../intent/told.ts';
 import { refuse } from '../refusal.ts';
 import type { IntentState } from './state.ts';
 
 /** What the entry says about an intent is what its envelope says: the hash covers only the envelope. */
 export function requireTold(envelope: Envelope, state: IntentState): void {
-  const { issuer, on_behalf_of, expiry, requested_actions, replaces, effect, alternates } = envelope;
   if (callOf(envelope, state).digest !== state.effect_digest) refuse('EFFECT_CHANGED');
-  const choices = [effect, ...alternates].map(({ digest }) => digest);
-  const same =
-    issuer === state.proposer &&
-    on_behalf_of === state.on_behalf_of &&
-    expiry === state.expires_at &&
-    requested_actions.join(' ') === state.actions.join(' ') &&
-    replaces === state.replaces &&
-    choices.join() === state.choices.map((choice) => choice.effect_digest).join();
-  if (!same) refuse('EFFECT_CHANGED', 'The ledger tells of another intent than the envelope.');
+  if (!isTold(envelope, state))
+    refuse('EFFECT_CHANGED', 'The ledger tells of another intent than the envelope.');
 }
 
 /** The call of the present attempt: the one that was asked for, or an alternate that a human turned to. */

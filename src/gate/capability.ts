@@ -1,7 +1,7 @@
 import type { Event } from '../event/event.ts';
 import { isMadeLater } from '../identity/made.ts';
 import { limits } from '../limits.ts';
-import { refuse } from '../refusal.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Capability, IntentState } from './state.ts';
 
 /** Ordered for the attempt that may run next, and for its effect. */
@@ -118,14 +118,20 @@ function changed(state: IntentState, capability: Capability): IntentState {
 }
 
 /** The newest capability that could be used for the present attempt, issued or only ordered, or why there is none. */
-export function currentCapability(state: IntentState, now: Date): Capability {
+export function capabilityNow(state: IntentState, now: Date): Capability | ReasonCode {
   const attempts = state.capabilities.filter(({ attempt }) => attempt === state.attempt);
   const usable = attempts.findLast((one) => isOpen(one, now.getTime()));
-  if (usable && isMadeLater(usable.issued?.at ?? usable.ordered_at, now.toISOString()))
-    refuse('CAPABILITY_NOT_YET');
-  if (usable) return usable;
+  if (usable) {
+    const is_early = isMadeLater(usable.issued?.at ?? usable.ordered_at, now.toISOString());
+    return is_early ? 'CAPABILITY_NOT_YET' : usable;
+  }
   const newest = attempts.at(-1);
-  if (!newest || newest.status === 'denied') refuse('ORDER_MISSING');
-  if (newest.status === 'revoked') refuse('CAPABILITY_REVOKED');
-  return refuse(newest.issued === null ? 'ORDER_LAPSED' : 'CAPABILITY_EXPIRED');
+  if (!newest || newest.status === 'denied') return 'ORDER_MISSING';
+  if (newest.status === 'revoked') return 'CAPABILITY_REVOKED';
+  return newest.issued === null ? 'ORDER_LAPSED' : 'CAPABILITY_EXPIRED';
+}
+
+export function currentCapability(state: IntentState, now: Date): Capability {
+  const found = capabilityNow(state, now);
+  return typeof found === 'string' ? refuse(found) : found;
 }

@@ -14,6 +14,9 @@ export function claimsOf(event: Event): readonly string[] {
       return [`intent:${subject}`];
     case 'execution.claimed':
       return [`execution:${subject}:${body.attempt}`, `capability:${body.capability_id}`];
+    case 'mcp.shadowed':
+    case 'mcp.shadow_ended':
+      return [`${kind}:${subject}`];
     // What was erased stays erased: a store does not take its bytes again.
     case 'object.erased':
       return [erasedClaim(subject)];

@@ -15,6 +15,7 @@ export type ObjectRole =
   | 'bounds'
   | 'server'
   | 'grant bounds'
+  | 'call'
   | 'simulation'
   | 'simulation proof'
   | 'simulation bound'
@@ -43,6 +44,14 @@ type Named = readonly (readonly [ObjectRole, Digest | null])[];
 const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
   'policy.activated': ({ snapshot }) => [['policies', snapshot]],
   'mcp.accepted': ({ accepted }) => [['server', accepted]],
+  'mcp.shadowed': ({ accepted, effect, ruling }) => [
+    ['server', accepted],
+    ['effect', effect],
+    ['decision', ruling],
+  ],
+  'mcp.shadow_ended': ({ output }) => [['output', output.digest]],
+  'call.passed': called,
+  'call.blocked': called,
   'delegation.granted': ({ grant }) => [['grant bounds', grant?.bounds ?? null]],
   'intent.proposed': ({ hash, effect_digest, registry_digest, alternates, contents }) => [
     ['envelope', hash],
@@ -103,6 +112,13 @@ const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
   ],
   'intake.recorded': ({ packet }) => [['intake', packet]],
 };
+
+function called({ call, decision }: { readonly call: Digest; readonly decision: Digest | null }): Named {
+  return [
+    ['call', call],
+    ['decision', decision],
+  ];
+}
 
 function decided({ decision }: { readonly decision: Digest | null }): Named {
   return [['decision', decision]];

@@ -8,6 +8,8 @@ export interface AcceptedServer {
   /** The object with how it is started and every definition that was accepted. */
   readonly accepted: Digest;
   readonly tools: number;
+  /** How many of them pass without an approval. */
+  readonly shadow: number;
   readonly status: 'active' | 'removed';
   readonly by: string;
   readonly changed_at: string;
@@ -32,10 +34,21 @@ export function nextServer(state: AcceptedServer | null, event: ServerEvent, at:
     if (active === null) refuse('MCP_SERVER_UNKNOWN');
     return { ...active, status: 'removed', by, changed_at: at };
   }
-  const { accepted, replaces, tools } = event.body;
+  const { accepted, replaces, tools, shadow = 0 } = event.body;
   if (replaces !== (active?.accepted ?? null))
     refuse('MCP_SERVER_CHANGED', 'Another human accepted it meanwhile. Look at it again.');
-  return { server, accepted, tools, status: 'active', by, changed_at: at };
+  return { server, accepted, tools, shadow, status: 'active', by, changed_at: at };
+}
+
+/** The subject of a call in shadow mode. */
+export function shadowSubject(shadow_id: string): string {
+  return `shadow:${shadow_id}`;
+}
+
+/** A call passes in shadow mode only where a human accepted that some of this server's tools do. */
+export function requireShadow(server: AcceptedServer | null, accepted: Digest): void {
+  requireAccepted(server, accepted);
+  if (server!.shadow === 0) refuse('MCP_NOT_SHADOW');
 }
 
 /** The name by which a tool of a server is called and recorded: `SERVER__TOOL`. */

@@ -4,7 +4,7 @@ import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { currentCapability } from './capability.ts';
+import { capabilityNow } from './capability.ts';
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
 import { signersOf } from './signers.ts';
@@ -59,20 +59,33 @@ export interface Standing {
 }
 
 export function standingOf(state: IntentState, moment: Moment): Standing {
-  const judged = state.approvals.map((approval) => ({ approval, code: lapseOf(approval, moment) }));
-  const counted = judged.filter(({ code }) => code === null).map(({ approval }) => approval);
-  const lapsed = judged.filter((one): one is Lapsed => one.code !== null);
+  const { counted, lapsed } = approvalsNow(state, moment);
   const approvers = signersOf(counted);
   const freeze = freezeIn(state, moment);
   const not_granted = notGranted(state, moment, { approvers, lapsed, freeze });
-  const found = usableNow(state, moment.now);
-  const capability = found instanceof Refusal ? null : found;
+  const found = capabilityNow(state, moment.now);
+  const capability = typeof found === 'string' ? null : found;
   const not_run = not_granted ?? notRun(found, { counted, lapsed }, moment);
   return { state, counted, lapsed, approvers, freeze, capability, not_granted, not_run };
 }
 
+/** The approvals that count, and those that do not: all that policies are told of the standing. */
+export function approvalsNow(
+  { approvals }: IntentState,
+  moment: Pick<Moment, 'now' | 'authorities'>,
+): Pick<Standing, 'counted' | 'lapsed'> {
+  const judged = approvals.map((approval) => ({ approval, code: lapseOf(approval, moment) }));
+  return {
+    counted: judged.filter(({ code }) => code === null).map(({ approval }) => approval),
+    lapsed: judged.filter((one): one is Lapsed => one.code !== null),
+  };
+}
+
 /** Why an approval does not count; null where it does. It dies with the key that made it, and with its delegation. */
-function lapseOf(approval: Approval, { now, authorities }: Moment): Lapsed['code'] | null {
+function lapseOf(
+  approval: Approval,
+  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
+): Lapsed['code'] | null {
   const at = now.toISOString();
   if (isMadeLater(approval.signed_at, at)) return 'MADE_IN_FUTURE';
   if (Date.parse(approval.expires_at) <= now.getTime()) return 'APPROVAL_EXPIRED';
@@ -117,21 +130,12 @@ function whyLapsed(lapsed: readonly Lapsed[]): ReasonCode {
   return REASONS.find((code) => lapsed.some((one) => one.code === code)) ?? 'APPROVAL_MISSING';
 }
 
-function usableNow(state: IntentState, now: Date): Capability | Refusal {
-  try {
-    return currentCapability(state, now);
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
-}
-
 function notRun(
-  found: Capability | Refusal,
+  found: Capability | ReasonCode,
   approvals: Counted,
   { now, authorities }: Moment,
 ): Denial | null {
-  if (found instanceof Refusal) return denied(found.code);
+  if (typeof found === 'string') return denied(found);
   const lost =
     lostOrder(found, authorities, now.toISOString()) ??
     lostBy(found.issued?.approvers ?? found.approvers, approvals, authorities);

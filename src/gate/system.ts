@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import { isSameJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { originOf } from '../identity/act.ts';
 import { refuse } from '../refusal.ts';
@@ -18,10 +19,12 @@ export interface System {
   readonly set_back_at: string | null;
 }
 
-/** A host that may run what is ordered, known by its key. Several may have one name. */
+/** A host that may run what is ordered, known by its key. Several may have one name or label. */
 export interface Executor {
   readonly public_key: string;
   readonly name: string;
+  /** What else it may run: orders that are addressed to one of these. */
+  readonly labels: readonly string[];
   readonly added_at: string;
   readonly added_by: string;
   readonly revoked_at: string | null;
@@ -100,19 +103,43 @@ export function requireFree({ control_keys, executors }: System, public_key: str
   refuse('KEY_ENROLLED_TWICE', `It is the key of an executor "${name}".${and_now}`);
 }
 
-/** A host that is added again under another name has that one from then on. A revoked key never comes back. */
+/** A host that is added again under another name or with other labels has those from then on. A revoked key never comes back. */
 function withExecutor(state: System, { body }: Event<'executor.added'>, at: string): Executor[] {
-  const { public_key, name, by: added_by } = body;
+  const { public_key, name, labels, by: added_by } = body;
+  const isSame = (one: Executor) => one.name === name && isSameJson([...one.labels], labels);
   const others = state.executors.filter(
-    (one) => one.public_key !== public_key || one.revoked_at !== null || one.name === name,
+    (one) => one.public_key !== public_key || one.revoked_at !== null || isSame(one),
   );
   requireFree({ ...state, executors: others }, public_key);
-  return [...others, { public_key, name, added_at: at, added_by, revoked_at: null }];
+  return [...others, { public_key, name, labels, added_at: at, added_by, revoked_at: null }];
+}
+
+/** What orders for executors that answer to a name or a label are addressed to. */
+export function audienceOf(origin: string, called: string): string {
+  return `${origin}/${called}`;
+}
+
+/** Whether an order with this address is one for this executor. */
+export function isAddressed(
+  { origin }: Pick<System, 'origin'>,
+  executor: Executor,
+  audience: string,
+): boolean {
+  return calledBy(executor).some((called) => audienceOf(origin, called) === audience);
+}
+
+export function calledBy({ name, labels }: Pick<Executor, 'name' | 'labels'>): readonly string[] {
+  return [name, ...labels];
+}
+
+/** The executor with this key, also one that was revoked. */
+export function requireKnownExecutor({ executors }: System, public_key: string): Executor {
+  return executors.find((one) => one.public_key === public_key) ?? refuse('EXECUTOR_UNKNOWN');
 }
 
 /** The executor with this key, which may run now. */
-export function requireExecutor({ executors }: System, public_key: string): Executor {
-  const executor = executors.find((one) => one.public_key === public_key) ?? refuse('EXECUTOR_UNKNOWN');
+export function requireExecutor(system: System, public_key: string): Executor {
+  const executor = requireKnownExecutor(system, public_key);
   if (executor.revoked_at !== null) refuse('EXECUTOR_REVOKED', `It was revoked at ${executor.revoked_at}.`);
   return executor;
 }

@@ -1,5 +1,5 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
-import { privateKeyOf, publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
+import { type KeyOf, privateKeyOf, publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
 import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { type Body, besideOf, type Event, type SignedKind } from '../event/event.ts';
 import type { ActSignature } from '../event/shape.ts';
@@ -138,17 +138,25 @@ export function statementOf(origin: string, kind: SignedKind, subject: string, b
 }
 
 /** Refuses an act whose proofs are not of the keys that it names. Whose keys those are, the fold asks. */
-export function verifyAct(origin: string, { kind, subject, body }: Event<SignedKind>): void {
+export function verifyAct(origin: string, act: Event<SignedKind>, keyOf: KeyOf = publicKeyOf): void {
+  const { kind, subject, body } = act;
   const statement = statementOf(origin, kind, subject, body);
-  verifyProof(statement, body.key, body.signature, `The signature of ${body.by} on ${kind} does not verify.`);
+  const wrong = `The signature of ${body.by} on ${kind} does not verify.`;
+  verifyProof(statement, body.key, body.signature, wrong, keyOf);
   if ('own' in body && body.own !== null && body.credential !== null)
     verifyProof(statement, body.credential.public_key, body.own, 'The new key did not sign its enrolment.');
 }
 
 /** Refuses a proof that is not one over these bytes by this key. */
-export function verifyProof(bytes: Uint8Array, public_key: string, proof: Proof, otherwise: string): void {
+export function verifyProof(
+  bytes: Uint8Array,
+  public_key: string,
+  proof: Proof,
+  otherwise: string,
+  keyOf: KeyOf = publicKeyOf,
+): void {
   if (typeof proof !== 'string') verifyAssertion(bytes, public_key, proof);
-  else if (!verifyEd25519(bytes, proof, publicKeyOf(public_key))) refuse('SIGNATURE_INVALID', otherwise);
+  else if (!verifyEd25519(bytes, proof, keyOf(public_key))) refuse('SIGNATURE_INVALID', otherwise);
 }
 
 /** A proposer's own signature over the hash of what they propose. It says who asks, and allows nothing. */
@@ -171,9 +179,17 @@ export async function signProposalWith<K extends SignedKind>(
   return { proof, act: { kind, subject, body: { ...body, signature } } as unknown as Event<K> };
 }
 
-export function verifyProposal(origin: string, hash: string, proof: Proof, public_key: string): void {
-  verifyProof(proposalOf(origin, hash), public_key, proof, 'The signature of the proposer does not verify.');
+export function verifyProposal(
+  origin: string,
+  hash: string,
+  proof: Proof,
+  public_key: string,
+  keyOf?: KeyOf,
+): void {
+  verifyProof(proposalOf(origin, hash), public_key, proof, UNPROPOSED, keyOf);
 }
+
+const UNPROPOSED = 'The signature of the proposer does not verify.';
 
 /** A proposer's own signature that takes a proposal back. */
 export async function signWithdrawal(withdrawal: Withdrawal, signer: Signer): Promise<Proof> {
@@ -182,7 +198,7 @@ export async function signWithdrawal(withdrawal: Withdrawal, signer: Signer): Pr
 }
 
 export function verifyWithdrawal(withdrawal: Withdrawal, proof: Proof, public_key: string): void {
-  verifyProof(withdrawalOf(withdrawal), public_key, proof, 'The signature of the proposer does not verify.');
+  verifyProof(withdrawalOf(withdrawal), public_key, proof, UNPROPOSED);
 }
 
 export interface Withdrawal {

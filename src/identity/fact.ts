@@ -1,4 +1,4 @@
-import { publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
+import { type KeyOf, publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
 import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { type Body, besideFact, type Event, type EventKind } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
@@ -38,23 +38,19 @@ export function signFact<R extends Role, K extends FactKind<R>>(
 }
 
 /** Refuses a fact that the key it names did not sign. Whose key that is, the fold asks. */
-export function verifyFact(origin: string, { kind, subject, body }: Event): void {
-  if ('control_signature' in body)
-    requireSigned(
-      statementOf(origin, 'control', kind, subject, body),
-      body.control_key,
-      body.control_signature,
-    );
-  if ('executor_signature' in body)
-    requireSigned(
-      statementOf(origin, 'executor', kind, subject, body),
-      body.executor_key,
-      body.executor_signature,
-    );
+export function verifyFact(origin: string, { kind, subject, body }: Event, keyOf: KeyOf = publicKeyOf): void {
+  if ('control_signature' in body) {
+    const statement = statementOf(origin, 'control', kind, subject, body);
+    requireSigned(statement, keyOf(body.control_key), body.control_signature);
+  }
+  if ('executor_signature' in body) {
+    const statement = statementOf(origin, 'executor', kind, subject, body);
+    requireSigned(statement, keyOf(body.executor_key), body.executor_signature);
+  }
 }
 
-function requireSigned(statement: Uint8Array, public_key: string, signature: string): void {
-  if (!verifyEd25519(statement, signature, publicKeyOf(public_key)))
+function requireSigned(statement: Uint8Array, key: ReturnType<KeyOf>, signature: string): void {
+  if (!verifyEd25519(statement, signature, key))
     refuse('SIGNATURE_INVALID', 'The signature of the machine does not verify.');
 }
 

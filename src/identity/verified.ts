@@ -1,3 +1,4 @@
+import type { KeyOf } from '../canonical/ed25519.ts';
 import { type Event, isSigned } from '../event/event.ts';
 import { verifyAct, verifyProposal, verifyWithdrawal } from './act.ts';
 import { verifyFact } from './fact.ts';
@@ -8,13 +9,13 @@ declare const verified: unique symbol;
 export type Verified = Event & { readonly [verified]: true };
 
 /** Refuses a signature that is not that of the key it names, in the ledger of this origin. */
-export function verifySignatures(origin: string, event: Event): Verified {
-  if (isSigned(event)) verifyAct(origin, event);
-  verifyFact(origin, event);
+export function verifySignatures(origin: string, event: Event, keyOf: KeyOf): Verified {
+  if (isSigned(event)) verifyAct(origin, event, keyOf);
+  verifyFact(origin, event, keyOf);
   if (event.kind === 'intent.proposed') {
     const { hash, proposer_signature, proposer_key } = event.body;
     if (proposer_signature !== null && proposer_key !== null)
-      verifyProposal(origin, hash, proposer_signature, proposer_key);
+      verifyProposal(origin, hash, proposer_signature, proposer_key, keyOf);
   }
   if (event.kind === 'intent.withdrawn') {
     const { hash, reason, proposer_signature, proposer_key } = event.body;

@@ -8,7 +8,7 @@ import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { writeExport } from '../ledger/export.ts';
 import { type Head, keyFingerprint, openHead, requireKey, signHead } from '../ledger/head.ts';
 import { rootOf } from '../ledger/merkle.ts';
-import { type VerifierKey, verifierKey } from '../ledger/note.ts';
+import { formatVerifierKey, type VerifierKey, verifierKey } from '../ledger/note.ts';
 import type { ExportedObject } from '../ledger/object.ts';
 import { makeBundle } from '../ledger/prove.ts';
 import type { VerifiedLedger } from '../ledger/verify.ts';
@@ -56,6 +56,8 @@ async function firstEntry(store: Store, seq: 0 | 1): Promise<Entry> {
 
 export interface SignedHead extends Head {
   readonly text: string;
+  /** The key, as a verifier key. */
+  readonly verifier: string;
   readonly fingerprint: string;
 }
 
@@ -66,7 +68,8 @@ export async function head(context: Context, pair: KeyPair): Promise<SignedHead>
     refuse('KEY_FILE_INVALID', 'The ledger key is not the one of this ledger.');
   const { size, frontier } = await context.store.tip();
   const state = { origin: context.origin, size, root: rootOf({ size, frontier }) };
-  return { ...state, text: signHead(state, pair.seed), fingerprint: keyFingerprint(key.public_key) };
+  const text = signHead(state, pair.seed);
+  return { ...state, text, verifier: formatVerifierKey(key), fingerprint: keyFingerprint(key.public_key) };
 }
 
 async function ledgerKey(context: Context): Promise<VerifierKey> {

@@ -16,7 +16,7 @@ export async function boundEffect(
     const { boundPlan } = await import('./bound-plan.ts');
     return boundPlan(context, template.plan, template.config ?? null);
   }
-  const { root, digests } = context;
+  const { root, digests, userFor } = context;
   const tool = toolNamed(registry, template.tool);
-  return boundTool({ registry, tool, arguments: template.arguments, root, digests });
+  return boundTool({ registry, tool, arguments: template.arguments, root, digests, userFor });
 }

@@ -1,5 +1,6 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
+import type { OnOutput } from '../effect/child.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import type { Signer } from '../identity/act.ts';
@@ -10,7 +11,6 @@ import { mcpLimits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { draftTurn } from './delegate-turn.ts';
-import type { OnOutput } from './derived.ts';
 import { derive } from './effect.ts';
 import { requireWithinGrant } from './grant-bounds.ts';
 import { propose } from './propose.ts';
@@ -24,6 +24,8 @@ export interface CallRequest {
   readonly signer?: Signer | undefined;
   readonly declared_goal: string;
   readonly effect: DraftInput['effect'];
+  /** Only proposed: no grant is used, and nothing runs here. */
+  readonly is_only_proposed?: boolean | undefined;
   readonly abort?: AbortSignal | undefined;
   readonly onOutput?: OnOutput | undefined;
 }
@@ -49,23 +51,31 @@ export async function beginCall(context: Context, request: CallRequest): Promise
   const asked = { effect, issuer, is_signed: signer !== undefined, goal: declared_goal };
   const call = sha256(canonicalBytes({ format: 'keyturn-call/1', ...asked }));
   return context.in_turn(`call ${call}`, async () => {
-    const { key, state, intent_id } = await nextOf(context, call, issuer);
+    const { state, intent_id } = await nextOf(context, call, issuer);
     if (state && !isOpen(context, state)) return { intent_id, how: 'again', refused: null, receipt: null };
     context.calls.began(call, intent_id);
-    const granted = signer && (await runGranted(context, { ...request, signer }, intent_id, state));
+    const granted =
+      signer && !request.is_only_proposed
+        ? await runGranted(context, { ...request, signer }, intent_id, state)
+        : null;
     if (granted && granted.refused === null)
       return { intent_id, how: 'granted', refused: null, receipt: null };
     const refused = granted?.refused ?? null;
     if (state || granted?.is_proposed)
       return { intent_id, how: state ? 'same' : 'proposed', refused, receipt: null };
-    const draft = parseDraft({ issuer, declared_goal, effect, idempotency_key: key });
-    const { receipt, repeated } = await propose(context, draft, signer);
-    return { intent_id, how: repeated ? 'same' : 'proposed', refused, receipt };
+    const draft = parseDraft({ issuer, declared_goal, effect, intent_id });
+    try {
+      const { receipt } = await propose(context, draft, signer);
+      return { intent_id, how: 'proposed', refused, receipt };
+    } catch (error) {
+      // Another process was first with the same call.
+      if (!(error instanceof Refusal && STALE.has(error.code))) throw error;
+      return { intent_id, how: 'same', refused, receipt: null };
+    }
   });
 }
 
 interface Place {
-  readonly key: string;
   readonly intent_id: string;
   /** The intent that is there: open, or ended with an answer that may not have been read. Null where a new one begins. */
   readonly state: IntentState | null;
@@ -74,19 +84,17 @@ interface Place {
 /** Follows the intents of one call to the place where this one belongs. */
 async function nextOf(context: Context, call: Digest, issuer: string): Promise<Place> {
   const { origin, store, calls } = context;
-  const placeAfter = (before: string) => {
-    const key = sha256(`${call} ${before}`);
-    return { key, intent_id: intentIdOfKey({ origin, proposer: issuer, key }) };
-  };
+  const idAfter = (before: string) =>
+    intentIdOfKey({ origin, proposer: issuer, key: sha256(`${call} ${before}`) });
   const last = calls.last(call);
   const known = last === null ? null : await store.find('intent', last);
   if (known?.proposer === issuer && isHere(context, known))
-    return { key: '', intent_id: known.intent_id, state: known };
+    return { intent_id: known.intent_id, state: known };
   for (let before = known?.intent_id ?? 'first'; ; ) {
-    const place = placeAfter(before);
-    const state = await store.find('intent', place.intent_id);
-    if (state === null || isHere(context, state)) return { ...place, state };
-    before = place.intent_id;
+    const intent_id = idAfter(before);
+    const state = await store.find('intent', intent_id);
+    if (state === null || isHere(context, state)) return { intent_id, state };
+    before = intent_id;
   }
 }
 
@@ -136,12 +144,30 @@ async function runGranted(
     return { refused: turned.refused, is_proposed: turned.is_proposed };
   const { hash } = (await context.store.find('intent', intent_id))!;
   const { abort, onOutput } = request;
-  await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput });
+  try {
+    await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput });
+  } catch (error) {
+    if (!(await isRunElsewhere(context, intent_id, error))) throw error;
+  }
   return { refused: null, is_proposed: true };
 }
 
+/** An executor of this host takes any order. What it claimed first runs there, and who called waits for that. */
+async function isRunElsewhere({ store }: Context, intent_id: string, error: unknown): Promise<boolean> {
+  if (!(error instanceof Refusal) || !CLAIMED.has(error.code)) return false;
+  return ((await store.find('intent', intent_id))?.runs.length ?? 0) > 0;
+}
+
+const CLAIMED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'CLAIM_TAKEN',
+  'ALREADY_EXECUTED',
+  'RUN_IN_DOUBT',
+  'RUN_FAILED',
+  'RUN_PARTIAL',
+]);
+
 /** The delegation under which this call may run now: one that stands for an approval, covers it, and is not spent. */
-async function grantFor(
+export async function grantFor(
   context: Context,
   { signer, effect }: SignedCall,
 ): Promise<Delegation | Granted | null> {

@@ -1,10 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
+import type { KeyOf } from '../canonical/ed25519.ts';
 import type { Recent } from '../canonical/recent.ts';
 import type { Machine } from '../effect/machine.ts';
 import type { Digests } from '../effect/program.ts';
 import type { Secrets } from '../effect/secret.ts';
 import type { Starter } from '../effect/starter.ts';
+import type { UserFor } from '../effect/user.ts';
 import type { Body, Event } from '../event/event.ts';
 import { isOfPolicies } from '../fold/decided.ts';
 import type { HashedEntry, VerifiedEntries } from '../fold/ledger.ts';
@@ -36,6 +37,8 @@ import type { ReadLedger } from './read-ledger.ts';
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
   readonly store: Store;
+  /** Why the last commit did not reach the disk; null where it did. */
+  readonly writing: { readonly failed: ReasonCode | null };
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
   readonly requireKeptHead: (tip: Tip) => Promise<void>;
   /** Refuses a clock that was set ahead since the last commit, where nothing else knows the time. */
@@ -52,6 +55,8 @@ export interface Context {
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
+  /** Who a tool runs as; what it reads of the host is read again when it changed. */
+  readonly userFor: UserFor;
   readonly starter: Starter;
   /** The MCP servers of keyturn.yaml, as the file has them now. */
   readonly servers: () => ServerEntries;
@@ -70,7 +75,7 @@ export interface Context {
   /** Waits while the steps of other callers have been under way for long (`steps.ts`). */
   readonly step: () => Promise<void>;
   /** A public key, imported once. */
-  readonly public_key: (key: string) => KeyObject;
+  readonly public_key: KeyOf;
   /** This process, as its claims name it. */
   readonly process: Body<'execution.claimed'>['executor'];
   /** Executions that this process is running or rolling back through this object. */
@@ -105,6 +110,8 @@ export interface Context {
   readonly control_key: (public_key: string) => MachineKey;
   /** The key with which this host states what it claims and how that ended. */
   readonly executor_key: () => MachineKey;
+  /** The receipt of an unsigned proposal that has no idempotency key, made again from its id. */
+  readonly own_receipt: (intent_id: string) => string;
   /** The files in policies/ as they are now. */
   readonly policy_files: () => PolicySource & { readonly digest: Digest };
   /** The policies of a snapshot, ready to decide. The latest one stays ready. */

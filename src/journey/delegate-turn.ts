@@ -121,7 +121,8 @@ async function submitAndOrder(
   // A human who approved may have ordered it as well.
   if (standing.not_run === null) return null;
   const terms = termsOf(context, request, after, asked, now, held.delegation.expires_at);
-  const order = await draftOrder(context, request, { standing, authorities, terms, now });
+  const { system } = proven;
+  const order = await draftOrder(context, request, { standing, system, authorities, asked, terms, now });
   add(order.ordered, order.objects);
   return seenOf(order.ordered.body);
 }

@@ -1,8 +1,10 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
+import type { OnOutput } from '../effect/child.ts';
 import type { Secrets } from '../effect/secret.ts';
 import type { Event } from '../event/event.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
+import type { PlanProgress } from '../plan/engine/outcome.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import type { ReasonCode } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
@@ -45,18 +47,25 @@ export interface RunOptions {
   /** Records the journal of a plan, durably, before what its last line announces is done. */
   readonly announced: (journal: Digest) => Promise<void>;
   readonly abort?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onStep?: (step: RunStep) => void;
   readonly onOutput?: OnOutput;
 }
 
-/** Told what a tool prints as it comes, without its secrets. It must not throw. */
-export type OnOutput = (chunk: Uint8Array, stream: 'stdout' | 'stderr') => void;
+/** What a plan begins or has done, out of so many actions. */
+export type RunStep = PlanProgress & { readonly of: number };
 
 /** How far a plan has come. */
 export interface Progress {
   readonly done: number;
   readonly of: number;
   readonly what: string;
+}
+
+/** What is at work; null where only something of it is done. */
+export function progressOf(step: RunStep): Progress | null {
+  const { phase, of } = step;
+  if (phase === 'action') return { done: step.number - 1, of, what: step.action_id };
+  return phase === 'action_done' ? null : { done: phase === 'done' ? of : 0, of, what: phase };
 }
 
 /** How it ended, whatever it was. */

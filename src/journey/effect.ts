@@ -6,16 +6,20 @@ import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
 import type { Derived } from './derived.ts';
 import { deriveMcpCall } from './mcp.ts';
+import { executorIn } from './reach.ts';
 import { openEffect } from './sealed-effect.ts';
 import { deriveToolCall } from './tool.ts';
 
 /** What is asked for, as the world is now. The first time, contents are looked at as well as hashed. */
-export function derive(
+export async function derive(
   context: Context,
   asked: EnvelopeDraft['effect'],
   intent_id: string | null,
 ): Promise<Derived> {
-  return deriveCall(context, asked, intent_id, { look: true });
+  const derived = await deriveCall(context, asked, intent_id, { look: true });
+  // What no one executor could run is refused before a human looks at it.
+  executorIn(derived.effect);
+  return derived;
 }
 
 interface SameOptions {

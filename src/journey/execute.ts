@@ -4,8 +4,10 @@ import { currentCapability } from '../gate/capability.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
+import { isForThisHost } from './addressed.ts';
 import type { Context } from './context.ts';
 import { allIntents } from './list.ts';
+import { removeSettled } from './live.ts';
 import { run } from './run.ts';
 import { seenOf } from './seen.ts';
 
@@ -54,6 +56,7 @@ export async function executeOrders(context: Context, request: ExecuteRequest): 
     begin();
   };
   try {
+    await removeSettled(context);
     await heardUntil(context, request, add);
   } finally {
     waiting.length = 0;
@@ -80,12 +83,12 @@ async function heardUntil(
   if (signal.aborted) over();
   // An order that comes while the open ones are looked for is added twice at most, and then found spent.
   const end = await context.follower.listen({
-    tell: (entry) => isOrderFor(context, entry) && add(entry.subject),
+    tell: (entry) => isOrder(entry) && add(entry.subject),
     fail,
   });
   try {
     for await (const state of allIntents(context, 'approved'))
-      if (orderOf(context, state) !== null) add(state.intent_id);
+      if ((await orderOf(context, state)) !== null) add(state.intent_id);
     onReady?.();
     await ended;
   } finally {
@@ -94,19 +97,17 @@ async function heardUntil(
   }
 }
 
-function isOrderFor({ audience }: Context, { kind, body }: Entry): boolean {
-  if (kind !== 'order.given') return false;
-  const order = body as Event<'order.given'>['body'];
-  return order.audience === audience && order.holder === null;
+function isOrder({ kind, body }: Entry): boolean {
+  return kind === 'order.given' && (body as Event<'order.given'>['body']).holder === null;
 }
 
-/** The open order of an intent that an executor of this name may run by itself; null where there is none. */
-function orderOf({ audience, clock }: Context, state: IntentState): Capability | null {
+/** The open order of an intent that this host may run by itself; null where there is none. */
+async function orderOf(context: Context, state: IntentState): Promise<Capability | null> {
   // What the agent core dispatched, the agent core runs.
   if (state.status !== 'approved' || needsDispatch(state)) return null;
-  const order = openOrder(state, clock());
-  const is_meant = order?.status === 'ordered' && order.audience === audience && order.holder === null;
-  return is_meant ? order : null;
+  const order = openOrder(state, context.clock());
+  if (order?.status !== 'ordered' || order.holder !== null) return null;
+  return isForThisHost(context, await context.store.system(), order.audience) ? order : null;
 }
 
 function openOrder(state: IntentState, now: Date): Capability | null {
@@ -129,7 +130,7 @@ async function executeOrdered(
   let has_begun = false;
   try {
     const state = await context.store.find('intent', intent_id);
-    const order = state && orderOf(context, state);
+    const order = state && (await orderOf(context, state));
     if (!state || !order) return;
     told = { intent_id, tool: state.tool };
     const act = () =>

@@ -52,18 +52,21 @@ export interface AddExecutorRequest {
   readonly public_key: string;
   /** What orders address it by. Several hosts may have one name. */
   readonly name: string;
+  /** What tools.yaml can ask for with `executor`. Several hosts may have one label. */
+  readonly labels: readonly string[];
   readonly reason: string;
   readonly signer: Signer;
 }
 
-/** From now on the host with this key may run what is ordered for its name. */
+/** From now on the host with this key may run what is ordered for its name and its labels. */
 export async function addExecutor(
   context: Context,
-  { public_key, name, reason, signer }: AddExecutorRequest,
+  { public_key, name, labels: given, reason, signer }: AddExecutorRequest,
 ): Promise<Event<'executor.added'>> {
-  requireName(name);
+  const labels = [...new Set(given)].sort();
+  for (const one of [name, ...labels]) requireName(one);
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const facts = { public_key, name, reason };
+  const facts = { public_key, name, labels, reason };
   const added = await signAct(context.origin, 'executor.added', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [added] });
   return added;

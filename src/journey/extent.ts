@@ -8,12 +8,12 @@ import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import {
+  confinementIn,
   pathsIn,
   placeIn,
   programsOf,
   readsOf,
   resourceOf,
-  startedIn,
   stepWrites,
   toolStepsOf,
 } from './reach.ts';
@@ -47,7 +47,7 @@ function extentOf(context: Context, effect: Effect): Extent {
 type Part = Omit<Extent, 'network' | 'unconfined'>;
 
 function callExtent(context: Context, effect: ToolEffect | McpEffect): Part {
-  const { sandbox, timeout_ms } = startedIn(effect);
+  const { sandbox, timeout_ms } = confinementIn(effect);
   const { action } = effect;
   const runs =
     effect.kind === 'tool' ? [`tool:${effect.tool}`, 'tool:*', action] : [action, `mcp:${effect.server}:*`];

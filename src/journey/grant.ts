@@ -7,6 +7,7 @@ import { type ActFacts, drawnAt, drawnId, type Signer, signAct } from '../identi
 import type { Delegation } from '../identity/delegation.ts';
 import { type Principal, requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
+import { orderAudience } from './addressed.ts';
 import { hasApproved, submittedBy, weighApproval } from './approve.ts';
 import { provenState } from './audit.ts';
 import { momentOf, refuseDenied, requireFormats } from './check.ts';
@@ -127,11 +128,11 @@ export async function turn(context: Context, request: TurnRequest): Promise<Turn
   return recordingRefusal(context, refused(intent_id), async (keep) => {
     await context.step();
     const approval = await weighApproval(context, request, request.approval_ttl_s, keep);
-    const { now, asked, authorities, approved, expires_at } = approval;
+    const { now, asked, system, authorities, approved, expires_at } = approval;
     const { standing } = await requireApproved(context, { ...approval, state: approved }, hash, now);
     const terms = termsOf(context, request, approved, asked, drawnAt(signer, now));
     const approves = { approves_until: expires_at, decision: approval.ruling.digest };
-    const about = { standing, authorities, terms, now };
+    const about = { standing, system, authorities, asked, terms, now };
     const { ordered, objects } = await draftOrder(context, request, about, approves);
     await context.store.commit({
       events: [...submittedBy(approval, signer), ordered],
@@ -160,10 +161,11 @@ type Approves = Pick<ActFacts<'order.given'>, 'approves_until' | 'decision'>;
 export async function draftOrder(
   context: Context,
   request: Omit<GrantRequest, 'intent_id' | 'hash'>,
-  { standing, authorities, terms, now }: Pick<Issuing, 'standing' | 'authorities' | 'terms' | 'now'>,
+  { standing, system, authorities, asked, terms, now }: Omit<Issuing, 'principal' | 'delegated'>,
   approves: Approves = { approves_until: null, decision: null },
 ): Promise<{ readonly ordered: Event<'order.given'>; readonly objects: readonly Uint8Array[] }> {
-  const { signer, audience = context.audience, holder = null, delegation = null, shown } = request;
+  const { signer, holder = null, delegation = null, shown } = request;
+  const audience = orderAudience(context, system, asked.effect, request.audience);
   const { intent_id, attempt, hash, effect_digest } = standing.state;
   if (shown && (shown.attempt !== attempt || shown.effect_digest !== effect_digest)) refuse('SEEN_OTHER');
   const order_id = drawnId(signer);

@@ -1,7 +1,7 @@
 import type { Json } from '../canonical/json.ts';
-import { type Accepted, openAccepted, type Started } from '../mcp-call/accepted.ts';
+import { type Accepted, type Configured, openAccepted } from '../mcp-call/accepted.ts';
 import { compareCalls, type McpEffect, mcpEffect, requireSameStart } from '../mcp-call/effect.ts';
-import { NOT_SENT, requireDefinition, sendCall } from '../mcp-call/run.ts';
+import { isStillDefined, NOT_SENT, requireDefinition, sendCall } from '../mcp-call/run.ts';
 import { startedBy } from '../mcp-call/start.ts';
 import type { Upstream } from '../mcp-call/upstreams.ts';
 import { refuse } from '../refusal.ts';
@@ -33,7 +33,7 @@ export async function acceptedServer({ store, memory }: Context, server: string)
 }
 
 /** How the server would be started now: as keyturn.yaml says, with the files as they are. */
-export function startedNow(context: Context, server: string): Started {
+export function startedNow(context: Context, server: string): Configured {
   const entry = context.servers()[server];
   if (entry === undefined)
     return refuse('MCP_SERVER_UNKNOWN', `keyturn.yaml names no MCP server "${server}".`);
@@ -56,8 +56,7 @@ export async function deriveMcpCall(context: Context, call: McpCall): Promise<De
     requireSame: (approved) => compareCalls(approved as McpEffect, effect),
     async prepare(_scope, secrets) {
       await requireProven(context, call.server, found.digest);
-      const upstream = await openUpstream(context, effect, secrets);
-      const { changes } = await requireDefinition(upstream, effect);
+      const { upstream, changes } = await definedUpstream(context, effect, secrets);
       return {
         reports: null,
         run: (options) => sentOnce(context, upstream, effect, changes, options),
@@ -68,9 +67,25 @@ export async function deriveMcpCall(context: Context, call: McpCall): Promise<De
 }
 
 /** A row can be forged; a signature cannot. What starts a process rests on the signed entry. */
-async function requireProven(context: Context, server: string, digest: string): Promise<void> {
+export async function requireProven(context: Context, server: string, digest: string): Promise<void> {
   const told = (await context.ledger.told('server', server))?.state ?? null;
   if (told?.status !== 'active' || told.accepted !== digest) refuse('MCP_SERVER_UNACCEPTED');
+}
+
+/** A connection that broke while nothing was asked is opened once more: only the list was asked for. */
+async function definedUpstream(
+  context: Context,
+  effect: McpEffect,
+  secrets: Parameters<Derived['prepare']>[1],
+): Promise<{ readonly upstream: Upstream; readonly changes: number }> {
+  const upstream = await openUpstream(context, effect, secrets);
+  try {
+    return { upstream, ...(await requireDefinition(upstream, effect)) };
+  } catch (error) {
+    if (upstream.connection.isOpen) throw error;
+    const again = await openUpstream(context, effect, secrets);
+    return { upstream: again, ...(await requireDefinition(again, effect)) };
+  }
 }
 
 /** The server of an accepted effect, started where it does not run yet. */
@@ -92,13 +107,13 @@ async function sentOnce(
   { abort, onOutput }: RunOptions,
 ): Promise<Ended> {
   const started_at = clock().toISOString();
-  const is_same = upstream.changes() === changes;
+  const is_same = await isStillDefined(upstream, effect, changes, abort);
   const progress =
-    onOutput && ((params: object) => onOutput(Buffer.from(`${JSON.stringify(params)}\n`), 'stderr'));
+    onOutput && ((params: object) => onOutput(Buffer.from(`${JSON.stringify(params)}\n`), 'stderr', 0));
   const { result, reason_code, answer } = is_same
     ? await sendCall(upstream, effect, { abort, ...(progress && { onProgress: progress }) })
     : NOT_SENT;
-  if (answer.length > 0) onOutput?.(answer, 'stdout');
+  if (answer.length > 0) onOutput?.(answer, 'stdout', 0);
   return {
     result,
     reason_code,

@@ -5,6 +5,7 @@ import type { Event } from '../event/event.ts';
 import { approvedNow } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { refuse } from '../refusal.ts';
+import { orderAudience } from './addressed.ts';
 import { provenState } from './audit.ts';
 import { momentOf, refuseDenied, requireFormats } from './check.ts';
 import { type Context, recordingRefusal } from './context.ts';
@@ -48,7 +49,8 @@ export async function offer(context: Context, request: OfferRequest): Promise<Of
     const asked = await openAsked(context, state);
     termsOf(context, request, state, asked, moment.now);
     const { effect } = asked;
-    const { audience, capability_ttl_s: ttl_s } = context;
+    const { capability_ttl_s: ttl_s } = context;
+    const audience = orderAudience(context, proven.system, effect);
     return { state, shown: showEffect(effect), needs: neededScope(effect), audience, ttl_s };
   });
 }

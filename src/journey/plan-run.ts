@@ -3,7 +3,7 @@ import { readFileBeneath } from '../durable/beneath.ts';
 import type { OpenFiles } from '../durable/open-files.ts';
 import { limits } from '../limits.ts';
 import { executePlan } from '../plan/engine/execute.ts';
-import type { PlanOutcome, PlanProgress } from '../plan/engine/outcome.ts';
+import type { PlanOutcome } from '../plan/engine/outcome.ts';
 import type { Runners } from '../plan/handler/handlers.ts';
 import type { PathAccess } from '../plan/input/rules.ts';
 import type { PlanEffect } from '../plan/model.ts';
@@ -44,7 +44,7 @@ function lockedBy(runners: PlanRun['runners'], lock: string): PlanRun['runners']
 export async function executeRun(context: Context, effect: PlanEffect, run: PlanRun): Promise<Ended> {
   const { root, clock } = context;
   const { execution_id, reports, runners, protection, attributes, checkpointed, announced } = run;
-  const { abort, onProgress, replaced } = run;
+  const { abort, onStep, replaced } = run;
   // It reaches the disk while the backups do. Where it fails, the checkpoint does, and nothing is begun.
   const script = writeRollbackScript(root, reports, execution_id);
   const written = script.catch(() => {});
@@ -64,7 +64,7 @@ export async function executeRun(context: Context, effect: PlanEffect, run: Plan
     },
     onAnnounce: announced,
     ...(abort && { abort }),
-    ...(onProgress && { onProgress: (progress) => tell(effect, progress, onProgress) }),
+    ...(onStep && { onProgress: (progress) => onStep({ ...progress, of: effect.actions.length }) }),
   });
   await written;
   const recorded = recordedOf(context, effect, outcome, run);
@@ -79,17 +79,6 @@ export async function executeRun(context: Context, effect: PlanEffect, run: Plan
       await closed;
     },
   };
-}
-
-function tell(
-  effect: PlanEffect,
-  progress: PlanProgress,
-  onProgress: NonNullable<RunOptions['onProgress']>,
-): void {
-  const of = effect.actions.length;
-  if (progress.phase === 'action') onProgress({ done: progress.number - 1, of, what: progress.action_id });
-  else if (progress.phase !== 'action_done')
-    onProgress({ done: progress.phase === 'done' ? of : 0, of, what: progress.phase });
 }
 
 function recordedOf(

@@ -9,6 +9,7 @@ import type { Capability, IntentState, Issued } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { isForThisHost } from './addressed.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { actionOf, categoryOf, neededScope } from './reach.ts';
@@ -39,9 +40,11 @@ export async function requireCapability(
   presented: Presented & { readonly text: string },
 ): Promise<UsableCapability> {
   const now = context.clock();
-  const { audience } = context;
   const { text } = presented;
   const opened = openCapability(text, keysOf(context, system));
+  const audience = isForThisHost(context, system, opened.root.audience)
+    ? opened.root.audience
+    : context.audience;
   const proof = presented.holder ? proveHolder(text, presented.holder, { audience, now }) : null;
   const held = requireHolder(opened, proof, { audience, now });
   const recorded = state.capabilities.find(({ capability_id }) => capability_id === opened.root.jti);

@@ -6,7 +6,7 @@ import { type Proof, type Signer, signProposal } from '../identity/act.ts';
 import { isAuditor } from '../identity/auditor.ts';
 import { hasKey, type Principal } from '../identity/principal.ts';
 import { type Envelope, type EnvelopeDraft, freezeEnvelope } from '../intent/envelope.ts';
-import { asksForTheSame, intentIdOfKey, receiptOf } from '../intent/repeat.ts';
+import { asksForTheSame, intentIdOfKey, type ProposalKey, receiptOf } from '../intent/repeat.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -20,7 +20,7 @@ import { requireDeclaredUndo } from './undo.ts';
 export interface Proposal {
   readonly intent_id: string;
   readonly hash: string;
-  /** Who has it may withdraw the intent. It is stored nowhere. Null where the proposer signed: the key withdraws it then. */
+  /** Who has it may withdraw the intent; and an agent whom the gate knows by name, without showing it. Null where the proposer signed: the key withdraws it then. */
   readonly receipt: string | null;
   /** It was proposed before, under the same idempotency key. */
   readonly repeated: boolean;
@@ -115,9 +115,8 @@ export async function draftProposal(
 
   // The effect is what would really run, derived from the locked registry and the files as they are now.
   const nonce = draft.nonce ?? randomBytes(16).toString('base64');
-  const { intent_id, receipt: unsigned } = namedBy(context, draft, proposer);
-  // Whoever can sign needs no receipt, and an idempotency key can be guessed where it is not chosen with care.
-  const receipt = signer ? randomBytes(32).toString('base64url') : unsigned;
+  const key = keyOf(context, draft, proposer);
+  const intent_id = key ? intentIdOfKey(key) : draft.intent_id;
   const derived = await derive(context, draft.effect, intent_id ?? null);
   const alternates: Derived[] = [];
   for (const call of draft.alternates) alternates.push(await derive(context, call, intent_id ?? null));
@@ -136,6 +135,7 @@ export async function draftProposal(
       ttl_s: context.intent_ttl_s,
     },
   );
+  const receipt = receiptFor(context, envelope, key, signer);
   requireNamed(envelope, choices, sealed);
   // What a human may turn to after a failure is bound like the rest.
   for (const { effect } of choices) requireBounds(context, envelope, effect);
@@ -180,15 +180,24 @@ function asDrawn({ clock, intent_ttl_s }: Context, draft: EnvelopeDraft, signer?
   return { ...draft, created_at, expiry, intent_id };
 }
 
-/** Under an idempotency key both follow from it. Otherwise the id is given or made, and the receipt is made. */
-function namedBy(
+/** Under an idempotency key the id and the receipt follow from it. */
+function keyOf(
   { origin }: Context,
-  { intent_id, idempotency_key }: EnvelopeDraft,
+  { idempotency_key }: EnvelopeDraft,
   { name: proposer }: Principal,
-): { readonly intent_id: string | undefined; readonly receipt: string } {
-  if (idempotency_key === undefined) return { intent_id, receipt: randomBytes(32).toString('base64url') };
-  const key = { origin, proposer, key: idempotency_key };
-  return { intent_id: intentIdOfKey(key), receipt: receiptOf(key) };
+): ProposalKey | null {
+  return idempotency_key === undefined ? null : { origin, proposer, key: idempotency_key };
+}
+
+function receiptFor(
+  { own_receipt }: Context,
+  { intent_id }: Envelope,
+  key: ProposalKey | null,
+  signer: Signer | undefined,
+): string {
+  // Whoever can sign needs no receipt, and an idempotency key can be guessed where it is not chosen with care.
+  if (signer) return randomBytes(32).toString('base64url');
+  return key ? receiptOf(key) : own_receipt(intent_id);
 }
 
 /** The envelope must name what would really run, and request what that does. */

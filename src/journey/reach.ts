@@ -3,11 +3,13 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
 import { requireSqlRunner } from '../effect/sql/confine.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
+import { secretsOfStart } from '../mcp-call/accepted.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
 import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
 import type { PolicyResource } from '../policy/request.ts';
+import { refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
@@ -23,15 +25,23 @@ export function categoryOf(effect: Effect): string | null {
 
 /** What an effect has to reach. A capability never allows more than this. */
 export function neededScope(effect: Effect): ResourceScope {
-  return canonicalScope(effect.kind === 'plan' ? planScope(effect) : toolScope(startedIn(effect)));
+  return canonicalScope(effect.kind === 'plan' ? planScope(effect) : toolScope(confinementIn(effect)));
 }
 
-/** The program that is confined: the tool, or the server that is called. */
-export function startedIn(effect: ToolEffect | McpEffect): ToolEffect {
-  return effect.kind === 'tool' ? effect : effect.start;
+/** What confines the program that runs: the tool, or the server that is called. A server at a URL touches no file here. */
+export function confinementIn(
+  effect: ToolEffect | McpEffect,
+): Pick<ToolEffect, 'sandbox' | 'timeout_ms' | 'undo'> {
+  const started = effect.kind === 'tool' ? effect : effect.start;
+  if (started.kind === 'tool') return started;
+  return {
+    sandbox: { network: true, read: [], write: [] },
+    timeout_ms: started.timeout_ms,
+    undo: 'none',
+  };
 }
 
-function toolScope({ sandbox }: ToolEffect): ResourceScope {
+function toolScope({ sandbox }: Pick<ToolEffect, 'sandbox'>): ResourceScope {
   if (sandbox === 'none') return { unconfined: true, network: true, read: [], write: [], pipelines: [] };
   const { network, read, write } = sandbox;
   return { unconfined: false, network, read, write, pipelines: [] };
@@ -40,7 +50,7 @@ function toolScope({ sandbox }: ToolEffect): ResourceScope {
 /** Every path that an effect may write, none of them abridged: policies are about paths. */
 export function writesOf(effect: Effect): string[] {
   if (effect.kind !== 'plan') {
-    const { sandbox } = startedIn(effect);
+    const { sandbox } = confinementIn(effect);
     return sandbox === 'none' ? [] : sandbox.write;
   }
   const changed = effect.actions.flatMap(({ changes }) => changes.filter((change) => !isPin(change)));
@@ -76,12 +86,23 @@ export function toolStepsOf({ actions }: PlanEffect): ToolEffect[] {
 
 /** Every program that an effect starts by a command line of its own. */
 export function callsOf(effect: Effect): ToolEffect[] {
-  return effect.kind === 'plan' ? toolStepsOf(effect) : [startedIn(effect)];
+  if (effect.kind === 'plan') return toolStepsOf(effect);
+  const started = effect.kind === 'tool' ? effect : effect.start;
+  return started.kind === 'tool' ? [started] : [];
 }
 
 /** The secrets of the executor that an effect names. */
 export function secretsIn(effect: Effect): string[] {
+  if (effect.kind === 'mcp') return distinct(secretsOfStart(effect.start));
   return distinct(callsOf(effect).flatMap(({ secrets }) => Object.values(secrets)));
+}
+
+/** What the executors are called that may run an effect; null where that is the one of keyturn.yaml. */
+export function executorIn(effect: Effect): string | null {
+  const called = distinct(callsOf(effect).flatMap(({ executor }) => executor ?? []));
+  if (called.length > 1)
+    refuse('EXECUTOR_ELSEWHERE', `Its steps are for different executors: ${called.join(', ')}.`);
+  return called[0] ?? null;
 }
 
 /** Refuses where the effect has SQL and this installation cannot run it. */
@@ -186,7 +207,7 @@ export function resourceOf(
     network,
     writes,
     protected: reached,
-    undo: effect.kind === 'plan' ? leastUndo(effect) : startedIn(effect).undo,
+    undo: effect.kind === 'plan' ? leastUndo(effect) : confinementIn(effect).undo,
     elevated: reached.length > 0,
     tools,
     categories,

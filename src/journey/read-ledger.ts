@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { VerifiedEntries } from '../fold/ledger.ts';
+import type { EntryReader, VerifiedEntries } from '../fold/ledger.ts';
 import { type LedgerStanding, ReadEntries, type StandingWith, type Tellable } from '../fold/read.ts';
 import type { States } from '../fold/row.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
@@ -20,9 +20,9 @@ export class ReadLedger {
   #refused: unknown = null;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, origin: string, verified: VerifiedEntries) {
+  constructor(store: Store, origin: string, verified: VerifiedEntries, reader?: EntryReader) {
     this.#store = store;
-    this.#read = new ReadEntries(store.tenant, origin, verified);
+    this.#read = new ReadEntries(store.tenant, origin, verified, reader);
   }
 
   /** What holds for every intent. */

@@ -179,7 +179,7 @@ export function inDoubt(execution_id: string, error: unknown, violation: Violati
 }
 
 /** What a stream printed, for the entry and for the store. Of nothing there is no object. */
-function capturedOf({ bytes, total, truncated }: Captured) {
+export function capturedOf({ bytes, total, truncated }: Captured) {
   if (total === 0) return { fact: { digest: null, bytes: 0, truncated: false }, objects: [] };
   const sealed = seal(bytes);
   return { fact: { digest: sealed.digest, bytes: total, truncated }, objects: [sealed.bytes] };

@@ -3,8 +3,9 @@ import type { IntentStatus, Run } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
-import type { Output, Printed } from '../story/tell.ts';
+import { isAbsent, type Output, type Printed, readSealed } from '../story/tell.ts';
 import type { UndoCall } from '../tool/undo.ts';
+import { readerOf } from './contents.ts';
 import { type Context, requireIntent } from './context.ts';
 import { printed } from './tell.ts';
 import { undoIfAny } from './undo.ts';
@@ -67,7 +68,29 @@ export async function outputOf(context: Context, execution_id: string): Promise<
   return printed(context, (await toldAbout(context, intent_id, execution_id)).printed);
 }
 
+/** The same as bytes, with how many came in all; null where they are not there any more. */
+export async function recordedOutput(
+  context: Context,
+  { intent_id, execution_id }: { readonly intent_id: string; readonly execution_id: string },
+): Promise<Readonly<
+  Record<'stdout' | 'stderr', { readonly bytes: Uint8Array; readonly total: number }>
+> | null> {
+  const { printed, totals } = await toldAbout(context, intent_id, execution_id);
+  const read = readerOf(context.store);
+  const [stdout, stderr] = [await readSealed(printed.stdout, read), await readSealed(printed.stderr, read)];
+  if (isAbsent(stdout) || isAbsent(stderr)) return null;
+  return {
+    stdout: { bytes: stdout, total: totals.stdout },
+    stderr: { bytes: stderr, total: totals.stderr },
+  };
+}
+
 type Digests = Pick<Output, 'stdout' | 'stderr'>;
+
+interface Totals {
+  readonly stdout: number;
+  readonly stderr: number;
+}
 
 async function runResult(
   context: Context,
@@ -82,14 +105,17 @@ async function toldAbout(
   { store }: Context,
   intent_id: string,
   execution_id: string | undefined,
-): Promise<{ readonly reason: string | null; readonly printed: Digests }> {
+): Promise<{ readonly reason: string | null; readonly printed: Digests; readonly totals: Totals }> {
   let reason: string | null = null;
   let found: Digests = { stdout: null, stderr: null };
+  let totals: Totals = { stdout: 0, stderr: 0 };
   for (const { bytes } of await store.entriesOf(intent_id)) {
     const { kind, body } = parseEvent(openEntry(bytes));
     if (kind === 'approval.denied' || kind === 'intent.withdrawn') reason = body.reason;
-    if (kind === 'execution.finished' && body.execution_id === execution_id)
-      found = { stdout: body.stdout?.digest ?? null, stderr: body.stderr?.digest ?? null };
+    if (kind === 'execution.finished' && body.execution_id === execution_id) {
+      found = { stdout: body.stdout.digest, stderr: body.stderr.digest };
+      totals = { stdout: body.stdout.bytes, stderr: body.stderr.bytes };
+    }
   }
-  return { reason, printed: found };
+  return { reason, printed: found, totals };
 }

@@ -3,7 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
 import { frozenFor } from '../gate/freeze.ts';
 import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
-import { standingOf } from '../gate/standing.ts';
+import { approvalsNow } from '../gate/standing.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { HUMAN_ASSURANCE_LEVEL } from '../identity/assurance.ts';
@@ -16,7 +16,7 @@ import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
 import { serverClaims, type ToolDefinition } from '../mcp-call/definition.ts';
 import { quorumsMet } from '../policy/quorum.ts';
-import { recordOf, sealDecision } from '../policy/replay.ts';
+import { type DecisionRecord, recordOf, sealDecision } from '../policy/replay.ts';
 import {
   type Decision,
   type PolicyAction,
@@ -68,10 +68,26 @@ export async function rule(context: Context, matter: Matter): Promise<Ruling> {
   const request = await requestOf(context, matter, (approvers) => quorumsMet(engine.set.quorums, approvers));
   const decision = engine.decide(request);
   const nonce = randomBytes(16).toString('base64');
+  const record = recordOf(engine, request, decision, { subject: matter.state.intent_id, nonce });
+  return rulingOf(snapshot, record);
+}
+
+/** Sealed when it is first needed: most of what a watch asks is never recorded. */
+function rulingOf(snapshot: Digest, record: DecisionRecord): Ruling {
+  let sealed: ReturnType<typeof sealDecision> | null = null;
+  const seal = () => {
+    sealed ??= sealDecision(record);
+    return sealed;
+  };
   return {
-    decision,
+    decision: record.decision,
     snapshot,
-    ...sealDecision(recordOf(engine, request, decision, { subject: matter.state.intent_id, nonce })),
+    get digest() {
+      return seal().digest;
+    },
+    get bytes() {
+      return seal().bytes;
+    },
   };
 }
 
@@ -101,9 +117,13 @@ async function requestOf(
   const { action, principal, state, effect } = matter;
   const authorities = matter.authorities ?? (await authoritiesFor(context, namedIn(state)));
   const resource = resourceOf(context, effect, state.tool);
-  const { tenant } = context.store;
-  const moment = { now: matter.now, ledger_at: null, tenant, freezes: [], set_back_at: null, authorities };
-  const { counted } = standingOf(state, moment);
+  const { counted } = approvalsNow(state, { now: matter.now, authorities });
+  // Together: a server is asked once for each, and none of them waits for another.
+  const [proposed, pace, humans] = await Promise.all([
+    proposedOf(context, matter),
+    paceOf(context, matter.delegated ? principal.name : state.proposer, matter.now),
+    humansNow(context),
+  ]);
   return {
     action,
     principal: {
@@ -117,10 +137,10 @@ async function requestOf(
       ...askedOf(context, matter),
       ...approvedOf(state, counted, rolesOf(authorities), met),
       ...grantOf(context, matter, resource),
-      ...(await proposedOf(context, matter)),
+      ...proposed,
       ...momentOf(context, matter),
-      ...(await paceOf(context, matter.delegated ? principal.name : state.proposer, matter.now)),
-      humans: await humansNow(context),
+      ...pace,
+      humans,
     },
   };
 }
@@ -186,7 +206,7 @@ function calledBy(effect: Effect): Part<'calls' | 'server' | 'tool' | 'server_cl
   };
 }
 
-function isReadable(value: unknown): boolean {
+export function isReadable(value: unknown): boolean {
   if (Array.isArray(value)) return value.every((one) => typeof one === 'string');
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -3,6 +3,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
+import type { OnOutput } from '../effect/child.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Unsigned } from '../identity/fact.ts';
@@ -11,9 +12,10 @@ import { requireProvenClaim } from './audit.ts';
 import { requireFormats } from './check.ts';
 import { atWork, type Context, recordingRefusal } from './context.ts';
 import { inCountedTurn } from './counted.ts';
-import type { Effect, OnOutput, Progress } from './derived.ts';
+import { type Effect, type Progress, progressOf } from './derived.ts';
 import { stated, withOneKey } from './executor.ts';
 import type { Looking, Noted } from './issue.ts';
+import { type LiveTold, liveTold } from './live.ts';
 import { observedRun } from './observe.ts';
 import type { UsableCapability } from './present.ts';
 import { confinedTo } from './reach.ts';
@@ -112,10 +114,13 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
         context.memory.looks.delete(request.seen);
         return { ready, claimed };
       });
+      const told = liveTold(context, execution_id, ready.state);
       try {
         // 3. The one effect, watched, then its record, always.
-        const ended = await effectOf(context, ready, claimed, request);
-        return recordEnd(context, claimed, ready.state, ended, request.onRecorded);
+        const ended = await effectOf(context, ready, claimed, request, told);
+        const report = await recordEnd(context, claimed, ready.state, ended, request.onRecorded);
+        await told.remove();
+        return report;
       } finally {
         ready.prepared.close();
       }
@@ -180,6 +185,7 @@ async function effectOf(
   { matter, capability, prepared }: Ready,
   claimed: Event<'execution.claimed'>,
   { abort, onProgress, onClaimed, onOutput }: RunRequest,
+  told: LiveTold,
 ): Promise<WatchedEnd> {
   const { execution_id } = claimed.body;
   onClaimed?.(execution_id);
@@ -195,8 +201,15 @@ async function effectOf(
       announced: (journal) =>
         bind(context, { kind: 'execution.announced', subject, body: { execution_id, journal } }),
       abort: watch.signal,
-      ...(onProgress && { onProgress }),
-      ...(onOutput && { onOutput }),
+      onStep: (step) => {
+        told.step(step);
+        const progress = progressOf(step);
+        if (progress) onProgress?.(progress);
+      },
+      onOutput: (...printed) => {
+        told.printed(...printed);
+        onOutput?.(...printed);
+      },
     });
     return watchedEnd(ended, watch.violation());
   } catch (error) {

@@ -5,8 +5,14 @@ import type { Shown } from '../display/shown.ts';
 import type { Event } from '../event/event.ts';
 import { type AcceptedServer, serverSubject } from '../gate/server.ts';
 import { type Signer, signAct } from '../identity/act.ts';
-import { type Accepted, openAccepted, type Started, sealAccepted } from '../mcp-call/accepted.ts';
-import { pinOf } from '../mcp-call/definition.ts';
+import {
+  type Accepted,
+  type Configured,
+  openAccepted,
+  sealAccepted,
+  secretsOfStart,
+} from '../mcp-call/accepted.ts';
+import { modeOf, pinOf, shadowedTools } from '../mcp-call/definition.ts';
 import { requireSameStart } from '../mcp-call/effect.ts';
 import { calledName } from '../mcp-call/name.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
@@ -39,7 +45,7 @@ export async function lookAtServer(context: Context, server: string): Promise<Lo
   const started = startedNow(context, server);
   const upstreams = new Upstreams();
   try {
-    const secrets = await context.secrets(Object.values(started.start.secrets));
+    const secrets = await context.secrets(secretsOfStart(started.start));
     const upstream = await openUpstream({ ...context, upstreams }, { server, start: started.start }, secrets);
     const tools = await upstream.connection.tools();
     const { info } = upstream.connection;
@@ -70,20 +76,22 @@ export function changesOf(before: Accepted, now: Accepted): ServerChange[] {
   const tools = names
     .filter((name) => canonicalText(old!.get(name) ?? null) !== canonicalText(fresh!.get(name) ?? null))
     .map((name) => ({ what: `tool ${name}`, before: text(old!.get(name)), now: text(fresh!.get(name)) }));
-  const parts = ['start', 'files'] as const;
+  const parts = ['start', 'files', 'modes', 'pass'] as const;
   const others = parts
     .filter((part) => canonicalText(before[part]) !== canonicalText(now[part]))
     .map((part) => ({
-      what: PARTS[part],
+      what: part === 'start' && now.start.kind === 'url' ? 'how it is reached' : PARTS[part],
       before: JSON.stringify(before[part]),
       now: JSON.stringify(now[part]),
     }));
   return [...tools, ...others];
 }
 
-const PARTS: Readonly<Record<keyof Started, string>> = {
+const PARTS: Readonly<Record<keyof Configured, string>> = {
   start: 'how it is started',
   files: 'its script',
+  modes: 'which of its tools pass without an approval',
+  pass: 'what of it passes besides its tools',
 };
 
 export interface AcceptRequest {
@@ -103,7 +111,9 @@ export async function acceptServer(
   requireSameStart(accepted, startedNow(context, server));
   const { bytes, digest } = sealAccepted(accepted);
   openAccepted(bytes);
-  const facts = { server, accepted: digest, replaces, tools: tools.length, reason };
+  const shadow = shadowedTools(accepted).length;
+  const counts = { tools: tools.length, ...(shadow > 0 && { shadow }) };
+  const facts = { server, accepted: digest, replaces, ...counts, reason };
   const now = context.clock();
   const event = await signAct(context.origin, 'mcp.accepted', serverSubject(server), facts, signer, now);
   await context.store.commit({ events: [event], objects: [bytes] });
@@ -142,6 +152,8 @@ export interface ServerStanding {
   readonly by: string | null;
   readonly accepted_at: string | null;
   readonly tools: number;
+  /** How many of them pass without an approval. */
+  readonly shadow: number;
 }
 
 /** Every server that keyturn.yaml or the ledger names. Nothing is started. */
@@ -172,6 +184,7 @@ async function standingOfServer(
     by: row?.by ?? null,
     accepted_at: row?.changed_at ?? null,
     tools: row?.tools ?? 0,
+    shadow: row?.shadow ?? 0,
   };
   if (entry === undefined) return { ...told, standing: 'removed from keyturn.yaml' };
   if (row === undefined) return { ...told, standing: 'unaccepted' };
@@ -190,6 +203,8 @@ export interface GatedTool {
   readonly server: string;
   readonly tool: string;
   readonly pin: Digest;
+  /** `shadow`: its calls pass without an approval. */
+  readonly mode: 'gate' | 'shadow';
   readonly definition: object;
 }
 
@@ -205,6 +220,7 @@ export async function gatedTools(context: Context): Promise<GatedTool[]> {
         server,
         tool: definition.name,
         pin: pinOf(definition),
+        mode: modeOf(accepted, definition.name),
         definition,
       }));
     });

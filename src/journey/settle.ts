@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { isRunLocked } from '../effect/run-lock.ts';
+import { removeSpool } from '../effect/spool.ts';
 import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
@@ -41,6 +42,7 @@ export async function resolve(
     context.clock(),
   );
   await context.store.commit({ events: [resolved] });
+  await removeSpool(context.runs_folder, execution_id);
   return resolved;
 }
 

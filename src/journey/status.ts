@@ -1,8 +1,10 @@
+import { currentCapability } from '../gate/capability.ts';
 import type { Freeze } from '../gate/freeze.ts';
 import { type Denial, standingOf } from '../gate/standing.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
+import { executorsFor } from './addressed.ts';
 import { momentOf, notDispatched } from './check.ts';
 import { checkClock } from './clock.ts';
 import { authoritiesFor, type Context, namedIn } from './context.ts';
@@ -26,6 +28,10 @@ export interface NeedsHuman {
 
 export type InDoubtNow = InDoubt & Pick<NeedsHuman, 'goal'>;
 export type StuckNow = NeedsHuman & { readonly execution_id: string };
+/** Which executors an order waits for, and how many of them are enrolled. An order that none takes in time lapses. */
+export type OrderedNow = NeedsHuman & {
+  readonly waits_for: { readonly executor: string; readonly enrolled: number };
+};
 export type NotRun = NeedsHuman & { readonly code: ReasonCode };
 
 /** Of each list the newest, at most `LISTED_MOST`, newest first. */
@@ -33,6 +39,8 @@ export interface Status {
   /** What is wrong with the clock of this machine; null when it fits the ledger. With a wrong one the rest is judged by it. */
   readonly clock: { readonly code: ReasonCode; readonly words: string } | null;
   readonly frozen: readonly Freeze[];
+  /** Servers with tools whose calls pass without an approval. */
+  readonly shadow: readonly { readonly server: string; readonly tools: number }[];
   readonly in_doubt: readonly InDoubtNow[];
   /** Rollbacks that are not complete. */
   readonly stuck: readonly StuckNow[];
@@ -43,7 +51,7 @@ export interface Status {
   /** Approved, and not to be run now; the code says why. */
   readonly ungranted: readonly NotRun[];
   /** May run now. */
-  readonly approved: readonly NeedsHuman[];
+  readonly approved: readonly OrderedNow[];
   readonly policies: PolicyFilesStanding;
 }
 
@@ -60,6 +68,7 @@ export async function statusOf(context: Context): Promise<Status> {
   return {
     clock: await wrongClock(context),
     frozen: freezes,
+    shadow: await shadowed(context),
     in_doubt: await doubtsNow(context),
     stuck: await stuckNow(context),
     failed,
@@ -67,6 +76,13 @@ export async function statusOf(context: Context): Promise<Status> {
     ...(await approvedNow(context)),
     policies: await policyFilesStanding(context),
   };
+}
+
+async function shadowed({ store }: Context): Promise<Status['shadow']> {
+  const servers = (await store.all('server')).filter(
+    ({ status, shadow }) => status === 'active' && shadow > 0,
+  );
+  return servers.map(({ server, shadow }) => ({ server, tools: shadow }));
 }
 
 const ABOUT_CLOCKS: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['CLOCK_AHEAD', 'CLOCK_BEHIND']);
@@ -133,15 +149,23 @@ async function approvedNow(context: Context): Promise<ApprovedNow> {
   const lists = {
     approval_expired: [] as NotRun[],
     ungranted: [] as NotRun[],
-    approved: [] as NeedsHuman[],
+    approved: [] as OrderedNow[],
   };
   for await (const state of newest(context, 'approved')) {
     const { list, denial } = await judged(context, state);
     const one = await needs(context, state, state.approvals.at(-1)?.signed_at);
-    if (list === 'approved') lists.approved.push(one);
+    if (list === 'approved') lists.approved.push({ ...one, waits_for: await waitsFor(context, state) });
     else lists[list].push({ ...one, code: denial!.code });
   }
   return lists;
+}
+
+async function waitsFor(context: Context, state: IntentState): Promise<OrderedNow['waits_for']> {
+  const system = await context.store.system();
+  const { audience } = currentCapability(state, context.clock());
+  const own = `${system.origin}/`;
+  const executor = audience.startsWith(own) ? audience.slice(own.length) : audience;
+  return { executor, enrolled: executorsFor(system, audience) };
 }
 
 /** What a human can only approve again. */

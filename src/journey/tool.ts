@@ -27,9 +27,9 @@ export async function deriveToolCall(
   const registry = context.registry();
   const tool = toolNamed(registry, call.tool);
   if (intent_id !== null) requireBindingAgrees(registry, intent_id, tool.name, call.arguments);
-  const { root, digests } = context;
+  const { root, digests, userFor } = context;
   const fixed = intent_id !== null && registry.bindings.has(intent_id);
-  const asked = { registry, tool, arguments: call.arguments, fixed, root, digests, is_prepared };
+  const asked = { registry, tool, arguments: call.arguments, fixed, root, digests, userFor, is_prepared };
   const effect = deriveEffect(asked);
   return {
     effect,
@@ -49,6 +49,7 @@ export async function deriveToolCall(
         machine,
         starter,
         digests,
+        userFor,
         lock,
         secrets,
       });

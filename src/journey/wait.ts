@@ -51,7 +51,7 @@ function isLost(context: Context, { execution_id, executor }: Run): boolean {
 }
 
 /** Until one of them comes. */
-async function soonest(came: Promise<void>, expires_ms: number, signal?: AbortSignal): Promise<void> {
+export async function soonest(came: Promise<void>, expires_ms: number, signal?: AbortSignal): Promise<void> {
   let stop = () => {};
   const other = new Promise<void>((resolve, reject) => {
     const timer = expires_ms > 0 ? setTimeout(resolve, Math.min(expires_ms + 1, limits.timer_ms)) : null;

@@ -4,6 +4,7 @@ import { requireExecutor } from '../gate/system.ts';
 import type { Signer } from '../identity/act.ts';
 import { activeCredentials, type Principal } from '../identity/principal.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { isForThisHost, orderAudience } from './addressed.ts';
 import { hasApproved, weighApproval } from './approve.ts';
 import { provenState } from './audit.ts';
 import { check, momentOf, refuseDenied, requireFormats } from './check.ts';
@@ -87,7 +88,8 @@ async function askRun(
   const { now } = moment;
   const standing = approvedNow(state, hash, moment);
   if ('eligible' in standing) return refuseDenied(standing);
-  requireExecutor(system, context.executor_key().public_key);
+  const is_here = isForThisHost(context, system, orderAudience(context, system, asked.effect));
+  if (is_here) requireExecutor(system, context.executor_key().public_key);
   await requireDispatchedNow(context, state);
   requireToolsFree(state, asked.effect, moment);
   requireBounds(context, asked.envelope, asked.effect);
@@ -97,6 +99,8 @@ async function askRun(
   if (!(await glassHolds(context, matter, authorities)))
     requireAllowed(await rule(context, { ...matter, action: 'execute' }));
   const derived = await requireSameEffect(context, state, asked);
+  // Secrets and the like are those of the executor, which another host is.
+  if (!is_here) return;
   const secrets = await context.secrets(secretsIn(derived.effect));
   (await derived.prepare(terms.scope, secrets)).close();
 }

@@ -10,18 +10,20 @@ export interface WithdrawRequest {
   readonly receipt?: string | null;
   /** The key of the proposer, in place of the receipt. */
   readonly signer?: Signer;
+  /** The entry point found out, by a token or a key, that the caller is the proposer: the receipt of this host stands for that. */
+  readonly is_proposer?: boolean;
 }
 
 /** Its proposer takes an intent back, for good: nobody can approve, order or run it any more. A run that began goes on. */
 export async function withdraw(
   context: Context,
-  { intent_id, reason, receipt, signer }: WithdrawRequest,
+  { intent_id, reason, signer, is_proposer = false, receipt: shown = null }: WithdrawRequest,
 ): Promise<Event<'intent.withdrawn'>> {
-  const has_receipt = receipt !== undefined && receipt !== null;
-  if (has_receipt === (signer !== undefined))
-    refuse('RECEIPT_INVALID', 'Show the receipt of the proposal, or sign with the key of its proposer.');
   const { origin, store } = context;
   const { hash, proposer } = await requireIntent(context, intent_id);
+  const receipt = shown ?? (is_proposer && !signer ? context.own_receipt(intent_id) : null);
+  if ((receipt !== null) === (signer !== undefined))
+    refuse('RECEIPT_INVALID', 'Show the receipt of the proposal, or sign with the key of its proposer.');
   if (signer && signer.name !== proposer)
     refuse('RECEIPT_INVALID', `It is "${proposer}" who proposed it, not "${signer.name}".`);
   const proof = signer
@@ -33,7 +35,7 @@ export async function withdraw(
   const event: Event<'intent.withdrawn'> = {
     kind: 'intent.withdrawn',
     subject: intent_id,
-    body: { hash, by: proposer, reason, receipt: receipt ?? null, ...proof },
+    body: { hash, by: proposer, reason, receipt, ...proof },
   };
   await store.commit({ events: [event] });
   return event;

@@ -41,10 +41,11 @@ export function leafHashOfText(text: string): Digest {
 }
 
 export function sealEntry(entry: Entry): SealedEntry {
-  const bytes = Buffer.from(canonicalTextOfParsed(entry));
+  const text = canonicalTextOfParsed(entry);
+  const bytes = Buffer.from(text);
   if (bytes.length > limits.entry_bytes)
     refuse('INPUT_TOO_LARGE', `A ledger entry has ${bytes.length} bytes.`);
-  return { seq: entry.seq, bytes, hash: leafHash(bytes) };
+  return { seq: entry.seq, bytes, hash: leafHashOfText(text) };
 }
 
 const FIELDS = ['at', 'body', 'claims', 'kind', 'prev', 'seq', 'subject', 'tenant'];

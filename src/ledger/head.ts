@@ -2,7 +2,7 @@ import { sha256 } from '../canonical/digest.ts';
 import type { PublicKey, Seed } from '../canonical/ed25519.ts';
 import { refuse } from '../refusal.ts';
 import type { TreeRoot } from './merkle.ts';
-import { formatVerifierKey, openNote, signNote, type VerifierKey } from './note.ts';
+import { formatVerifierKey, openNote, parseVerifierKey, signNote, type VerifierKey } from './note.ts';
 
 /**
  * The signed state of a ledger, as a checkpoint of https://c2sp.org/tlog-checkpoint without extension lines. Who keeps
@@ -25,6 +25,13 @@ export function openHead(note: string, key: VerifierKey): Head {
   const head = parseHead(openNote(note, key));
   if (head.origin !== key.name) refuse('HEAD_MALFORMED', 'The origin is not the name of the key.');
   return head;
+}
+
+/** The same for who knows the key by its fingerprint alone: the head comes with the key, as text. */
+export function openHeadOf(note: string, verifier: string, fingerprint: string): Head {
+  const key = parseVerifierKey(verifier);
+  requireKey(key, fingerprint);
+  return openHead(note, key);
 }
 
 function formatHead({ origin, size, root }: Head): string {

@@ -14,6 +14,8 @@ export interface ChainVerifyOptions {
   readonly deep?: boolean;
   /** What came before the first entry; nothing unless told. */
   readonly begin?: SegmentBeginning;
+  /** What bytes of this hash say, where they were parsed before. */
+  readonly known?: (hash: Digest) => Entry | undefined;
   /** Called for each entry once its place in the chain is known. */
   readonly onEntry?: (entry: Entry) => void;
   /** Called for each entry of a deep verification. It refuses an entry whose body it cannot accept. */
@@ -70,7 +72,8 @@ export class LedgerVerifier {
     const seq = this.size;
     if (sealed.seq !== seq) broken(seq, `it is missing; the next one stored is ${sealed.seq}`);
     if (leafHash(sealed.bytes) !== sealed.hash) broken(seq, 'its bytes do not have the stored hash');
-    const entry = skimEntry(sealed.bytes) ?? broken(seq, 'its bytes are not an entry');
+    const known = this.#options.known?.(sealed.hash);
+    const entry = known ?? skimEntry(sealed.bytes) ?? broken(seq, 'its bytes are not an entry');
     if (entry.seq !== seq) broken(seq, `it says that it is entry ${entry.seq}`);
     if (entry.prev !== this.#last) broken(seq, 'it does not follow the entry before it');
     if (entry.tenant !== (this.#tenant ?? entry.tenant)) broken(seq, 'it belongs to another tenant');

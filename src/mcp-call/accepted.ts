@@ -14,13 +14,35 @@ const definition = z.custom<ToolDefinition>(
   (value) => typeof (value as { name?: unknown } | null)?.name === 'string',
 );
 
-/** How a server is started, and what starting it runs. */
+/** A server that is reached by its URL. Of secrets only the names are here, by the header that each is sent in. */
+const remoteSchema = z.strictObject({
+  kind: z.literal('url'),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  secrets: z.record(z.string(), z.string()),
+  bearer: z.string().nullable(),
+  allow: z.array(z.string()),
+  timeout_ms: z.int(),
+});
+
+/** How a server is started or reached, and what starting it runs. */
 export const startedSchema = z.strictObject({
-  start: effectSchema,
+  start: z.discriminatedUnion('kind', [effectSchema, remoteSchema]),
   files: z.array(file),
 });
 
-const acceptedSchema = startedSchema.extend({
+const mode = z.enum(['gate', 'shadow']);
+
+/** The same, with which tools pass without an approval. */
+const configuredSchema = startedSchema.extend({
+  modes: z
+    .strictObject({ server: mode, tools: z.record(z.string(), mode) })
+    .default({ server: 'gate', tools: {} }),
+  /** What reaches callers besides the tools, without an approval. */
+  pass: z.array(z.string()).default([]),
+});
+
+const acceptedSchema = configuredSchema.extend({
   format: z.literal('keyturn-mcp-server/1'),
   server: z.string(),
   /** What the server says of itself. */
@@ -29,7 +51,9 @@ const acceptedSchema = startedSchema.extend({
   tools: z.array(definition),
 });
 
+export type RemoteStart = z.infer<typeof remoteSchema>;
 export type Started = z.infer<typeof startedSchema>;
+export type Configured = z.infer<typeof configuredSchema>;
 /** What a human accepted of a server. Its digest is what the ledger names. */
 export type Accepted = z.infer<typeof acceptedSchema>;
 
@@ -42,6 +66,12 @@ export function sealAccepted(accepted: Accepted): { readonly bytes: Uint8Array; 
 export function openAccepted(bytes: Uint8Array): Accepted {
   const parsed = acceptedSchema.safeParse(parseJson(bytes, bytes.length));
   return parsed.success ? parsed.data : refuse('SHAPE_INVALID', describeIssue(parsed.error));
+}
+
+/** The secrets of the executor that reaching a server needs. */
+export function secretsOfStart(start: Started['start']): string[] {
+  const bearer = start.kind === 'url' && start.bearer !== null ? [start.bearer] : [];
+  return [...Object.values(start.secrets), ...bearer];
 }
 
 /** What a server listed, as definitions that can be pinned. The attacker is the server: names that hide, and lists without an end. */

@@ -132,6 +132,7 @@ export class McpConnection {
     { timeout_ms, abort, onProgress }: AskOptions,
   ): Promise<Reply> {
     if (this.#ended !== null) return { kind: 'lost', code: this.#ended };
+    if (abort?.aborted) return { kind: 'lost', code: 'MCP_CALL_LOST' };
     const id = this.#next;
     this.#next += 1;
     const params = onProgress ? withProgress(given, id) : given;
@@ -149,7 +150,6 @@ export class McpConnection {
       abort?.addEventListener('abort', onAbort, { once: true });
       const line = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       this.#peer!.send(line).catch(() => done({ kind: 'lost', code: 'MCP_CALL_LOST' }));
-      if (abort?.aborted) onAbort();
     });
   }
 

@@ -21,3 +21,23 @@ const CLAIMS = [
   ['openWorldHint', 'open_world'],
   ['readOnlyHint', 'read_only'],
 ] as const;
+
+type Mode = 'gate' | 'shadow';
+
+interface Modes {
+  readonly server: Mode;
+  readonly tools: Readonly<Record<string, Mode>>;
+}
+
+/** Whether calls of this tool wait for a human, or pass in shadow mode. */
+export function modeOf({ modes }: { readonly modes: Modes }, tool: string): 'gate' | 'shadow' {
+  return Object.hasOwn(modes.tools, tool) ? modes.tools[tool]! : modes.server;
+}
+
+/** The tools that pass without an approval. */
+export function shadowedTools(accepted: {
+  readonly modes: Modes;
+  readonly tools: readonly ToolDefinition[];
+}): string[] {
+  return accepted.tools.map(({ name }) => name).filter((name) => modeOf(accepted, name) === 'shadow');
+}

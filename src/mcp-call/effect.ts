@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { canonicalText, isSameJson, type Json, type JsonObject } from '../canonical/json.ts';
 import { refuse } from '../refusal.ts';
-import type { ToolEffect } from '../tool/effect.ts';
-import { type Accepted, type Started, startedSchema } from './accepted.ts';
+import { type Accepted, type Configured, type Started, startedSchema } from './accepted.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
 import { callAction, calledName } from './name.ts';
 
@@ -51,8 +50,8 @@ export function mcpEffect(
 }
 
 /** Refuses where a server would be started in another way than a human accepted. */
-export function requireSameStart({ server, ...accepted }: Accepted, now: Started): void {
-  const differing = (Object.keys(now) as (keyof Started)[]).flatMap((part) =>
+export function requireSameStart({ server, ...accepted }: Accepted, now: Configured): void {
+  const differing = (Object.keys(now) as (keyof Configured)[]).flatMap((part) =>
     part === 'start'
       ? startDifferences(accepted.start, now.start)
       : isSameJson(accepted[part], now[part])
@@ -69,9 +68,12 @@ export function requireSameStart({ server, ...accepted }: Accepted, now: Started
   );
 }
 
-function startDifferences(accepted: ToolEffect, now: ToolEffect): string[] {
-  const names = Object.keys(now) as (keyof ToolEffect)[];
-  return names.filter((name) => canonicalText(accepted[name]) !== canonicalText(now[name])).sort();
+function startDifferences(accepted: Started['start'], now: Started['start']): string[] {
+  const [before, after] = [accepted, now] as unknown as Record<string, Json>[];
+  const names = Object.keys(now);
+  return names
+    .filter((name) => canonicalText(before![name] ?? null) !== canonicalText(after![name] ?? null))
+    .sort();
 }
 
 /** Refuses when what would be called now is not what was approved, and says in what it differs. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
-import { type ReasonCode, refuse } from '../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Reply } from './connection.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
 import type { McpEffect } from './effect.ts';
@@ -19,6 +19,27 @@ export async function requireDefinition(
   return { changes };
 }
 
+/**
+ * Whether the tool is still what the claim went by. A server that says meanwhile that its list changed may mean another tool, or nothing: it is
+ * asked once more, and whatever else it says then counts as a change.
+ */
+export async function isStillDefined(
+  upstream: Upstream,
+  effect: McpEffect,
+  changes: number,
+  abort?: AbortSignal,
+): Promise<boolean> {
+  if (upstream.changes() === changes) return true;
+  try {
+    const again = await requireDefinition(upstream, effect);
+    // The server chooses how long that took: a run that was stopped meanwhile sends nothing.
+    return upstream.changes() === again.changes && !abort?.aborted;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
 export interface CallEnd {
   readonly result: 'success' | 'failure' | 'partial';
   readonly reason_code: ReasonCode | null;
@@ -31,7 +52,7 @@ export interface SendOptions {
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
 }
 
-/** Where the server said meanwhile that its list changed, nothing is sent. The run is claimed by then, so this is an outcome. */
+/** Where the definition is no longer the same, nothing is sent. The run is claimed by then, so this is an outcome. */
 export const NOT_SENT: CallEnd = {
   result: 'failure',
   reason_code: 'MCP_DEFINITION_CHANGED',

@@ -6,16 +6,23 @@ import { readRegularFile } from '../durable/beneath.ts';
 import type { Digests } from '../effect/program.ts';
 import { limits } from '../limits.ts';
 import { deriveStart } from '../tool/effect.ts';
-import type { Started } from './accepted.ts';
-import type { ServerEntry } from './entry.ts';
+import type { Configured, RemoteStart, Started } from './accepted.ts';
+import type { RemoteEntry, ServerEntry } from './entry.ts';
 
 /** How a server would be started, from its entry and the files as they are now. Nothing is started. */
 export function startedBy(
   server: string,
   entry: ServerEntry,
   { root, digests }: { readonly root: string; readonly digests: Digests },
-): Started {
-  const { args, ...rest } = entry;
+): Configured {
+  const { mode, tools, pass: passed, ...started } = entry;
+  const pass = [...new Set(passed)].sort();
+  const modes = {
+    server: mode,
+    tools: Object.fromEntries(Object.entries(tools).map(([name, one]) => [name, one.mode])),
+  };
+  if ('url' in started) return { start: remoteBy(started), files: [], modes, pass };
+  const { args, ...rest } = started;
   const tool = {
     ...rest,
     name: server,
@@ -26,10 +33,14 @@ export function startedBy(
     stderr_bytes: limits.output_bytes_default,
     undo: 'none' as const,
     template: [],
-    definition: entry as unknown as Json,
+    definition: started as unknown as Json,
   };
   const start = deriveStart({ registry: { folder: root }, tool, root, digests }, args);
-  return { start, files: filesIn(args, resolve(root, entry.cwd)) };
+  return { start, files: filesIn(args, resolve(root, started.cwd)), modes, pass };
+}
+
+function remoteBy({ timeout_s, url, ...rest }: Omit<RemoteEntry, 'mode' | 'tools' | 'pass'>): RemoteStart {
+  return { kind: 'url', url: new URL(url).href, ...rest, timeout_ms: timeout_s * 1000 };
 }
 
 /** A script that an interpreter runs is what the server is. Other files in a command line, such as a database, change as they are used. */

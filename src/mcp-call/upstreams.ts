@@ -1,9 +1,11 @@
 import { canonicalText } from '../canonical/json.ts';
+import type { Peer } from '../effect/peer.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import type { ToolEffect } from '../tool/effect.ts';
 import { type Surroundings, startServer } from '../tool/run.ts';
+import type { Started } from './accepted.ts';
 import { McpConnection, type Notification } from './connection.ts';
+import { reachServer } from './remote.ts';
 
 /** A server that runs. */
 export interface Upstream {
@@ -32,21 +34,25 @@ interface Failure {
 export class Upstreams {
   readonly #known = new Map<string, Known>();
   readonly #failures = new Map<string, Failure>();
+  readonly #heard = new Set<(server: string, message: Notification) => void>();
   #is_closed = false;
 
+  /** Told of each message of a server that answers nothing. Returns how to end that. */
+  hear(tell: (server: string, message: Notification) => void): () => void {
+    this.#heard.add(tell);
+    return () => this.#heard.delete(tell);
+  }
+
   /** `start` names everything that starting it means: another start is another process. */
-  async open(
-    server: string,
-    start: ToolEffect,
-    around: Omit<Surroundings, 'lock'>,
-    notified: (message: Notification) => void = () => {},
-  ): Promise<Upstream> {
+  async open(server: string, start: Started['start'], around: Omit<Surroundings, 'lock'>): Promise<Upstream> {
     const key = `${server} ${canonicalText(start)}`;
     const known = this.#known.get(key);
     if (known && (known.upstream === null || known.upstream.connection.isOpen)) return known.opening;
     this.#requirePause(server);
     if (this.#is_closed) refuse('MCP_SERVER_DOWN', 'This process ends.');
-    const opening = opened(start, around, notified);
+    const opening = opened(start, around, (message) => {
+      for (const tell of this.#heard) tell(server, message);
+    });
     const entry: Known = { opening, upstream: null };
     this.#known.set(key, entry);
     try {
@@ -87,7 +93,7 @@ export class Upstreams {
 }
 
 async function opened(
-  start: ToolEffect,
+  start: Started['start'],
   around: Omit<Surroundings, 'lock'>,
   notified: (message: Notification) => void,
 ): Promise<Upstream> {
@@ -100,7 +106,7 @@ async function opened(
     }
     notified(message);
   });
-  const peer = startServer(start, around, connection.talk);
+  const peer = peerOf(start, around, connection.talk);
   try {
     await connection.open(peer);
   } catch (error) {
@@ -123,4 +129,12 @@ async function opened(
       return mine;
     },
   };
+}
+
+function peerOf(
+  start: Started['start'],
+  around: Omit<Surroundings, 'lock'>,
+  talk: McpConnection['talk'],
+): Peer {
+  return start.kind === 'url' ? reachServer(start, around.secrets, talk) : startServer(start, around, talk);
 }

@@ -48,13 +48,59 @@ export function callAnswer(ended: Ended, effect: 'tool' | 'plan' | 'mcp'): CallR
   return text(said === '' ? `It ${standing}.` : said, is_error);
 }
 
+/** What a server answered in shadow mode, marked as such with what the gate would have done. */
+export function passedAnswer(passed: Result<'mcp.pass'>): CallResult {
+  const { shadow_id, would, would_code, result, reason_code, answer } = passed;
+  const mark = { 'keyturn/shadow': { shadow_id, would, would_code } };
+  if (result === 'partial')
+    return {
+      ...text(`It was sent, and nobody knows what it did: ${reason_code}. It is not sent again.`, true),
+      _meta: mark,
+    };
+  const given = ofServer(answer, result === 'failure');
+  return { ...given, _meta: { ...(isObject(given._meta) ? given._meta : {}), ...mark } };
+}
+
 /** The result as the server gave it, with whatever is in it that we do not know. */
 function ofServer(stdout: string, is_error: boolean): CallResult {
   const value = jsonIn(stdout);
+  const wanted = isObject(value) ? inputWanted(value) : null;
+  if (wanted !== null) return wanted;
+  if (isObject(value) && !isResult(value))
+    return text(`The server answered with what is no result of a tool. In its words: ${stdout}`, true);
   if (isObject(value) && Array.isArray(value.content)) return value as CallResult;
   return is_error
     ? text(`The server answered with an error: ${stdout}`, true)
     : { content: [], ...(isObject(value) ? value : {}) };
+}
+
+/**
+ * The server wants something of a person first. The gate answers for nobody: a client accepts such a question by default or by a hook. Links
+ * are offered, and nothing else is passed on.
+ */
+function inputWanted(value: JsonObject): CallResult | null {
+  const links = linksIn(value.resultType === 'input_required' ? value.inputRequests : value.data);
+  if (value.resultType !== 'input_required' && links.length === 0) return null;
+  const offered =
+    links.length === 0 ? '' : ` The server offers these links to your user: ${links.join(' ')}.`;
+  return text(
+    `NOT DONE: the server asks for input first, which the gate does not give.${offered} In the words of the server: ${JSON.stringify(value)}`,
+    true,
+  );
+}
+
+function linksIn(value: Json | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(linksIn);
+  if (!isObject(value)) return [];
+  const is_link = value.mode === 'url' && typeof value.url === 'string' && /^https:\/\//.test(value.url);
+  return is_link ? [value.url as string] : Object.values(value).flatMap(linksIn);
+}
+
+/** Clients give up on a result of another shape. Content of a kind that nobody knows is one all the same. */
+function isResult({ content = [], structuredContent = {}, isError = false }: JsonObject): boolean {
+  const is_list =
+    Array.isArray(content) && content.every((one) => isObject(one) && typeof one.type === 'string');
+  return is_list && isObject(structuredContent) && typeof isError === 'boolean';
 }
 
 function jsonIn(stdout: string): Json | undefined {

@@ -2,7 +2,15 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Face, Keyturn, Result, Signer } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { asRecorded, type CallResult, callAnswer, notRunYet, refusedCall, text } from './answer.ts';
+import {
+  asRecorded,
+  type CallResult,
+  callAnswer,
+  notRunYet,
+  passedAnswer,
+  refusedCall,
+  text,
+} from './answer.ts';
 import { badCall, isObject } from './message.ts';
 import { type CallEffect, offeredTo } from './offered.ts';
 
@@ -16,9 +24,16 @@ export interface McpCaller {
   readonly ask: Keyturn['conversations']['ask'] | null;
   /** Where a human can look at an intent; null where no service runs. */
   readonly link: (intent_id: string) => string | null;
-  /** The receipts of what this caller proposed without a key. */
-  readonly receipts: Map<string, string>;
   readonly hold_ms: number;
+  /** Tells what servers say unasked, where this door can pass it on. */
+  readonly hear?: ((tell: (server: string, message: Notice) => void) => void) | undefined;
+  /** How many requests wait for an intent here. A call is taken back when the last of them cancels: a lost request may have been sent again. */
+  readonly holders: Map<string, number>;
+}
+
+interface Notice {
+  readonly method: string;
+  readonly params: JsonObject;
 }
 
 export interface ToolCallOptions {
@@ -53,6 +68,7 @@ export async function callTool(
     if (offered === undefined)
       return only(refusedCall(new Refusal('MCP_TOOL_UNKNOWN', `There is no tool "${name}".`)));
     if (offered.effect === null) return await callOwn(caller, name, values, options);
+    if (offered.is_shadow) return await passTool(caller, name, offered.effect(values), options);
     const begun = await beginTool(caller, name, offered.effect(values), options);
     return await held(caller, begun, options.signal, caller.hold_ms);
   } catch (error) {
@@ -63,26 +79,49 @@ export async function callTool(
 
 /** Proposes a call, or finds the same one; runs it where a grant covers it. */
 export async function beginTool(
-  { face, name, signer, receipts }: McpCaller,
+  { face, name, signer }: McpCaller,
   tool: string,
   effect: CallEffect,
   { abort, onProgress, onBegun }: ToolCallOptions,
   declared_goal = `Call ${tool} for an agent`,
 ): Promise<Result<'mcp.call'>> {
-  const onOutput =
-    onProgress &&
-    ((chunk: Uint8Array, stream: string) => stream === 'stderr' && progressIn(chunk, onProgress));
   const begun = await face.mcp.call({
     ...(name !== null && { issuer: name }),
     ...(signer && { signer }),
-    ...(onOutput && { onOutput }),
+    ...heard(onProgress),
     declared_goal,
     effect,
     ...(abort && { abort }),
   });
   onBegun?.(begun.intent_id);
-  if (begun.receipt !== null) receipts.set(begun.intent_id, begun.receipt);
   return begun;
+}
+
+/** In shadow mode: it is sent without an approval, and says so. */
+async function passTool(
+  { face, name, signer }: McpCaller,
+  tool: string,
+  effect: CallEffect,
+  { abort, onProgress }: ToolCallOptions,
+): Promise<Called> {
+  const passed = await face.mcp.pass({
+    ...(name !== null && { issuer: name }),
+    ...(signer && { signer }),
+    ...heard(onProgress),
+    declared_goal: `Call ${tool} for an agent`,
+    effect,
+    ...(abort && { abort }),
+  });
+  return only(passedAnswer(passed));
+}
+
+function heard(onProgress: ToolCallOptions['onProgress']) {
+  if (!onProgress) return {};
+  return {
+    onOutput: (chunk: Uint8Array, stream: string) => {
+      if (stream === 'stderr') progressIn(chunk, onProgress);
+    },
+  };
 }
 
 function progressIn(chunk: Uint8Array, tell: (params: JsonObject) => void): void {
@@ -158,7 +197,12 @@ async function callOwn(
     }
     default: {
       if (caller.ask === null) return refuse('NOT_FOR_AGENTS');
-      const told = await caller.ask({ user_id: caller.name ?? 'mcp', utterance: textOf(values, 'words') });
+      const { proposal } = values as { proposal?: never };
+      const told = await caller.ask({
+        user_id: caller.name ?? 'mcp',
+        utterance: textOf(values, 'words'),
+        ...(proposal !== undefined && { proposal }),
+      });
       return only(text(JSON.stringify(told), false));
     }
   }
@@ -169,14 +213,13 @@ function textOf(values: JsonObject, member: string): string {
   return typeof found === 'string' ? found : badCall(`"${member}" has to be a text.`);
 }
 
-/** With the key of the caller, or with the receipt of the proposal. */
+/** With the key of the caller; without one, as the agent that the entry point found out. */
 export async function takeBack(
-  { face, signer, receipts }: McpCaller,
+  { face, signer }: McpCaller,
   intent_id: string,
   reason: string,
 ): Promise<void> {
-  const proof = signer ? { signer } : { receipt: receipts.get(intent_id) ?? null };
-  await face.intents.withdraw({ intent_id, reason, ...proof });
+  await face.intents.withdraw({ intent_id, reason, ...(signer && { signer }) });
 }
 
 async function pending({ face, name }: McpCaller): Promise<CallResult> {

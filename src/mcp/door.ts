@@ -19,8 +19,17 @@ import {
   wrong,
 } from './message.ts';
 import { offeredTo } from './offered.ts';
+import {
+  completed as completion,
+  getPassedPrompt,
+  passedPrompts,
+  passedResources,
+  passedTemplates,
+  readPassed,
+  setLevel,
+} from './passed.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
-import { listResources, readResource } from './resources.ts';
+import { isOwnResource, listResources, readResource } from './resources.ts';
 import { cancelTask, createdTask, getTask, listTasks, taskResult } from './tasks.ts';
 
 /** An answer, and what is to be done once all of it was written. */
@@ -38,7 +47,13 @@ const INSTRUCTIONS =
   'A human approves what you call here. A call that says NOT RUN yet waits for them: ask keyturn_wait with its id, and do not work around it.';
 
 const INFO = { name: 'keyturn', version: VERSION };
-const CAPABILITIES = { tools: { listChanged: false }, resources: {}, prompts: {} };
+const CAPABILITIES = {
+  tools: { listChanged: false },
+  resources: {},
+  prompts: {},
+  completions: {},
+  logging: {},
+};
 const TASK_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
 /** One client of the gate, in either protocol. It decides nothing: each request is a verb of the caller. */
@@ -92,7 +107,7 @@ export class McpDoor {
   }
 
   async #other(message: Message, signal: AbortSignal): Promise<JsonObject> {
-    const { method, params, is_modern } = message;
+    const { method, params } = message;
     switch (method) {
       case 'initialize':
         return initialized(params);
@@ -100,14 +115,6 @@ export class McpDoor {
         return {};
       case 'server/discover':
         return discovered();
-      case 'logging/setLevel':
-        return {};
-      case 'prompts/list':
-        return { prompts: listPrompts(), ...(is_modern && CACHE) };
-      case 'prompts/get':
-        return getPrompt(textIn(params, 'name'));
-      case 'resources/templates/list':
-        return { resourceTemplates: [], ...(is_modern && CACHE) };
     }
     return this.#asked(message, signal);
   }
@@ -117,15 +124,34 @@ export class McpDoor {
     const caller = await this.#open();
     switch (method) {
       case 'tools/list': {
-        const tools = [...(await offeredTo(caller.face)).values()].map(({ definition }) =>
-          is_modern ? definition : { ...definition, execution: { taskSupport: 'optional' } },
+        const tools = [...(await offeredTo(caller.face)).values()].map(({ definition, is_shadow }) =>
+          is_modern || is_shadow ? definition : { ...definition, execution: { taskSupport: 'optional' } },
         );
         return { tools, ...(is_modern && CACHE) };
       }
-      case 'resources/list':
-        return { resources: await listResources(caller), ...(is_modern && CACHE) };
-      case 'resources/read':
-        return { ...(await readResource(caller, textIn(params, 'uri'))), ...(is_modern && CACHE) };
+      case 'resources/list': {
+        const resources = [...(await listResources(caller)), ...(await passedResources(caller))];
+        return { resources, ...(is_modern && CACHE) };
+      }
+      case 'resources/templates/list':
+        return { resourceTemplates: await passedTemplates(caller), ...(is_modern && CACHE) };
+      case 'resources/read': {
+        const uri = textIn(params, 'uri');
+        const read = isOwnResource(uri) ? null : await readPassed(caller, uri);
+        return { ...(read ?? (await readResource(caller, uri))), ...(is_modern && CACHE) };
+      }
+      case 'prompts/list':
+        return { prompts: [...listPrompts(), ...(await passedPrompts(caller))], ...(is_modern && CACHE) };
+      case 'prompts/get': {
+        const name = textIn(params, 'name');
+        const { arguments: values = {} } = params;
+        return (await getPassedPrompt(caller, name, values)) ?? getPrompt(name);
+      }
+      case 'completion/complete':
+        return completion(caller, params);
+      case 'logging/setLevel':
+        await setLevel(caller, params.level ?? 'info');
+        return {};
       case 'tasks/get':
         return getTask(caller, textIn(params, 'taskId'), is_modern);
       case 'tasks/cancel':
@@ -159,7 +185,7 @@ export class McpDoor {
     const caller = await this.#open();
     if (wantsTask(message)) {
       const offered = (await offeredTo(caller.face)).get(name);
-      if (offered?.effect) {
+      if (offered?.effect && !offered.is_shadow) {
         const { intent_id } = await beginTool(caller, name, offered.effect(values), options);
         return { result: await createdTask(caller, intent_id, is_modern), written: async () => {} };
       }
@@ -181,20 +207,28 @@ async function withdrawnIfCancelled(
   signal: AbortSignal,
   call: (onBegun: (intent_id: string) => void) => Promise<Called>,
 ): Promise<Called> {
+  const { holders } = caller;
   let begun: string | null = null;
+  const others = (intent_id: string, more: 1 | -1): number => {
+    const now = (holders.get(intent_id) ?? 0) + more;
+    if (now === 0) holders.delete(intent_id);
+    else holders.set(intent_id, now);
+    return now;
+  };
   try {
     return await call((intent_id) => {
       begun = intent_id;
+      others(intent_id, 1);
     });
-  } catch (error) {
-    if (signal.reason instanceof Cancelled && begun !== null)
-      await takeBack(caller, begun, 'The client cancelled the call').catch(() => {});
-    throw error;
+  } finally {
+    const left = begun === null ? 1 : others(begun, -1);
+    if (left === 0 && signal.reason instanceof Cancelled)
+      await takeBack(caller, begun!, 'The client cancelled the call').catch(() => {});
   }
 }
 
 /** Why a request ends: its client cancelled it. */
-class Cancelled extends Error {}
+export class Cancelled extends Error {}
 
 const plain = (response: Response): Answered => ({ response, written: async () => {} });
 const CACHE = { ttlMs: 0, cacheScope: 'private' } as const;

@@ -10,6 +10,8 @@ export interface Offered {
   readonly definition: JsonObject & { readonly name: string };
   /** What a call with these arguments asks for; null for a tool of the gate itself. */
   readonly effect: ((values: JsonObject) => CallEffect) | null;
+  /** Its calls pass without an approval. */
+  readonly is_shadow?: boolean;
 }
 
 const id = { type: 'string', description: 'The id of the intent, as the gate told it.' };
@@ -51,14 +53,25 @@ export const OWN: readonly Offered[] = [
     'Propose a plan of file changes that a human approves as one. It runs all or nothing, and can be rolled back.',
     {
       goal: { type: 'string', description: 'Why, in one sentence that the human reads first.' },
-      plan: { type: 'object', description: 'The plan: plan_id, execution_instructions and actions.' },
+      plan: {
+        type: 'object',
+        description:
+          'The plan: plan_id and action_plan, each action with action_id, action_type, target and operation.',
+      },
     },
     ['goal', 'plan'],
   ),
   own(
     'keyturn_ask',
     'Ask for a registered action in plain words. The answer is a question, a prompt or an outcome.',
-    { words: { type: 'string' } },
+    {
+      words: { type: 'string', description: 'The words of the user, as they said them.' },
+      proposal: {
+        type: 'object',
+        description:
+          'What you take the words for: {"simulation_id": …, "fields": [{"field", "text", "start"}]}. Each text stands in the words at start. It is checked, and the user is always asked for a yes.',
+      },
+    },
     ['words'],
   ),
 ];
@@ -67,9 +80,10 @@ export const OWN: readonly Offered[] = [
 export async function offeredTo(face: Face): Promise<ReadonlyMap<string, Offered>> {
   const [registered, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
   const found = new Map<string, Offered>();
-  for (const { called, server, tool, definition } of gated.tools)
+  for (const { called, server, tool, mode, definition } of gated.tools)
     found.set(called, {
       definition: { ...(definition as JsonObject), name: called },
+      is_shadow: mode === 'shadow',
       effect: (values) => ({ kind: 'mcp', server, tool, arguments: values }),
     });
   for (const tool of registered.tools)

@@ -5,6 +5,10 @@ import { ERRORS, wrong } from './message.ts';
 
 const PREFIX = 'keyturn://intent/';
 
+export function isOwnResource(uri: string): boolean {
+  return uri.startsWith(PREFIX);
+}
+
 /** What the caller proposed lately: what waits, and what became of the rest. */
 export async function listResources({ face, name }: McpCaller): Promise<JsonObject[]> {
   const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
@@ -16,7 +20,7 @@ export async function listResources({ face, name }: McpCaller): Promise<JsonObje
 }
 
 export async function readResource({ face }: McpCaller, uri: string): Promise<JsonObject> {
-  if (!uri.startsWith(PREFIX)) return unknown(uri);
+  if (!isOwnResource(uri)) return unknown(uri);
   try {
     const found = await face.intents.result({ intent_id: uri.slice(PREFIX.length) });
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(found) }] };

@@ -4,6 +4,7 @@ import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
 import { McpDoor } from './door.ts';
 import { ERRORS, errorFor, errorOf, idIn, messageIn } from './message.ts';
+import { passedNotice } from './passed.ts';
 
 export interface StdioRequest {
   readonly input: Readable;
@@ -18,7 +19,16 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   const write = (value: object): Promise<boolean> =>
     new Promise((done) => output.write(`${JSON.stringify(value)}\n`, (error) => done(!error)));
   output.on('error', () => gone.abort());
-  const door = new McpDoor(open, { notify: (message) => void write(message) });
+  const opened = once(async () => {
+    const caller = await open();
+    caller.hear?.((server, notice) => {
+      void passedNotice(caller, server, notice)
+        .then((message) => message && write(message))
+        .catch(() => {});
+    });
+    return caller;
+  });
+  const door = new McpDoor(opened, { notify: (message) => void write(message) });
   const take = async (line: Buffer): Promise<void> => {
     const answered = await answerTo(door, line, gone.signal);
     if (answered === null) return;
@@ -36,6 +46,18 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   );
   gone.abort(new Error('The client is gone.'));
   await Promise.allSettled(going);
+}
+
+/** What failed is tried again by the next request. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    made.catch(() => {
+      made = null;
+    });
+    return made;
+  };
 }
 
 async function answerTo(door: McpDoor, line: Buffer, gone: AbortSignal) {

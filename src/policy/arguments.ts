@@ -79,7 +79,7 @@ export function argumentsAsked(
   );
   if (untold !== undefined) return `the arguments of the tool "${untold}" are not told`;
   const asked = new Map<string, CedarArguments>();
-  const is_call = resource.kind === 'tool' || resource.kind === 'mcp';
+  const is_call = resource.kind !== 'plan' && resource.kind !== 'simulation';
   if (!is_call || calls.length === 0) asked.set('{}', {});
   for (const call of calls) {
     const found = readOf(call, types.get(call.tool));

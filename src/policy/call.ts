@@ -49,6 +49,7 @@ const TYPES = {
   tool: 'Keyturn::Tool',
   plan: 'Keyturn::Plan',
   mcp: 'Keyturn::McpTool',
+  client: 'Keyturn::ClientTool',
   simulation: 'Keyturn::Simulation',
 };
 

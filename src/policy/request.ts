@@ -1,7 +1,7 @@
 /** The question that the rules answer, and the answer. */
 
 export type Scope = 'intent' | 'capability' | 'execution' | 'emergency';
-export type PolicyAction = 'submit' | 'approve' | 'grant' | 'execute' | 'break_glass' | 'access';
+export type PolicyAction = 'submit' | 'approve' | 'grant' | 'execute' | 'pass' | 'break_glass' | 'access';
 
 export const SCOPES: readonly Scope[] = ['intent', 'capability', 'execution', 'emergency'];
 
@@ -11,6 +11,7 @@ export const SCOPE_OF: Readonly<Record<PolicyAction, Scope>> = {
   approve: 'intent',
   grant: 'capability',
   execute: 'execution',
+  pass: 'execution',
   break_glass: 'emergency',
   access: 'intent',
 };
@@ -26,7 +27,8 @@ export interface PolicyPrincipal {
 }
 
 export interface PolicyResource {
-  readonly kind: 'tool' | 'plan' | 'mcp';
+  /** `client`: a tool that the program of an agent has itself, and runs itself. Only `pass` is asked about it. */
+  readonly kind: 'tool' | 'plan' | 'mcp' | 'client';
   readonly name: string;
   readonly sandboxed: boolean;
   readonly network: boolean;
@@ -67,7 +69,7 @@ export interface PolicyContext {
   readonly prohibitions: readonly string[];
   /** Of a tool its one call. A policy sees one of them at a time, as `arguments`. */
   readonly calls: readonly PolicyCall[];
-  /** Of a call to an MCP server; empty for anything else. */
+  /** Of a call to an MCP server, or of a client to its own tool; empty for anything else. */
   readonly server: string;
   readonly tool: string;
   readonly server_claims: readonly string[];

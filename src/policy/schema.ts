@@ -16,7 +16,9 @@ namespace Keyturn {
   };
 
   // A McpTool is a tool of an MCP server, called through the gate. What it reaches is what its server reaches.
-  entity Tool, Plan, McpTool = {
+  // A ClientTool is a tool that the program of an agent has itself, such as the Bash of Claude Code. That program runs it, and not Keyturn:
+  // no sandbox, no approval and no output is known of it. Its name is the client and the tool in small letters: "claude-code.bash".
+  entity Tool, Plan, McpTool, ClientTool = {
     name: String,
     sandboxed: Bool,
     network: Bool,
@@ -80,8 +82,10 @@ namespace Keyturn {
     // What the intent bounds itself to, and what it rules out, in the words of docs/cli.md. Both are held.
     scope: Set<String>,
     prohibitions: Set<String>,
-    // Of a McpTool: the name of its server in keyturn.yaml, and of the tool as the server has it. Empty for anything else. Its arguments
+    // Of a McpTool: the name of its server in keyturn.yaml, and of the tool as the server has it. Its arguments
     // are in context.arguments, by the name that the gate calls it, such as files__write_file; those that are objects cannot be read.
+    // Of a ClientTool: "claude-code", "codex" or "gemini-cli", and the tool as the client has it. Its arguments are found by its name.
+    // Empty for anything else.
     server: String,
     tool: String,
     // What the server itself claims in its annotations: "read_only", "destructive", "idempotent", "open_world". Nobody checks it.
@@ -157,6 +161,8 @@ namespace Keyturn {
   action grant appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
   // Scope "execution". Asked before it starts, and while it runs.
   action execute appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
+  // Scope "execution". May a client run a tool of its own, which Keyturn cannot hold? Asked by \`keyturn hook\`; nobody approves it.
+  action pass appliesTo { principal: [Human, Agent], resource: [ClientTool], context: Circumstances };
   // Scope "emergency".
   action break_glass appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };
 }

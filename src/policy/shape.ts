@@ -16,7 +16,7 @@ const count = z.int().min(0);
 type Shape<T> = { [K in keyof T]-?: z.ZodType<T[K]> };
 
 export const resourceShape: Shape<PolicyResource> = {
-  kind: z.enum(['tool', 'plan', 'mcp']),
+  kind: z.enum(['tool', 'plan', 'mcp', 'client']),
   name: text,
   sandboxed: z.boolean(),
   network: z.boolean(),

@@ -6,6 +6,7 @@ export const STARTER_POLICIES = `// Who may do what, in Cedar (https://docs.ceda
 //               access                somebody asks the agent core for a simulation
 //   capability: grant                 a short-lived permission to run it once
 //   execution:  execute               before it starts, and while it runs
+//               pass                  a client wants to run a tool of its own (keyturn hook); docs/hook.md has examples
 //   emergency:  break_glass           and its forbids hold for every action, always
 // A forbid of access with @needs("approver") asks for a human's approval instead of saying no.
 // A policy that reads arguments of tools declares them, @arguments("pay.amount: integer"), and finds them in context.arguments.

@@ -125,7 +125,9 @@ function resourceOf(action: Row['action'], resource: Row['resource']): PolicyReq
   const follows = { elevated: reached.length > 0 };
   if (action === 'access')
     return { ...SIMULATION, ...follows, ...given<PolicySimulation>(resource as Partial<PolicySimulation>) };
-  const found = { ...RESOURCE, ...follows, ...given<PolicyResource>(resource as Partial<PolicyResource>) };
+  // A client runs its own tool, and not Keyturn: nothing is known of a sandbox.
+  const base = action === 'pass' ? { ...RESOURCE, kind: 'client' as const, sandboxed: false } : RESOURCE;
+  const found = { ...base, ...follows, ...given<PolicyResource>(resource as Partial<PolicyResource>) };
   return found.kind !== 'plan' && resource.tools === undefined ? { ...found, tools: [name] } : found;
 }
 

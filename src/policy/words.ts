@@ -27,6 +27,7 @@ export function notAsked(message: string): string {
 }
 
 const VERBS: Readonly<Record<PolicyRequest['action'], string>> = {
+  pass: 'let its client run',
   submit: 'submit an intent for',
   approve: 'approve',
   grant: 'have a capability for',

@@ -1,15 +1,15 @@
-import type { KeyObject } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { AgentContext } from '../agent/context.ts';
-import { type KeyPair, privateKeyOf, publicKeyOf } from '../canonical/ed25519.ts';
+import { type KeyPair, privateKeyOf, rememberedKeys } from '../canonical/ed25519.ts';
 import { Recent } from '../canonical/recent.ts';
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
 import { Starter } from '../effect/starter.ts';
+import { rememberedUsers } from '../effect/user.ts';
 import type { Finder } from '../finder/request.ts';
-import { entryReader, VerifiedEntries } from '../fold/ledger.ts';
+import { EntryReader, VerifiedEntries } from '../fold/ledger.ts';
 import type { Account } from '../identity/account.ts';
 import { signerOf } from '../identity/act.ts';
 import type { MachineKey } from '../identity/fact.ts';
@@ -21,14 +21,14 @@ import { stepGate } from '../journey/steps.ts';
 import { limits, mcpLimits } from '../limits.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
 import type { Engine } from '../policy/engine.ts';
-import { refuse } from '../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Receipt, Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
 import { callMarks } from './call-marks.ts';
 import { type Config, guardedPaths, serversOf } from './config.ts';
 import { secretsOf } from './executor-file.ts';
-import { createAgentKey, openKeyIn, readControlKey } from './keys.ts';
+import { createAgentKey, openKeyIn, readControlKey, receiptsOf } from './keys.ts';
 import type { Layout } from './layout.ts';
 import type { OpenedLedger } from './open.ts';
 import { readPolicyFiles } from './policies.ts';
@@ -71,15 +71,19 @@ export function journeyContext(
   account: Account | null,
 ): Context {
   const verified = new VerifiedEntries();
-  const store = afterCommit(observedStore(opened, telemetry), ({ entries }) => {
+  const writing: { failed: ReasonCode | null } = { failed: null };
+  const reader = new EntryReader();
+  const store = afterCommit(observedStore(opened, telemetry), writing, ({ entries }) => {
     // A commit verifies its events before it seals them, for the ledger that a row names: an attacker may have written that row.
     if (opened.origin() === origin) for (const { hash } of entries) verified.add(hash);
+    for (const written of entries) reader.keep(written);
     follower.grew();
   });
   const follower = new Follower(store);
   const starter = new Starter();
   return {
     store,
+    writing,
     requireKeptHead,
     requireSteadyClock,
     telemetry,
@@ -89,6 +93,7 @@ export function journeyContext(
     registry_path: config.registry_path,
     registry: registryOf(config.registry_path, layout.root),
     digests: createDigests(),
+    userFor: rememberedUsers(),
     starter,
     servers: serversOf(layout),
     upstreams: new Upstreams(),
@@ -96,8 +101,8 @@ export function journeyContext(
     secrets: secretsOf(layout, starter),
     follower,
     machine: machineInspector(),
-    read_entry: entryReader(),
-    ledger: new ReadLedger(store, origin, verified),
+    read_entry: reader.read,
+    ledger: new ReadLedger(store, origin, verified, reader),
     verified,
     memory: {
       proven: null,
@@ -109,7 +114,7 @@ export function journeyContext(
       attributes: null,
     },
     step: stepGate(),
-    public_key: importedOnce(),
+    public_key: rememberedKeys(),
     process: { ...thisProcess(), instance: randomUUID() },
     at_work: new Set(),
     in_turn: turns(),
@@ -127,18 +132,32 @@ export function journeyContext(
     environment: config.environment,
     control_key: controlKeyOf(layout),
     executor_key: executorKeyOf(layout),
+    own_receipt: receiptsOf(layout, origin),
     policy_files: () => readPolicyFiles(layout),
     rules: rulesOf(store, telemetry),
   };
 }
 
-function afterCommit(store: Store, act: (receipt: Receipt) => void): Store {
+/** Of a store. What another one wrote first, or a step was refused for, is no failure of it. */
+const WRITE_FAILURES: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['DISK_FULL', 'WRITE_FAILED']);
+
+function afterCommit(
+  store: Store,
+  writing: { failed: ReasonCode | null },
+  act: (receipt: Receipt) => void,
+): Store {
   return {
     ...store,
     commit: async (commit) => {
-      const receipt = await store.commit(commit);
-      act(receipt);
-      return receipt;
+      try {
+        const receipt = await store.commit(commit);
+        writing.failed = null;
+        act(receipt);
+        return receipt;
+      } catch (error) {
+        if (error instanceof Refusal && WRITE_FAILURES.has(error.code)) writing.failed = error.code;
+        throw error;
+      }
     },
   };
 }
@@ -156,15 +175,6 @@ function turns(): Context['in_turn'] {
       if (last.get(key) === over) last.delete(key);
     });
     return mine;
-  };
-}
-
-function importedOnce(): Context['public_key'] {
-  const known = new Map<string, KeyObject>();
-  return (key) => {
-    const found = known.get(key) ?? publicKeyOf(key);
-    known.set(key, found);
-    return found;
   };
 }
 

@@ -106,7 +106,7 @@ async function build(
     const context = journeyContext(layout, config, ledger, clock, SILENT, thisAccount());
     await begin(context, first, signer, {
       control_key: createControlKey(layout).public_key,
-      executor: { public_key: ownExecutorKey(layout).public_key, name: config.executor },
+      executor: { public_key: ownExecutorKey(layout).public_key, name: config.executor, labels: [] },
     });
     writeLedgerFile(layout, pinnedOf(await genesisOf(store)));
     createHeadFiles(headPlaces(layout, config), origin, await store.tip());
@@ -117,7 +117,7 @@ async function build(
 
 interface FirstKeys {
   readonly control_key: string;
-  readonly executor: { readonly public_key: string; readonly name: string };
+  readonly executor: { readonly public_key: string; readonly name: string; readonly labels: [] };
 }
 
 /** What the first human signs, all at once: that they are enrolled, the first control key, the first executor and the first policies. */

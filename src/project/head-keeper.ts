@@ -1,9 +1,9 @@
 import type { EventKind } from '../event/event.ts';
-import { GENESIS, type SealedEntry, skimEntry } from '../ledger/entry.ts';
+import { GENESIS } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type FileLock, openFileLock } from '../store/sqlite/file-lock.ts';
-import type { Commit, Receipt, Store, Tip } from '../store/store.ts';
+import type { Commit, Receipt, Store, Tip, WrittenEntry } from '../store/store.ts';
 import {
   closeHead,
   overwriteHeadFile,
@@ -52,7 +52,7 @@ export function headKeeper(
   /** What is being made durable. */
   let syncing: Syncing | null = null;
   /** The last entry that this process wrote. Its time tells whether the clock can be a mark. */
-  let written: SealedEntry | null = null;
+  let written: WrittenEntry | null = null;
   let timer: NodeJS.Timeout | null = null;
   let lock: Promise<FileLock> | null = null;
 
@@ -136,8 +136,8 @@ export function headKeeper(
   /** A clock that is behind the ledger is wrong, and no mark for those that come later. */
   function newMark(): ClockMark | null {
     const mark = written && (time?.mark() ?? null);
-    const at = mark && skimEntry(written!.bytes)?.at;
-    return at && Date.parse(mark.at) >= Date.parse(at) - limits.clock_skew_ms ? mark : null;
+    const is_behind = mark && Date.parse(mark.at) < Date.parse(written!.entry.at) - limits.clock_skew_ms;
+    return is_behind ? null : mark;
   }
 
   /** A head that could not be written is an older head: the next commit tries again, and a claim is refused. */
@@ -217,6 +217,7 @@ const ANY_TIME: ReadonlySet<EventKind> = new Set<EventKind>([
   'intent.withdrawn',
   'violation.detected',
   'execution.finished',
+  'mcp.shadow_ended',
   'execution.refused',
   'rollback.finished',
 ]);

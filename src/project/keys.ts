@@ -1,9 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHmac, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, readdirSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { sha256 } from '../canonical/digest.ts';
 import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed25519.ts';
+import { canonicalText } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
-import { createDurably } from '../durable/file.ts';
+import { createDurably, syncFolder } from '../durable/file.ts';
 import { type OpenKey, type Signer, signerOf } from '../identity/act.ts';
 import { type HumanKey, openKey, readHumanKey } from '../identity/keyfile.ts';
 import type { Passphrase } from '../identity/passphrase.ts';
@@ -73,6 +75,37 @@ export function readExecutorKey({ executor_key }: Layout): KeyPair {
   return readSeed(executor_key, 'executor key');
 }
 
+/**
+ * Makes the receipts of unsigned proposals on this host, from the id of the intent and a secret. So a proposer whom the gate knows by name can
+ * withdraw in another request, and after a restart; nobody else can work a receipt out from what was proposed.
+ */
+export function receiptsOf({ receipt_key }: Layout, origin: string): (intent_id: string) => string {
+  let secret: Uint8Array | null = null;
+  return (intent_id) => {
+    secret ??= ownSecret(receipt_key);
+    return createHmac('sha256', secret)
+      .update(canonicalText({ format: 'keyturn-own-receipt/1', origin, intent_id }))
+      .digest('base64url');
+  };
+}
+
+/** Of two processes that make it at once, both go by the one that is there first. */
+function ownSecret(path: string): Uint8Array {
+  if (!existsSync(path)) {
+    const made = `${path}.${randomUUID()}`;
+    writeSeed(made, generateKeyPair());
+    try {
+      linkSync(made, path);
+      syncFolder(dirname(path));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      unlinkSync(made);
+    }
+  }
+  return readSeed(path, 'receipt key').seed;
+}
+
 /** The key of an agent. The agent's own program reads it, unattended, so no passphrase can protect it: its mode does. */
 export function createAgentKey(path: string): KeyPair {
   const pair = generateKeyPair();
@@ -131,14 +164,14 @@ export function humanKeysHere(layout: Layout, name: string): string[] {
   return files.map((path) => readHumanKey(name, readKeyFile(path)).public_key);
 }
 
-/** Opens the key of this person that is enrolled. Of several, the one that the passphrase opens. */
+/** Opens the key of this person that is enrolled. Of several files, the one that the passphrase opens. */
 export async function openHumanKey(
-  layout: Layout,
   name: string,
+  paths: readonly string[],
   passphrase: Passphrase,
   person: Principal | null,
 ): Promise<Signer> {
-  const files = (humanKeyFiles(layout).get(name) ?? []).map((path) => readKeyFile(path));
+  const files = paths.map((path) => readKeyFile(path));
   const [first] = files;
   if (first === undefined) refuse('KEY_FILE_INVALID', 'There is no key file.');
   const enrolled = files.filter((file) => hasKey(person, readHumanKey(name, file).public_key));
@@ -153,6 +186,11 @@ export async function openHumanKey(
     }
   }
   return refuse('KEY_FILE_INVALID');
+}
+
+/** Opens a key file wherever it is. Whether its key is enrolled, a service asks. */
+export function openKeyFile(name: string, path: string, passphrase: Passphrase): Promise<OpenKey> {
+  return openKey(name, readKeyFile(path), passphrase);
 }
 
 function readKeyFile(path: string): Uint8Array {

@@ -15,6 +15,8 @@ export interface Layout {
   readonly ledger_key: string;
   /** Of this host, when it runs something. */
   readonly executor_key: string;
+  /** What the receipts of unsigned proposals are made with. */
+  readonly receipt_key: string;
   /** Where the secrets of this host come from: outside version control. */
   readonly executor_file: string;
   /** Held by the one service, and by the one executor, of this host. */
@@ -43,6 +45,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     head: join(own, 'head'),
     ledger_key: join(own, 'keys', 'ledger.seed'),
     executor_key: join(own, 'keys', 'executor.seed'),
+    receipt_key: join(own, 'keys', 'receipts.seed'),
     executor_file: join(own, 'executor.yaml'),
     serve_lock: join(own, 'serve.lock'),
     execute_lock: join(own, 'execute.lock'),

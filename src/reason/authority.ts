@@ -239,6 +239,16 @@ export const authorityReasons = {
     'The edit changes nothing.',
     'Nothing was done. Approve it as it is, or change its arguments, its plan or its goal.',
   ],
+  EXECUTOR_ELSEWHERE: [
+    3368,
+    'It is for an executor with another name or label.',
+    'Order it with `keyturn turn` or in the console: the executor with that label runs it.',
+  ],
+  EXECUTOR_ABSENT: [
+    3369,
+    'No executor with that name or label is enrolled, so nothing would take the order.',
+    'Run `keyturn executor add --serves LABEL` for the host that should run it.',
+  ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,
     'The plan or step of the agent core is not in a state where this can happen.',

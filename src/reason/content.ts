@@ -100,6 +100,21 @@ export const contentReasons = {
     'The limits of a grant cannot be held: its schema of arguments cannot be read, or names nothing.',
     'Give a JSON Schema of an object with the members that are allowed, and a number of uses.',
   ],
+  HOOK_INPUT_MALFORMED: [
+    1270,
+    'What the client gave to its hook is not a call that Keyturn can read, so the call is not let through.',
+    'Look at `keyturn hook status`: the settings may name another client, or another event than the one before a tool.',
+  ],
+  HOOK_SETTINGS_MALFORMED: [
+    1271,
+    'The settings of the client are not plain JSON of the form that its documents describe. Nothing was changed.',
+    'Mend the file by hand, without comments, or name another one with --settings.',
+  ],
+  HOOK_SHELL_UNFIT: [
+    1272,
+    'The tool "shell" of tools.yaml is not one that a hook can use.',
+    'It needs a sandbox, a parameter "command" of type string, and, for other folders than the project, a parameter "folder" of type path. docs/hook.md has one to copy.',
+  ],
   POLICY_INVALID: [
     1301,
     'The policies cannot be used as they are.',
@@ -141,5 +156,10 @@ export const contentReasons = {
     1505,
     'The event id is of no entry of this ledger.',
     'Follow the events again without it.',
+  ],
+  HOST_ONLY: [
+    1520,
+    'This is only for the host that has the project.',
+    'Run it there. Without --service and KEYTURN_SERVICE, or with --project, it is about the project on this machine.',
   ],
 } as const satisfies Record<string, Reason>;

@@ -5,6 +5,10 @@
 export const conversationReasons = {
   MATCH_DIRECT: ['The words name one simulation with all its values.', 'Nothing. The conversation goes on.'],
   MATCH_CLARIFIED: ['The answer completed what was missing.', 'Nothing. The conversation goes on.'],
+  MATCH_PROPOSED: [
+    'A language model of the caller found it, and the words bear it out. It always asks for a yes.',
+    'Run `keyturn agent confirm`.',
+  ],
   CLARIFY_FIELD_MISSING: ['A value is missing, and nothing is guessed.', 'Run `keyturn agent answer`.'],
   CLARIFY_CANDIDATES_CLOSE: ['The words could mean several simulations.', 'Run `keyturn agent answer`.'],
   CLARIFY_CONFIDENCE_LOW: [

@@ -1,6 +1,6 @@
 import type { Reason } from './reason.ts';
 
-/** 4260 to 4279: what an MCP server does, or does not do. */
+/** 4260 to 4279: what an MCP server does, or does not do, and what a hook waits for. */
 
 export const mcpDependencyReasons = {
   MCP_SERVER_DOWN: [
@@ -32,5 +32,10 @@ export const mcpDependencyReasons = {
     4265,
     'The MCP server answered the call with an error.',
     'Read what it says with `keyturn show ID --output`.',
+  ],
+  HOOK_LATE: [
+    4270,
+    'The hook could not decide in time, so the call is not let through.',
+    'Try again. If it lasts, look with `keyturn doctor` whether something else holds the store.',
   ],
 } as const satisfies Record<string, Reason>;

@@ -268,6 +268,21 @@ export const permissionReasons = {
     'The grant was given for another definition of the tool, and ended when that changed.',
     'Propose it without the grant, or ask a human for another one.',
   ],
+  MCP_ADDRESS_DENIED: [
+    3266,
+    'The MCP server is at an address of this machine or of a private network, or is not asked over TLS.',
+    'If it is meant, name the network under `allow` of the server in keyturn.yaml, and accept it.',
+  ],
+  MCP_NOT_SHADOW: [
+    3267,
+    'The tool is not in shadow mode as a human accepted it, so no call passes without an approval.',
+    'Call it through the gate, or accept its server again with `mode: shadow`.',
+  ],
+  MCP_NOT_PASSED: [
+    3268,
+    'No human accepted that this MCP server passes this on besides its tools.',
+    'Name it under `pass` of the server in keyturn.yaml, and accept the server again.',
+  ],
   RUN_AS_CANNOT_REACH: [
     3296,
     'The user that the tool runs as cannot reach a path that it needs.',

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
 import type { Keyturn } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { answerAct } from './act.ts';
 import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
 import type { Asset } from './assets.ts';
@@ -24,6 +25,7 @@ import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
 import { CALLBACK, type Login } from './login.ts';
+import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE } from './page.ts';
@@ -42,6 +44,8 @@ export interface Door {
   readonly site: Site;
   /** Null where nobody is sent to an identity provider. */
   readonly login: Login | null;
+  /** Null where only tokens of Keyturn's own are taken at /mcp. */
+  readonly access: ProtectedResource | null;
   /** Only an account of this machine gets here, by a socket: it is whoever opens the link, and no browser. */
   readonly is_local: boolean;
   /** The files of the console. */
@@ -56,15 +60,12 @@ export interface Door {
   readonly quota: CallerQuota;
 }
 
-const linkAsked = z.strictObject({
-  link: z.string(),
-  /** Whether the session has a second secret, which each request of it shows in the header Keyturn-Page. */
-  bound: z.boolean().default(false),
-});
+/** Without a link, a human signs the request with a key. */
+const sessionAsked = z.strictObject({ link: z.string().optional() });
 const session = z.strictObject({
   expires_at: z.iso.datetime({ precision: 3 }),
-  /** Of a bound session: for the page alone. */
-  page: z.string().optional(),
+  /** The second secret, which each request of the session shows in the header Keyturn-Page. */
+  page: z.string(),
 });
 const health = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()).readonly() });
 
@@ -100,7 +101,9 @@ export function appOf(door: Door): Hono {
   if (door.assets.length === 0)
     at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
   for (const asset of door.assets) at(['GET'], asset.path, () => answerAsset(asset));
-  at(['POST'], '/v1/session', (request) => openSession(door, request));
+  at(['POST', 'DELETE'], '/v1/session', (request) =>
+    request.method === 'POST' ? openSession(door, request) : endSession(door, request),
+  );
   if (door.login !== null) {
     const { login } = door;
     at(['GET'], '/v1/login', () => beginLogin(login, door));
@@ -154,8 +157,19 @@ export function appOf(door: Door): Hono {
     const { caller, body } = await acting(request);
     return finishTogether(keyturn, acts, body, caller);
   });
+  const going: GoingCalls = { doors: new Map(), holders: new Map() };
+  const { access } = door;
+  for (const path of access === null ? [] : RESOURCE_PATHS)
+    at(['GET'], path, () =>
+      respond(JSON.stringify(access!.metadata), 200, { 'content-type': 'application/json' }),
+    );
   at(['POST'], '/mcp', async (request) => {
-    const caller = await counted(door, request);
+    let caller: WebCaller;
+    try {
+      caller = await mcpCaller(door, request);
+    } catch (error) {
+      return refused(error, access === null ? {} : { 'www-authenticate': access.challenge });
+    }
     const { stopping } = door;
     const { answerMcp } = await import('./mcp.ts');
     return answerMcp({
@@ -164,6 +178,7 @@ export function appOf(door: Door): Hono {
       request,
       body: await bodyOf(request),
       stopping,
+      going,
       address: site.origin,
     });
   });
@@ -213,14 +228,46 @@ async function counted(door: Door, request: Request): Promise<WebCaller> {
   return caller;
 }
 
-async function openSession({ sessions, site }: Door, request: Request): Promise<Response> {
+/** At /mcp, by an access token of the authorization server as well. */
+async function mcpCaller(door: Door, request: Request): Promise<WebCaller> {
+  const { access, keyturn, quota, site } = door;
   requireOwnPage(request, site);
-  const asked = linkAsked.safeParse(await bodyOf(request));
-  if (!asked.success) refuse('SHAPE_INVALID', 'A session is opened with {link}.');
-  const { link, bound } = asked.data;
-  const { secret, page, expires_at } = sessions.open(link, bound);
-  const answer = { expires_at, ...(page !== null && { page }) };
-  return answerWith(session, answer, 200, { 'set-cookie': cookieFor(secret, site) });
+  const name = access === null ? null : await access.nameIn(request.headers);
+  if (name === null) return counted(door, request);
+  const found = (await keyturn.people.list()).principals.find((one) => one.name === name);
+  if (found?.kind !== 'agent' || found.status !== 'active')
+    refuse('TOKEN_INVALID', 'No enrolled agent is named for this token.');
+  const caller: WebCaller = { kind: 'agent', name, key: null };
+  quota.take(quotaNameOf(caller));
+  return caller;
+}
+
+async function openSession(door: Door, request: Request): Promise<Response> {
+  const { sessions, site } = door;
+  requireOwnPage(request, site);
+  const asked = sessionAsked.safeParse(await bodyOf(request.clone()));
+  if (!asked.success)
+    refuse('SHAPE_INVALID', 'A session is opened with {link}, or with {} that a human signed.');
+  const { link } = asked.data;
+  const { secret, page, expires_at } =
+    link === undefined ? sessions.openBy(...(await signedBy(door, request))) : sessions.open(link);
+  return answerWith(session, { expires_at, page }, 200, { 'set-cookie': cookieFor(secret, site) });
+}
+
+/** Who signed the request, with which key. Neither a token nor a session opens another session. */
+async function signedBy(door: Door, request: Request): Promise<[name: string, key: string]> {
+  const caller = await counted(door, request);
+  if (caller.kind === 'agent') refuse('NOT_FOR_AGENTS');
+  return caller.kind === 'human' ? [caller.name, caller.key] : refuse('CALLER_UNPROVEN');
+}
+
+/** From now on its secrets open nothing, and its streams end. */
+async function endSession(door: Door, request: Request): Promise<Response> {
+  const { kind } = await counted(door, request);
+  const secret = cookieIn(request.headers.get('cookie') ?? '');
+  if (kind !== 'session' || secret === null) refuse('CALLER_UNPROVEN', 'Only a session can be ended.');
+  door.sessions.end(secret);
+  return respond(null, 204, { 'set-cookie': `${cookieFor('', door.site)}; Max-Age=0` });
 }
 
 const LOGIN_COOKIE = 'keyturn_login';
@@ -269,8 +316,10 @@ async function answerTo(caller: WebCaller, door: Door, route: Route, request: Re
   const body: JsonObject = is_get
     ? requestIn(new URL(request.url).searchParams, route.query()!)
     : await bodyOf(request);
-  if (caller.kind !== 'agent' && verb.kind !== 'read')
-    return route.is_act ? answerAct(keyturn, route, body, actorOf(caller)!) : refuse('SESSION_READS');
+  if (caller.kind !== 'agent' && verb.kind !== 'read') {
+    if (route.is_act) return answerAct(keyturn, route, body, actorOf(caller)!);
+    if (caller.name === null || !route.is_look) refuse('SESSION_READS');
+  }
   const actor = actorOf(caller);
   // With its key, an agent proposes as a human acts: drawn up, signed, finished.
   if (actor !== null && route.is_act && verb.kind === 'write' && isAct(body))

@@ -40,8 +40,9 @@ export async function callerIn(request: Request, keyturn: Keyturn, sessions: Ses
   }
   const secret = cookieIn(headers.get('cookie') ?? '');
   if (secret === null) return refuse('CALLER_UNPROVEN');
-  const session = sessions.of({ secret, page: headers.get(PAGE_HEADER) });
+  const session = sessions.of(secret, headers.get(PAGE_HEADER));
   if (session === undefined) refuse('TOKEN_INVALID', 'The session is over, or its second secret is missing.');
+  if (session.name !== null && session.key !== null) await requireKey(keyturn, session.name, session.key);
   // A cookie is sent along by the browser, whichever page asks.
   if (method !== 'GET' && !saysSameOrigin(headers)) refuse('ORIGIN_FOREIGN');
   return { kind: 'session', name: session.name };
@@ -58,8 +59,13 @@ export async function requireStill(
     await callerIn(request, keyturn, sessions);
     return;
   }
-  const known = await keyturn.keysOf(caller.name);
-  if (!known?.keys.includes(caller.key)) refuse('MESSAGE_SIGNATURE_INVALID', 'The key was revoked.');
+  await requireKey(keyturn, caller.name, caller.key);
+}
+
+/** What a key opened ends with it. */
+async function requireKey(keyturn: Keyturn, name: string, key: string): Promise<void> {
+  const known = await keyturn.keysOf(name);
+  if (!known?.keys.includes(key)) refuse('MESSAGE_SIGNATURE_INVALID', 'The key was revoked.');
 }
 
 /** Who signed the request: for this ledger and this address, now, and for the first time. */
@@ -101,9 +107,14 @@ function saysSameOrigin(headers: Headers): boolean {
 
 /** The verbs, as this caller may ask for them. This is the one place where the door decides that. */
 export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
-  const { name } = caller;
+  const { kind, name } = caller;
   if (name === null) return keyturn;
-  return keyturn.as({ name, account: accountFor(keyturn, caller) });
+  // What a human asks for without a proof of its own leaves no entry, not even that it was refused.
+  return keyturn.as({
+    name,
+    account: accountFor(keyturn, caller),
+    ...(kind !== 'agent' && { mayWrite: () => false }),
+  });
 }
 
 /** Whoever has the token or the key of an agent is another one than whoever has an account here. It is no proof, as an account is none. */

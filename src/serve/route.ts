@@ -20,16 +20,21 @@ export interface Route {
   readonly verb: Verb;
   /** A human signs it: without a proof it answers a draft. */
   readonly is_act: boolean;
+  /** It writes nothing but that it refused, so a human may ask without a proof, and then it writes nothing. */
+  readonly is_look: boolean;
   /** The members of the request, where all are plain enough for a query; null where only a body can hold them. */
   readonly query: () => Readonly<Record<string, Schema>> | null;
   readonly members: () => Readonly<Record<string, Schema>>;
 }
 
-/** What the door can give of what is no JSON. A verb that takes something else is only for a caller in the process. */
-const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal']);
+/** What the door can give, or do without, of what is no JSON. A verb that takes something else is only for a caller in the process. */
+const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model']);
 
 /** What changes files of this host before, or without, a signature. A draft changes nothing, so these are for a terminal. */
 const OF_THIS_HOST: ReadonlySet<string> = new Set(['ledger.archive', 'system.gc', 'system.rotateControlKey']);
+
+/** What a human looks at before an act, and what records a refusal for who opened the project. */
+const LOOKS: ReadonlySet<string> = new Set(['intents.offer']);
 
 /** Every verb that can be asked for over HTTP, from the table. */
 export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route[] {
@@ -54,6 +59,7 @@ function routeOf(namespace: string, name: string, verb: Verb): Route {
     verb,
     is_act:
       verb.kind === 'act' || (verb.kind === 'write' && (verb.here as readonly string[]).includes('signer')),
+    is_look: LOOKS.has(`${namespace}.${name}`),
     members,
     query: () => (verb.kind === 'read' && Object.values(members()).every(isPlain) ? members() : null),
   };

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { type AccessOptions, accessBy } from './access-token.ts';
 import { appOf } from './app.ts';
 import { consoleAssets } from './assets.ts';
 import { enrolmentsOf } from './enrolment.ts';
@@ -29,6 +30,8 @@ export interface ServeRequest {
   readonly public_url?: string;
   /** The identity provider by which people open sessions. */
   readonly login?: LoginOptions;
+  /** Whose access tokens agents show at /mcp. */
+  readonly access?: AccessOptions;
   /** How many tools run here at once; 0 for a service that runs none. */
   readonly most: number;
   /** How long runs and requests may take to end, once the signal came. */
@@ -76,6 +79,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     site,
     enrolments: enrolmentsOf<Vouched>(site),
     login: request.login ? loginBy(request.login, site) : null,
+    access: request.access ? accessBy(request.access, site) : null,
     is_local: false,
     assets,
     reasons,
@@ -156,6 +160,8 @@ const AGAIN_MS = 1_000;
 /** Why nothing should be asked of this service now. */
 async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise<ReasonCode[]> {
   const found: ReasonCode[] = executor === null || executor === 'SERVICE_RUNNING' ? [] : [executor];
+  const failed = keyturn.writeFailure();
+  if (failed !== null) found.push(failed);
   try {
     await keyturn.system.checkClock();
   } catch (error) {

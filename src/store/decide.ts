@@ -1,4 +1,5 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { KeyOf } from '../canonical/ed25519.ts';
 import { canonicalTextOfParsed, type JsonObject } from '../canonical/json.ts';
 import { type Event, parseEvent, signedBy } from '../event/event.ts';
 import { type NeededDecision, neededDecision, requireDecision, restsOn } from '../fold/decided.ts';
@@ -17,7 +18,7 @@ import { limits } from '../limits.ts';
 import { type DecisionRecord, openDecision } from '../policy/replay.ts';
 import { refuse } from '../refusal.ts';
 import { type AgentRow, agentRows } from './agent-tables.ts';
-import type { Commit, Tip } from './store.ts';
+import type { Commit, Receipt, Tip, WrittenEntry } from './store.ts';
 
 /** A commit whose shape is right and that no longer depends on the caller's memory. */
 export interface CheckedCommit {
@@ -53,6 +54,7 @@ export interface CommitDecision {
   /** What the entries add to the tables of the agent core. */
   readonly agent_rows: readonly AgentRow[];
   readonly tip: Tip;
+  readonly receipt: Receipt;
 }
 
 /** A unique key, and the entry that takes it. */
@@ -78,7 +80,12 @@ export interface PlannedRow extends PagedBy {
  * Outside the transaction, so that a long check holds up no other writer. `origin` is null while the ledger has not begun: then the
  * commit must begin it.
  */
-export function checkCommit(commit: Commit, tenant: string, origin: string | null): CheckedCommit {
+export function checkCommit(
+  commit: Commit,
+  tenant: string,
+  origin: string | null,
+  keyOf?: KeyOf,
+): CheckedCommit {
   const { claims = [], events, objects = [], erase = [], quota = null, as_of = null } = commit;
   // Claims are rebuilt from entries. Without an entry a claim or an object would be a fact without a record.
   if (events.length === 0) refuse('SHAPE_INVALID', 'A commit has at least one event.');
@@ -92,7 +99,7 @@ export function checkCommit(commit: Commit, tenant: string, origin: string | nul
   const copies = objects.map(copyOf);
   const checked = {
     claims: others,
-    events: parsed.map(verifierOf(tenant, origin)),
+    events: parsed.map(verifierOf(tenant, origin, keyOf)),
     objects: copies,
     decisions: decisionsIn(parsed, copies),
     erase,
@@ -121,7 +128,7 @@ export function allClaims({ claims, events }: CheckedCommit): string[] {
 function copyOf(object: Uint8Array): StoredObject {
   if (object.length > limits.object_bytes)
     refuse('INPUT_TOO_LARGE', `A stored object has ${object.length} bytes.`);
-  const bytes = Uint8Array.from(object);
+  const bytes = new Uint8Array(object);
   return { digest: sha256(bytes), bytes };
 }
 
@@ -189,6 +196,7 @@ function planned(
   for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
   const changes = new RowOverlay(ledger);
   const entries: PlannedEntry[] = [];
+  const written: WrittenEntry[] = [];
   const agent_rows: AgentRow[] = [];
   const taken: Claim[] = [];
   let end = tip;
@@ -202,16 +210,17 @@ function planned(
     const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
     for (const claim of claims) taken.push([claim, end.size]);
     const facts = { seq: end.size, tenant, at, kind, subject, claims, body: body as JsonObject };
-    const { seq, bytes, hash } = sealEntry({ ...facts, prev: end.last });
-    end = { ...append(end, hash), last: hash, at };
-    entries.push({
-      ...{ seq, bytes, hash, subject, kind },
-      signer: signedBy(event),
-      peak: end.frontier.at(-1)!,
-    });
+    const entry = { ...facts, prev: end.last };
+    const sealed = sealEntry(entry);
+    const { seq, bytes, hash } = sealed;
+    const { size, frontier } = append(end, hash);
+    end = { size, frontier, last: hash, at };
+    entries.push({ seq, bytes, hash, subject, kind, signer: signedBy(event), peak: frontier.at(-1)! });
+    written.push({ ...sealed, entry, event });
   }
   const rows = Array.from(changes.changed(), plannedRow);
-  return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end };
+  const receipt = { entries: written };
+  return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end, receipt };
 }
 
 /** Each question is asked for one fact, so the commit that names a decision brings it. */

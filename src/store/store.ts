@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import type { HashedEntry } from '../fold/ledger.ts';
 import { type ListedRow, type Paged, type PagedBy, PROJECTIONS } from '../fold/projection.ts';
 import type { RowName, States } from '../fold/row.ts';
 import type { System } from '../gate/system.ts';
@@ -34,8 +35,11 @@ export interface Commit {
 }
 
 export interface Receipt {
-  readonly entries: readonly SealedEntry[];
+  readonly entries: readonly WrittenEntry[];
 }
+
+/** An entry that was written, with what it was sealed from. */
+export interface WrittenEntry extends SealedEntry, HashedEntry {}
 
 /** Where the chain ends. `size` is also the `seq` of the next entry, `at` is the time of the newest entry, `frontier` the Merkle peaks from left to right. */
 export interface Tip {

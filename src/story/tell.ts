@@ -108,7 +108,7 @@ export async function readOutput(
   return isAbsent(stderr) ? { absent: stderr } : { stdout: printedText(stdout), stderr: printedText(stderr) };
 }
 
-async function readSealed(digest: Digest | null, read: ReadObject): Promise<Uint8Array | Absence> {
+export async function readSealed(digest: Digest | null, read: ReadObject): Promise<Uint8Array | Absence> {
   if (digest === null) return new Uint8Array();
   const bytes = await read(digest);
   return isAbsent(bytes) ? bytes : openSealed(bytes);

@@ -20,6 +20,12 @@ type Words = { readonly [K in EventKind]?: (body: Body<K>) => string };
 
 const ACCESS = { ALLOW: 'Yes', DENY: 'No', AP_REQUIRED: 'Yes, once an approver has signed' } as const;
 
+const WOULD = {
+  run: 'let it run under a grant',
+  ask: 'asked a human',
+  deny: 'let no human approve it',
+} as const;
+
 const PROVEN_BY: Readonly<Record<HumanAssurance, string>> = {
   key_file: 'a passphrase',
   synced_passkey: 'a passkey that its maker can copy to other devices',
@@ -48,6 +54,10 @@ const WORDS: Words = {
     `proposed ${tool}${alternates.length === 0 ? '' : `, or else ${alternates.map((one) => one.tool).join(', ')}`}` +
     `${on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`}` +
     `${replaces === null ? '' : `; it replaces ${replaces}`}`,
+  'call.passed': ({ by, client, tool }) =>
+    `the policies let ${client} run its own ${tool} for ${by}; Keyturn did not run it, and knows neither sandbox nor result`,
+  'call.blocked': ({ by, client, tool, reason_code }) =>
+    `${client} was not let run its own ${tool} for ${by}: ${because(reason_code)}`,
   'intent.refused': ({ reason_code }) => `it was refused: ${because(reason_code)}`,
   'intent.submitted': ({ by }) => `${by} submitted it`,
   'intent.withdrawn': ({ by, reason, receipt }) =>
@@ -118,6 +128,11 @@ const WORDS: Words = {
   'backups.expired': ({ by, execution_id, bytes, gives_up_undo, reason }) =>
     `${by} let the backups of the execution ${execution_id} expire (${bytes} bytes)` +
     `${gives_up_undo ? ', AND GAVE UP ITS UNDO' : ''}: ${reason}`,
+  'mcp.shadowed': ({ proposer, tool, would, would_code }) =>
+    `SHADOW: ${proposer} called ${tool}, and it passed without an approval. The gate would have ${WOULD[would]}` +
+    `${would_code === null ? '' : ` (${because(would_code)})`}`,
+  'mcp.shadow_ended': ({ tool, result, reason_code }) =>
+    `SHADOW: the call of ${tool} ended: ${result}${reason_code === null ? '' : `, ${because(reason_code)}`}`,
   'ledger.archived': ({ by, from, to, file, sha256, reason }) =>
     `${by} archived entries ${from} to ${to - 1} in ${file} (sha256 ${sha256}): ${reason}`,
   'object.expired': ({ by, bytes, reason }) => `${by} removed the object with gc (${bytes} bytes): ${reason}`,

@@ -5,7 +5,7 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytesOfParsed, canonicalText, isSameJson, parseJson } from '../canonical/json.ts';
 import { createDigests, type Digests } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
-import { isRoot, userFor } from '../effect/user.ts';
+import { isRoot, type UserFor, userFor } from '../effect/user.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type Arguments, buildArguments, checkArguments } from './arguments.ts';
@@ -60,6 +60,8 @@ export const effectSchema = z.strictObject({
     .nullable(),
   /** The user of the operating system. Null is the one that runs Keyturn, or nobody where that is root. */
   run_as: z.string().nullable(),
+  /** The name or the label of the executors that may run it. Null is the one that keyturn.yaml names. */
+  executor: z.string().nullable(),
   undo: z.enum(['exact', 'compensating', 'none']),
   /** The call that undoes it, as the registry writes it. */
   undone_by: z
@@ -85,6 +87,7 @@ export interface EffectRequest {
   readonly root: string;
   /** Pass one to keep digests of large files from one derivation to the next. */
   readonly digests?: Digests;
+  readonly userFor?: UserFor;
   /** A run is prepared from it at once, which asks whether its user reaches everything: then it is not asked here as well. */
   readonly is_prepared?: boolean;
 }
@@ -134,13 +137,15 @@ function deriveTool(request: Omit<EffectRequest, 'arguments'>): FixedEffect {
     sandbox,
     limits: limitsOf(tool),
     run_as: tool.run_as ?? null,
+    executor: tool.executor ?? null,
     undo: tool.undo,
     undone_by: tool.undone_by ?? null,
     covers: coversOf(tool, realpathSync.native(root), sandbox, digests),
     definition_digest: toolPin(tool),
   };
   // Told at the proposal where it is certain who the tool runs as. Others are told before the run.
-  if (!request.is_prepared && isRoot()) requireReach(userFor(fixed.run_as), needsOf(fixed));
+  if (!request.is_prepared && isRoot())
+    requireReach((request.userFor ?? userFor)(fixed.run_as), needsOf(fixed));
   return fixed;
 }
 

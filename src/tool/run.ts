@@ -11,7 +11,7 @@ import { requireMkfifo } from '../effect/run-locks.ts';
 import { type Confinement, judgeSandboxed, requireSandbox } from '../effect/sandbox.ts';
 import type { Secrets } from '../effect/secret.ts';
 import { Starter } from '../effect/starter.ts';
-import { userFor } from '../effect/user.ts';
+import { type UserFor, userFor } from '../effect/user.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { coveredChanged } from './covers.ts';
 import type { ToolEffect } from './effect.ts';
@@ -26,6 +26,7 @@ export interface Surroundings {
   readonly machine?: Machine;
   readonly starter?: Starter;
   readonly digests?: Digests;
+  readonly userFor?: UserFor;
   /** The values of the secrets that the effect names. */
   readonly secrets?: Secrets;
 }
@@ -88,7 +89,7 @@ export function startServer(
 /** Opens and compares everything that an effect names. */
 function openAll(effect: ToolEffect, around: Surroundings) {
   const machine = around.machine ?? inspectMachine();
-  const user = userFor(effect.run_as);
+  const user = (around.userFor ?? userFor)(effect.run_as);
   requireSandbox(effect.sandbox, effect.limits, machine, user);
   if (around.lock !== undefined) requireMkfifo(machine);
   const open: Open = { programs: [], cwd: [], confined: [] };

@@ -135,6 +135,8 @@ const tool = z.strictObject({
   action: name.optional(),
   /** A capability can be limited to one category of tools. */
   category: name.optional(),
+  /** Only an executor of this name, or with this label, runs it; left out, the one that keyturn.yaml names. */
+  executor: name.optional(),
 });
 
 /** How an MCP server is started: what the entry of a tool says of it, in the same words. */

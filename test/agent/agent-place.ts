@@ -1,13 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import type { AgentAnswer, Confirm } from '../../src/agent/answer-shape.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { humanKey } from '../support/keys.ts';
 import { entriesAbout } from '../support/ledger.ts';
-import { type Project, steady, writeRegistry } from '../support/project.ts';
-import { freshFolder } from '../support/scratch.ts';
+import { type Project, projectOfFile, steady, writeRegistry } from '../support/project.ts';
 
 /** Tools in a real sandbox. What they may write is one folder; what they wrote can be counted. */
 const TOOLS = `version: 1
@@ -153,28 +151,24 @@ export interface AgentPlace {
 /** A real project with real tools and simulations that a human activated. One for each file of tests. */
 export function agentPlace(clock?: () => Date): () => AgentPlace {
   let place: AgentPlace | undefined;
-  const open: Keyturn[] = [];
-  beforeAll(async () => {
-    const root = freshFolder('keyturn-agent-');
-    const key = await humanKey('ada');
-    const keyturn = await Keyturn.init({ at: root, key, ...(clock && steady(clock)) });
-    open.push(keyturn);
-    place = {
-      root,
-      keyturn,
-      ada: key.signer,
-      written: () => writtenIn(root),
-      again: async () => {
-        const other = await Keyturn.open({ at: root, ...(clock && steady(clock)) });
-        open.push(other);
-        return other;
-      },
-    };
-    await furnish(place);
-  }, 60_000);
+  const others: Keyturn[] = [];
+  projectOfFile(
+    async (p) => {
+      place = {
+        ...p,
+        written: () => writtenIn(p.root),
+        again: async () => {
+          const other = await Keyturn.open({ at: p.root, ...(clock && steady(clock)) });
+          others.push(other);
+          return other;
+        },
+      };
+      await furnish(p);
+    },
+    { clock },
+  );
   afterAll(async () => {
-    for (const one of open) await one.close();
-    if (place) rmSync(place.root, { recursive: true, force: true });
+    for (const one of others) await one.close();
   });
   return () => place!;
 }

@@ -31,9 +31,14 @@ afterEach(() => {
 const [NOTE] = SIMULATIONS as Record<string, unknown>[];
 const change = (id: string) => ({ id, reason: 'A test.', signer: place().ada });
 
-async function registered(id: string, over: object): Promise<ReturnType<typeof change>> {
+function simulationFile(id: string, over: object): ReturnType<typeof change> {
   const phrase = `handle ${id.replaceAll('.', ' ')} matters`;
   writeSimulation(place().root, { ...NOTE, id, summary: { en: phrase }, phrases: { en: [phrase] }, ...over });
+  return change(id);
+}
+
+async function registered(id: string, over: object): Promise<ReturnType<typeof change>> {
+  simulationFile(id, over);
   await place().keyturn.simulations.register(change(id));
   return change(id);
 }
@@ -195,8 +200,10 @@ describe('an activation is refused', () => {
     ],
   ])('where a user would choose %s', async (what, action) => {
     const id = `choose.${what.replace(/[^a-z]/gi, '').toLowerCase()}`;
-    const request = await registered(id, { effect: plan(action), rollback_plan_ref: 'plan:rollback' });
-    await expectRefusal('SIMULATION_INVALID', () => place().keyturn.simulations.activate(request));
+    const request = simulationFile(id, { effect: plan(action), rollback_plan_ref: 'plan:rollback' });
+    const { simulations } = place().keyturn;
+    await expectRefusal('SIMULATION_INVALID', () => simulations.register(request));
+    await expectRefusal('SIMULATION_INVALID', () => simulations.activate(request));
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AGENT } from '../../src/cli/commands/agent.ts';
 import { ADA, agentScene } from './agent-scene.ts';
@@ -136,6 +137,7 @@ describe('--json of the commands about goals', () => {
 
   it('the statuses of a simulation, and now every command has answered', async () => {
     const change = (verb: string) => ok(['simulation', verb, 'lamp.dim', ...why], ADA);
+    expect(await ok(['simulation', 'check', 'lamp.dim'])).toMatchObject({ id: 'lamp.dim', faults: [] });
     expect(await change('register')).toMatchObject({ status: 'Draft', standing_delegation: null });
     expect(await change('activate')).toMatchObject({ status: 'Active', by: 'ada', reason: 'for a test' });
     expect(await change('deprecate')).toMatchObject({ status: 'Deprecated', expires_at: null });
@@ -149,6 +151,14 @@ describe('--json of the commands about goals', () => {
     expect(simulations).toEqual(
       expect.arrayContaining([expect.objectContaining({ id: 'lamp.dim', status: 'Disabled', version: 1 })]),
     );
+    await ok(['simulation', 'try', 'dim the lamp']);
+    const { id, file } = await ok(['simulation', 'new', 'say', '--id', 'say.again']);
+    expect(id).toBe('say.again');
+    writeFileSync(file!, readFileSync(file!, 'utf8').replace('tool: "say"', 'tool: "gone"'));
+    const faulty = await say(['simulation', 'check', 'say.again']);
+    expect(faulty).toMatchObject({ ok: false, facts: { id: 'say.again', faults: expect.any(Array) } });
+    const outside = await say(['simulation', 'new', 'say', '--id', '../../x']);
+    expect(outside).toMatchObject({ ok: false, code: 'SIMULATION_INVALID' });
     expect(AGENT.map(({ name }) => name).filter((name) => !answered.has(name))).toEqual([]);
   });
 });

@@ -396,13 +396,13 @@ describe('simulations', () => {
     const day = { type: 'date', extract: 'date', question: { en: 'Which day?' } };
     const with_day = (field: object) =>
       writeSimulation(root, { ...READ_ME, id: 'day.set', fields: { day: { ...day, ...field } } });
-    const register = () => talk(['simulation', 'register', 'day.set', ...why], ADA);
+    const register = ['simulation', 'register', 'day.set', ...why];
     with_day({ formats: ['2026-12-24', 'a day'], examples: ['tomorrow'] });
-    expectError('SIMULATION_INVALID', await register());
+    expectError('SIMULATION_INVALID', await talk(register));
     with_day({ formats: ['2026-13-24', 'a day'] });
-    expectError('SIMULATION_INVALID', await register());
+    expectError('SIMULATION_INVALID', await talk(register));
     with_day({ formats: ['2026-12-24', '24.12.2026', 'a day'], examples: ['on 24.12.2026'] });
-    expect((await register()).code).toBe(0);
+    expect((await talk(register, ADA)).code).toBe(0);
   });
 
   it('a wrong passphrase changes nothing', async () => {

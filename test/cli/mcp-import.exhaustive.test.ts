@@ -18,9 +18,15 @@ it('the servers of a client are written into keyturn.yaml and start nothing; ano
     }),
   );
   const { result } = await importFrom(call);
-  expect(result).toMatchObject({ servers: [{ server: 'my-files', problem: null }, { server: 'far' }] });
+  expect(result).toMatchObject({
+    servers: [
+      { server: 'my-files', problem: null },
+      { server: 'far', problem: null },
+    ],
+  });
   expect(readFileSync(join(root, 'keyturn.yaml'), 'utf8')).toContain('my-files');
   expect((await keyturn.mcp.servers()).servers).toMatchObject([
+    { server: 'far', standing: 'unaccepted' },
     { server: 'my-files', standing: 'unaccepted' },
   ]);
 });

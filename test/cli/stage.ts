@@ -16,10 +16,9 @@ import type { Run } from '../../src/gate/state.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { type Entry, type IntentState, Keyturn } from '../../src/keyturn.ts';
 import { sqlite } from '../store/sqlite-file.ts';
-import { humanKey } from '../support/keys.ts';
 import { newestOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
-import { steady, writeSecrets } from '../support/project.ts';
+import { found, steady, writeSecrets } from '../support/project.ts';
 import { inTerminal, keyturn, type Session } from '../support/pty.ts';
 import { runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
@@ -64,11 +63,10 @@ export function stages(): (play?: Play) => Promise<Stage> {
   let signer: Signer;
   beforeAll(async () => {
     const clock = ago(BEGINNING_S);
-    const key = await humanKey('alice');
-    const created = await Keyturn.init({ at: model, key, ...steady(clock) });
-    signer = key.signer;
-    await created.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
-    await created.close();
+    const { keyturn, ada } = await found(model, { clock, name: 'alice' });
+    signer = ada;
+    await keyturn.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
+    await keyturn.close();
     writeSecrets(model, { MARK: { environment: 'MARK' } });
   });
   return (play = {}) => stage(model, signer, play);

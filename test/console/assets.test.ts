@@ -29,7 +29,7 @@ describe('the files of the console', () => {
     const folder = join(scratch(), 'console');
     cpSync(BUILT, folder, { recursive: true });
     cpSync(join(BUILT, '../audit.browser.js'), join(folder, '../audit.browser.js'));
-    const { path } = consoleAssets(folder).find((one) => one.path.startsWith('/console/main-'))!;
+    const { path } = consoleAssets(folder).find((one) => one.path.startsWith('/console/chunk-'))!;
     writeFileSync(join(folder, basename(path)), 'alert(1)');
     await expectRefusal('CONSOLE_CHANGED', () => consoleAssets(folder));
   });

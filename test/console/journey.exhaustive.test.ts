@@ -70,7 +70,7 @@ describe('a person with a passkey', () => {
     expect(auditProof(bytes, { key }).entries.length).toBeGreaterThan(5);
   });
 
-  it('enrols a second one in the page, which signs with EdDSA', { timeout: TIME }, async () => {
+  it('enrols a second one in the page, which signs from then on', { timeout: TIME }, async () => {
     const { page } = ada;
     await page.evaluate(() => {
       location.hash = '/people';

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { freshSigner } from '../support/keys.ts';
 import { type Person, reached, type Stage } from './stage.ts';
 
 /** A project in which every screen has something to show, and how each is reached. */
@@ -64,6 +65,24 @@ export async function furnish(stage: Stage, ada: Person): Promise<Furnished> {
   await reached(ada, 'done');
   await stage.keyturn.intents.waitFor({ intent_id: ran.intent_id });
   const { runs } = await stage.keyturn.intents.get({ intent_id: ran.intent_id });
+  const scout = freshSigner('scout');
+  const { public_key } = scout;
+  await stage.keyturn.people.enrol({ name: 'scout', principal: 'agent', public_key, signer: stage.ada });
+  await stage.keyturn.agents.delegate({
+    delegate: 'scout',
+    actions: ['tool:say'],
+    ttl_s: 1800,
+    approves: true,
+    reason: 'It greets customers.',
+    grant: { uses: 20 },
+    signer: stage.ada,
+  });
+  // It goes on while the screens are looked at.
+  const going = await stage.propose({ effect: { kind: 'tool', tool: 'count', arguments: {} } });
+  await open(ada.page, `/decide/${going.intent_id}`);
+  await reached(ada, 'ready');
+  await ada.page.keyboard.press('a');
+  await reached(ada, 'done');
   const tool = await stage.propose({
     declared_goal:
       'Refund order 4471. The customer was charged twice on 12 November; support confirmed it in ticket 9083.',

@@ -29,6 +29,33 @@ tools:
     parameters: { word: { type: string, max_length: 100000 } }
     sandbox: {}
     undo: none
+  - name: fail
+    summary: Fails.
+    executable: /usr/bin/false
+    args: []
+    sandbox: {}
+    undo: none
+  - name: count
+    summary: Prints a line from time to time.
+    executable: /usr/bin/bash
+    args: ["-c", "i=0; while true; do i=$((i+1)); printf 'line %s \\\\033[31mred\\\\n' $i; sleep 0.2; done"]
+    sandbox: {}
+    undo: none
+  - name: switch-on
+    summary: Switches a lamp on.
+    executable: /usr/bin/printf
+    args: ["on %s\\\\n", "{lamp}"]
+    parameters: { lamp: { type: string, max_length: 40 } }
+    sandbox: {}
+    undo: compensating
+    undone_by: { tool: switch-off, arguments: { lamp: "{lamp}" } }
+  - name: switch-off
+    summary: Switches a lamp off.
+    executable: /usr/bin/printf
+    args: ["off %s\\\\n", "{lamp}"]
+    parameters: { lamp: { type: string, max_length: 40 } }
+    sandbox: {}
+    undo: none
   - name: wait
     summary: Waits.
     executable: /usr/bin/sleep

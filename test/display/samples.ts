@@ -12,6 +12,7 @@ export const TOOL_EFFECT: ToolEffect = {
   executables: [{ called: '/bin/cp', path: '/usr/bin/cp', sha256: 'a'.repeat(64) }],
   covers: null,
   run_as: 'root',
+  executor: 'database',
   env: { LANG: 'C' },
   secrets: { TOKEN: 'backup.token' },
   cwd: '/srv/project',

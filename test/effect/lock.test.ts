@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withLockedFile } from '../../src/effect/lock.ts';
 import { inspectMachine } from '../../src/effect/machine.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -75,7 +76,8 @@ describe('withLockedFile', () => {
     mkdirSync(folder);
     const release = await holder(folder);
     const waiting = withLockedFile(folder, () => 'in', { timeout_ms: 20_000 });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const waits = new RegExp(`-> FLOCK .*:${statSync(folder).ino} `);
+    await until(() => waits.test(readFileSync('/proc/locks', 'utf8')));
     renameSync(folder, `${folder}.old`);
     mkdirSync(folder);
     release();

@@ -59,6 +59,24 @@ describe('a starter', () => {
     expect(await parentOf(starter)).toBe(helper);
   });
 
+  it('tells what a child of its helper prints as it comes, all of it and nothing twice', async () => {
+    const { starter } = await helped();
+    const go = join(scratch(), 'go');
+    const told = { stdout: '', stderr: '', dropped: 0 };
+    const script = `echo one; echo no >&2; while [ ! -e ${go} ]; do sleep 0.02; done; echo two; echo beyond`;
+    const running = starter.run({
+      ...sh(script, { stdout_bytes: 8 }),
+      onOutput: (chunk, stream, dropped) => {
+        told[stream] += Buffer.from(chunk).toString();
+        told.dropped += dropped;
+      },
+    });
+    await until(() => told.stdout === 'one\n' && told.stderr === 'no\n');
+    writeFileSync(go, '');
+    await running;
+    expect(told).toEqual({ stdout: 'one\ntwo\n', stderr: 'no\n', dropped: 7 });
+  });
+
   it('does not know what became of the children of a helper that died, and goes on with another', async () => {
     const { starter, helper } = await helped();
     const begun = join(scratch(), 'begun');

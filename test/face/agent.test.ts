@@ -28,6 +28,9 @@ describe('an answer of a verb of the agent core', () => {
     for (const id of ['lamp.dim', 'diary.week', 'note.add'])
       fits('simulations', 'get', await simulations.get({ id }));
     fits('simulations', 'list', await simulations.list());
+    fits('simulations', 'check', await simulations.check({ id: 'lamp.dim' }));
+    fits('simulations', 'try', await simulations.try({ utterance: 'dim the corridor lamp' }));
+    fits('simulations', 'scaffold', await simulations.scaffold({ tool: 'say' }));
     fits('simulations', 'deprecate', await simulations.deprecate(change));
     fits('simulations', 'disable', await simulations.disable(change));
     await keyturn.conversations.ask({ user_id: 'ada', utterance: 'build a telescope' });

@@ -43,8 +43,13 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   'plans.validate': () => [{ plan: new Uint8Array(), config: null }],
   'tools.list': () => [{}],
   'tools.arguments': () => [{ tool: 'say', texts: { word: 'x' } }],
+  'tools.pass': (id) => [{ client: 'claude', tool: 'Read', arguments: { path: id } }],
   'mcp.tools': () => [{}],
   'mcp.call': (id) => [
+    { declared_goal: 'x', effect: { kind: 'mcp', server: 'nobody', tool: 'x', arguments: { id } } },
+  ],
+  'mcp.ask': (id) => [{ server: 'nobody', method: 'resources/read', params: { uri: id } }],
+  'mcp.pass': (id) => [
     { declared_goal: 'x', effect: { kind: 'mcp', server: 'nobody', tool: 'x', arguments: { id } } },
   ],
   'mcp.answered': (intent_id) => [{ intent_id }],

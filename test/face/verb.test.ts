@@ -171,6 +171,8 @@ describe('the class Keyturn', () => {
       ...['scopeOf', 'conditionsOf', 'verifyExport', 'verifyProof', 'excerptOfExport', 'excerptOfProof'],
       ...['entriesInFile', 'storyInFile', 'verifySegments', 'showEffect'],
       ...['copyStore', 'migrateStore', 'repairStore'],
+      // For a command line that asks a service elsewhere.
+      ...['openKeyFile', 'verifyHead'],
     ],
     members: [
       'keysHere',
@@ -185,9 +187,9 @@ describe('the class Keyturn', () => {
       'runNotifier',
       'secret',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
-      ...['configureServer', 'lookAtServer'],
+      ...['configureServer', 'lookAtServer', 'hearServers'],
       // For the door of a service, and for the process that runs what is ordered.
-      ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting'],
+      ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting', 'writeFailure'],
     ],
   };
 

@@ -7,9 +7,14 @@ import { readConfirmation } from '../../src/finder/lexicon/confirmation.ts';
 import { needsConfirmation } from '../../src/finder/simulation.ts';
 import { requestFor } from '../agent/evaluate.ts';
 
-/** The set that was written before any tuning, and how well it is heard. Only totals leave this file unless asked. */
+/**
+ * Sets of utterances that no rule was tuned by, and how well they are heard. Only totals leave this file unless asked. `held-out` was written
+ * before the rules by the author of the rules; `independent` by a second author, who had not read them.
+ */
+export const SETS = ['held-out', 'independent'] as const;
+export type SetName = (typeof SETS)[number];
 
-const HERE = fileURLToPath(new URL('./held-out', import.meta.url));
+const folderOf = (set: SetName): string => fileURLToPath(new URL(`./${set}`, import.meta.url));
 
 export interface HeldOutUtterance {
   readonly text: string;
@@ -23,25 +28,27 @@ export interface HeldOutUtterance {
 export interface HeldOutAnswer {
   readonly text: string;
   readonly language: string;
-  readonly means: 'yes' | 'no' | 'neither';
+  /** Neither of the two is `neither` in one set and `unclear` in the other. */
+  readonly means: 'yes' | 'no' | 'neither' | 'unclear';
 }
 
-export const heldOutText = (file: string): string => readFileSync(join(HERE, file), 'utf8');
+export const heldOutText = (set: SetName, file: string): string =>
+  readFileSync(join(folderOf(set), file), 'utf8');
 
-export const heldOutUtterances = (): HeldOutUtterance[] =>
-  JSON.parse(heldOutText('utterances.json')) as HeldOutUtterance[];
+export const heldOutUtterances = (set: SetName): HeldOutUtterance[] =>
+  JSON.parse(heldOutText(set, 'utterances.json')) as HeldOutUtterance[];
 
-export const heldOutAnswers = (): HeldOutAnswer[] =>
-  JSON.parse(heldOutText('answers.json')) as HeldOutAnswer[];
+export const heldOutAnswers = (set: SetName): HeldOutAnswer[] =>
+  JSON.parse(heldOutText(set, 'answers.json')) as HeldOutAnswer[];
 
-export const heldOutFiles = (): { readonly name: string; readonly text: string }[] =>
-  readdirSync(join(HERE, 'simulations'))
+export const heldOutFiles = (set: SetName): { readonly name: string; readonly text: string }[] =>
+  readdirSync(join(folderOf(set), 'simulations'))
     .sort()
-    .map((name) => ({ name, text: heldOutText(`simulations/${name}`) }));
+    .map((name) => ({ name, text: heldOutText(set, `simulations/${name}`) }));
 
 /** Every simulation of the set is Active. */
-export function heldOutCatalog(): Catalog {
-  const files = heldOutFiles();
+export function heldOutCatalog(set: SetName): Catalog {
+  const files = heldOutFiles(set);
   const active = files.map(
     ({ name }) => [name.replace(/\.yaml$/, ''), 'Active' as SimulationStatus] as const,
   );
@@ -59,10 +66,10 @@ export interface HeldOutHeard {
   readonly language_right: boolean;
 }
 
-export function hearHeldOut(): HeldOutHeard[] {
-  const catalog = heldOutCatalog();
+export function hearHeldOut(set: SetName): HeldOutHeard[] {
+  const catalog = heldOutCatalog(set);
   const finder = createFinder();
-  return heldOutUtterances().map((utterance) =>
+  return heldOutUtterances(set).map((utterance) =>
     judged(utterance, finder.examine(requestFor(catalog, utterance.text)), catalog),
   );
 }
@@ -96,8 +103,8 @@ export interface HeardAnswer {
   readonly read: 'YES' | 'NO' | 'AMBIGUOUS';
 }
 
-export const hearHeldOutAnswers = (): HeardAnswer[] =>
-  heldOutAnswers().map((answer) => ({
+export const hearHeldOutAnswers = (set: SetName): HeardAnswer[] =>
+  heldOutAnswers(set).map((answer) => ({
     answer,
     read: readConfirmation(answer.text, answer.language).answer,
   }));

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { create, planOf, ran, undo } from '../journey/plan-story.ts';
 import { objectOf } from '../support/ledger.ts';
-import { PASSPHRASE, TOOLS, writeRegistry } from '../support/project.ts';
+import { found, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -19,13 +19,11 @@ async function onDisk() {
     return null;
   }
   onTestFinished(() => void spawnSync('umount', ['-l', root]));
-  const first = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  onTestFinished(() => first.close());
-  writeRegistry(root, TOOLS);
-  const p = { root, keyturn: first, ada: await first.unlock('ada', PASSPHRASE) };
+  const p = await found(root, { registry: TOOLS });
+  onTestFinished(() => p.keyturn.close());
   const { report } = await ran(p, planOf([create('1', 'n', 'x'.repeat(50_000))]));
   await undo(p, report);
-  const { objects } = await first.system.previewGc({ keep_bytes: 0 });
+  const { objects } = await p.keyturn.system.previewGc({ keep_bytes: 0 });
   expect(objects.removes.length).toBeGreaterThan(0);
   return { p, request: { runs: [], objects: objects.removes, reason: 'full', signer: p.ada } };
 }

@@ -1,13 +1,11 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentAnswer } from '../../src/agent/answer-shape.ts';
-import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
 import { human } from '../journey/authority.ts';
-import { PASSPHRASE, type Project } from '../support/project.ts';
+import { type Project, projectOfFile } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { freshFolder } from '../support/scratch.ts';
 
 /** What a human activated is what a yes runs: the program, its interpreter, its sandbox, its steps, and what undoes it. */
 
@@ -148,24 +146,18 @@ const FILES: readonly (readonly [string, string, number])[] = [
 
 let p: Project;
 
-beforeAll(async () => {
-  const root = freshFolder('keyturn-s2-');
-  const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
+projectOfFile(async (made) => {
+  p = made;
+  const { root, keyturn } = p;
   mkdirSync(join(root, 'box'));
   mkdirSync(join(root, 'interpreter'));
   restore();
   for (const one of SIMULATIONS) writeSimulation(root, one);
   for (const id of IDS) await keyturn.simulations.register({ id, reason: 'A test.', signer: p.ada });
   for (const id of IDS) await keyturn.simulations.activate({ id, reason: 'A test.', signer: p.ada });
-}, 600_000);
+});
 
 afterEach(restore);
-
-afterAll(async () => {
-  await p.keyturn.close();
-  rmSync(p.root, { recursive: true, force: true });
-});
 
 function restore(): void {
   const { root } = p;
@@ -319,7 +311,7 @@ describe('S2: an activation binds what runs', () => {
       simulation(id, 'tell the shop a secret', { ...careful, impactful: false, effect }),
     );
     const change = { id, reason: 'A test.', signer: p.ada };
-    await p.keyturn.simulations.register(change);
+    await expectRefusal('SIMULATION_INVALID', () => p.keyturn.simulations.register(change));
     await expectRefusal('SIMULATION_INVALID', () => p.keyturn.simulations.activate(change));
   });
 

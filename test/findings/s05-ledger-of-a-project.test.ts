@@ -6,7 +6,7 @@ import { check } from '../../src/cli/command/check.ts';
 import { requireNotFrozen } from '../../src/cli/lane-freeze.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { AUTHORITY_TOOLS, authority, granted, type Intent } from '../journey/authority.ts';
-import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
+import { found, PASSPHRASE, type Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 
@@ -17,11 +17,9 @@ const foreign = () => (THEIRS.made ??= makeForeign());
 async function makeForeign(): Promise<Project & Intent> {
   const root = freshFolder('keyturn-theirs-');
   process.once('exit', () => rmSync(root, { recursive: true, force: true }));
-  const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  writeRegistry(root, AUTHORITY_TOOLS);
-  const theirs = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
+  const theirs = await found(root, { registry: AUTHORITY_TOOLS, which: 1 });
   const intent = await granted(theirs);
-  await keyturn.close();
+  await theirs.keyturn.close();
   return { ...theirs, ...intent };
 }
 

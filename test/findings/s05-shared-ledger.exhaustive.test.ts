@@ -6,7 +6,7 @@ import { migratePostgresStore } from '../../src/store/postgres/store.ts';
 import { talkAt } from '../cli/project.ts';
 import { type Shared, shared, writeConfig } from '../journey/postgres-host.ts';
 import { APPLICATION, OWNER, postgres, urlOf } from '../store/postgres-place.ts';
-import { PASSPHRASE } from '../support/project.ts';
+import { found } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -20,7 +20,7 @@ async function otherServer(tenant: string): Promise<string> {
   await migratePostgresStore({ url: at(OWNER), application: APPLICATION.user });
   const root = scratch();
   writeConfig(root, tenant, at(APPLICATION));
-  await (await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE })).close();
+  await (await found(root, { which: 1 })).keyturn.close();
   return at(APPLICATION);
 }
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { leafHash } from '../../src/ledger/entry.ts';
 import { AUTHORITY_TOOLS, granted, yes } from '../journey/authority.ts';
-import { PASSPHRASE, writeRegistry } from '../support/project.ts';
+import { found, PASSPHRASE } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
@@ -59,22 +59,17 @@ function folder(): string {
   return made;
 }
 
-async function made(at: string): Promise<Keyturn> {
-  const created = await Keyturn.init({ at, name: 'ada', passphrase: PASSPHRASE });
-  // Where a tool works is part of what is approved, and each case is done to a copy elsewhere.
-  writeRegistry(at, AUTHORITY_TOOLS.replace('sandbox: {}', 'cwd: /\n    sandbox: {}'));
-  return created;
-}
+// Where a tool works is part of what is approved, and each case is done to a copy elsewhere.
+const registry = AUTHORITY_TOOLS.replace('sandbox: {}', 'cwd: /\n    sandbox: {}');
 
 beforeAll(async () => {
   theirs = folder();
-  await (await made(theirs)).close();
+  await (await found(theirs, { registry, which: 1 })).keyturn.close();
   model = folder();
-  const opened = await made(model);
-  const p = { root: model, keyturn: opened, ada: await opened.unlock('ada', PASSPHRASE) };
+  const p = await found(model, { registry });
   ran = await granted(p);
   waiting = await granted(p);
-  await opened.close();
+  await p.keyturn.close();
   backup = join(folder(), 'store.db');
   copyFileSync(storeOf(model), backup);
   const again = await Keyturn.open({ at: model });

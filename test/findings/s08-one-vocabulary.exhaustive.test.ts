@@ -1,14 +1,14 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { parsePolicySet } from '../../src/policy/set.ts';
 import { STARTER_POLICIES, STARTER_QUORUMS } from '../../src/policy/starter.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { human, PERMITS, policy, rules } from '../journey/authority.ts';
-import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
-import { freshFolder, scratch } from '../support/scratch.ts';
+import { type Project, projectOfFile, writeRegistry } from '../support/project.ts';
+import { scratch } from '../support/scratch.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -97,11 +97,10 @@ let p: Project;
 let bob: Signer;
 
 /** One project for the file: each test activates its own policies. */
-beforeAll(async () => {
+projectOfFile(async (made) => {
   shipped = await readShipped();
-  const root = freshFolder('keyturn-s08-');
-  const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
+  p = made;
+  const { root, keyturn } = p;
   bob = await human(p, 'bob');
   await keyturn.people.enrol({ name: 'scout', principal: 'agent', public_key: null, signer: p.ada });
   for (const folder of ['out', '.github/workflows', 'secrets/deep'])
@@ -112,11 +111,6 @@ beforeAll(async () => {
 beforeEach(() => {
   writeRegistry(p.root, REGISTRY);
   signers = [p.ada, bob];
-});
-
-afterAll(async () => {
-  await p.keyturn.close();
-  rmSync(p.root, { recursive: true });
 });
 
 /** Which policy said no on the way to a capability, or null when it was granted. */

@@ -1,12 +1,10 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { describe, expect, it } from 'vitest';
 import { PERMITS, policy, rules, yes } from '../journey/authority.ts';
-import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
+import { type Project, projectOfFile, writeRegistry } from '../support/project.ts';
 import { keyturn as command } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { freshFolder } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
 
 const tool = (name: string, sandbox: string, executable = '/usr/bin/true', more = '') => `  - name: ${name}
@@ -59,19 +57,13 @@ const nightly = running('nightly');
 
 let p: Project;
 
-beforeAll(async () => {
-  const root = freshFolder('keyturn-s09-');
-  const keyturn = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: await keyturn.unlock('ada', PASSPHRASE) };
+projectOfFile(async (made) => {
+  p = made;
+  const { root } = p;
   for (const folder of ['out/deep', 'data', 'old']) mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, 'old', 'a.txt'), 'old\n');
   symlinkSync('out', join(root, 'mirror'));
   writeRegistry(root, REGISTRY);
-});
-
-afterAll(async () => {
-  await p.keyturn.close();
-  rmSync(p.root, { recursive: true });
 });
 
 const proposing = (effect: object, constraints: object, over: object = {}) =>

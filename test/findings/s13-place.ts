@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { Client } from 'pg';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
-import { PASSPHRASE, TOOLS } from '../cli/project.ts';
+import { TOOLS } from '../cli/project.ts';
 import { writeConfig } from '../journey/postgres-host.ts';
 import { type Server, startServer } from '../support/postgres-server.ts';
-import { writeRegistry } from '../support/project.ts';
+import { found } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -43,10 +42,8 @@ export function documentedServer() {
   async function project(tenant: string) {
     const root = scratch();
     writeConfig(root, tenant, url('keyturn_app'));
-    const opened = await Keyturn.init({ at: root, name: 'alice', passphrase: PASSPHRASE });
+    const { keyturn: opened, ada: signer } = await found(root, { registry: TOOLS, name: 'alice' });
     onTestFinished(() => opened.close());
-    writeRegistry(root, TOOLS);
-    const signer = await opened.unlock('alice', PASSPHRASE);
     await opened.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer });
     const propose = () =>
       opened.intents.propose({

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { agent, authority, human, PERMITS, policy, proposeSay, rules } from '../journey/authority.ts';
-import { type Project, steady, TOOLS, writeRegistry } from '../support/project.ts';
+import { type Project, project, steady, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { scratch } from '../support/scratch.ts';
 
 const EFFECT = { kind: 'tool' as const, tool: 'say', arguments: { word: 'x' } };
 const DRAFT = { declared_goal: 'x', effect: EFFECT };
@@ -78,16 +77,7 @@ describe('S22: a proposer has a quota', () => {
 
   it('what has expired takes no room', async () => {
     let now = new Date('2026-03-01T10:00:00.000Z');
-    const root = scratch();
-    const clock = () => now;
-    const keyturn = await Keyturn.init({
-      at: root,
-      name: 'ada',
-      passphrase: 'correct horse battery',
-      ...steady(clock),
-    });
-    onTestFinished(() => keyturn.close());
-    writeRegistry(root, TOOLS);
+    const { keyturn } = await project(TOOLS, () => now);
     expect(await flood(keyturn, 110)).toBe(100);
     now = new Date('2026-03-03T10:00:00.000Z');
     expect(await flood(keyturn, 1)).toBe(1);
@@ -95,20 +85,10 @@ describe('S22: a proposer has a quota', () => {
 
   it('and a rate, which passes', async () => {
     let now = new Date('2026-03-01T10:00:30.000Z');
-    const root = scratch();
     const clock = () => now;
-    const keyturn = await Keyturn.init({
-      at: root,
-      name: 'ada',
-      passphrase: 'correct horse battery',
-      ...steady(clock),
-    });
-    onTestFinished(() => keyturn.close());
-    writeRegistry(root, TOOLS);
-    const ada = await keyturn.unlock('ada', 'correct horse battery');
-    const p = await limited({ root, keyturn, ada }, 100, 3);
+    const p = await limited(await project(TOOLS, clock), 100, 3);
     await p.keyturn.close();
-    const slow = await Keyturn.open({ at: root, ...steady(clock) });
+    const slow = await Keyturn.open({ at: p.root, ...steady(clock) });
     onTestFinished(() => slow.close());
     expect(await flood(slow, 5)).toBe(3);
     const refusal = await expectRefusal(LIMITED, () => slow.intents.propose(DRAFT as never));

@@ -15,8 +15,8 @@ describe('T7: a commit', () => {
     await store.commit({ events: [proposed()] });
     const before = frames();
     for (let i = 0; i < COMMITS; i++) await store.commit({ events: [proposed()] });
-    // Two of them are the indexes that lists by tool and by proposer are read from, which only a proposal writes; one is that of the kinds of entries.
-    expect((frames() - before) / COMMITS).toBeLessThan(10.35);
+    // The entry, the intent, the count of its proposer, the names that lead to them, and where one of these pages was full its neighbours.
+    expect((frames() - before) / COMMITS).toBeLessThan(6.6);
     await store.close();
   });
 });

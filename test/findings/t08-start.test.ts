@@ -20,6 +20,7 @@ describe('T8: the library loads', () => {
       'src/agent/answer-shape.ts',
       'src/agent/contracts.ts',
       'src/finder/packet.ts',
+      'src/finder/proposal-shape.ts',
     ]);
   });
 });

@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
 import { parsePolicySet } from '../../src/policy/set.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { human, PERMITS, rules, writePolicies } from '../journey/authority.ts';
-import { PASSPHRASE, type Project, writeRegistry } from '../support/project.ts';
+import { type Project, projectOfFile, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { freshFolder } from '../support/scratch.ts';
 
@@ -84,25 +83,24 @@ let p: Project;
 let bob: Signer;
 let shipped: Map<string, string>;
 
-beforeAll(async () => {
-  const files = [{ name: 'a.cedar', text: read('examples.cedar') }];
-  const { policies } = await parsePolicySet({ files, quorums: read('examples-quorums.yaml'), tests: null });
-  shipped = new Map(policies.map(({ id, text }) => [id, text]));
-  const root = freshFolder('keyturn-u02-');
-  const keyturn = await Keyturn.init({ at: root, name: 'alice', passphrase: PASSPHRASE });
-  p = { root, keyturn, ada: await keyturn.unlock('alice', PASSPHRASE) };
-  bob = await human(p, 'bob');
-  await keyturn.people.enrol({ name: 'scout', principal: 'agent', public_key: null, signer: p.ada });
-  for (const folder of ['docs/api', 'src']) mkdirSync(join(root, folder), { recursive: true });
-  symlinkSync('../src', join(root, 'docs/link'));
-  symlinkSync(OUTSIDE, join(root, 'docs/away'));
-  writeRegistry(root, registry());
-});
+projectOfFile(
+  async (made) => {
+    const files = [{ name: 'a.cedar', text: read('examples.cedar') }];
+    const { policies } = await parsePolicySet({ files, quorums: read('examples-quorums.yaml'), tests: null });
+    shipped = new Map(policies.map(({ id, text }) => [id, text]));
+    p = made;
+    const { root, keyturn } = p;
+    bob = await human(p, 'bob');
+    await keyturn.people.enrol({ name: 'scout', principal: 'agent', public_key: null, signer: p.ada });
+    for (const folder of ['docs/api', 'src']) mkdirSync(join(root, folder), { recursive: true });
+    symlinkSync('../src', join(root, 'docs/link'));
+    symlinkSync(OUTSIDE, join(root, 'docs/away'));
+    writeRegistry(root, registry());
+  },
+  { name: 'alice' },
+);
 
-afterAll(async () => {
-  await p.keyturn.close();
-  for (const folder of [p.root, OUTSIDE]) rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(OUTSIDE, { recursive: true }));
 
 async function activate(id: string): Promise<void> {
   await rules(p, PERMITS + shipped.get(id)!, read('examples-quorums.yaml'));

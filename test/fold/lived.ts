@@ -222,6 +222,18 @@ function denials(subject: string): Event[] {
   ];
 }
 
+/** A tool of a client that the policies let through, one that they did not, and one that was frozen. */
+function clientCalls(subject: string): Event[] {
+  const call = { by: 'ada', client: 'codex' as const, tool: 'Bash', call: DIGEST };
+  const decision = decisionFor({ kind: 'call.passed', subject, by: 'ada', policy: POLICY });
+  const frozen = { reason_code: 'FROZEN' as const, decision: null };
+  return [
+    { kind: 'call.passed', subject, body: { ...call, decision } },
+    { kind: 'call.blocked', subject, body: { ...call, ...no('call.blocked', subject) } },
+    { kind: 'call.blocked', subject, body: { ...call, ...frozen } },
+  ];
+}
+
 function others(): Event[] {
   const gone = { public_key: keyOf('host-2'), reason: 'stolen' };
   return [
@@ -230,13 +242,47 @@ function others(): Event[] {
     act(
       'mcp.accepted',
       'mcp:files',
-      { server: 'files', accepted: DIGEST, replaces: null, tools: 2, reason: 'read' },
+      { server: 'files', accepted: DIGEST, replaces: null, tools: 2, shadow: 1, reason: 'read' },
       'ada',
     ),
+    ...shadowed(),
     act('mcp.removed', 'mcp:files', { server: 'files', reason: 'unused' }, 'bo'),
+    ...clientCalls('client:ada'),
     asked('ada'),
     told('ada'),
     waived(timeOf(3600)),
+  ];
+}
+
+/** A call that passed without an approval, and its end. */
+function shadowed(): Event[] {
+  const subject = `shadow:${id(900)}`;
+  const about = { server: 'files', tool: 'files__read' };
+  return [
+    stated({
+      kind: 'mcp.shadowed',
+      subject,
+      body: {
+        ...about,
+        accepted: DIGEST,
+        proposer: 'ada',
+        verified: false,
+        effect: DIGEST,
+        would: 'ask',
+        would_code: null,
+        ruling: null,
+      },
+    }),
+    stated({
+      kind: 'mcp.shadow_ended',
+      subject,
+      body: {
+        ...about,
+        result: 'success',
+        reason_code: null,
+        output: { digest: null, bytes: 0, truncated: false },
+      },
+    }),
   ];
 }
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { OpenKey, Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { freshSigner, humanKey } from '../support/keys.ts';
+import { freshSigner } from '../support/keys.ts';
 import { entriesAbout } from '../support/ledger.ts';
-import { type Project, project, writeRegistry } from '../support/project.ts';
+import { found, type Project, project, writeRegistry } from '../support/project.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 
 /** Tools for stories about authority: confined and not, short and long, of different actions and categories. */
@@ -73,10 +73,10 @@ const MODEL: { made?: Promise<Model> } = {};
 
 async function makeModel(): Promise<Model> {
   const at = freshFolder('keyturn-authority-');
-  const key = await humanKey('ada');
-  await (await Keyturn.init({ at, key })).close();
   process.once('exit', () => rmSync(at, { recursive: true, force: true }));
-  return { at, ada: key.signer };
+  const { keyturn, ada } = await found(at);
+  await keyturn.close();
+  return { at, ada };
 }
 
 /** Another project, with keys of its own. */

@@ -1,36 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Executed, Keyturn } from '../../src/keyturn.ts';
+import { describe, expect, it } from 'vitest';
 import { entriesAbout } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import { type Project, project, TOOLS, writeMark } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { authority, type Intent, proposeSay } from './authority.ts';
-
-/** An executor in an instance of its own, as another process would be one. */
-async function executorOf({ root }: Project, most = 2, told: Executed[] = []) {
-  const keyturn = await Keyturn.open({ at: root });
-  const stop = new AbortController();
-  let ready = () => {};
-  const is_ready = new Promise<void>((done) => {
-    ready = done;
-  });
-  const done = keyturn.execute({
-    signal: stop.signal,
-    grace_ms: 100,
-    most,
-    tell: (one) => told.push(one),
-    onReady: ready,
-  });
-  const end = async () => {
-    stop.abort();
-    await done.catch(() => {});
-    await keyturn.close();
-  };
-  onTestFinished(end);
-  await Promise.race([is_ready, done]);
-  return { told, end };
-}
+import { executorOf } from './executing.ts';
 
 const turned = async (p: Project, over: object = {}): Promise<Intent> => {
   const intent = await proposeSay(p, over as never);
@@ -53,6 +29,7 @@ describe('an executor', () => {
         status: 'succeeded',
         run: { output: { stdout: 'hello\n' } },
       });
+    await until(() => told.length === 4);
     expect(told.map(({ outcome }) => outcome).sort()).toEqual(['claimed', 'claimed', 'success', 'success']);
   });
 

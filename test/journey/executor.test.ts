@@ -9,6 +9,7 @@ import { signFact } from '../../src/identity/fact.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { decisionFor, decisionsOf } from '../store/decisions.ts';
 import { entriesAbout } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
@@ -28,11 +29,9 @@ async function append({ keyturn }: Project, ...events: Event[]): Promise<void> {
 const ran = ({ keyturn }: Project, intent: Intent) => runSeen(keyturn, { ...intent, confirm: yes });
 
 async function runningOf({ keyturn }: Project, { intent_id }: Intent): Promise<string> {
-  while (true) {
-    const { runs } = await keyturn.intents.get({ intent_id });
-    if (runs[0]) return runs[0].execution_id;
-    await new Promise((go) => setTimeout(go, 20));
-  }
+  const begun = async () => (await keyturn.intents.get({ intent_id })).runs[0]?.execution_id;
+  await until(async () => (await begun()) !== undefined);
+  return (await begun())!;
 }
 
 /** A host that a human added under this name, or under none. */

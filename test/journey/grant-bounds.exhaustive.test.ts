@@ -108,8 +108,8 @@ describe('a grant', () => {
       face: p.keyturn.as({ name: 'scout' }),
       ask: null,
       link: () => null,
-      receipts: new Map(),
       hold_ms: 0,
+      holders: new Map(),
     };
     const { result } = await callTool(
       caller,

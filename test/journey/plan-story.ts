@@ -7,9 +7,9 @@ import { Keyturn, type PlanSpec, type Result } from '../../src/keyturn.ts';
 import type { ChangeLog, ExecutionReport } from '../../src/plan/report/schema.ts';
 import type { RollbackManifest } from '../../src/plan/rollback/manifest.ts';
 import { lay } from '../plan/engine/story.ts';
-import { freshSigner, humanKey } from '../support/keys.ts';
+import { freshSigner } from '../support/keys.ts';
 import { entriesAbout } from '../support/ledger.ts';
-import { type Intent, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
+import { found, type Intent, type Project, ready, TOOLS, writeRegistry } from '../support/project.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 import { type Asked, runSeen } from '../support/seen.ts';
 
@@ -24,10 +24,9 @@ export function planProjects(): (files?: Files, registry?: string) => Promise<Pr
   const model = freshFolder('keyturn-plans-');
   let ada: Signer;
   beforeAll(async () => {
-    const key = await humanKey('ada');
-    const created = await Keyturn.init({ at: model, key });
-    ada = key.signer;
-    await created.close();
+    const made = await found(model);
+    ada = made.ada;
+    await made.keyturn.close();
   });
   afterAll(() => rmSync(model, { recursive: true, force: true }));
   return async (files = {}, registry = TOOLS) => {

@@ -4,8 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { APPLICATION, type Postgres, urlOf } from '../store/postgres-place.ts';
-import { humanKey } from '../support/keys.ts';
-import { type Project, writeRegistry } from '../support/project.ts';
+import { found, type Project } from '../support/project.ts';
 import { scratch } from '../support/scratch.ts';
 
 /** Tools that are the same on every host: where they run is part of what is approved. */
@@ -45,11 +44,9 @@ export function writeConfig(root: string, tenant: string, store: string): void {
 export async function shared({ server }: Postgres, tenant: string, registry = TOOLS): Promise<Shared> {
   const root = scratch();
   writeConfig(root, tenant, urlOf(server, APPLICATION));
-  const key = await humanKey('ada');
-  const keyturn = await Keyturn.init({ at: root, key });
-  onTestFinished(() => keyturn.close());
-  writeRegistry(root, registry);
-  return { root, keyturn, ada: key.signer, tenant };
+  const p = await found(root, { registry });
+  onTestFinished(() => p.keyturn.close());
+  return { ...p, tenant };
 }
 
 /** Another host: the files that are under version control, and an empty folder of its own. No key comes along. */

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
 import { ownUser } from '../../src/effect/user.ts';
-import { Keyturn } from '../../src/keyturn.ts';
 import { processesWith, until } from '../support/processes.ts';
+import { found } from '../support/project.ts';
 import { readRegistry, runs, TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
 import {
@@ -765,7 +765,7 @@ describe('a dry run', () => {
 
 /** A real project: where the lane is open, it asks the store what is frozen. */
 async function foundProject(at: string): Promise<void> {
-  await (await Keyturn.init({ at, name: 'ada', passphrase: 'correct horse battery' })).close();
+  await (await found(at)).keyturn.close();
 }
 
 describe('inside a project', () => {

@@ -24,7 +24,7 @@ describe('the reference servers', () => {
   it('are looked at and accepted, each with all its tools', LONG, async () => {
     const p = await mcpProject({
       everything: { script: SERVERS.everything },
-      memory: { script: SERVERS.memory, more: { env: { MEMORY_FILE_PATH: '/dev/null' } } },
+      memory: { script: SERVERS.memory, more: { env: { MEMORY_FILE_PATH: '{files}/memory.jsonl' } } },
     });
     for (const server of ['everything', 'memory']) await accepted(p.keyturn, server, p.ada);
     const { tools } = await p.keyturn.mcp.tools();

@@ -39,17 +39,15 @@ export function writeServers(
     name,
     {
       executable: process.execPath,
-      args: [script, ...args.map((arg) => arg.replace('{files}', files))],
+      args: [script, ...args],
       sandbox: 'none',
       run_as: 'root',
       ...more,
     },
   ]);
+  const config = JSON.stringify(Object.fromEntries(entries)).replaceAll('{files}', files);
   const before = readFileSync(join(root, 'keyturn.yaml'), 'utf8').replace(/\nmcp: .*\n/, '\n');
-  writeFileSync(
-    join(root, 'keyturn.yaml'),
-    `${before.trimEnd()}\nmcp: ${JSON.stringify(Object.fromEntries(entries))}\n`,
-  );
+  writeFileSync(join(root, 'keyturn.yaml'), `${before.trimEnd()}\nmcp: ${config}\n`);
 }
 
 /** A human looks at a server and accepts it. */

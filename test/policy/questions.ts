@@ -75,6 +75,14 @@ const SIMULATION: PolicyRequest['resource'] = {
   irreversible: false,
 };
 
+/** What an action can be asked about. */
+function resourceFor(action: PolicyRequest['action']): PolicyRequest['resource'] {
+  if (action === 'access') return SIMULATION;
+  return action === 'pass'
+    ? ({ ...QUESTION.resource, kind: 'client' } as PolicyRequest['resource'])
+    : QUESTION.resource;
+}
+
 export function asking(
   action: PolicyRequest['action'],
   context: Partial<PolicyContext> = {},
@@ -83,7 +91,7 @@ export function asking(
   return {
     ...QUESTION,
     action,
-    resource: action === 'access' ? SIMULATION : QUESTION.resource,
+    resource: resourceFor(action),
     principal: { ...QUESTION.principal, ...principal },
     context: { ...QUESTION.context, ...context },
   };

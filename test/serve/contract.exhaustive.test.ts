@@ -10,6 +10,7 @@ import {
   callRaw,
   SAY,
   type Service,
+  type Shown,
   serving,
   session,
   type Told,
@@ -69,7 +70,7 @@ function ask(s: Service, { path, method }: Walked, { query, body }: Asked, who: 
 }
 
 /** Those that only a certain order of requests, or a certain header, reaches. */
-async function odd(s: Service, cookie: string): Promise<[string, Told][]> {
+async function odd(s: Service, cookie: Shown): Promise<[string, Told][]> {
   const { token } = s;
   const propose = '/v1/intents/propose';
   const proposed = await call(s, propose, SAY, { token });

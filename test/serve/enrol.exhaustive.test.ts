@@ -3,7 +3,7 @@ import { human } from '../journey/authority.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { registration } from '../support/passkey.ts';
 import { made, opened, passkeyAt, signedOwn, touching, vouched } from './enrol.ts';
-import { acted, call, refusalIn, type Service, service, session } from './service.ts';
+import { acted, call, refusalIn, type Service, type Shown, service, session } from './service.ts';
 
 vi.setConfig({ testTimeout: 100_000 });
 
@@ -11,7 +11,7 @@ const PHONE = { name: 'ada', label: 'phone', reason: 'a new phone' };
 const FREEZE = { scope: 'tool', name: 'say', reason: 'a look' };
 
 /** A passkey that has signed and waits for somebody to vouch for it. */
-async function pending(s: Service, cookie: string, asked: object = PHONE) {
+async function pending(s: Service, cookie: Shown, asked: object = PHONE) {
   const { link, told } = await opened(s, cookie, asked);
   const passkey = passkeyAt(s);
   expect((await made(s, link, passkey)).status).toBe(200);

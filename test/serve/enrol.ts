@@ -1,7 +1,7 @@
 import type { Signer } from '../../src/keyturn.ts';
 import { digestOf, type Wish } from '../identity/authenticator.ts';
 import { registration, type SoftPasskey, softPasskey, touch } from '../support/passkey.ts';
-import { call, type Service, type Told } from './service.ts';
+import { call, type Service, type Shown, type Told } from './service.ts';
 
 /** A passkey in software that is made for, and used at, the address of this service. */
 export function passkeyAt({ address }: Pick<Service, 'address'>, label = 'phone'): SoftPasskey {
@@ -28,7 +28,7 @@ function withList(statements: readonly Uint8Array[], wish: Wish): Wish {
 
 export async function opened(
   s: Service,
-  cookie: string,
+  cookie: Shown,
   asked: object,
 ): Promise<{ link: string; told: Told }> {
   const told = await call(s, '/v1/enrolments/open', asked, { cookie });
@@ -59,7 +59,7 @@ export async function signedOwn(
 /** Whoever vouches signs what waits. */
 export async function vouched(
   s: Service,
-  cookie: string,
+  cookie: Shown,
   enrolment_id: string,
   signer: Signer,
 ): Promise<Told> {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { VERBS } from '../../src/face/verbs.ts';
 import { routesOf } from '../../src/serve/route.ts';
 import { sizeOf } from '../support/ledger.ts';
-import { call, refusalIn, SAY, type Service, service, session } from './service.ts';
+import { call, refusalIn, SAY, type Service, service, session, shownAs } from './service.ts';
 
 describe('a request', () => {
   it('is refused by its form before anything looks at what it says', async () => {
@@ -138,6 +138,7 @@ describe('the description', () => {
         '/v1/mcp/accept',
         '/v1/mcp/answered',
         '/v1/mcp/call',
+        '/v1/mcp/pass',
         '/v1/plans/read',
         '/v1/plans/validate',
         '/v1/runs/look',
@@ -181,13 +182,13 @@ describe('events', () => {
   it('are told as they come, and go on after the last one that was heard', async () => {
     const s = await service();
     const cookie = await session(s);
-    const first = await listen(s, { cookie });
+    const first = await listen(s, shownAs(cookie));
     const size = await sizeOf(s.keyturn);
     await call(s, '/v1/intents/propose', SAY, { token: s.token });
     const [id] = idsIn(await first());
     expect(id).toMatch(new RegExp(`^${size}\\.[0-9a-f]{16}$`));
     await call(s, '/v1/intents/propose', SAY, { token: s.token });
-    expect(idsIn(await firstOf(s, { cookie, 'last-event-id': id! }))[0]).toMatch(
+    expect(idsIn(await firstOf(s, { ...shownAs(cookie), 'last-event-id': id! }))[0]).toMatch(
       new RegExp(`^${size + 1}\\.`),
     );
   });
@@ -196,7 +197,7 @@ describe('events', () => {
     const s = await service();
     const cookie = await session(s);
     for (const id of ['99999.0123456789abcdef', '1.0123456789abcdef', '1', 'x', '-1.0123456789abcdef'])
-      expect(await firstOf(s, { cookie, 'last-event-id': id }), id).toBe('400 EVENT_ID_UNKNOWN');
+      expect(await firstOf(s, { ...shownAs(cookie), 'last-event-id': id }), id).toBe('400 EVENT_ID_UNKNOWN');
   });
 
   it('that an agent hears are about its own intents', async () => {

@@ -3,7 +3,7 @@ import { Provider } from 'oidc-provider';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { LoginOptions } from '../../src/serve/login.ts';
 import { human } from '../journey/authority.ts';
-import { call, proved, refusalIn, type Service, service } from './service.ts';
+import { call, proved, refusalIn, type Service, service, shownIn } from './service.ts';
 
 vi.setConfig({ testTimeout: 110_000 });
 
@@ -99,8 +99,7 @@ async function withLogin(over: Partial<LoginOptions> = {}, claims?: (id: string)
 
 async function sessionOf(s: Service, answer: Response) {
   const link = answer.headers.get('location')!.split('#link=')[1];
-  const { headers, body } = await call(s, '/v1/session', { link });
-  return { cookie: headers.get('set-cookie')!.split(';')[0]!, headers: { 'keyturn-page': body.page } };
+  return shownIn(await call(s, '/v1/session', { link }));
 }
 
 describe('a login by OpenID Connect', () => {
@@ -112,11 +111,10 @@ describe('a login by OpenID Connect', () => {
       303,
       expect.stringContaining(`${s.address}/#link=`),
     ]);
-    const shown = await sessionOf(s, answer);
-    expect((await call(s, '/v1/people/list', undefined, shown)).status).toBe(200);
-    const { headers: _, ...bare } = shown;
+    const sent = { cookie: await sessionOf(s, answer) };
+    expect((await call(s, '/v1/people/list', undefined, sent)).status).toBe(200);
+    const bare = { headers: { cookie: sent.cookie.cookie } };
     expect(refusalIn(await call(s, '/v1/people/list', undefined, bare))).toEqual([401, 'TOKEN_INVALID']);
-    const sent = { cookie: shown.cookie, headers: { ...shown.headers, origin: s.address } };
     const request = { scope: 'tool', name: 'say', reason: 'a look' };
     const other = await call(s, '/v1/system/freeze', { request, by: 'ada' }, sent);
     expect(refusalIn(other)).toEqual([403, 'CALLER_OTHER']);
@@ -126,7 +124,7 @@ describe('a login by OpenID Connect', () => {
     const signed = { ...unsigned, proofs: await proved(drawn, bo) };
     expect((await call(s, '/v1/system/freeze', signed, sent)).status).toBe(200);
     await s.keyturn.people.revoke({ name: 'bo', reason: 'left', signer: s.ada });
-    expect(refusalIn(await call(s, '/v1/people/list', undefined, shown))).toEqual([403, 'KEY_REVOKED']);
+    expect(refusalIn(await call(s, '/v1/people/list', undefined, sent))).toEqual([403, 'KEY_REVOKED']);
   });
 
   it('is none of somebody who is not enrolled, of an agent, or of another browser', async () => {

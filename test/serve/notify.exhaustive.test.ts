@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { test as notifyTest } from '../../src/cli/command/notify.ts';
 import { Keyturn } from '../../src/keyturn.ts';
-import { isAllowed, requireTarget } from '../../src/serve/notify/address.ts';
+import { isAllowed, requireTarget } from '../../src/network/address.ts';
 import { deliver } from '../../src/serve/notify/deliver.ts';
 import { slackText, testMessage } from '../../src/serve/notify/message.ts';
 import { keepNotifying, type Notified, type NotifierRequest } from '../../src/serve/notify/notifier.ts';
@@ -205,6 +205,9 @@ describe('a target', () => {
     for (const address of ['8.8.8.8', '2606:4700::1111']) expect(isAllowed(address, []), address).toBe(true);
     expect(isAllowed('10.1.2.3', ['10.0.0.0/8'])).toBe(true);
     expect(isAllowed('10.1.2.3', ['192.168.0.0/16'])).toBe(false);
+    // A network that its owner allows is no reason to ask a public host in the clear.
+    expect(isAllowed('10.1.2.3', ['10.0.0.0/8'], 'http:')).toBe(true);
+    expect(isAllowed('8.8.8.8', ['10.0.0.0/8'], 'http:')).toBe(false);
     await expectRefusal('NOTIFY_ADDRESS_DENIED', () => requireTarget(new URL('http://example.com/'), []));
   }, 60_000);
 

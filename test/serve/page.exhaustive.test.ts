@@ -61,10 +61,17 @@ describe('a real browser', () => {
     const cookies = await page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     expect(cookie).toMatch(/^keyturn_session=/);
-    expect((await call(s, '/v1/people/list', undefined, { cookie })).status).toBe(401);
+    expect((await call(s, '/v1/people/list', undefined, { headers: { cookie } })).status).toBe(401);
     const read = await page.evaluate(
       `fetch('/v1/people/list', { headers: { 'keyturn-page': localStorage.getItem('keyturn-page') } }).then((one) => one.status)`,
     );
     expect(read).toBe(200);
+    const secret = String(await page.evaluate(`localStorage.getItem('keyturn-page')`));
+    const shown = { cookie: { cookie, page: secret } };
+    expect((await call(s, '/v1/people/list', undefined, shown)).status).toBe(200);
+    await page.evaluate(`location.hash = '/people'`);
+    await page.click('text=Log out of this browser');
+    await page.waitForSelector('text=This browser has no session.');
+    expect((await call(s, '/v1/people/list', undefined, shown)).status).toBe(401);
   });
 });

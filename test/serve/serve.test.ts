@@ -1,9 +1,24 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
+import type { OpenKey } from '../../src/identity/act.ts';
+import { keyCredential } from '../../src/keyturn.ts';
 import { authority } from '../journey/authority.ts';
+import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { acted, call, callRaw, refusalIn, SAY, service, serving, session } from './service.ts';
+import {
+  acted,
+  call,
+  callRaw,
+  refusalIn,
+  SAY,
+  service,
+  serving,
+  session,
+  shownAs,
+  shownIn,
+} from './service.ts';
+import { callSigned, keyed } from './signed.ts';
 
 describe('a service', () => {
   it('takes a proposal with a token, a turn with a proof, runs it, and gives the output to who waits', async () => {
@@ -110,10 +125,13 @@ describe('who is not shown to be somebody', () => {
     expect((await call(s, '/v1/people/list', undefined, { cookie })).status).toBe(200);
     const link = s.link.split('#link=')[1];
     expect(refusalIn(await call(s, '/v1/session', { link }))).toEqual([401, 'LINK_SPENT']);
-    expect(refusalIn(await call(s, '/v1/people/list', undefined, { cookie: `${cookie}x` }))).toEqual([
-      401,
-      'TOKEN_INVALID',
-    ]);
+    expect(
+      refusalIn(
+        await call(s, '/v1/people/list', undefined, {
+          cookie: { ...cookie, cookie: `${cookie.cookie}x` },
+        }),
+      ),
+    ).toEqual([401, 'TOKEN_INVALID']);
   });
 });
 
@@ -125,15 +143,88 @@ describe('a session', () => {
     expect(refusalIn(await call(s, '/v1/intents/propose', SAY, { cookie }))).toEqual([400, 'SHAPE_INVALID']);
   });
 
+  it('is of no use to who has only the cookie, or only the secret of its page', async () => {
+    const s = await service();
+    const shown = await session(s);
+    const get = (headers: Record<string, string>) => call(s, '/v1/people/list', undefined, { headers });
+    expect((await get(shownAs(shown))).status).toBe(200);
+    const { cookie, page } = shown;
+    for (const headers of [{ cookie }, shownAs({ cookie, page: `${page}x` }), shownAs({ cookie, page: '' })])
+      expect(refusalIn(await get(headers))).toEqual([401, 'TOKEN_INVALID']);
+    expect(refusalIn(await get({ 'keyturn-page': page }))).toEqual([401, 'CALLER_UNPROVEN']);
+    const unbound = await call(s, '/v1/session', { link: 'x', bound: false });
+    expect(refusalIn(unbound)).toEqual([400, 'SHAPE_INVALID']);
+  });
+
+  it('is over when it is ended, and its streams with it; another one goes on', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    const end = (headers: Record<string, string>) =>
+      fetch(`${s.address}/v1/session`, { method: 'DELETE', headers });
+    const own = { ...shownAs(cookie), origin: s.address };
+    const stream = (await fetch(`${s.address}/v1/events`, { headers: own })).body!.getReader();
+    for (const headers of [{}, { authorization: `Bearer ${s.token}` }, { cookie: cookie.cookie }])
+      expect((await end(headers)).status).toBe(401);
+    expect((await end({ ...own, origin: 'http://localhost:1' })).status).toBe(403);
+    expect((await end(shownAs(cookie))).status).toBe(403);
+    const other = shownIn(await callSigned(s, s.ada as OpenKey, '/v1/session', {}));
+    const ended = await end(own);
+    expect([ended.status, ended.headers.get('set-cookie')]).toEqual([
+      204,
+      expect.stringMatching(/^keyturn_session=; .*Max-Age=0$/),
+    ]);
+    expect(refusalIn(await call(s, '/v1/people/list', undefined, { cookie }))).toEqual([
+      401,
+      'TOKEN_INVALID',
+    ]);
+    expect((await end(own)).status).toBe(401);
+    await call(s, '/v1/intents/propose', SAY, { token: s.token });
+    let heard = '';
+    for (let part = await stream.read(); !part.done; part = await stream.read())
+      heard += Buffer.from(part.value).toString();
+    expect(heard).not.toContain('intent.proposed');
+    expect((await call(s, '/v1/people/list', undefined, { cookie: other })).status).toBe(200);
+  });
+
+  it('of a key is in the name of its human, acts in no other, and ends with the key', async () => {
+    const s = await service();
+    const cookie = shownIn(await callSigned(s, s.ada as OpenKey, '/v1/session', {}));
+    expect((await call(s, '/v1/people/list', undefined, { cookie })).status).toBe(200);
+    const request = { scope: 'tool', name: 'say', reason: 'a look' };
+    const other = await call(s, '/v1/system/freeze', { request, by: 'bo' }, { cookie });
+    expect(refusalIn(other)).toEqual([403, 'CALLER_OTHER']);
+    expect((await acted(s, '/v1/system/freeze', request, s.ada, cookie)).status).toBe(200);
+    for (const shown of [{ token: s.token }, { cookie }, {}])
+      expect((await call(s, '/v1/session', {}, shown)).status, JSON.stringify(shown)).toBeGreaterThan(400);
+    const scout = await keyed(s);
+    expect(refusalIn(await callSigned(s, scout, '/v1/session', {}))).toEqual([403, 'NOT_FOR_AGENTS']);
+    const bo = freshSigner('bo');
+    const enrolled = { name: 'bo', principal: 'human', public_key: bo.public_key } as const;
+    await s.keyturn.people.enrol({ ...enrolled, signer: s.ada });
+    const second = freshSigner('bo');
+    await s.keyturn.people.addCredential({
+      ...{ name: 'bo', credential: keyCredential(second.public_key, 'second'), reason: 'a spare' },
+      ...{ signer: bo, holder: second },
+    });
+    const of_bo = { cookie: shownIn(await callSigned(s, bo, '/v1/session', {})) };
+    expect((await call(s, '/v1/people/list', undefined, of_bo)).status).toBe(200);
+    const { public_key } = bo;
+    await s.keyturn.people.revokeCredential({ name: 'bo', public_key, reason: 'lost', signer: second });
+    expect(refusalIn(await call(s, '/v1/people/list', undefined, of_bo))).toEqual([
+      401,
+      'MESSAGE_SIGNATURE_INVALID',
+    ]);
+  });
+
   it('is of no use to a page of another origin', async () => {
     const s = await service();
     const cookie = await session(s);
-    const other = { headers: { cookie, origin: 'http://localhost:1' } };
+    const other = { headers: { ...shownAs(cookie), origin: 'http://localhost:1' } };
     expect(refusalIn(await call(s, '/v1/people/list', {}, other))).toEqual([403, 'ORIGIN_FOREIGN']);
-    const silent = { headers: { cookie } };
+    const silent = { headers: shownAs(cookie) };
     expect(refusalIn(await call(s, '/v1/people/list', {}, silent))).toEqual([403, 'ORIGIN_FOREIGN']);
     const { port } = new URL(s.address);
-    const asked = { host: `localhost:${port}`, cookie, 'sec-fetch-site': 'cross-site' };
+    const asked = { host: `localhost:${port}`, ...shownAs(cookie), 'sec-fetch-site': 'cross-site' };
     expect((await callRaw(s, '/v1/people/list', asked)).status).toBe(403);
   });
 

@@ -33,8 +33,12 @@ export async function withToken({ keyturn, ada: signer }: Pick<Project, 'keyturn
 type Listening = { readonly address: string; readonly link: string; readonly port: number };
 
 /** The service alone, in an instance of its own. */
-export async function serving({ root }: Pick<Project, 'root'>, over: Partial<ServeRequest> = {}) {
-  const keyturn = await Keyturn.open({ at: root });
+export async function serving(
+  { root }: Pick<Project, 'root'>,
+  over: Partial<ServeRequest> = {},
+  opened: { readonly clock?: () => Date } = {},
+) {
+  const keyturn = await Keyturn.open({ at: root, ...opened });
   const stopped = new AbortController();
   let listening: (at: Listening) => void = () => {};
   const at = new Promise<Listening>((done) => {
@@ -66,7 +70,16 @@ export interface Told {
   readonly text: string;
 }
 
-type Sent = { readonly token?: string; readonly cookie?: string; readonly headers?: Record<string, string> };
+/** The two secrets of a session. */
+export interface Shown {
+  readonly cookie: string;
+  readonly page: string;
+}
+
+type Sent = { readonly token?: string; readonly cookie?: Shown; readonly headers?: Record<string, string> };
+
+/** As the page of a service sends them. */
+export const shownAs = ({ cookie, page }: Shown) => ({ cookie, 'keyturn-page': page });
 
 /** A POST with this request, or a GET where there is none. */
 export async function call(
@@ -83,7 +96,7 @@ export async function call(
     headers: {
       ...(request !== undefined && { 'content-type': 'application/json' }),
       ...(token && { authorization: `Bearer ${token}` }),
-      ...(cookie && { cookie, origin: address }),
+      ...(cookie && { ...shownAs(cookie), origin: address }),
       ...headers,
     },
   });
@@ -113,11 +126,14 @@ export function callRaw(
   });
 }
 
-/** The cookie that the link of a service makes. */
-export async function session(s: Pick<Service, 'address' | 'link'>): Promise<string> {
+/** What the link of a service makes. */
+export async function session(s: Pick<Service, 'address' | 'link'>): Promise<Shown> {
   const link = s.link.slice(s.link.indexOf('#link=') + '#link='.length);
-  const { headers } = await call(s, '/v1/session', { link });
-  return headers.get('set-cookie')!.split(';')[0]!;
+  return shownIn(await call(s, '/v1/session', { link }));
+}
+
+export function shownIn({ headers, body }: Told): Shown {
+  return { cookie: headers.get('set-cookie')!.split(';')[0]!, page: body.page };
 }
 
 /** An act over HTTP: drawn up, signed where the key is, finished. */
@@ -126,7 +142,7 @@ export async function acted(
   path: string,
   request: object,
   signer: Signer,
-  cookie: string,
+  cookie: Shown,
 ): Promise<Told> {
   const drawn = await call(s, path, { request, by: signer.name, key: signer.public_key }, { cookie });
   if (drawn.status !== 202) return drawn;

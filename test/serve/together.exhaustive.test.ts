@@ -135,23 +135,3 @@ describe('several acts in one touch', () => {
     expect(refusalIn(await post(many))).toEqual([400, 'SHAPE_INVALID']);
   });
 });
-
-describe('a session with a second secret', () => {
-  it('is of no use to who has only the cookie, or only the secret', async () => {
-    const s = await service();
-    const link = s.link.split('#link=')[1];
-    const { headers, body } = await call(s, '/v1/session', { link, bound: true });
-    const cookie = headers.get('set-cookie')!.split(';')[0]!;
-    const get = (shown: object) => call(s, '/v1/people/list', undefined, shown);
-    expect((await get({ cookie, headers: { 'keyturn-page': body.page } })).status).toBe(200);
-    expect(refusalIn(await get({ cookie }))).toEqual([401, 'TOKEN_INVALID']);
-    expect(refusalIn(await get({ cookie, headers: { 'keyturn-page': `${body.page}x` } }))).toEqual([
-      401,
-      'TOKEN_INVALID',
-    ]);
-    expect(refusalIn(await get({ headers: { 'keyturn-page': body.page } }))).toEqual([
-      401,
-      'CALLER_UNPROVEN',
-    ]);
-  });
-});

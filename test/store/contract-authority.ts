@@ -96,7 +96,14 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
         ledger_key: keyOf('ledger'),
         control_keys: [keyOf('control'), keyOf('newer')],
         executors: [
-          { public_key: keyOf('host'), name: 'here', added_at: NOON, added_by: 'ada', revoked_at: null },
+          {
+            public_key: keyOf('host'),
+            name: 'here',
+            labels: [],
+            added_at: NOON,
+            added_by: 'ada',
+            revoked_at: null,
+          },
         ],
         policy: NEWER,
         freezes: [{ ...tool, by: 'ada', at: NOON, reason: 'looking into it' }],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event } from '../../src/event/event.ts';
+import { EntryReader } from '../../src/fold/ledger.ts';
 import { GENESIS, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
 import { limits } from '../../src/limits.ts';
 import type { EntryPage, Page } from '../../src/store/store.ts';
@@ -9,6 +10,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { authorityContract } from './contract-authority.ts';
 import { credentialContract } from './contract-credential.ts';
 import { delegationContract } from './contract-delegation.ts';
+import { listContract } from './contract-lists.ts';
 import { rebuildContract } from './contract-rebuild.ts';
 import {
   activated,
@@ -63,6 +65,8 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const entries = await allEntries(store);
       const added = entries.slice(BEGUN);
       expect(added.map(plain)).toEqual([...receipt.entries, ...more.entries].map(plain));
+      for (const { bytes, entry, event, hash } of [...receipt.entries, ...more.entries])
+        expect(new EntryReader().read(bytes)).toEqual({ entry, event, hash });
       expect(added.map(({ bytes }) => openEntry(bytes).claims)).toEqual([
         ['one', 'two', `intent:${ids[0]}`],
         [`intent:${ids[1]}`],
@@ -601,5 +605,6 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
   authorityContract(name, place);
   delegationContract(name, place);
   credentialContract(name, place);
+  listContract(name, place);
   rebuildContract(name, place);
 }

@@ -20,6 +20,8 @@ const ACTIONS: Readonly<Partial<Record<EventKind, PolicyAction>>> = {
   'execution.claimed': 'execute',
   'intent.refused': 'submit',
   'execution.refused': 'execute',
+  'call.passed': 'pass',
+  'call.blocked': 'pass',
 };
 
 export interface Decided {

@@ -75,7 +75,12 @@ export function controlled(name: string, by: string): Event<'control_key.added'>
 
 /** The name stands for the key of a host, which runs what is ordered for "here" unless told. */
 export function hosted(name: string, by: string, as = 'here'): Event<'executor.added'> {
-  return act('executor.added', 'system', { public_key: keyOf(name), name: as, reason: 'a machine' }, by);
+  return act(
+    'executor.added',
+    'system',
+    { public_key: keyOf(name), name: as, labels: [], reason: 'a machine' },
+    by,
+  );
 }
 
 /** Stated by the executor whose key follows from this name. */

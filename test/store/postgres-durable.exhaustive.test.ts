@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../src/limits.ts';
@@ -128,7 +127,8 @@ describe('a limit that the role has for transactions', () => {
     const store = await opened('write');
     const HOLD = `SELECT 1 FROM keyturn.tenant WHERE name = 'default' FOR UPDATE; SELECT pg_sleep(1)`;
     const held = at().sql(`BEGIN; ${HOLD}; COMMIT`);
-    await pause(200);
+    const sleeps = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
+    await until(async () => (await at().sql(sleeps)).length > 0);
     await store.commit({ events: [proposed()] });
     await held;
     expect(await store.tip()).toMatchObject({ size: 3 });

@@ -94,17 +94,27 @@ describe('what a decision looks at', () => {
 describe('a group of commits', () => {
   it('gathers while the one before it is under way, and is answered one by one', async () => {
     const batches: number[][] = [];
+    let begun = () => {};
+    const first_begun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
     const group = groupCommit<number, number>(
       async (batch) => {
         batches.push([...batch]);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        begun();
+        await ended;
         return batch.map((n) => (n % 2 ? { answer: n } : { error: n }));
       },
       (waiting) => Math.min(waiting.length, 3),
     );
     const first = group.ask(1);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await first_begun;
     const rest = [2, 3, 4, 5].map((n) => group.ask(n));
+    end();
     const outcomes = await Promise.allSettled([first, ...rest]);
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);

@@ -1,12 +1,12 @@
 import './older-face.ts';
 import './answers.ts';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { humanKey } from './keys.ts';
-import { scratch } from './scratch.ts';
+import { freshFolder, scratch } from './scratch.ts';
 
 export { PASSPHRASE } from './keys.ts';
 
@@ -16,7 +16,27 @@ export interface Project {
   readonly ada: Signer;
 }
 
-/** A real project in a fresh folder, with one human, `ada`, and the given registry, locked. `which` gives her another key. */
+interface Founding {
+  /** Otherwise the registry is the starter's. */
+  readonly registry?: string;
+  readonly clock?: (() => Date) | undefined;
+  /** Of the one human. PASSPHRASE opens the key; `which` tells several keys of one name apart. */
+  readonly name?: string;
+  readonly which?: number | undefined;
+}
+
+/** A real project at this place, with one human, whose signer is called `ada` here whatever her name. The caller closes it. */
+export async function found(
+  root: string,
+  { registry, clock, name = 'ada', which }: Founding = {},
+): Promise<Project> {
+  const key = await humanKey(name, which);
+  const keyturn = await Keyturn.init({ at: root, key, ...(clock && steady(clock)) });
+  if (registry !== undefined) writeRegistry(root, registry);
+  return { root, keyturn, ada: key.signer };
+}
+
+/** The same in a fresh folder, for one test. */
 export async function project(
   registry: string,
   clock?: () => Date,
@@ -25,11 +45,24 @@ export async function project(
 ): Promise<Project> {
   const root = scratch();
   if (config !== undefined) writeFileSync(join(root, 'keyturn.yaml'), `version: 1\n${config}\n`);
-  const key = await humanKey('ada', which);
-  const keyturn = await Keyturn.init({ at: root, key, ...(clock && steady(clock)) });
-  onTestFinished(() => keyturn.close());
-  writeRegistry(root, registry);
-  return { root, keyturn, ada: key.signer };
+  const p = await found(root, { registry, clock, which });
+  onTestFinished(() => p.keyturn.close());
+  return p;
+}
+
+/** The same for all tests of a file, which `furnish` takes. */
+export function projectOfFile(furnish: (p: Project) => Promise<void>, founding: Founding = {}): void {
+  const root = freshFolder('keyturn-file-');
+  let keyturn: Keyturn | undefined;
+  beforeAll(async () => {
+    const made = await found(root, founding);
+    keyturn = made.keyturn;
+    await furnish(made);
+  }, 600_000);
+  afterAll(async () => {
+    await keyturn?.close();
+    rmSync(root, { recursive: true, force: true });
+  });
 }
 
 /** A clock of a test's own goes as it likes, and the time since boot goes with it, so it does not count as set. */

@@ -27,6 +27,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['audit'],
   ['store'],
   ['effect'],
+  ['network'],
   ['tool'],
   ['plan', 'mcp-call'],
   ['display'],
@@ -36,9 +37,10 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['project'],
   ['face'],
   ['keyturn.ts'],
-  ['lane', 'mcp'],
+  ['lane', 'mcp', 'hook'],
   ['serve'],
-  ['cli', 'client'],
+  ['client'],
+  ['cli'],
   ['console'],
 ];
 
@@ -70,12 +72,14 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   // Works on plain files: no store, no ledger, no journey.
   lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'display', 'project'],
   // Thin: whatever it needs, the public face or the lane offers.
-  cli: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'lane', 'mcp', 'serve'],
+  cli: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'lane', 'mcp', 'hook', 'serve', 'client'],
   // One route for each verb: it knows the table and the public face.
-  serve: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'mcp'],
+  serve: [...BASE, 'version.ts', 'network', 'face', 'keyturn.ts', 'mcp'],
   // Only types: at run time it is two files that import nothing.
   client: ['refusal.ts', 'face', 'keyturn.ts', 'serve'],
   mcp: [...BASE, 'version.ts', 'face', 'keyturn.ts'],
+  // It edits the settings of a client as a plan edits JSON: only the place that changes.
+  hook: [...BASE, 'durable', 'plan', 'face', 'keyturn.ts'],
   // In a page: it draws, and asks the service. All else that it imports are types.
   console: [...BASE, 'display', 'client', 'keyturn.ts', 'audit', 'tool', 'plan', 'mcp-call'],
 };
@@ -96,7 +100,7 @@ const DECIDES = [
   'store',
 ];
 
-const NETWORK_FOLDERS = ['serve', 'client', 'mcp', 'console'];
+const NETWORK_FOLDERS = ['network', 'serve', 'client', 'mcp', 'console'];
 const NETWORK = /^(node:)?(net|http|https|http2|tls|dgram|dns|dns\/promises)$|^(undici|ws)$/;
 const PROCESS = /^(node:)?(child_process|cluster)$/;
 const SQL =

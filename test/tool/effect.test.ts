@@ -62,6 +62,7 @@ describe('deriveEffect', () => {
       stderr_bytes: 262_144,
       sandbox: { network: false, read: [folder], write: [join(folder, 'out')] },
       limits: { cpu_s: 5, file_mb: 1024, open_files: 1024, processes: 256, memory_mb: 64, tmp_mb: 256 },
+      executor: null,
       run_as: null,
       undo: 'compensating',
       undone_by: null,

@@ -15,7 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChildOutcome } from '../../src/effect/child.ts';
 import { inspectMachine } from '../../src/effect/machine.ts';
 import { prepareRun, type Surroundings } from '../../src/tool/run.ts';
-import { until } from '../support/processes.ts';
+import { processesThatName, until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { effectOf, script } from './fixture.ts';
@@ -258,28 +258,25 @@ describe('a run that ends badly', () => {
   it('is killed with its whole tree when it is late, whatever it does to escape', async () => {
     const folder = scratch();
     mkdirSync(join(folder, 'work'));
+    const mark = `late-${process.pid}`;
     const body = `trap '' TERM INT HUP
-      (setsid sh -c "trap '' TERM INT HUP; (while :; do date +%N > work/alive; sleep 0.05; done) & wait" &) &
+      (setsid sh -c "trap '' TERM INT HUP; : ${mark}; (while :; do sleep 0.05; touch work/alive; done) & wait" &) &
       while :; do sleep 1; done`;
     const outcome = await runScript(body, { sandbox: { write: ['work'] }, timeout_s: 1 }, BARE, folder);
     expect(outcome).toMatchObject({ started: true, timed_out: true, signal: 'SIGKILL' });
-    const alive = () => readFileSync(join(folder, 'work/alive'), 'utf8');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const last = alive();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(alive()).toBe(last);
+    expect(existsSync(join(folder, 'work/alive'))).toBe(true);
+    await until(() => processesThatName(mark).length === 0);
   });
 
   it('leaves nothing behind in the background when it ends by itself', async () => {
     const folder = scratch();
     mkdirSync(join(folder, 'work'));
-    const body =
-      '(setsid sh -c "while :; do date +%N > work/alive; sleep 0.05; done" &) & sleep 0.3; echo done';
+    const mark = `left-${process.pid}`;
+    const body = `(setsid sh -c ": ${mark}; while :; do touch work/alive; sleep 0.05; done" &) &
+      while ! [ -e work/alive ]; do sleep 0.05; done; echo done`;
     const outcome = await runScript(body, { sandbox: { write: ['work'] } }, BARE, folder);
     expect([out(outcome), outcome.exit_code]).toEqual(['done\n', 0]);
-    const last = readFileSync(join(folder, 'work/alive'), 'utf8');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(readFileSync(join(folder, 'work/alive'), 'utf8')).toBe(last);
+    await until(() => processesThatName(mark).length === 0);
   });
 
   it('is killed when it is no longer wanted', async () => {

@@ -5,7 +5,7 @@ import type { Answer, Call } from '../answer.ts';
 import { nextCommand, planNamed } from '../conversation.ts';
 import { whoActs } from '../human.ts';
 import { meantBy } from '../operand.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 import { say } from '../say.ts';
 
 /**
@@ -20,7 +20,7 @@ type AgentAnswer = Result<'conversations.get'>;
 export function ask(call: Call): Promise<Answer> {
   const [utterance = ''] = call.operands;
   const { correlation, thread, language, packet } = call.options;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const turn = await keyturn.conversations.ask({
       user_id: await userOf(keyturn, call),
       utterance,
@@ -36,7 +36,7 @@ export function ask(call: Call): Promise<Answer> {
 export function answer(call: Call): Promise<Answer> {
   const [named = '', text = ''] = call.operands;
   const { turn } = call.options;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
     const asked = turn === undefined ? {} : { question_turn_id: turn };
@@ -51,7 +51,7 @@ export function answer(call: Call): Promise<Answer> {
 export function confirm(call: Call): Promise<Answer> {
   const [named = '', text = ''] = call.operands;
   const { language, plan, step } = call.options;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
     if (plan === undefined) return unnamed(call, keyturn, { correlation_id, user_id });
@@ -88,7 +88,7 @@ async function unnamed(
 export function resume(call: Call): Promise<Answer> {
   const [named = ''] = call.operands;
   const { user: user_id } = call.options;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const who = user_id === undefined ? {} : { user_id };
     return told(call, keyturn, await keyturn.conversations.resume({ correlation_id, ...who }));
@@ -97,7 +97,7 @@ export function resume(call: Call): Promise<Answer> {
 
 export function undo(call: Call): Promise<Answer> {
   const [named = ''] = call.operands;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
     return told(call, keyturn, await keyturn.conversations.undo({ correlation_id, user_id }));

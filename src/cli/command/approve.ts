@@ -1,6 +1,6 @@
 import { beginsCode, CODE_TYPED, codeOf } from '../../canonical/code.ts';
 import { isDigest } from '../../canonical/digest.ts';
-import { type Keyturn, parseDuration, type Result } from '../../keyturn.ts';
+import { parseDuration, type Result } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
@@ -9,7 +9,7 @@ import { requirePossible, unlock, whoActs, withTries } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { showAll } from '../pager.ts';
 import { painter } from '../paint.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import { reviewScreen } from '../screen.ts';
 import { fields } from '../table.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -79,7 +79,7 @@ export interface Signing {
 
 /** The passphrase comes last: what it signs is the hash of what was on the screen. */
 export async function sign(
-  keyturn: Keyturn,
+  keyturn: Opened,
   terminal: Terminal,
   signing: Signing,
 ): Promise<Result<'intents.approve'>> {
@@ -126,7 +126,7 @@ export interface Rejection {
 }
 
 export async function signRejection(
-  keyturn: Keyturn,
+  keyturn: Opened,
   terminal: Terminal,
   { intent_id, hash, name, reason }: Rejection,
 ): Promise<Result<'intents.reject'>> {

@@ -2,13 +2,13 @@ import { visible } from '../../canonical/visible.ts';
 import { parseDuration } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 
 /** The oldest entries go to a file of their own, which a human signs for. */
 export function archive(call: Call): Promise<Answer> {
   const { out, reason, olderThan } = call.options;
   const older_than_s = parseDuration(olderThan!);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const result = await actAs(keyturn, name, (signer) =>
       keyturn.ledger.archive({ older_than_s, out: out!, reason: reason!, signer }),

@@ -3,12 +3,12 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { painter } from '../paint.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 
 /** A wrong clock wrote to the ledger, or the clock was set: a human says that it is right now. */
 export function accept(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const { words } =
       (await keyturn.system.status()).clock ??
       refuse('USAGE', 'The clock fits the ledger. There is nothing to accept.');

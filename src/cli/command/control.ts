@@ -1,11 +1,11 @@
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 
 /** A new key signs capabilities from now on. */
 export function rotate(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const result = await actAs(keyturn, name, (signer) =>
       keyturn.system.rotateControlKey({ reason, signer }),

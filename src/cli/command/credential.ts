@@ -12,7 +12,7 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, newPassphrase, unlock, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
@@ -23,7 +23,7 @@ export function add(call: Call): Promise<Answer> {
   const { passkey, as } = call.options;
   const [reason, label] = [call.options.reason!, call.options.label!];
   Keyturn.requireLabel(label);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const by = await whoActs(keyturn, as);
     const [name = by] = call.operands;
     requireAddable(await principalOf(keyturn, name), by);
@@ -123,7 +123,7 @@ function credentialIn(person: Principal, which: string): Credential {
   return only;
 }
 
-async function principalOf(keyturn: Keyturn, name: string): Promise<Principal> {
+async function principalOf(keyturn: Opened, name: string): Promise<Principal> {
   const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
   return found ?? refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
 }

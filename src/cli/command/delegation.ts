@@ -4,7 +4,6 @@ import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
   type Delegation,
-  type Keyturn,
   parseDuration,
   type Request,
   type Signer,
@@ -16,7 +15,7 @@ import { type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
@@ -30,7 +29,7 @@ export function add(call: Call): Promise<Answer> {
   const reason = options.reason!;
   const grant = grantOf(options);
   namesDelegate(options);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     await requireKey(keyturn, name);
     const delegate = await delegateOf(keyturn, options);
     const parent = delegate === null ? {} : { delegation: delegate.delegation };
@@ -74,7 +73,7 @@ function jsonFile(path: string): JsonObject {
 }
 
 /** Before a passphrase is typed. */
-async function requireKey(keyturn: Keyturn, name: string): Promise<void> {
+async function requireKey(keyturn: Opened, name: string): Promise<void> {
   const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
   if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
   if (found.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);

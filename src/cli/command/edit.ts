@@ -6,7 +6,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { edited } from '../editor.ts';
 import { actAs, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 import { fields } from '../table.ts';
 import { planFrom } from './plan.ts';
 import { pairsOf } from './propose.ts';
@@ -18,7 +18,7 @@ export function edit(call: Call): Promise<Answer> {
   if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
   if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
   const ttl_s = ttl === undefined ? null : parseDuration(ttl);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, as);
     const seen = await keyturn.intents.review({ intent_id });

@@ -4,23 +4,24 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
 /** This host, or the one whose key is named, may run what is ordered. */
 export function add(call: Call): Promise<Answer> {
   const [public_key] = call.operands;
-  const { name: named, reason = '' } = call.options;
-  if (named !== undefined) Keyturn.requireName(named);
-  return writing(call, async (keyturn) => {
+  const { name: named, serves: labels = [], reason = '' } = call.options;
+  for (const one of [...(named === undefined ? [] : [named]), ...labels]) Keyturn.requireName(one);
+  return writingHere(call, async (keyturn) => {
     const human = await whoActs(keyturn, call.options.as);
     const key = public_key === undefined ? {} : { public_key: requireKey(public_key) };
     const name = named === undefined ? {} : { name: named };
     const result = await actAs(keyturn, human, (signer) =>
-      keyturn.system.addExecutor({ ...key, ...name, reason, signer }),
+      keyturn.system.addExecutor({ ...key, ...name, labels: [...labels], reason, signer }),
     );
-    const lines = [`[OK] An executor "${result.name}" may run what is ordered for that name`];
+    const more = result.labels.length === 0 ? '' : ` and for ${result.labels.join(', ')}`;
+    const lines = [`[OK] An executor "${result.name}" may run what is ordered for that name${more}`];
     return { result, lines: [...lines, ...fields([['Public key', result.public_key]])] };
   });
 }
@@ -39,15 +40,15 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const { executors } = await keyturn.system.get();
     const result: Result<'executor list'> = { executors };
-    const headings = ['NAME', 'HOST', 'STATUS', 'ADDED', 'BY', 'PUBLIC KEY'];
+    const headings = ['NAME', 'SERVES', 'HOST', 'STATUS', 'ADDED', 'BY', 'PUBLIC KEY'];
     return { result, lines: table(headings, result.executors.map(row)) };
   });
 }
 
 function row(one: Result<'executor list'>['executors'][number]): string[] {
-  const { name, is_this_host, revoked_at, added_at, added_by, public_key } = one;
+  const { name, labels, is_this_host, revoked_at, added_at, added_by, public_key } = one;
   const status = revoked_at === null ? 'active' : 'revoked';
-  return [name, is_this_host ? 'this one' : '', status, added_at, added_by, public_key];
+  return [name, labels.join(' '), is_this_host ? 'this one' : '', status, added_at, added_by, public_key];
 }
 
 /** What it runs is stopped, and what it says of that decides nothing. */
@@ -67,7 +68,7 @@ export function revoke(call: Call): Promise<Answer> {
   });
 }
 
-async function executorOf(keyturn: Keyturn, which: string): Promise<Executor> {
+async function executorOf(keyturn: Opened, which: string): Promise<Executor> {
   const { executors } = await keyturn.system.get();
   const [only, ...others] = executors.filter((one) => isKeyBeginning(one.public_key, which));
   if (!only) refuse('EXECUTOR_UNKNOWN', `No executor has the key "${visible(which.slice(0, 60))}".`);

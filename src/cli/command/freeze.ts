@@ -1,10 +1,10 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Freeze, freezeWords, type Keyturn } from '../../keyturn.ts';
+import { type Freeze, freezeWords } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { painter } from '../paint.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 
 /** Stops everything, one tenant, one proposer or one tool. It must be quick, so it asks for the passphrase alone. */
@@ -54,20 +54,20 @@ function targetIn({ agent, tool, tenant }: Options): Target {
 }
 
 /** A freeze of somebody who does not exist stops nobody, and whoever typed it believes that it does. */
-async function requireProposer(keyturn: Keyturn, { scope, name }: Target): Promise<void> {
+async function requireProposer(keyturn: Opened, { scope, name }: Target): Promise<void> {
   if (scope !== 'agent') return;
   const known = (await keyturn.people.list()).principals.some((principal) => principal.name === name);
   if (!known) refuse('PRINCIPAL_UNKNOWN', `"${visible(name ?? '')}" is not enrolled.`);
 }
 
 /** A tool may be the id of a plan, so an unknown name is only mentioned. */
-async function strangerLines(keyturn: Keyturn, { scope, name }: Target): Promise<string[]> {
+async function strangerLines(keyturn: Opened, { scope, name }: Target): Promise<string[]> {
   if (scope !== 'tool' || (await isTool(keyturn, name))) return [];
   return [`The registry has no tool "${visible(name ?? '')}". The freeze holds for that name all the same`];
 }
 
 /** A registry that cannot be read keeps nobody from freezing. */
-async function isTool(keyturn: Keyturn, wanted: string | undefined): Promise<boolean> {
+async function isTool(keyturn: Opened, wanted: string | undefined): Promise<boolean> {
   try {
     return (await keyturn.tools.list()).tools.some(({ name }) => name === wanted);
   } catch {
@@ -75,10 +75,12 @@ async function isTool(keyturn: Keyturn, wanted: string | undefined): Promise<boo
   }
 }
 
-async function freezeOn(keyturn: Keyturn, { scope, name }: Target): Promise<Freeze | null> {
+async function freezeOn(keyturn: Opened, { scope, name }: Target): Promise<Freeze | null> {
   const { freezes } = await keyturn.system.get();
-  const wanted = scope === 'tenant' ? keyturn.config.tenant : (name ?? '');
-  return freezes.find((one) => one.scope === scope && one.name === wanted) ?? null;
+  // A ledger is that of one tenant.
+  return (
+    freezes.find((one) => one.scope === scope && (scope === 'tenant' || one.name === (name ?? ''))) ?? null
+  );
 }
 
 function wordsOf({ scope, name }: Result<'freeze'>): string {

@@ -4,7 +4,7 @@ import { explain, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
-import { reading, writing } from '../project.ts';
+import { readingHere, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
@@ -20,12 +20,12 @@ export function gc(call: Call): Promise<Answer> {
   const policy = policyOf(call.options);
   const { preview, reason, as } = call.options;
   if (preview)
-    return reading(call, async (keyturn) => {
+    return readingHere(call, async (keyturn) => {
       const found = await keyturn.system.previewGc(policy);
       return { result: resultOf(found, null, null), lines: previewLines(found), is_long: true };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
     const found = await keyturn.system.previewGc(policy);
     if (found.removes.length + found.objects.removes.length === 0)

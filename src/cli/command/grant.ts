@@ -4,7 +4,6 @@ import {
   type Request as Asked,
   type Result as Found,
   type IntentState,
-  type Keyturn,
   onlyKeyOf,
   parseDuration,
   type Signer,
@@ -19,7 +18,7 @@ import { actAs, whoActs } from '../human.ts';
 import { writeSecret } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter, stdoutPainter } from '../paint.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
@@ -83,7 +82,7 @@ function termsIn(options: Options): Terms {
 }
 
 /** An enrolled agent, or a key. A human's key is locked away and cannot be shown at a run. */
-async function holderIn(keyturn: Keyturn, who: string | undefined): Promise<Pick<Terms, 'holder'>> {
+async function holderIn(keyturn: Opened, who: string | undefined): Promise<Pick<Terms, 'holder'>> {
   if (who === undefined) return {};
   const typed = publicKeyIn(who);
   if (typed !== null) return { holder: typed };

@@ -10,7 +10,7 @@ import {
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, newPassphrase, unlock, whoActs } from '../human.ts';
-import { reading, writing } from '../project.ts';
+import { reading, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
@@ -25,7 +25,7 @@ export function add(call: Call): Promise<Answer> {
     refuse('USAGE', "--key-out goes with --agent. A human's key is kept in the project.");
   if (call.options.token && !agent) refuse('USAGE', '--token goes with --agent. A human signs each act.');
   for (const role of roles) Keyturn.requireName(role);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     await requireFree(keyturn, name);
     const { token, ...enrolled } = await enrol(keyturn, name, call);
     const result: Result<'identity add'> = { ...enrolled, key_file, token };

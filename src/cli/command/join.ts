@@ -31,26 +31,33 @@ export async function join(call: Call): Promise<Answer> {
 }
 
 /** The human types the beginning of the fingerprint that the owner of the ledger told them. */
-export async function confirmLedger(terminal: Terminal, found: JoinedLedger): Promise<boolean> {
-  terminal.write(shown(found));
+export async function confirmLedger(
+  terminal: Terminal,
+  { store, origin, founder, ledger_key, entries }: JoinedLedger,
+): Promise<boolean> {
+  await requireFingerprint(terminal, ledger_key, [
+    ['Store', visible(store)],
+    ['Ledger', visible(origin)],
+    ['Founded by', `${visible(founder.name)}, key ${founder.key}`],
+    ['Entries', String(entries)],
+  ]);
+  return true;
+}
+
+/** The human compares the key of a ledger with what its owner told them, by typing the beginning of its fingerprint. */
+export async function requireFingerprint(
+  terminal: Terminal,
+  ledger_key: string,
+  found: readonly (readonly [string, string])[],
+): Promise<void> {
+  const lines = fields([...found, ['Ledger key', ledger_key]]);
+  terminal.write(
+    `${[...lines, 'On the first host, `keyturn ledger verify` prints the ledger key.'].join('\n')}\n`,
+  );
   const typed = (await terminal.ask(QUESTION)).trim();
-  return typed === short(found) || refuse('CONFIRMATION_DECLINED', NOT_THE_SAME);
+  if (typed !== ledger_key.slice('sha256:'.length).slice(0, TYPED))
+    refuse('CONFIRMATION_DECLINED', NOT_THE_SAME);
 }
 
 const QUESTION = `The first ${TYPED} characters behind "sha256:", as the owner of the ledger told you: `;
 const NOT_THE_SAME = 'What was typed is not the beginning of the fingerprint. Nothing was changed.';
-
-function short({ ledger_key }: JoinedLedger): string {
-  return ledger_key.slice('sha256:'.length).slice(0, TYPED);
-}
-
-function shown({ store, origin, founder, ledger_key, entries }: JoinedLedger): string {
-  const lines = fields([
-    ['Store', visible(store)],
-    ['Ledger', visible(origin)],
-    ['Founded by', `${visible(founder.name)}, key ${founder.key}`],
-    ['Ledger key', ledger_key],
-    ['Entries', String(entries)],
-  ]);
-  return `${[...lines, 'On the first host, `keyturn ledger verify` prints the ledger key.'].join('\n')}\n`;
-}

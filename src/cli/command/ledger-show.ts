@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput } from '../input.ts';
 import { meantBy } from '../operand.ts';
-import { reading } from '../project.ts';
+import { type Opened, reading } from '../project.ts';
 import { entryLines, storyLines } from '../story.ts';
 import { timeOf } from '../time.ts';
 import { readText } from './ledger.ts';
@@ -60,12 +60,12 @@ type Filter = NonNullable<Request<'ledger.entries'>>;
 type Page = Result<'ledger.entries'>;
 
 /** A conversation goes by its own id. Whatever else has that id comes first, and the beginning of an intent's id last. */
-async function entriesAbout(keyturn: Keyturn, subject: string | undefined, filter: Filter): Promise<Page> {
+async function entriesAbout(keyturn: Opened, subject: string | undefined, filter: Filter): Promise<Page> {
   if (subject === undefined) return keyturn.ledger.entries(filter);
   return keyturn.ledger.entries({ ...filter, subject: await subjectOf(keyturn, subject) });
 }
 
-async function subjectOf(keyturn: Keyturn, named: string): Promise<string> {
+async function subjectOf(keyturn: Opened, named: string): Promise<string> {
   for (const subject of [named, `agent:${named}`])
     if ((await keyturn.ledger.entries({ subject, limit: 1 })).entries.length > 0) return subject;
   return isIdBeginning(named) ? meantBy(keyturn, 'intent', named) : named;

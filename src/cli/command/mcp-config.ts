@@ -5,7 +5,7 @@ import { Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { keyOf } from './mcp.ts';
 import { programAt } from './mcp-servers.ts';
@@ -13,7 +13,7 @@ import { programAt } from './mcp-servers.ts';
 /** Enrols the agent of a client with a key of its own, and prints what the client needs. An agent that has one keeps it. */
 export function config(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const path = call.options.agentKey ?? keyOf(keyturn, name);
     const known = (await keyturn.people.list()).principals.find((one) => one.name === name);
     if (known && known.kind !== 'agent') refuse('PRINCIPAL_EXISTS', `"${name}" is no agent.`);
@@ -56,13 +56,14 @@ interface ClientServer {
   readonly args?: unknown;
   readonly env?: unknown;
   readonly url?: unknown;
+  readonly headers?: unknown;
 }
 
 /** The servers of a client, written into keyturn.yaml without a sandbox. Nothing is started. */
 export function importFrom(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   const found = serversIn(file);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const servers: Result<'mcp import'>['servers'] = [];
     for (const [name, server] of Object.entries(found)) servers.push(imported(keyturn, name, server));
     const result: Result<'mcp import'> = { servers };
@@ -96,18 +97,22 @@ function serversIn(file: string): Record<string, ClientServer> {
   return found as Record<string, ClientServer>;
 }
 
-function imported(keyturn: Keyturn, from: string, { command, args = [], env, url }: ClientServer) {
+function imported(keyturn: Keyturn, from: string, { command, args = [], env, url, headers }: ClientServer) {
   const server = from
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 32);
   try {
-    if (url !== undefined)
-      refuse(
-        'MCP_CONFIG_MALFORMED',
-        'It is reached by a URL. Only servers that are started here can be gated yet.',
-      );
+    if (typeof url === 'string') {
+      if (headers !== undefined && Object.keys(Object(headers)).length > 0)
+        refuse(
+          'MCP_CONFIG_MALFORMED',
+          'It has headers, which may hold a secret. Put that into .keyturn/executor.yaml, and add it by hand: keyturn mcp add NAME --bearer SECRET -- URL',
+        );
+      keyturn.configureServer(server, { url });
+      return { server, from, problem: null };
+    }
     if (typeof command !== 'string' || !Array.isArray(args))
       refuse('MCP_CONFIG_MALFORMED', 'It has no command.');
     keyturn.configureServer(server, {

@@ -8,7 +8,7 @@ import { drawShown } from '../draw.ts';
 import { actAs, whoActs } from '../human.ts';
 
 import { painter } from '../paint.ts';
-import { reading, writing } from '../project.ts';
+import { reading, readingHere, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
 import { pairsOf } from './propose.ts';
@@ -17,8 +17,10 @@ type Looked = Awaited<ReturnType<Keyturn['lookAtServer']>>;
 
 export function add(call: Call): Promise<Answer> {
   const [name = '', program = '', ...args] = call.operands;
-  const entry = { executable: programAt(program), args, ...entryOf(call.options) };
-  return writing(call, async (keyturn) => {
+  const entry = /^https?:\/\//.test(program)
+    ? remoteEntryOf(program, args, call.options)
+    : { executable: programAt(program), args, ...entryOf(call.options) };
+  return writingHere(call, async (keyturn) => {
     keyturn.configureServer(name, entry);
     return lookAndAccept(keyturn, name, call.options);
   });
@@ -26,7 +28,7 @@ export function add(call: Call): Promise<Answer> {
 
 export function accept(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
-  return writing(call, (keyturn) => lookAndAccept(keyturn, name, call.options));
+  return writingHere(call, (keyturn) => lookAndAccept(keyturn, name, call.options));
 }
 
 async function lookAndAccept(keyturn: Keyturn, name: string, options: Options): Promise<Answer> {
@@ -42,7 +44,9 @@ async function lookAndAccept(keyturn: Keyturn, name: string, options: Options): 
     result,
     lines: [
       `[OK] ${result.by} accepted the MCP server ${result.server} with ${result.tools} tools`,
-      'Nothing of it runs until a human turns the key for a call, or grants some.',
+      result.shadow === 0
+        ? 'Nothing of it runs until a human turns the key for a call, or grants some.'
+        : `SHADOW MODE: calls of ${result.shadow} of them pass WITHOUT AN APPROVAL, and are recorded.`,
     ],
   };
 }
@@ -61,7 +65,7 @@ function screen({ shown, changes }: Looked, columns: number): string[] {
 
 export function diff(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const { digest, replaces, changes } = await keyturn.lookAtServer(name);
     const result: Result<'mcp diff'> = {
       server: name,
@@ -89,21 +93,22 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.mcp.servers();
     if (result.servers.length === 0) return { result, lines: ['keyturn.yaml names no MCP server.'] };
-    const rows = result.servers.map(({ server, standing, tools, by, accepted_at }) => [
+    const rows = result.servers.map(({ server, standing, tools, shadow, by, accepted_at }) => [
       server,
       standing,
       String(tools),
+      shadow === 0 ? '' : `SHADOW: ${shadow} pass without an approval`,
       by ?? '',
       accepted_at ?? '',
     ]);
-    return { result, lines: table(['SERVER', 'STANDING', 'TOOLS', 'ACCEPTED BY', 'AT'], rows) };
+    return { result, lines: table(['SERVER', 'STANDING', 'TOOLS', 'MODE', 'ACCEPTED BY', 'AT'], rows) };
   });
 }
 
 export function remove(call: Call): Promise<Answer> {
   const [server = ''] = call.operands;
   const reason = call.options.reason!;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
     const result = await actAs(keyturn, by, (signer) => keyturn.mcp.remove({ server, reason, signer }));
     return { result, lines: [`[OK] ${result.by} took back what was accepted of ${result.server}`] };
@@ -124,6 +129,21 @@ export function programAt(program: string): string {
     }
   }
   return refuse('EXECUTABLE_MISSING', `There is no program "${visible(program)}" on the PATH.`);
+}
+
+function remoteEntryOf(
+  url: string,
+  more: readonly string[],
+  { scope = [], env = [], secret = [], runAs, bearer, allow = [] }: Options,
+): object {
+  if (more.length > 0 || env.length > 0 || runAs !== undefined || scope.length > 0)
+    refuse('USAGE', 'A server at a URL takes --secret HEADER=SECRET, --bearer SECRET and --allow NETWORK.');
+  return {
+    url,
+    ...(secret.length > 0 && { secrets: Object.fromEntries(pairsOf(secret)) }),
+    ...(bearer !== undefined && { bearer }),
+    ...(allow.length > 0 && { allow }),
+  };
 }
 
 function entryOf({ scope = [], env = [], secret = [], runAs }: Options): object {

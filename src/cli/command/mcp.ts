@@ -44,8 +44,9 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
     face: name === null ? keyturn : keyturn.as({ name, account: keyturn.account }),
     ask: keyturn.conversations.ask,
     link: () => null,
-    receipts: new Map(),
     hold_ms: holdOf(options.hold),
+    holders: new Map(),
+    hear: (tell) => void keyturn.hearServers(tell),
   };
 }
 

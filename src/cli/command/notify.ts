@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { reading } from '../project.ts';
+import { readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 
 /** Each target is tried once. What does not arrive is a refusal, so that a script notices. */
@@ -9,7 +9,7 @@ export async function test(call: Call): Promise<Answer> {
   const [wanted] = call.operands as [string | undefined];
   const { deliver } = await import('../../serve/notify/deliver.ts');
   const { testMessage } = await import('../../serve/notify/message.ts');
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const { address, targets } = keyturn.notifyTargets();
     const names = wanted === undefined ? [...targets.keys()] : [wanted];
     if (names.length === 0) refuse('NOTIFY_TARGET_UNKNOWN', 'This host has no target of notifications.');

@@ -4,7 +4,7 @@ import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
 import { requireDigest } from '../operand.ts';
-import { reading, writing } from '../project.ts';
+import { readingHere, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
@@ -12,13 +12,13 @@ export function erase(call: Call): Promise<Answer> {
   const digest = requireDigest(call);
   const { preview, reason } = call.options;
   if (preview)
-    return reading(call, async (keyturn) => {
+    return readingHere(call, async (keyturn) => {
       const erasure = await keyturn.ledger.explainErase({ digest });
       const result: Result<'object erase'> = { erasure, erased: null };
       return { result, lines: erasureLines(erasure) };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const result: Result<'object erase'> = await atTerminal((terminal) =>
       askAndErase(keyturn, terminal, digest, name, reason),

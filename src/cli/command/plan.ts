@@ -1,18 +1,12 @@
 import { visible } from '../../canonical/visible.ts';
-import {
-  type Keyturn,
-  type PlanSpec,
-  planBytesMax,
-  type Signer,
-  type Result as Verb,
-} from '../../keyturn.ts';
+import { type PlanSpec, planBytesMax, type Signer, type Result as Verb } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { drawShown } from '../draw.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, readingHere, writing } from '../project.ts';
 import { stdoutLook } from '../screen.ts';
 
 /** Says everything that is wrong with a plan, each with its place. */
@@ -53,7 +47,7 @@ export function preview(call: Call): Promise<Answer> {
 /** Makes the missing reports of a finished run again. What is there stays as it is. */
 export function report(call: Call): Promise<Answer> {
   const typed = requireId(call);
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const execution_id = await meantBy(keyturn, 'execution', typed);
     const result = await keyturn.plans.report({ execution_id });
     const { folder, written } = result;
@@ -62,7 +56,7 @@ export function report(call: Call): Promise<Answer> {
   });
 }
 
-export async function planFrom(keyturn: Keyturn, file: string, options: Options): Promise<PlanSpec> {
+export async function planFrom(keyturn: Opened, file: string, options: Options): Promise<PlanSpec> {
   const read = await keyturn.plans.read(planSource(file, options));
   if ('spec' in read) return read.spec;
   const [first] = read.problems;

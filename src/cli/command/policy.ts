@@ -1,12 +1,12 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Keyturn, PolicyProblem, Result as Verb } from '../../keyturn.ts';
+import type { PolicyProblem, Result as Verb } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { drawShown } from '../draw.ts';
 import { folded, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { type Paint, painter, stdoutPainter } from '../paint.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';
 import { countOf } from './list.ts';
@@ -101,10 +101,13 @@ function decisionsLine(changed: number, asked: number): string {
   return `[OK] ${changed} of the last ${asked} decisions would change`;
 }
 
-/** Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. */
+/**
+ * Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. Only on the host: what the
+ * digest of a snapshot covers cannot be computed from what a service tells.
+ */
 export function activate(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const errors = (await keyturn.policies.check()).problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) throw unusable(errors);
     const found = await keyturn.policies.diff();
@@ -132,7 +135,7 @@ function activeAlready(snapshot: string, reason: string): Answer {
   return { result, lines: ['[OK] The files in policies/ are the active policies. Nothing was done'] };
 }
 
-async function requireTable(keyturn: Keyturn): Promise<void> {
+async function requireTable(keyturn: Opened): Promise<void> {
   const failed = (await keyturn.policies.test()).tests.filter(({ passed }) => !passed);
   if (failed.length > 0) {
     const { code, message } = failure(failed);

@@ -8,7 +8,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { meantBy, requireId, requireTyped } from '../operand.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import type { Result as Printed } from '../schema.ts';
 import { fields } from '../table.ts';
 import { planFrom } from './plan.ts';
@@ -54,7 +54,7 @@ export function withdraw(call: Call): Promise<Answer> {
 }
 
 async function signedWithdrawal(
-  keyturn: Keyturn,
+  keyturn: Opened,
   request: { readonly intent_id: string; readonly reason: string },
   { agentKey, as }: Options,
 ) {
@@ -74,7 +74,7 @@ function envelopeIn(bytes: Uint8Array): object {
 }
 
 /** The proposer's own key makes the name a fact. An envelope names its proposer itself. */
-async function signerIn(keyturn: Keyturn, { agentKey, by, sign }: Options): Promise<Signer | undefined> {
+async function signerIn(keyturn: Opened, { agentKey, by, sign }: Options): Promise<Signer | undefined> {
   if (sign) return actAs(keyturn, await whoActs(keyturn, by), async (signer) => signer);
   if (agentKey === undefined) return undefined;
   return by === undefined ? ownerOf(keyturn, agentKey) : Keyturn.agentSigner(by, agentKey);
@@ -101,7 +101,7 @@ function requireOneSource(options: Options): void {
     );
 }
 
-async function draftOf(keyturn: Keyturn, options: Options): Promise<object> {
+async function draftOf(keyturn: Opened, options: Options): Promise<object> {
   const { tool = '', plan, arg = [], goal, by, ttl, replaces } = options;
   return {
     declared_goal: goal ?? (plan === undefined ? `Run ${tool}.` : `Carry out ${plan}.`),
@@ -133,7 +133,7 @@ export function pairsOf(words: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** The proposer may have asked for the same before. */
-async function proposed(keyturn: Keyturn, proposal: Result<'intents.propose'>): Promise<Answer> {
+async function proposed(keyturn: Opened, proposal: Result<'intents.propose'>): Promise<Answer> {
   const { intent_id } = proposal;
   const twin = proposal.repeated ? null : (await keyturn.intents.twin({ intent_id })).intent_id;
   const result: Printed<'propose'> = { ...proposal, twin };

@@ -1,12 +1,12 @@
 import { beginsCode } from '../../canonical/code.ts';
 import { visible } from '../../canonical/visible.ts';
-import type { IntentState, Keyturn } from '../../keyturn.ts';
+import type { IntentState } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
 import { whoActs, withTries } from '../human.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 import {
@@ -45,7 +45,7 @@ interface Walk {
 }
 
 /** What waits for a first signature, and what was approved too long ago; the oldest first. */
-async function pendingIntents(keyturn: Keyturn): Promise<IntentState[]> {
+async function pendingIntents(keyturn: Opened): Promise<IntentState[]> {
   const found: IntentState[] = [];
   for (const standing of ['approval expired', 'waiting'] as const) {
     let next: string | null | undefined;
@@ -59,7 +59,7 @@ async function pendingIntents(keyturn: Keyturn): Promise<IntentState[]> {
 }
 
 async function walk(
-  keyturn: Keyturn,
+  keyturn: Opened,
   terminal: Terminal,
   pending: readonly IntentState[],
   { name, done }: Walk,
@@ -100,11 +100,7 @@ async function walk(
 }
 
 /** Why this human cannot approve it; null where they can. */
-async function whyNot(
-  keyturn: Keyturn,
-  { intent_id, hash }: IntentState,
-  by: string,
-): Promise<string | null> {
+async function whyNot(keyturn: Opened, { intent_id, hash }: IntentState, by: string): Promise<string | null> {
   const { code, words } = await keyturn.intents.whatIf({ intent_id, hash, by, act: 'approve' });
   return code === null ? null : `${by} cannot approve it: ${visible(words ?? '')} (${code})`;
 }

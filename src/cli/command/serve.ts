@@ -6,7 +6,7 @@ import { jsonLine } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { ServeRequest } from '../../serve/serve.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { untilStopped } from '../until-stopped.ts';
@@ -23,6 +23,7 @@ export async function serve(call: Call): Promise<Answer> {
     ...(host !== undefined && { host }),
     ...(publicUrl !== undefined && { public_url: door.publicUrlOf(publicUrl) }),
     ...loginIn(call.options),
+    ...accessIn(call.options),
     most: executes ? mostOf(call) : 0,
   };
   return stoppable(call, (keyturn, rest) =>
@@ -55,6 +56,20 @@ function loginIn(options: Options): Pick<ServeRequest, 'login'> {
   return { login: { issuer, client_id, client_secret, claim: claim ?? 'preferred_username', names } };
 }
 
+function accessIn({
+  oauthIssuer: issuer,
+  oauthClaim: claim,
+  oauthName,
+}: Options): Pick<ServeRequest, 'access'> {
+  if (issuer === undefined) {
+    if (claim !== undefined || oauthName !== undefined)
+      refuse('USAGE', '--oauth-claim and --oauth-name go with --oauth-issuer.');
+    return {};
+  }
+  const names = oauthName === undefined ? null : new Map(oauthName.map(namedIn));
+  return { access: { issuer, claim: claim ?? 'sub', names } };
+}
+
 function secretIn(path: string): string {
   try {
     return readFileSync(path, 'utf8').trimEnd();
@@ -66,7 +81,7 @@ function secretIn(path: string): string {
 
 function namedIn(text: string): [string, string] {
   const at = text.lastIndexOf('=');
-  if (at <= 0 || at === text.length - 1) refuse('USAGE', '--oidc-name takes VALUE=NAME.');
+  if (at <= 0 || at === text.length - 1) refuse('USAGE', '--oidc-name and --oauth-name take VALUE=NAME.');
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -88,7 +103,7 @@ interface Stopped {
 }
 
 function stoppable(call: Call, act: (keyturn: Keyturn, rest: Stopped) => Promise<void>): Promise<Answer> {
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const { signal, letGo } = untilStopped();
     try {
       await act(keyturn, { signal, grace_ms: GRACE_MS, tell: (executed) => say(2, lineOf(executed)) });

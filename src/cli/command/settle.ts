@@ -1,9 +1,8 @@
-import type { Keyturn } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { unlock, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import { atTerminal } from '../terminal.ts';
 
 export function retry(call: Call): Promise<Answer> {
@@ -31,7 +30,7 @@ export function retry(call: Call): Promise<Answer> {
 }
 
 /** Before a passphrase is typed: a fallback is only one that a human approved with the rest. */
-async function requireNamed(keyturn: Keyturn, intent_id: string, alternate: string): Promise<void> {
+async function requireNamed(keyturn: Opened, intent_id: string, alternate: string): Promise<void> {
   const { choices } = await keyturn.intents.get({ intent_id });
   if (!choices.some(({ tool }) => tool === alternate)) refuse('ALTERNATE_NOT_NAMED');
 }

@@ -1,17 +1,18 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDigest } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import { parseYaml } from '../../canonical/yaml.ts';
 import { type BoundSection, type Keyturn, parseDuration, type Result, type Signer } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
-import { refuse } from '../../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { drawShown, fieldOf } from '../draw.ts';
 import { COLUMNS, type Field, fieldLines, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { painter, stdoutPainter } from '../paint.ts';
-import { reading, writing } from '../project.ts';
+import { reading, readingHere, writingHere } from '../project.ts';
 import { fields, table } from '../table.ts';
 
 type Changed = Result<'simulations.activate'>;
@@ -24,7 +25,7 @@ export function register(call: Call): Promise<Answer> {
     idOf: (keyturn) => idIn(keyturn, call.operands[0] ?? ''),
     look: async (keyturn, id) => {
       const found = await keyturn.simulations.get({ id });
-      return lookAt(found, [], found.sections);
+      return lookAt(found, await checkedFields(keyturn, id), found.sections);
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.register({ ...request, ...seen }),
     next: ({ simulation }) => [`Next: keyturn simulation activate ${simulation} --reason …`],
@@ -39,11 +40,14 @@ export function activate(call: Call): Promise<Answer> {
     idOf: async () => call.operands[0] ?? '',
     look: async (keyturn, id) => {
       const found = await keyturn.simulations.get({ id });
-      if (found.registered_version === null) refuse('SIMULATION_NOT_REGISTERED');
-      if (found.has_changed)
-        refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Register it again.');
+      if (found.has_changed && found.registered_version === found.version)
+        refuse('SIMULATION_CHANGE_ILLEGAL', 'The file is not what was registered. Give it a new version.');
+      const is_new = found.registered_version !== found.version;
       const { consent, sections, digest } = await keyturn.simulations.bound({ id });
-      const more: Field[] = [['For', ttl], ...consent.map(fieldOf), ['Binds', digest]];
+      const more: Field[] = [
+        ...(is_new ? await checkedFields(keyturn, id) : []),
+        ...[['For', ttl] as const, ...consent.map(fieldOf), ['Binds', digest] as const],
+      ];
       return lookAt(found, more, sections, { bound: digest });
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.activate({ ...request, ...seen, ttl_s }),
@@ -73,6 +77,101 @@ function withdrawing(call: Call, act: (keyturn: Keyturn) => Change): Promise<Ans
   });
 }
 
+/** All faults at once, before anybody is asked to sign; and which words would lead elsewhere. */
+async function checkedFields(keyturn: Keyturn, id: string): Promise<Field[]> {
+  const { faults, changes } = await keyturn.simulations.check({ id });
+  if (faults.length > 0)
+    refuse(codeOf(faults), faults.map(({ code, message }) => `${code}: ${message}`).join('\n'));
+  return changes.map((change) => ['Words', changeLine(change)]);
+}
+
+type Checked = Result<'simulations.check'>;
+
+function codeOf(faults: Checked['faults']): ReasonCode {
+  return faults.length === 1 ? (faults[0]!.code as ReasonCode) : 'SIMULATION_INVALID';
+}
+
+function changeLine({ text, before, after, source }: Checked['changes'][number]): string {
+  const whose = source === 'goal' ? 'a goal of a user' : 'a phrase';
+  return visible(`${JSON.stringify(text)} (${whose}): ${before ?? 'nothing'}, then ${after ?? 'nothing'}`);
+}
+
+/** What registering would refuse, and which words would lead elsewhere. */
+export function check(call: Call): Promise<Answer> {
+  return readingHere(call, async (keyturn) => {
+    const result = await keyturn.simulations.check({ id: await idIn(keyturn, call.operands[0] ?? '') });
+    const { faults, changes } = result;
+    const found = faults.map(({ code, message }) => `[FAULT] ${code}: ${visible(message)}`);
+    const lines = [...found, ...changes.map((one) => `Words: ${changeLine(one)}`)];
+    if (faults.length > 0) {
+      const more = faults.length > 1 ? ` And ${faults.length - 1} more.` : '';
+      return { result, lines, refusal: new Refusal(codeOf(faults), `${faults[0]!.message}${more}`) };
+    }
+    return { result, lines: [...lines, `[OK] ${result.id}, version ${result.version}, can be registered`] };
+  });
+}
+
+/** A file to fill in. One that is there is never written over. */
+export function scaffold(call: Call): Promise<Answer> {
+  return readingHere(call, async (keyturn) => {
+    const { id: wanted } = call.options;
+    const request = { tool: call.operands[0] ?? '', ...(wanted !== undefined && { id: wanted }) };
+    const { id, text } = await keyturn.simulations.scaffold(request);
+    const file = join(keyturn.layout.simulations, `${id}.yaml`);
+    mkdirSync(keyturn.layout.simulations, { recursive: true });
+    try {
+      writeFileSync(file, text, { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      refuse('FILE_EXISTS', `${file} is there already.`);
+    }
+    const lines = [`[OK] ${file}`, 'Next: write down how people ask for it, then keyturn simulation try "…"'];
+    return { result: { id, file }, lines };
+  });
+}
+
+/** What the finder makes of words. Nothing is recorded. */
+export function tryOut(call: Call): Promise<Answer> {
+  return reading(call, async (keyturn) => {
+    const { language } = call.options;
+    const request = { utterance: call.operands[0] ?? '', ...(language !== undefined && { language }) };
+    const result = await keyturn.simulations.try(request);
+    return { result, lines: triedLines(result) };
+  });
+}
+
+function triedLines(tried: Result<'simulations.try'>): string[] {
+  const { packet, language, clauses, candidates, strangers, is_accounted } = tried;
+  const kinds = clauses.map(
+    ({ text, kinds }) => `${JSON.stringify(text)} ${kinds.length === 0 ? 'a request' : kinds.join(', ')}`,
+  );
+  const accounted = is_accounted ? 'everything that was said' : `all but ${strangers.join(', ')}`;
+  return fields([
+    ['Packet', packetWords(packet)],
+    ['Language', language],
+    ...kinds.map((line): [string, string] => ['Said', visible(line)]),
+    ...(tried.is_several ? [['Several', 'two things are asked for at once'] as [string, string]] : []),
+    ...candidates.map(({ simulation, status, confidence_bp }): [string, string] => [
+      'Candidate',
+      `${simulation} (${status}) ${(confidence_bp / 100).toFixed(1)} %`,
+    ]),
+    ...(candidates.length === 0 ? [] : [['Accounted', visible(accounted)] as [string, string]]),
+  ]);
+}
+
+function packetWords(packet: Result<'simulations.try'>['packet']): string {
+  switch (packet.kind) {
+    case 'SIMULATION_MATCH': {
+      const values = packet.evidence_spans.map(({ field, value }) => ` ${field}=${JSON.stringify(value)}`);
+      return visible(`${packet.kind} ${packet.simulation_id}${values.join('')}`);
+    }
+    case 'CLARIFY':
+      return visible(`${packet.kind} ${packet.question}`);
+    default:
+      return `${packet.kind} ${packet.reason_code}`;
+  }
+}
+
 interface Look {
   readonly screen: (columns: number) => readonly string[];
   /** The digests of what is on the screen. */
@@ -91,7 +190,7 @@ function changing(call: Call, { idOf, look, act, next }: Changing): Promise<Answ
   const { digest: wanted } = call.options;
   const reason = call.options.reason!;
   if (wanted !== undefined && !isDigest(wanted)) refuse('HASH_MALFORMED');
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const id = await idOf(keyturn);
     const { screen, seen } = await look(keyturn, id);
@@ -143,7 +242,7 @@ function sectionLines(sections: readonly BoundSection[], sheet: Sheet): string[]
 
 /** One simulation, for whoever decides about it. */
 export function show(call: Call): Promise<Answer> {
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const result = await keyturn.simulations.get({ id: await idIn(keyturn, call.operands[0] ?? '') });
     const standing: Field[] = [
       ['Digest', result.digest],

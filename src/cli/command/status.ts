@@ -1,11 +1,11 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Freeze, freezeWords, type Keyturn, type Result } from '../../keyturn.ts';
+import { type Freeze, freezeWords, type Result } from '../../keyturn.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
 import { intentLines, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
-import { reading } from '../project.ts';
+import { type Opened, reading } from '../project.ts';
 import { stdoutTable } from './list.ts';
 
 /** How many of each list the verb tells at most. */
@@ -36,7 +36,7 @@ const TO_ORDER: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'AGENT_TRANSITION_ILLEGAL',
 ]);
 
-async function nextOf(keyturn: Keyturn, one: Status['ungranted'][number]): Promise<string> {
+async function nextOf(keyturn: Opened, one: Status['ungranted'][number]): Promise<string> {
   return TO_ORDER.has(one.code)
     ? afterApproval(keyturn, one)
     : `${one.intent_id}: ${explain(one.code).meaning}`;
@@ -46,7 +46,8 @@ const RESUME = resumeCommand('');
 const GRANT = 'keyturn grant ';
 
 function told(result: Status, ungranted: readonly string[], now: Date): string[] {
-  const { clock, frozen, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } = result;
+  const { clock, frozen, shadow, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } =
+    result;
   const look = stdoutTable(now);
   const { paint } = look;
   const isResume = (next: string) => next.startsWith(RESUME);
@@ -54,6 +55,9 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
   const lines = [
     ...(clock === null ? [] : clockLines(clock, paint)),
     ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
+    ...shadow.map(({ server, tools }) =>
+      paint('alarm', `SHADOW MODE: ${tools} tools of the MCP server ${server} pass WITHOUT AN APPROVAL`),
+    ),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
     ...section(
       paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
@@ -79,6 +83,12 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
     ...section(
       'Granted and ready',
       approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
+    ),
+    ...section(
+      paint('yellow', 'Ordered, and no executor is enrolled that could take it; the order lapses'),
+      approved
+        .filter(({ waits_for }) => waits_for.enrolled === 0)
+        .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
     ),
     ...(policies.words === null
       ? []

@@ -1,9 +1,9 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Keyturn, Result } from '../../keyturn.ts';
+import type { Result } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { requireId } from '../operand.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import type { Result as Printed } from '../schema.ts';
 
 /** Ends a run that goes on. It must be quick: it says which run, and asks for the passphrase alone. */
@@ -31,7 +31,7 @@ type Going = Result<'runs.going'>;
 const WAIT_MS = 10_000;
 
 async function endOf(
-  keyturn: Keyturn,
+  keyturn: Opened,
   { intent_id, execution_id }: Going,
 ): Promise<Printed<'stop'>['result']> {
   const signal = AbortSignal.timeout(WAIT_MS);

@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import { Keyturn } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { folderOf, reading } from '../project.ts';
+import { folderOf, readingHere } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
@@ -137,7 +137,7 @@ function progress(): (progress: { entries: number; of_entries: number; objects: 
 export function verify(call: Call): Promise<Answer> {
   const { key, deep = false, head = [] } = call.options;
   const kept = head.map(readText);
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const result = await keyturn.ledger.verifyStore({ kept, deep, key });
     const { store, size, root, rows, objects } = result;
     return {

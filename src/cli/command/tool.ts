@@ -4,7 +4,7 @@ import { type Fault, isRemark, type Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
-import { reading } from '../project.ts';
+import { reading, readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 
 export function list(call: Call): Promise<Answer> {
@@ -38,7 +38,7 @@ function parameterWords(spec: Summary['parameters'][string]): string {
 }
 
 export function lint(call: Call): Promise<Answer> {
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const result = await keyturn.tools.lint();
     const { faults } = result;
     const [first, ...others] = faults.filter((fault) => !isRemark(fault));
@@ -80,7 +80,7 @@ function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
 
 /** A registry that cannot be used is not locked: whoever locks it believes that it is ready. */
 export function lock(call: Call): Promise<Answer> {
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const { faults } = await keyturn.tools.lint();
     const fault = faults.find((one) => !isRemark(one));
     if (fault) refuse(fault.code, `Line ${fault.line}, column ${fault.column}: ${fault.message}`);

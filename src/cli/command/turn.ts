@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { ELIGIBLE_LINE, type Keyturn, type Result, type Signer } from '../../keyturn.ts';
+import { ELIGIBLE_LINE, type Result, type Signer } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { refusedLines } from '../adapter.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -10,7 +10,7 @@ import { requirePossible, unlock, whoActs } from '../human.ts';
 import { liveOf, sayStep } from '../live.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
-import { writing } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import type { Result as Printed } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 import { type Review, showReview } from './approve.ts';
@@ -47,7 +47,7 @@ interface Next {
 }
 
 /** What has waited longest for this human. */
-async function nextFor(keyturn: Keyturn, name: string): Promise<Next> {
+async function nextFor(keyturn: Opened, name: string): Promise<Next> {
   const { intent_id, more } = await keyturn.intents.next({ needs: name });
   return { intent_id: intent_id ?? refuse('INTENT_NOT_FOUND', `Nothing waits for ${name}.`), more };
 }
@@ -64,7 +64,7 @@ interface Acting {
 }
 
 async function showTurn(
-  keyturn: Keyturn,
+  keyturn: Opened,
   terminal: Terminal,
   seen: Review,
   { name, approves }: Acting,
@@ -87,7 +87,7 @@ async function showTurn(
 type Turned = Result<'intents.turn'>;
 
 interface Turning {
-  readonly keyturn: Keyturn;
+  readonly keyturn: Opened;
   readonly seen: Review;
   readonly signer: Signer;
   readonly call: Call;
@@ -102,11 +102,16 @@ async function turnedAndRun(turning: Turning): Promise<Answer> {
     const shown = { attempt, effect_digest };
     turned = await keyturn.intents.turn({ intent_id, hash, shown, signer });
     sayStep(call, turnedLines(turned));
+    if (keyturn.service !== undefined) {
+      if (!(await takenElsewhere(turning, turned))) refuse('ORDER_LAPSED', NOT_TAKEN);
+      return await ranByExecutor(turning, turned);
+    }
     const verdict = await keyturn.intents.check({ intent_id, hash });
     if (!verdict.eligible) refuse(verdict.code, verdict.words);
     sayStep(call, [ELIGIBLE_LINE]);
   } catch (error) {
-    if (turned !== null && (await runUnder(turning, turned))) return ranByExecutor(turning, turned);
+    if (turned !== null && keyturn.service === undefined && (await runUnder(turning, turned)))
+      return ranByExecutor(turning, turned);
     const refusal = whatIsKnown(error, { opened: true, confirmed: false });
     const why = `[ERROR] ${turned === null ? 'The key was not turned' : 'Not eligible for execution'}`;
     return stopped(turning, turned, refusal, [why]);
@@ -140,6 +145,8 @@ async function runTurned(turning: Turning, turned: Turned): Promise<Answer> {
     return { ...answer, lines, result: resultOf(turning, turned, run) };
   } catch (error) {
     if (!is_ours && (await runUnder(turning, turned))) return ranByExecutor(turning, turned);
+    const is_taken = isElsewhere(error) && (await takenElsewhere(turning, turned).catch(() => false));
+    if (is_taken) return ranByExecutor(turning, turned);
     const refusal = whatIsKnown(error, { opened: true, confirmed: true });
     return stopped(turning, turned, refusal, refusedLines(refusal, true));
   }
@@ -151,11 +158,34 @@ async function runUnder({ keyturn, seen }: Turning, { capability_id }: Turned) {
   return runs.find((run) => run.capability_id === capability_id);
 }
 
-/** A service or an executor of this host was first: the same order, the same one run. */
+const isElsewhere = (error: unknown) => error instanceof Refusal && error.code === 'EXECUTOR_ELSEWHERE';
+
+/** How long the clocks may differ, when the end of an order is awaited. */
+const LAPSE_GRACE_MS = 5_000;
+const NOT_TAKEN = 'No executor of the service took the order in time.';
+
+/** Whether an executor elsewhere took the order before it lapsed. What was begun in time is waited for to its end. */
+async function takenElsewhere(turning: Turning, turned: Turned): Promise<boolean> {
+  const { keyturn, seen, call } = turning;
+  const { intent_id } = seen.intent;
+  sayStep(call, [`[OK] Ordered for ${visible(turned.audience)}, until ${turned.lapses_at}`]);
+  const lapses_ms = Math.max(0, Date.parse(turned.lapses_at) - Date.now()) + LAPSE_GRACE_MS;
+  const lapsed = AbortSignal.timeout(lapses_ms);
+  try {
+    await interruptible((abort) =>
+      keyturn.intents.waitFor({ intent_id, signal: AbortSignal.any([abort, lapsed]) }),
+    );
+  } catch (error) {
+    if (error !== lapsed.reason) throw error;
+  }
+  return (await runUnder(turning, turned)) !== undefined;
+}
+
+/** A service or an executor was first: the same order, the same one run. */
 async function ranByExecutor(turning: Turning, turned: Turned): Promise<Answer> {
   const { keyturn, seen, call } = turning;
   const { intent_id, tool } = seen.intent;
-  sayStep(call, [`[OK] The executor of this host runs ${visible(tool)}`]);
+  sayStep(call, [`[OK] An executor runs ${visible(tool)}`]);
   const { run } = await interruptible((signal) => keyturn.intents.waitFor({ intent_id, signal }));
   const output = run && !('absent' in run.output) ? run.output : { stdout: '', stderr: '' };
   const printed = `${output.stdout}${output.stderr}`.split('\n').filter((line) => line !== '');
@@ -167,7 +197,7 @@ async function ranByExecutor(turning: Turning, turned: Turned): Promise<Answer> 
 }
 
 /** How it can be undone, where its tool says so. The run is recorded by now: that this cannot be told changes nothing about it. */
-async function undoLines(keyturn: Keyturn, intent_id: string): Promise<string[]> {
+async function undoLines(keyturn: Opened, intent_id: string): Promise<string[]> {
   const undo = await keyturn.intents.result({ intent_id }).then(
     (result) => result.undo,
     () => null,

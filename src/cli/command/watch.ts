@@ -4,7 +4,7 @@ import { jsonLine } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, painter } from '../paint.ts';
-import { reading } from '../project.ts';
+import { readingHere } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { untilStopped } from '../until-stopped.ts';
@@ -13,7 +13,7 @@ import { untilStopped } from '../until-stopped.ts';
 export function watch(call: Call): Promise<Answer> {
   const from = seqOf(call.options.since);
   const json = call.options.json === true;
-  return reading(call, async (keyturn) => {
+  return readingHere(call, async (keyturn) => {
     const { signal, letGo } = untilStopped();
     try {
       if (!json) say(2, `Watching ${keyturn.config.store.name}. Ctrl-C ends it.`);

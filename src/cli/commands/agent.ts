@@ -140,6 +140,29 @@ export const AGENT: readonly Spec[] = [
     load: async () => (await import('../command/agent-status.ts')).replay,
   },
   {
+    name: 'simulation new',
+    about: 'make a file of simulations/ from a registered tool, to fill in',
+    operands: [{ name: '<tool>', about: 'the name of the tool' }],
+    options: [{ flags: '--id <id>', about: 'the id of the simulation; the name of the tool unless told' }],
+    examples: ['keyturn simulation new greet --id people.greet'],
+    load: async () => (await import('../command/simulation.ts')).scaffold,
+  },
+  {
+    name: 'simulation try',
+    about: 'what the finder makes of words, and why; drafts count as active, nothing is recorded',
+    operands: [words],
+    options: [language],
+    examples: ['keyturn simulation try "greet everybody kindly"'],
+    load: async () => (await import('../command/simulation.ts')).tryOut,
+  },
+  {
+    name: 'simulation check',
+    about: 'everything that registering would refuse, and which words would lead elsewhere',
+    operands: [{ name: '<simulation>', about: 'its id, or its file' }],
+    examples: ['keyturn simulation check note.add'],
+    load: async () => (await import('../command/simulation.ts')).check,
+  },
+  {
     name: 'simulation register',
     about: 'take a file of simulations/ into the ledger, as a draft',
     operands: [{ name: '<simulation>', about: 'its id, or its file' }],
@@ -152,7 +175,7 @@ export const AGENT: readonly Spec[] = [
   },
   {
     name: 'simulation activate',
-    about: 'let the agent core run what was registered, for a while',
+    about: 'let the agent core run it for a while; a new version is registered with the same signature',
     operands: [simulation],
     options: [{ flags: '--ttl <duration>', about: 'for how long; 30d unless told' }, digest, reason, as],
     examples: ['keyturn simulation activate note.add --ttl 30d --reason "reviewed"'],

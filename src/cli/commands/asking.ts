@@ -59,6 +59,19 @@ export const ASKING: readonly Spec[] = [
     load: async () => (await import('../command/show.ts')).show,
   },
   {
+    name: 'wait',
+    about: 'wait until an intent has ended, also when another host runs it',
+    operands: [id],
+    options: [
+      {
+        flags: '--output',
+        about: 'print just what its run printed, and end with its exit code; 1 where it did not run',
+      },
+    ],
+    examples: [`keyturn wait ${ID}`, `keyturn wait ${ID} --output`],
+    load: async () => (await import('../command/wait.ts')).wait,
+  },
+  {
     name: 'review',
     about:
       'walk through what is pending: type the first 6 characters of the code to approve, r and a reason to reject, Enter to skip, s to skip its proposer',

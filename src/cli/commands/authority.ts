@@ -120,10 +120,18 @@ export const AUTHORITY: readonly Spec[] = [
     ],
     options: [
       { flags: '--name <name>', about: 'what orders address it by; as keyturn.yaml has it unless told' },
+      {
+        flags: '--serves <label>',
+        about: 'a label; tools whose entry says `executor: LABEL` run there',
+        many: true,
+      },
       reason,
       as,
     ],
-    examples: ['keyturn executor add --reason "a second machine for deployments"'],
+    examples: [
+      'keyturn executor add --reason "a second machine for deployments"',
+      'keyturn executor add --serves database --reason "it has the password of the database"',
+    ],
     load: async () => (await import('../command/executor.ts')).add,
   },
   {

@@ -26,6 +26,16 @@ export const SERVICE: readonly Spec[] = [
         about: 'which value is which human; without it the value is the name; once for each',
         many: true,
       },
+      {
+        flags: '--oauth-issuer <url>',
+        about: 'an authorization server, whose access tokens agents show at /mcp',
+      },
+      { flags: '--oauth-claim <claim>', about: 'the claim that says which agent it is; sub unless told' },
+      {
+        flags: '--oauth-name <value=name>',
+        about: 'which value is which agent; without it the value is the name; once for each',
+        many: true,
+      },
       { flags: '--no-execute', about: 'run nothing here' },
       parallel,
     ],
@@ -42,6 +52,27 @@ export const SERVICE: readonly Spec[] = [
     options: [parallel],
     examples: ['keyturn execute'],
     load: async () => (await import('../command/serve.ts')).execute,
+  },
+  {
+    name: 'login',
+    about:
+      'say once who you are at a service elsewhere; from then on --service asks it, and your key signs here',
+    options: [
+      { flags: '--as <name>', about: 'your name there', required: true },
+      { flags: '--key <file>', about: 'your key file, as a human; its passphrase goes nowhere' },
+      { flags: '--agent-key <file>', about: 'the key of an agent, which then signs each request' },
+    ],
+    examples: [
+      'keyturn login --service https://keys.example.org --as ada --key ~/ada.json',
+      'keyturn login --service http://localhost:7717 --as scout --agent-key scout.key',
+    ],
+    load: async () => (await import('../command/login.ts')).login,
+  },
+  {
+    name: 'logout',
+    about: 'end the login at a service, there and here; the key file stays',
+    examples: ['keyturn logout --service https://keys.example.org'],
+    load: async () => (await import('../command/login.ts')).logout,
   },
   {
     name: 'notify test',

@@ -70,11 +70,26 @@ function CallDeed({
           <BlockOf key={i} block={block} />
         ))}
       </section>
-      <ToolDeed
-        effect={effect.start}
-        shown={{ ...shown.parts[0]!, alarms: [] }}
-        title="So the server is started"
-      />
+      {effect.start.kind === 'url' ? (
+        <section class="deed" aria-label="So the server is reached">
+          <header>
+            <h2>So the server is reached</h2>
+          </header>
+          <dl class="rows">
+            {shown.parts[0]!.fields.map(({ label, value }, i) => (
+              <Row key={i} label={label}>
+                <Value pieces={value} label={`${label} ${i + 1}`} />
+              </Row>
+            ))}
+          </dl>
+        </section>
+      ) : (
+        <ToolDeed
+          effect={effect.start}
+          shown={{ ...shown.parts[0]!, alarms: [] }}
+          title="So the server is started"
+        />
+      )}
     </div>
   );
 }
@@ -195,6 +210,7 @@ const ALARM_WORDS: Readonly<Record<string, string>> = {
   root: 'User',
   network: 'Network',
   secret: 'Secret',
+  shadow: 'Shadow mode',
   'no-undo': 'Undo',
   'no-rollback': 'Rollback',
   'goes-on': 'Failure',
@@ -308,15 +324,7 @@ function elementPieces({ argv, chosen }: ToolEffect, at: number): Pieces {
 }
 
 /** What stands in none of the parts above. */
-export function MoreOf({
-  effect,
-  shown,
-  onOpen,
-}: {
-  readonly effect: Effect;
-  readonly shown: Shown;
-  readonly onOpen: (label: string) => void;
-}) {
+export function MoreOf({ effect, shown }: { readonly effect: Effect; readonly shown: Shown }) {
   const fields =
     effect.kind === 'tool'
       ? shown.fields.filter(({ label }) => ELSEWHERE.has(label))
@@ -326,17 +334,17 @@ export function MoreOf({
     <Fold
       title={effect.kind === 'plan' ? 'Every detail of the plan' : 'Environment and digests'}
       note={env > 0 ? `${env} variables` : `${fields.length} lines`}
-      onOpen={() => onOpen('details')}
-    >
-      <LookContext.Provider value={QUIET}>
-        <dl class="rows">
-          {fields.map(({ label, value }) => (
-            <Row label={label}>
-              <Value pieces={value} label={`detail ${label}`} />
-            </Row>
-          ))}
-        </dl>
-      </LookContext.Provider>
-    </Fold>
+      later={() => (
+        <LookContext.Provider value={QUIET}>
+          <dl class="rows">
+            {fields.map(({ label, value }) => (
+              <Row label={label}>
+                <Value pieces={value} label={`detail ${label}`} />
+              </Row>
+            ))}
+          </dl>
+        </LookContext.Provider>
+      )}
+    />
   );
 }

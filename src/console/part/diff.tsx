@@ -116,7 +116,7 @@ function RowOf({ row, wide }: { readonly row: DiffRow; readonly wide: boolean })
 }
 
 /** So many rows are drawn at once; those that are far from the screen are only as high as they would be. */
-const CHUNK = 120;
+const CHUNK = 60;
 const LINE_PX = 20;
 
 function Chunk({
@@ -145,10 +145,14 @@ function Chunk({
     observer.observe(box);
     return () => observer.disconnect();
   }, [rows, wide]);
-  return (
-    <div ref={ref} style={near ? {} : { height: `${height.current}px` }}>
-      {near && rows.map((row, i) => <RowOf key={i} row={row} wide={wide} />)}
-    </div>
+  // The same elements are not drawn again when the dock beneath has something else to say.
+  return useMemo(
+    () => (
+      <div ref={ref} style={near ? {} : { height: `${height.current}px` }}>
+        {near && rows.map((row, i) => <RowOf key={i} row={row} wide={wide} />)}
+      </div>
+    ),
+    [rows, wide, near],
   );
 }
 
@@ -176,23 +180,20 @@ export function Diff({
     observer.observe(box);
     return () => observer.disconnect();
   }, []);
-  const rows = useMemo(() => rowsOf(block), [block]);
+  const { chunks, added, removed } = useMemo(() => {
+    const rows = rowsOf(block);
+    const counted = (sign: string) =>
+      block.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line[0] === sign).length, 0);
+    return {
+      chunks: Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, i) =>
+        rows.slice(i * CHUNK, (i + 1) * CHUNK),
+      ),
+      added: counted('+'),
+      removed: counted('-'),
+    };
+  }, [block]);
   const end = useSeenMark(label);
-  const both =
-    rows.some((row) => !('hunk' in row) && row.old?.sign === '-') &&
-    rows.some((row) => !('hunk' in row) && row.now?.sign === '+');
-  const wide = width >= WIDE_PX && both;
-  const added = block.hunks.reduce(
-    (sum, { lines }) => sum + lines.filter((line) => line.startsWith('+')).length,
-    0,
-  );
-  const removed = block.hunks.reduce(
-    (sum, { lines }) => sum + lines.filter((line) => line.startsWith('-')).length,
-    0,
-  );
-  const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, i) =>
-    rows.slice(i * CHUNK, (i + 1) * CHUNK),
-  );
+  const wide = width >= WIDE_PX && added > 0 && removed > 0;
   return (
     <section class={`file ${gone ? 'gone' : ''}`} ref={ref} aria-label={label}>
       <header>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SigningAct } from '../signing.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -100,7 +100,8 @@ export function ReasonDock({
 }) {
   const [reason, setReason] = useState('');
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // Before the paint: what is typed right after the key that asks for a reason is part of the reason.
+  useLayoutEffect(() => field.current?.focus(), []);
   const give = (event: Event) => {
     event.preventDefault();
     if (reason.trim() !== '') onGive(reason.trim());

@@ -122,27 +122,23 @@ export function Target({ text }: { readonly text: string }) {
 export function Fold({
   title,
   note,
-  open,
-  onOpen,
+  later,
   children,
 }: {
   title: string;
   note?: string;
-  open?: boolean;
-  onOpen?: () => void;
-  children: ComponentChildren;
+  /** Made when it is opened. Not for what has to be opened before somebody decides: that is known once it is drawn. */
+  later?: () => ComponentChildren;
+  children?: ComponentChildren;
 }) {
+  const [opened, setOpened] = useState(false);
   return (
-    <details
-      class="fold"
-      open={open ?? false}
-      onToggle={(event) => (event.currentTarget as HTMLDetailsElement).open && onOpen?.()}
-    >
+    <details class="fold" onToggle={({ currentTarget }) => currentTarget.open && setOpened(true)}>
       <summary>
         {title}
         <span>{note}</span>
       </summary>
-      <div>{children}</div>
+      <div>{later ? opened && later() : children}</div>
     </details>
   );
 }

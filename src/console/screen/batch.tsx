@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useMe, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
-import { approveAsked, type May, mayI, turnAsked } from '../deciding.ts';
+import { approveAsked, mayI, turnAsked } from '../deciding.ts';
 import type { Finished } from '../gesture.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
-import { type Looked, lookAt } from '../looked.ts';
+import { type Looked, lookAt, type May } from '../looked.ts';
 import { DeedOf } from '../part/deed.tsx';
 import { Dock, type DockProps, SigningDock } from '../part/dock.tsx';
 import { Icon } from '../part/icon.tsx';
@@ -37,7 +37,7 @@ function Batch({ id }: { readonly id: string }) {
   );
   async function member(id: string): Promise<Member> {
     const looked = await lookAt(app.api, id);
-    return { looked, may: me && (await mayI(app, me, looked)) };
+    return { looked, may: me && (await mayI(app, me, { intent_id: id, hash: looked.sealed.hash })) };
   }
   const members = told.value ?? [];
   const can = members.filter(

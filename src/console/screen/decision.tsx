@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { type Intent, useApp, useMe, useTold } from '../app.ts';
+import { takeLooked } from '../ahead.ts';
+import { type Intent, type Me, useApp, useMe, useOrder, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow } from '../clock.ts';
 import { openAll } from '../deciding.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
-import { askAhead, isStale, type Looked, lookAt } from '../looked.ts';
-import { nextIn, placeIn } from '../order.ts';
+import { isStale, type Looked } from '../looked.ts';
+import { placeIn } from '../order.ts';
 import { DeedOf, MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';
 import { Dig, Fold, Printed, Target, Val, Words } from '../part/text.tsx';
@@ -25,14 +26,10 @@ import {
 import { DecisionDock } from './decision-dock.tsx';
 
 /** The proposal as it is now, and as it was when it was drawn: what was drawn stays until the person wants the newer. */
-function useLooked(intent_id: string) {
+function useLooked(intent_id: string, me: Me | null) {
   const app = useApp();
   const about = useTold(
-    () => {
-      const asked = app.ahead.get(intent_id);
-      app.ahead.delete(intent_id);
-      return asked ?? lookAt(app.api, intent_id);
-    },
+    () => takeLooked(app, me, intent_id),
     [intent_id],
     ({ subject, kind }) => subject === intent_id || /^(policy|system)\./.test(kind),
   );
@@ -43,30 +40,31 @@ function useLooked(intent_id: string) {
       setDrawn(now);
   }, [now, intent_id]);
   const mine = drawn?.review.intent.intent_id === intent_id ? drawn : now;
+  const stale = useMemo(() => mine !== null && now !== null && isStale(mine, now), [mine, now]);
   return {
     trouble: about.trouble,
     drawn: mine,
     now,
-    stale: mine !== null && now !== null && isStale(mine, now),
+    stale,
     redraw: () => now && setDrawn(now),
   };
 }
 
 export function Decision({ intent_id }: { readonly intent_id: string }) {
-  const app = useApp();
   const look = useFreshLook(intent_id);
-  const { name } = useMe();
-  const { trouble, drawn, now, stale, redraw } = useLooked(intent_id);
+  const { me, name } = useMe();
+  const { trouble, drawn, now, stale, redraw } = useLooked(intent_id, me);
   const began = useRef(Date.now());
   useEffect(() => {
     began.current = Date.now();
     scrollTo(0, 0);
     document.getElementById('main')?.focus({ preventScroll: true });
   }, [intent_id]);
-  useEffect(() => {
-    for (const step of [1, -1]) askAhead(app.api, app.ahead, nextIn(app.queue.get(), intent_id, name, step));
-  }, [drawn]);
   useKeys({ o: () => openAll() });
+  const fixed = useMemo(
+    () => (drawn ? [riskOf(drawn.shown), undoOf(drawn.effect), changesOf(drawn.effect, drawn.shown)] : []),
+    [drawn],
+  );
   if (trouble)
     return (
       <div class="page">
@@ -89,12 +87,6 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
     );
   const { review, effect, shown } = drawn;
   const intent = now.review.intent;
-  const facts: readonly Fact[] = [
-    riskOf(shown),
-    undoOf(effect),
-    changesOf(effect, shown),
-    approvalOf(intent, name, Date.now()),
-  ];
   return (
     <LookContext.Provider value={look}>
       <Bar intent={intent} />
@@ -102,7 +94,7 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
         <Ask looked={drawn} intent={intent} />
         <Words who={intent.proposer} text={review.envelope.declared_goal} />
         <Replaces intent={intent} />
-        <FactList facts={facts} />
+        <FactList facts={[...fixed, approvalOf(intent, name, Date.now())]} />
         <DeedOf effect={effect} shown={shown} />
         <DecisionDock
           looked={drawn}
@@ -112,7 +104,7 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
           look={look}
           began={began.current}
         />
-        <Below looked={drawn} intent={intent} open={(label) => app.kept && look.open(label)} />
+        <Below looked={drawn} intent={intent} />
       </div>
     </LookContext.Provider>
   );
@@ -120,11 +112,8 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
 
 /** State, end, and place in the queue. */
 function Bar({ intent }: { readonly intent: Intent }) {
-  const app = useApp();
-  const queue = useCell(app.queue);
-  const { name } = useMe();
   const now = useNow(10_000);
-  const { at, of } = placeIn(queue, intent.intent_id, name);
+  const { at, of } = placeIn(useOrder(), intent.intent_id);
   const left = Date.parse(intent.expires_at) - now;
   return (
     <div class="bar">
@@ -288,15 +277,7 @@ function Differences({ found }: { readonly found: Found }) {
 }
 
 /** Environment, policies, story, what came before, raw bytes. */
-function Below({
-  looked,
-  intent,
-  open,
-}: {
-  readonly looked: Looked;
-  readonly intent: Intent;
-  readonly open: (label: string) => void;
-}) {
+function Below({ looked, intent }: { readonly looked: Looked; readonly intent: Intent }) {
   const { api } = useApp();
   const { intent_id } = intent;
   const { effect, shown, review, sealed } = looked;
@@ -309,12 +290,11 @@ function Below({
     () => api.intents.earlier({ intent_id, name: intent.tool }).catch(() => null),
     [intent_id],
   );
-  const raw = useMemo(() => JSON.stringify({ envelope: review.envelope, effect }, null, 2), [review]);
   const story = told.value?.story ?? [];
   const decisions = story.flatMap(({ decision }) => decision?.policies ?? []);
   return (
     <div class="below">
-      <MoreOf effect={effect} shown={shown} onOpen={open} />
+      <MoreOf effect={effect} shown={shown} />
       {review.alternates.length > 0 && (
         <Fold title="If it fails" note={`${review.alternates.length} other calls that this yes covers`}>
           {review.alternates.map((one) => (
@@ -368,12 +348,22 @@ function Below({
           <Differences found={earlier.value.differences} />
         </Fold>
       )}
-      <Fold title="Raw JSON" note={`${(raw.length / 1024).toFixed(1)} KB`} onOpen={() => open('raw')}>
-        <p class="dim">
-          Hash <Dig digest={sealed.hash} /> Effect <Dig digest={sealed.effect_digest} />
-        </p>
-        <Printed title="What the digests cover" text={raw} note="verbatim" />
-      </Fold>
+      <Fold
+        title="Raw JSON"
+        note="what the digests cover"
+        later={() => (
+          <>
+            <p class="dim">
+              Hash <Dig digest={sealed.hash} /> Effect <Dig digest={sealed.effect_digest} />
+            </p>
+            <Printed
+              title="What the digests cover"
+              text={JSON.stringify({ envelope: review.envelope, effect }, null, 2)}
+              note="verbatim"
+            />
+          </>
+        )}
+      />
     </div>
   );
 }

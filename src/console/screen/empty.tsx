@@ -8,8 +8,8 @@ export function Empty() {
   const app = useApp();
   const queue = useCell(app.queue);
   const { value } = useTold(
-    () => app.api.system.status(),
-    [],
+    () => (queue === null ? Promise.resolve(null) : app.api.system.status()),
+    [queue === null],
     () => true,
   );
   if (queue === null)

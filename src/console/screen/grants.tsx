@@ -3,7 +3,8 @@ import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { List, Page } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
-import { dayOf, span } from '../words.ts';
+import { dayOf, plural, span } from '../words.ts';
+import { GrantForm } from './grant-form.tsx';
 
 /** What people let others do, and which orders are open. */
 function Grants(_: { readonly id: string }) {
@@ -20,12 +21,13 @@ function Grants(_: { readonly id: string }) {
         const open = capabilities.filter(({ standing }) => standing === 'ordered' || standing === 'issued');
         return (
           <>
-            <h2 class="head">Delegations</h2>
+            <GrantForm />
+            <h2 class="head">Grants and delegations</h2>
             <List
               none="Nobody delegated anything."
               items={delegations
                 .toReversed()
-                .map(({ delegation_id, delegate, actions, approves, expires_at, status, chain }) => {
+                .map(({ delegation_id, delegate, actions, approves, grant, expires_at, status, chain }) => {
                   const over = status !== 'active' || Date.parse(expires_at) <= now;
                   return (
                     <>
@@ -35,12 +37,19 @@ function Grants(_: { readonly id: string }) {
                         </b>{' '}
                         may submit <code>{actions.join(', ')}</code>
                         <p>
+                          {grant && `${plural(grant.uses, 'time')} at most. `}
                           {approves ? 'It counts as approved.' : 'A human still approves each.'} From{' '}
                           {chain.join(' to ')}.
                         </p>
                       </div>
                       <span class="end">
-                        {status !== 'active' ? 'revoked' : over ? 'over' : `until ${dayOf(expires_at)}`}
+                        {status !== 'active'
+                          ? 'revoked'
+                          : over
+                            ? 'over'
+                            : Date.parse(expires_at) - now < 86_400_000
+                              ? `${span(Date.parse(expires_at) - now)} left`
+                              : `until ${dayOf(expires_at)}`}
                       </span>
                       {!over && (
                         <SignedAct

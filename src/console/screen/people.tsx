@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useMe, useTold } from '../app.ts';
+import { pageHeader } from '../enter.ts';
 import { reasoned } from '../gesture.ts';
 import { Tag } from '../part/icon.tsx';
 import { List, Page } from '../part/page.tsx';
@@ -12,6 +13,12 @@ const ASSURANCE: Readonly<Record<string, string>> = {
   synced_passkey: 'Passkey, synced',
   device_bound_passkey: 'Passkey, bound to its device',
 };
+
+/** Ends the session of this browser, and shows what a browser without one sees. */
+async function logOut(): Promise<void> {
+  await fetch('/v1/session', { method: 'DELETE', headers: pageHeader() });
+  location.reload();
+}
 
 /** Who may speak, and what they sign with. */
 function People(_: { readonly id: string }) {
@@ -26,7 +33,14 @@ function People(_: { readonly id: string }) {
     <Page
       title="People"
       told={told}
-      lead={<span>Every act of a human is signed by one of these credentials.</span>}
+      lead={
+        <>
+          <span>Every act of a human is signed by one of these credentials.</span>{' '}
+          <button type="button" class="act small" onClick={() => void logOut()}>
+            Log out of this browser
+          </button>
+        </>
+      }
     >
       {([{ principals }, { credentials }]) => {
         const humans = principals.filter(({ kind }) => kind === 'human');

@@ -1,9 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { type Listed, useApp, useMe } from '../app.ts';
+import { type Listed, useApp, useOrder } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow } from '../clock.ts';
-import { sorted } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
 import { cut, listedDeed, span } from '../words.ts';
 
@@ -18,22 +17,23 @@ export function QueuePane({
   readonly as?: 'aside' | 'main';
 }) {
   const app = useApp();
-  const { name } = useMe();
   const queue = useCell(app.queue);
-  const { mine, others } = sorted(queue, name);
+  const order = useOrder();
+  const { mine, others } = order;
   const now = useNow(30_000);
   const Tag = as;
   const Head = as === 'main' ? 'h1' : 'h2';
   const Sub = as === 'main' ? 'h2' : 'h3';
-  const list = (items: readonly Listed[], title: string) =>
+  const chunks = useMemo(() => ({ mine: chunksOf(mine), others: chunksOf(others) }), [order]);
+  const list = (items: readonly Listed[], some: readonly (readonly Listed[])[], title: string) =>
     items.length > 0 && (
       <>
         <Sub class="sub">
           <span>{title}</span>
           <span>{items.length}</span>
         </Sub>
-        {chunksOf(items).map((some, i) => (
-          <Items key={i} items={some} current={current} now={now} first={i === 0} />
+        {some.map((few, i) => (
+          <Items key={i} items={few} current={current} now={now} first={i === 0} />
         ))}
       </>
     );
@@ -46,8 +46,8 @@ export function QueuePane({
           <kbd>k</kbd>
         </span>
       </div>
-      {list(mine, 'Needs you')}
-      {list(others, 'Waits for others')}
+      {list(mine, chunks.mine, 'Needs you')}
+      {list(others, chunks.others, 'Waits for others')}
       {queue && mine.length + others.length === 0 && <p class="nothing">Nothing waits.</p>}
     </Tag>
   );
@@ -81,13 +81,18 @@ function Items({
     return () => observer.disconnect();
   }, []);
   const drawn = near || has_current;
-  return (
-    <ul ref={ref} style={drawn ? {} : { height: `${items.length * ITEM_PX}px` }}>
-      {drawn &&
-        items.map((one) => (
-          <Item key={one.intent_id} one={one} now={now} is_current={one.intent_id === current} />
-        ))}
-    </ul>
+  const chosen = has_current ? current : null;
+  // The same elements are not drawn again: a key moves the mark in one list or two, not in all.
+  return useMemo(
+    () => (
+      <ul ref={ref} style={drawn ? {} : { height: `${items.length * ITEM_PX}px` }}>
+        {drawn &&
+          items.map((one) => (
+            <Item key={one.intent_id} one={one} now={now} is_current={one.intent_id === chosen} />
+          ))}
+      </ul>
+    ),
+    [items, drawn, now, chosen],
   );
 }
 

@@ -5,7 +5,9 @@ import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
 import { Page } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
+import { Fold } from '../part/text.tsx';
 import { clockOf, span } from '../words.ts';
+import { LiveRun } from './live-run.tsx';
 
 /** What runs now, what is in doubt, and what ended last. */
 function Running(_: { readonly id: string }) {
@@ -34,7 +36,10 @@ function Running(_: { readonly id: string }) {
                   </span>
                 </p>
               </div>
-              <Steps intent_id={run.intent_id} />
+              <LiveRun execution_id={run.execution_id} />
+              <Fold title="What the ledger tells" note="recorded">
+                <Steps intent_id={run.intent_id} />
+              </Fold>
               <div class="acts">
                 <a class="act" href={`#/story/${run.intent_id}`}>
                   Open story

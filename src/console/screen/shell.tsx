@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { useApp, useMe } from '../app.ts';
+import { useApp, useMe, useOrder } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { KEYS, useKeys } from '../keys.ts';
-import { nextIn, sorted } from '../order.ts';
+import { nextIn } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
 import { clockOf } from '../words.ts';
 import { Decision } from './decision.tsx';
@@ -23,7 +23,7 @@ const LATER: Readonly<
   running: () => import('./runs.tsx'),
   history: () => import('./history.tsx'),
   story: () => import('./story.tsx'),
-  undo: () => import('./story.tsx'),
+  undo: () => import('./undo.tsx'),
   conversations: () => import('./conversations.tsx'),
   policies: () => import('./policies.tsx'),
   tools: () => import('./tools.tsx'),
@@ -60,7 +60,7 @@ const NAV: readonly (readonly (readonly [string, string])[])[] = [
 
 export function Shell() {
   const app = useApp();
-  const { name } = useMe();
+  const order = useOrder();
   const route = useCell(app.route);
   const queue = useCell(app.queue);
   const ticked = useCell(app.ticked);
@@ -68,7 +68,7 @@ export function Shell() {
   const [help, setHelp] = useState(false);
   const [screen = '', id = ''] = route.replace(/^\//, '').split('/');
   const deciding = screen === '' || screen === 'queue' || screen === 'decide' || screen === 'batch';
-  const first = sorted(queue, name).mine[0] ?? sorted(queue, name).others[0];
+  const [first] = order.all;
   const current =
     screen === 'decide'
       ? id
@@ -78,7 +78,7 @@ export function Shell() {
   useEffect(() => {
     document.title =
       screen === '' || screen === 'decide'
-        ? `Queue (${sorted(queue, name).mine.length}) · Keyturn`
+        ? `Queue (${order.mine.length}) · Keyturn`
         : `${titleOf(screen)} · Keyturn`;
   }, [screen, queue]);
   // What is drawn stays drawn: after a decision nothing else comes in its place by itself.
@@ -90,8 +90,8 @@ export function Shell() {
     if (to !== null) location.hash = to;
   };
   const step = (by: number) => {
-    const next = nextIn(queue, current ?? '', name, by);
-    if (next) go(`/decide/${next}`);
+    const next = nextIn(order, current ?? '', by);
+    if (next) go(`/decide/${next.intent_id}`);
   };
   useKeys({
     j: deciding && (() => step(1)),
@@ -186,9 +186,7 @@ function Later({ screen, id }: { readonly screen: string; readonly id: string })
 }
 
 function Nav({ screen, label }: { readonly screen: string; readonly label: string }) {
-  const app = useApp();
-  const { name } = useMe();
-  const count = sorted(useCell(app.queue), name).mine.length;
+  const count = useOrder().mine.length;
   return (
     <nav class="nav" aria-label={label}>
       {NAV.map((group) => (

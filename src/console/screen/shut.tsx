@@ -1,11 +1,8 @@
+import type { Shutting } from '../enter.ts';
 import { Icon } from '../part/icon.tsx';
 
 /** Without a session there is nothing to see, and one thing to do. */
-export function Shut({
-  refusal: { words, advice },
-}: {
-  readonly refusal: { readonly words: string; readonly advice: string };
-}) {
+export function Shut({ refusal: { words, advice } }: { readonly refusal: Shutting }) {
   return (
     <main class="empty">
       <span class="brandmark">

@@ -26,6 +26,17 @@ export const deRules: LanguageRules = {
     'mach mal',
     '(?:braucht|benötigt|möchte|will) (?:einen|eine|ein|seinen|seine|ihre|ihren)',
   ],
+  several: [
+    'und dann',
+    'und danach',
+    'danach',
+    'und auch(?: noch)?',
+    'und außerdem',
+    'außerdem',
+    'anschließend',
+    'und gleich(?: noch)?',
+    'und zusätzlich',
+  ],
   sure: {
     ability: [
       '(?:kann|könnte|darf) (?:man|ich)',

@@ -22,6 +22,16 @@ export const esRules: LanguageRules = {
     'hazme',
     '(?:quiere|necesita) (?:un|una|el|la|su|que)',
   ],
+  several: [
+    'y luego',
+    'y después',
+    'y también',
+    'además',
+    'luego también',
+    'y de paso',
+    'y entonces',
+    'acto seguido',
+  ],
   sure: {
     ability: [
       'se puede[ns]?',
@@ -119,6 +129,7 @@ export const esRules: LanguageRules = {
     ],
   },
   told_form: /(?:é|ó|aste|iste|aron|ieron|aba|aban|ía|ían|amos|imos)$/u,
+  respelled: { zar: 'ce', car: 'que', gar: 'gue', ger: 'ja', gir: 'ja', guir: 'ga', cer: 'zca' },
   irregular: {
     haz: 'hacer',
     pon: 'poner',

@@ -29,6 +29,7 @@ export const frRules: LanguageRules = {
     'aide[- ]moi',
     '(?:veut|a besoin d)',
   ],
+  several: ['et puis', 'et ensuite', 'ensuite', 'et aussi', 'puis', 'et après', 'et en plus'],
   sure: {
     ability: [
       "(?:est-ce qu'|est-ce que |)on peut",
@@ -139,6 +140,7 @@ export const frRules: LanguageRules = {
     ],
   },
   told_form: /(?:ée?s?|ait|aient|èrent|â[mt]es)$/u,
+  respelled: { yer: 'ie', ger: 'geons', cer: 'çons' },
   irregular: {
     mets: 'mettre',
     mettez: 'mettre',

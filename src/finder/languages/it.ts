@@ -22,6 +22,7 @@ export const itRules: LanguageRules = {
     'aiutami',
     '(?:vuole|ha bisogno)',
   ],
+  several: ['e poi', 'e dopo', 'e anche', 'inoltre', 'dopodiché', 'e in più', 'quindi anche'],
   sure: {
     ability: [
       'si (?:può|possono|potrebbe)',
@@ -119,6 +120,7 @@ export const itRules: LanguageRules = {
     ],
   },
   told_form: /(?:ò|ai|asti|isti|arono|irono|erono|avo|ava|avano|evo|eva|ivo|iva)$/u,
+  respelled: { care: 'chi', gare: 'ghi' },
   irregular: {
     disdici: 'disdire',
     disdica: 'disdire',

@@ -27,6 +27,7 @@ export const jaRules: LanguageRules = {
     '頼む',
     '必要があ',
   ],
+  several: ['それから', 'そして', 'その後', 'あと、', 'ついでに', 'それと', 'してから', 'また、'],
   sure: {
     ability: [
       'できますか',

@@ -23,6 +23,7 @@ export const ptRules: LanguageRules = {
     'ajude-me',
     '(?:quer|precisa)(?: d?[oae]| que| ser)',
   ],
+  several: ['e depois', 'e também', 'além disso', 'e em seguida', 'e então', 'e aí'],
   sure: {
     ability: [
       'dá (?:para|pra)',
@@ -133,6 +134,7 @@ export const ptRules: LanguageRules = {
     ],
   },
   told_form: /(?:ei|ou|eu|iu|aram|eram|iram|ava|avam|ia|iam|aste|este|iste)$/u,
+  respelled: { çar: 'ce', car: 'que', gar: 'gue', ger: 'ja', gir: 'ja', guir: 'ga', cer: 'ça' },
   irregular: {
     peça: 'pedir',
     pede: 'pedir',

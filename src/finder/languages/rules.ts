@@ -16,6 +16,8 @@ export interface LanguageRules {
   readonly courtesies: readonly string[];
   /** Phrases with which a request begins: "can you", "I want to". */
   readonly requests: readonly string[];
+  /** What stands between two requests that are made at once: "and then". */
+  readonly several: readonly string[];
   /** Whatever else the clause says, this makes it no request. */
   readonly sure: Readonly<Record<SayingKind, readonly string[]>>;
   /** The same, unless the clause is clearly a request: it begins with the act, or has one of `requests`. */
@@ -24,6 +26,8 @@ export interface LanguageRules {
   readonly told_form?: RegExp;
   /** Forms of verbs that no rule of endings finds: the form, and the word as it stands in a dictionary. */
   readonly irregular?: Readonly<Record<string, string>>;
+  /** How the end of a verb is spelled before e or a, when its stem would sound otherwise: `zar` to `ce`. */
+  readonly respelled?: Readonly<Record<string, string>>;
   /** First parts of verbs that a sentence puts at its end: "mach das Ventil auf". */
   readonly separable?: readonly string[];
 }

@@ -26,6 +26,7 @@ export const zhRules: LanguageRules = {
     '能否',
     '把',
   ],
+  several: ['然后', '还有', '接着', '并且', '再把', '顺便', '另外', '同时'],
   sure: {
     ability: [
       '能不能(?!帮|给我|替我|请|把)',

@@ -1,4 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
+import { anyOf } from '../languages/rules.ts';
 import { clausesOf } from '../saying.ts';
 import type { LexiconEntry } from './entry.ts';
 import { LEXICON, LEXICON_VERSION } from './lexicon.ts';
@@ -86,26 +87,19 @@ function elsewhere(entry: LexiconEntry, text: string, token: string): Confirmati
   };
 }
 
-/** A denial longer than this may be about something else. */
-const DENIAL_WORDS = 6;
-const DENIAL_CHARS = 40;
+/** A denial longer than this may be about something else, unless it begins with a plain no. */
+const DENIAL_WORDS = 10;
+const DENIAL_CHARS = 60;
 
 /**
- * A no in other words than those of the lexicon: short, denied by the rules of the language, with no yes in it, no condition and no
- * question. It only ever ends a plan; nothing but the lexicon makes a yes.
+ * A no in other words than those of the lexicon: short, with a word that refuses, and with nothing that takes it back: no yes, no
+ * condition, no question, no doubt. It only ever ends a plan; nothing but the lexicon makes a yes.
  */
 function denial(entry: LexiconEntry, text: string, token: string): Confirmation | null {
-  const words: readonly string[] = token.match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [];
-  if (entry.ambiguous.includes(token) || words.length > DENIAL_WORDS || text.length > DENIAL_CHARS)
-    return null;
+  if (entry.ambiguous.includes(token) || !isDenial(entry, text, unvowelled(token))) return null;
   if (/[?؟？]/u.test(text) || (foreignLetters(entry, text) ?? lookAlikes(entry, text)) !== null) return null;
-  const is_unspaced = entry.scripts.includes('Han');
-  const has_yes = entry.affirmative.some((yes) => (is_unspaced ? token.includes(yes) : words.includes(yes)));
   const kinds = new Set(clausesOf(text, entry.language).flatMap(({ sure }) => sure.map(({ kind }) => kind)));
-  const begins = !is_unspaced && entry.negative.includes(words[0] ?? '');
-  const is_denial = kinds.has('denial') || begins;
-  const is_other = [...kinds].some((kind) => kind !== 'denial');
-  if (!is_denial || is_other || has_yes) return null;
+  if (kinds.has('condition') || kinds.has('ability')) return null;
   return {
     answer: 'NO',
     token,
@@ -115,9 +109,46 @@ function denial(entry: LexiconEntry, text: string, token: string): Confirmation 
   };
 }
 
-function answerOf({ affirmative, negative }: LexiconEntry, token: string): 'YES' | 'NO' | null {
-  if (affirmative.includes(token)) return 'YES';
-  return negative.includes(token) ? 'NO' : null;
+function isDenial(entry: LexiconEntry, text: string, said: string): boolean {
+  const is_unspaced = entry.scripts.includes('Han');
+  const rest = said.replace(anyOf(entry.refusing, is_unspaced)!, ' ');
+  const has_yes = entry.affirmative.some((yes) =>
+    is_unspaced ? rest.includes(yes) : wordsIn(rest).includes(yes),
+  );
+  if (has_yes || rest === said) return false;
+  const [first = '', ...more] = said.split(/[,،、，.!;。！；]/u);
+  if (more.length > 0 && entry.negative.includes(first.trim())) return true;
+  const is_doubt = said.search(anyOf(entry.unsure, is_unspaced)!) >= 0;
+  return !is_doubt && wordsIn(said).length <= DENIAL_WORDS && text.length <= DENIAL_CHARS;
+}
+
+const wordsIn = (text: string): string[] => text.match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [];
+
+/** Arabic is written with or without its short vowels. */
+const unvowelled = (text: string): string => text.replace(/[\u064b-\u0652]/gu, '');
+
+/** A token, or a yes with nothing behind it but what says the same again: "yes, do it, please". */
+function answerOf(entry: LexiconEntry, token: string): 'YES' | 'NO' | null {
+  if (entry.affirmative.includes(token)) return 'YES';
+  if (entry.negative.includes(token)) return 'NO';
+  return isYesAgain(entry, token) ? 'YES' : null;
+}
+
+function isYesAgain(entry: LexiconEntry, token: string): boolean {
+  const { affirmative, going, polite } = entry;
+  const after = behind(entry, token, affirmative);
+  let rest = after === null || after === '' ? null : after;
+  while (rest !== null && rest !== '') rest = behind(entry, rest, [...affirmative, ...going, ...polite]);
+  return rest === '';
+}
+
+/** What stands behind the longest of the phrases that the text begins with; null when it begins with none of them. */
+function behind({ scripts }: LexiconEntry, text: string, phrases: readonly string[]): string | null {
+  const ends = scripts.includes('Han') ? /^/u : /^(?![\p{L}\p{M}\p{N}'’-])/u;
+  const first = phrases
+    .filter((phrase) => text.startsWith(phrase) && ends.test(text.slice(phrase.length)))
+    .sort((a, c) => c.length - a.length)[0];
+  return first === undefined ? null : text.slice(first.length).replace(/^[ ,،、，.!。！।]+/u, '');
 }
 
 /** One spelling: compatibility forms, small letters, single spaces, and without one mark at the end that ends a sentence. */

@@ -7,4 +7,12 @@ export interface LexiconEntry {
   readonly negative: readonly string[];
   /** Words that people say without meaning yes. Named, so that the refusal can say why. */
   readonly ambiguous: readonly string[];
+  /** What says the same again behind a yes. Alone it is none of the canonical tokens: "go ahead". */
+  readonly going: readonly string[];
+  /** What may stand beside a yes and changes nothing. */
+  readonly polite: readonly string[];
+  /** Words with which people refuse, as expressions. A short answer with one of them is a no, unless it has one of `unsure`. */
+  readonly refusing: readonly string[];
+  /** What makes a refusing word no answer: "not sure", "no problem". */
+  readonly unsure: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { type RequestOptions, request } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { guardedLookup, requireTarget } from '../../network/address.ts';
 import { Refusal } from '../../refusal.ts';
-import { guardedLookup, requireTarget } from './address.ts';
 
 export interface Post {
   readonly url: string;
@@ -21,7 +21,7 @@ export function post({ url: text, allow, timeout_s, headers, body, signal }: Pos
   const options: RequestOptions = {
     method: 'POST',
     agent: false,
-    lookup: guardedLookup(allow),
+    lookup: guardedLookup(url, allow),
     headers: {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),

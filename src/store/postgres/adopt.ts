@@ -118,7 +118,8 @@ function adoptionOf(
         ...{ claims, events, objects, erase },
         ...{ decisions: new Map(), quota: null, as_of: null },
       };
-      const outcomes = [{ answer: { entries: foreign.map(({ sealed }) => sealed) } }];
+      const written = foreign.map(({ sealed, entry, event }) => ({ ...sealed, entry, event }));
+      const outcomes = [{ answer: { entries: written } }];
       onEnd(tip);
       return { ...planned, outcomes, before, after: tip, commits: [commit] };
     },

@@ -12,6 +12,7 @@ import type { Session } from './session.ts';
 import { MissedRows } from './snapshot.ts';
 import {
   type BatchWritten,
+  type GatheringWork,
   type KnownChain,
   lockedly,
   quickly,
@@ -22,7 +23,11 @@ import {
 
 /** Writes batches, one after the other, to the end of one chain. */
 export interface Chain {
-  write(batch: readonly CheckedCommit[]): Promise<readonly BatchAnswer<Receipt>[]>;
+  /** Where it waits for another process, `join` gives what was asked meanwhile: that is answered behind the batch. */
+  write(
+    batch: readonly CheckedCommit[],
+    join: () => readonly CheckedCommit[],
+  ): Promise<readonly BatchAnswer<Receipt>[]>;
   /** The same for work that is decided otherwise, always under the lock. */
   writeWork(work: Work): Promise<readonly BatchAnswer<Receipt>[]>;
   /** Another process changed the stored state. */
@@ -97,14 +102,14 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
     journey.was_late = true;
   }
 
-  async function commits(db: Connection, batch: readonly CheckedCommit[]): Promise<BatchWritten | Unknown> {
+  async function commits(db: Connection, gathering: GatheringWork): Promise<BatchWritten | Unknown> {
     if (known && wary === 0) {
-      const written = await quickly(db, tenant, known, batch, clock);
+      const written = await quickly(db, tenant, known, gathering.batch, clock);
       if (written) return written;
       wary = WARY;
     }
     const before = known;
-    const written = await lockedly(db, tenant, workOf(tenant, batch), clock, missed);
+    const written = await lockedly(db, tenant, gathering, clock, missed);
     if (wary > 0 && 'known' in written) wary = before && isWhereItWas(before, written) ? 0 : wary - 1;
     return written;
   }
@@ -139,7 +144,10 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
   }
 
   return {
-    write: (batch) => through((db) => commits(db, batch)),
+    write: (batch, join) => {
+      const gathering = workOf(tenant, batch, join);
+      return through((db) => commits(db, gathering));
+    },
     writeWork: (work) => through((db) => lockedly(db, tenant, work, clock, missed)),
     forget: () => {
       known = null;

@@ -63,7 +63,7 @@ export function draftBatch(
     agent_rows.push(...plan.agent_rows);
     commits.push(commit);
     after = plan.tip;
-    return { answer: { entries: plan.entries.map(({ seq, bytes, hash }) => ({ seq, bytes, hash })) } };
+    return { answer: plan.receipt };
   });
   return {
     outcomes,

@@ -13,10 +13,11 @@ export interface Group<Q, A> {
 
 /**
  * Group commit over a network: while one batch is under way, the next one gathers. A lone request waits for the end of
- * its own turn of the event loop and for nothing else. `cut` says how many of those that wait make one batch.
+ * its own turn of the event loop and for nothing else. `cut` says how many of those that wait make one batch. A write that had to wait
+ * for its turn itself takes in by `join` what was asked meanwhile: it has an answer for each that it was given, in their order.
  */
 export function groupCommit<Q, A>(
-  write: (batch: readonly Q[]) => Promise<readonly BatchAnswer<A>[]>,
+  write: (batch: readonly Q[], join: () => readonly Q[]) => Promise<readonly BatchAnswer<A>[]>,
   cut: (waiting: readonly Q[]) => number,
 ): Group<Q, A> {
   const waiting: Waiting<Q, A>[] = [];
@@ -25,17 +26,28 @@ export function groupCommit<Q, A>(
   async function run(): Promise<void> {
     await new Promise((turn) => setImmediate(turn));
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, cut(waiting.map(({ request }) => request)));
-      answerAll(batch, await written(batch.map(({ request }) => request)));
+      const batch: Waiting<Q, A>[] = [];
+      grow(batch);
+      answerAll(batch, await written(batch));
       // Callers that waited for these answers can ask again before the next batch is cut.
       await new Promise((turn) => setImmediate(turn));
     }
     running = null;
   }
 
-  async function written(batch: readonly Q[]): Promise<readonly BatchAnswer<A>[]> {
+  /** Takes as many of those that wait as fit, and says which. */
+  function grow(batch: Waiting<Q, A>[]): readonly Q[] {
+    const fit = cut(requestsOf([...batch, ...waiting]));
+    const joined = waiting.splice(0, Math.max(0, fit - batch.length));
+    batch.push(...joined);
+    return requestsOf(joined);
+  }
+
+  const requestsOf = (some: readonly Waiting<Q, A>[]) => some.map(({ request }) => request);
+
+  async function written(batch: Waiting<Q, A>[]): Promise<readonly BatchAnswer<A>[]> {
     try {
-      return await write(batch);
+      return await write(requestsOf(batch), () => grow(batch));
     } catch (error) {
       return batch.map(() => ({ error }));
     }

@@ -1,3 +1,4 @@
+import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom } from '../../fold/ledger.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
@@ -156,8 +157,8 @@ function storeOf(
   const followers = followersOf(() => connected({ access: 'read' }), tenant);
   const adopter = adopterOf(connected, tenant, clock, busy_ms);
   let closed: Promise<void> | null = null;
-  const group = groupCommit<CheckedCommit, Receipt>(async (batch) => {
-    const outcomes = await chain.write(batch);
+  const group = groupCommit<CheckedCommit, Receipt>(async (batch, join) => {
+    const outcomes = await chain.write(batch, join);
     if (outcomes.some((outcome) => 'answer' in outcome)) notifier.poke();
     return outcomes;
   }, cut);
@@ -180,6 +181,7 @@ function storeOf(
     await Promise.all([writer.end(), reader.end(), followers.end(), adopter.end()]);
   }
 
+  const keyOf = rememberedKeys();
   let known = begun;
   const origin = async () => {
     known ??= (await read((db) => readRow(db, tenant, 'system', 'system')))?.origin ?? null;
@@ -192,7 +194,7 @@ function storeOf(
     commit: async (commit) => {
       requireOpen();
       requireWritable();
-      const checked = checkCommit(commit, tenant.name, known ?? (await origin()));
+      const checked = checkCommit(commit, tenant.name, known ?? (await origin()), keyOf);
       requireKeysFit(allClaims(checked), checked.events);
       const receipt = await group.ask(checked);
       known ??= originFrom(checked.events[0]!, tenant.name);

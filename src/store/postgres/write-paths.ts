@@ -41,12 +41,32 @@ export interface Unknown {
 /** What is to be written: decided on rows that are held still meanwhile, perhaps more than once. */
 export interface Work {
   readonly wanted: Wanted;
+  /** Takes in what was asked while the lock was waited for. What that wants to look at; null where there is nothing. */
+  join?(): Wanted | null;
   draft(before: Tip, at: string, base: StoredLedger): BatchDraft;
 }
 
-export function workOf(tenant: Tenant, batch: readonly CheckedCommit[]): Work {
+/** Commits, with those that join them while they wait for the lock. */
+export interface GatheringWork extends Work {
+  readonly batch: readonly CheckedCommit[];
+}
+
+export function workOf(
+  tenant: Tenant,
+  first: readonly CheckedCommit[],
+  join: () => readonly CheckedCommit[],
+): GatheringWork {
+  const batch = [...first];
   return {
-    wanted: wantedOf(batch),
+    batch,
+    get wanted() {
+      return wantedOf(batch);
+    },
+    join: () => {
+      const joined = join();
+      batch.push(...joined);
+      return joined.length > 0 ? wantedOf(joined) : null;
+    },
     draft: (before, at, base) => draftBatch(tenant.name, batch, before, at, base),
   };
 }
@@ -122,7 +142,8 @@ function advanced(draft: BatchDraft, generation: number, snapshot: RowSnapshot):
 
 /**
  * The locked path: two round trips. It takes the lock of the chain, reads what the batch needs, decides, writes. What
- * it refuses is refused for good.
+ * it refuses is refused for good. Where many processes write, most of a commit is the wait for the lock, so what was asked meanwhile is written
+ * with it: one more round trip under this lock, in place of another turn behind all the others.
  */
 export async function lockedly(
   db: Connection,
@@ -143,6 +164,8 @@ export async function lockedly(
       load(db, tenant, wanted),
     ]);
     snapshot.learn(wanted, found);
+    const later = work.join?.();
+    if (later) snapshot.learn(later, await load(db, tenant, later));
     generation = end.generation;
     draft = await decided(db, tenant, work, end.tip, timeOf(db, clock), snapshot, missed);
     if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });

@@ -112,25 +112,42 @@ export async function writeBatch(
 function writeAsked({ id }: Tenant, draft: BatchDraft, generation: number, ready: string): PreparedQuery {
   const { before, after } = draft;
   const values: unknown[] = [id, before.size, before.last, generation, after.size, after.last, ready];
-  const parts = [MOVE];
+  const parts: WrittenPart[] = [];
   let name = 'write ';
   for (const [part, rows] of Object.entries(valuesOf(draft)) as [
     PartName,
     readonly (readonly unknown[])[],
   ][]) {
     if (rows.length === 0) continue;
-    const { types, text, letters }: Part = PARTS[part];
-    const first = values.length + 1;
+    const { types, letters }: Part = PARTS[part];
+    parts.push({ part, first: values.length + 1, is_one: rows.length === 1 });
     if (rows.length === 1) values.push(...rows[0]!);
     else for (const i of types.keys()) values.push(rows.map((row) => row[i]));
-    parts.push(`${part} AS (${text(rows.length === 1 ? oneOf(types, first) : manyOf(types, first))})`);
     name += rows.length === 1 ? `${letters}1` : letters;
   }
-  return {
-    name,
-    text: `WITH ${parts.join()} SELECT ${RAN}, EXISTS (SELECT FROM moved_end) AS moved`,
-    values,
-  };
+  return { name, text: textOf(name, parts), values };
+}
+
+interface WrittenPart {
+  readonly part: PartName;
+  /** The number of its first value. */
+  readonly first: number;
+  readonly is_one: boolean;
+}
+
+/** The name says which parts there are and how each is given, so it is made once. */
+const STATEMENTS = new Map<string, string>();
+
+function textOf(name: string, parts: readonly WrittenPart[]): string {
+  const known = STATEMENTS.get(name);
+  if (known !== undefined) return known;
+  const written = parts.map(({ part, first, is_one }) => {
+    const { types, text }: Part = PARTS[part];
+    return `${part} AS (${text(is_one ? oneOf(types, first) : manyOf(types, first))})`;
+  });
+  const made = `WITH ${[MOVE, ...written].join()} SELECT ${RAN}, EXISTS (SELECT FROM moved_end) AS moved`;
+  STATEMENTS.set(name, made);
+  return made;
 }
 
 /** One row, as it is: the server has no arrays to read, and bytes travel as bytes. */

@@ -3,6 +3,7 @@ import type { StoredObject } from '../decide.ts';
 import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
 import type { KnownRows } from './known.ts';
+import { enterLists, readListed } from './lists.ts';
 import { claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
 import type { Tenant } from './rows.ts';
 import {
@@ -29,6 +30,7 @@ export function adoptEntries(
     const adoption = planAdoption(foreign, known.tip(), known.ledger);
     known.forget();
     writeAdoption(db, tenant, adoption, stored);
+    enterLists(db, tenant, readListed(db, tenant), adoption.tip.size);
     return adoption;
   });
   if (erase.length > 0) forgetErased(db);
@@ -46,7 +48,11 @@ function writeAdoption(
   for (let i = 0; i < lookups.length; i += TOGETHER)
     insertLookups(db, tenant, lookups.slice(i, i + TOGETHER));
   for (const entry of entries) insertEntry(db, tenant, entry, entry.at);
-  for (const planned of rows) (planned.row.seq < first_seq ? updateRow : insertRow)(db, tenant, planned);
+  const listed = readListed(db, tenant);
+  for (const planned of rows) {
+    if (planned.row.seq < first_seq) updateRow(db, tenant, planned, listed);
+    else insertRow(db, tenant, planned);
+  }
   insertAgentRows(db, agent_rows);
   for (const { digest, bytes } of objects) insertObject(db, tenant, digest, bytes);
   for (const digest of erase) eraseObject(db, tenant, digest);

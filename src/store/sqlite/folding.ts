@@ -15,6 +15,9 @@ export interface Folding {
   finish(): void;
 }
 
+/** The lists follow from the fresh rows when they are all there. */
+const NO_LISTS = 0;
+
 export function foldingOf(db: Database, tenant: Tenant): Folding {
   const stored = ledgerOf(db, tenant);
   const verified = verifierOf(tenant.name, null);
@@ -66,8 +69,10 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
 
   function writeRows(): void {
     writeLookups();
-    for (const row of changed.values())
-      (row.seq >= written ? insertRow : updateRow)(db, tenant, plannedRow(row));
+    for (const row of changed.values()) {
+      if (row.seq >= written) insertRow(db, tenant, plannedRow(row));
+      else updateRow(db, tenant, plannedRow(row), NO_LISTS);
+    }
     for (const row of changed.values()) written = Math.max(written, row.seq + 1);
     changed.clear();
   }

@@ -7,6 +7,7 @@ import { refuse } from '../../refusal.ts';
 import type { StoredLedger } from '../decide.ts';
 import type { Tip } from '../store.ts';
 import type { Database } from './database.ts';
+import { readListed } from './lists.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
 import { idOf, seqOf } from './schema.ts';
 
@@ -16,12 +17,15 @@ export const EMPTY_TIP: Tip = { size: 0, last: GENESIS, at: null, frontier: [] }
 export interface KnownRows {
   /** Where the chain ends now. It also forgets rows that may have changed, so it comes first in a transaction. */
   tip(): Tip;
+  /** Entries before this one are in the lists. */
+  listed(): number;
   /** What is stored now, inside a write transaction. */
   readonly ledger: StoredLedger;
   /** What a row holds now, frozen: the next commit is judged by it. */
   state<N extends RowName>(name: N, key: string): States[N] | null;
   /** What this connection has written by now. */
   absorb(tip: Tip, rows: Iterable<Row>): void;
+  absorbLists(listed: number): void;
   /** After a transaction that failed, and after one that wrote without a word to this. */
   forget(): void;
 }
@@ -31,12 +35,14 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
   const rows = new Map<string, Row | null>();
   const refOf = (name: RowName, key: string) => `${name} ${key}`;
   let known: Tip | null = null;
+  let listed: number | null = null;
   let is_newest = false;
   let version = -1;
 
   function forget(): void {
     rows.clear();
     known = null;
+    listed = null;
   }
 
   /** Forgets what may have changed. */
@@ -44,7 +50,10 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     // Another value whenever another connection has committed. What this one commits leaves it as it is.
     const { data_version } = db.sql('PRAGMA data_version').get() as { data_version: number };
     if (data_version !== version || rows.size > limits.kept_rows) rows.clear();
-    if (data_version !== version) is_newest = false;
+    if (data_version !== version) {
+      is_newest = false;
+      listed = null;
+    }
     version = data_version;
   }
 
@@ -77,7 +86,20 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     for (const row of written) rows.set(refOf(row.name, row.key), row);
   }
 
-  return { tip, ledger, state, absorb, forget };
+  return {
+    tip,
+    listed: () => {
+      listed ??= readListed(db, tenant);
+      return listed;
+    },
+    ledger,
+    state,
+    absorb,
+    absorbLists: (end) => {
+      listed = end;
+    },
+    forget,
+  };
 }
 
 /** The hash of the last entry covers all entries before it, so while that hash is the same the frontier is, too. */

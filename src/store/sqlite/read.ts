@@ -13,8 +13,9 @@ import {
   requirePage,
 } from '../store.ts';
 import type { Database } from './database.ts';
-import { stateOf, type Tenant } from './rows.ts';
-import { idOf, rowIdOf, SEQ_END, seqOf } from './schema.ts';
+import { readListed, readListedRows } from './lists.ts';
+import type { Tenant } from './rows.ts';
+import { idOf, SEQ_END, seqOf } from './schema.ts';
 
 interface EntryRow {
   readonly id: number;
@@ -48,43 +49,40 @@ export function readEntriesOf(db: Database, tenant: Tenant, subject: string): Se
 
 const ABOUT = `SELECT id, hash, bytes FROM lookup JOIN entry ON entry.id = :first + lookup.seq
   WHERE tenant = :tenant AND near = :wanted AND lookup.kind = 'entry' AND key < :beyond ORDER BY key DESC LIMIT :limit`;
-const listedBy = (by: 'kind' | 'signer' | undefined) =>
-  `SELECT id, hash, bytes FROM entry ${by ? `INDEXED BY entry_${by}` : 'NOT INDEXED'}
-   WHERE id >= :first AND id < :end ${by ? `AND ${by} = :wanted` : ''} ORDER BY id DESC LIMIT :limit`;
+const newestBy = (by?: 'kind' | 'signer') =>
+  `SELECT id, hash, bytes FROM entry WHERE id >= ? AND id < ? ${by ? `AND ${by} = ?` : ''} ORDER BY id DESC LIMIT ?`;
+const LISTED_ENTRIES = `SELECT id, hash, bytes FROM listed JOIN entry ON entry.id = ? + seq
+  WHERE tenant = ? AND list = ? AND value = ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
 
 export function readEntryPage(db: Database, tenant: Tenant, page: EntryPage): SealedEntry[] {
   const { by, limit, beyond = SEQ_END } = requireEntryPage(page);
   const first = idOf(tenant.id, 0);
-  const wanted = by && { wanted: by[1] };
-  const found =
-    by?.[0] === 'subject'
-      ? db.sql(ABOUT).all({ first, tenant: tenant.id, beyond, limit, ...wanted })
-      : db
-          .sql(listedBy(by?.[0]))
-          .all({ first, end: idOf(tenant.id, Math.min(beyond, SEQ_END)), limit, ...wanted });
-  return (found as EntryRow[]).map(sealedOf);
+  const end = Math.min(beyond, SEQ_END);
+  if (by?.[0] === 'subject')
+    return entriesIn(db.sql(ABOUT).all({ first, tenant: tenant.id, beyond, limit, wanted: by[1] }));
+  if (!by) return entriesIn(db.sql(newestBy()).all(first, first + end, limit));
+  const [list, wanted] = by;
+  return db.transaction('read', () => {
+    const listed = readListed(db, tenant);
+    const newest = db.sql(newestBy(list)).all(first + listed, first + end, wanted, limit);
+    const left = limit - newest.length;
+    const older = db.sql(LISTED_ENTRIES).all(first, tenant.id, list, wanted, Math.min(end, listed), left);
+    return entriesIn([...newest, ...older]);
+  });
 }
+
+const entriesIn = (found: readonly unknown[]) => (found as EntryRow[]).map(sealedOf);
 
 function sealedOf({ id, hash, bytes }: EntryRow): SealedEntry {
   return { seq: seqOf(id), bytes, hash };
 }
 
-/** SQLite merges what each value has, in the order of the index: it reads no more rows of each than it takes. */
 export function readPage<N extends Paged>(db: Database, tenant: Tenant, name: N, page: Page): PagedRow<N>[] {
   const { column, values, limit, newest_first = false, beyond } = requirePage(name, page);
   if (values.length === 0) return [];
   const from = newest_first || beyond === undefined ? 0 : beyond + 1;
-  const first = rowIdOf(tenant.id, name, from);
-  const end =
-    newest_first && beyond !== undefined ? rowIdOf(tenant.id, name, beyond) : idOf(tenant.id + 1, 0);
-  const one = `SELECT id, state FROM projection INDEXED BY projection_${column}
-    WHERE tenant = ? AND name = '${name}' AND ${column} = ? AND id >= ? AND id < ?`;
-  const text = `${values.map(() => one).join(' UNION ALL ')} ORDER BY id ${newest_first ? 'DESC' : ''} LIMIT ?`;
-  const found = db.sql(text).all(...values.flatMap((value) => [tenant.id, value, first, end]), limit);
-  return (found as { id: number; state: string }[]).map(({ id, state }) => ({
-    seq: id - rowIdOf(tenant.id, name, 0),
-    state: stateOf<N>(state),
-  }));
+  const end = newest_first && beyond !== undefined ? Math.min(beyond, SEQ_END) : SEQ_END;
+  return readListedRows(db, tenant, { name, column, values, limit, newest_first, from, end });
 }
 
 /** Digests per read. */

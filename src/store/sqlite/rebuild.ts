@@ -10,6 +10,7 @@ import type { Database } from './database.ts';
 import { type EntryLookups, entryLookups, insertEntryLookups } from './entry-lookups.ts';
 import { type Folding, foldingOf } from './folding.ts';
 import { EMPTY_TIP } from './known.ts';
+import { listDifferences, replaceLists } from './lists.ts';
 import type { Tenant } from './rows.ts';
 import { idOf } from './schema.ts';
 
@@ -42,9 +43,10 @@ export function rebuildProjections(db: Database, tenant: Tenant, { write }: { wr
     };
     const tip = foldLedger(db, tenant, parts);
     parts.folding.finish();
-    const projected = [...differencesOf(db, tenant), ...parts.lookups.finish()];
+    const lists = listDifferences(db, tenant, tip.size, NAMED);
+    const projected = [...differencesOf(db, tenant), ...parts.lookups.finish(), ...lists];
     const agent = parts.agent.finish();
-    if (write && projected.length > 0) replace(db, tenant);
+    if (write && projected.length > 0) replace(db, tenant, tip.size);
     if (write && agent.length > 0) replaceAgentRows(db, tenant, agentRowsOf(db, tenant));
     const { rows } = db.sql('SELECT count(*) AS rows FROM temp.projection').get() as { rows: number };
     db.exec(DROP_TABLES);
@@ -102,9 +104,10 @@ function foldEntry(tenant: Tenant, { folding, lookups, agent }: Parts, stored: S
     if (stored.id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
-    const end = { ...append(tip, stored.hash), last: stored.hash, at };
+    const { size: length, frontier } = append(tip, stored.hash);
+    const end = { size: length, frontier, last: stored.hash, at };
     const is_listed = entry.kind === stored.kind && signedBy(entry) === stored.signer;
-    if (end.frontier.at(-1) !== stored.peak || at !== stored.at || !is_listed)
+    if (frontier.at(-1) !== stored.peak || at !== stored.at || !is_listed)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
     const event = parseEvent(entry);
     folding.add({ entry, event }, tip.at);
@@ -198,10 +201,11 @@ function differing(table: Rebuilt, label: string): string {
           UNION SELECT ${label} FROM (${folded} EXCEPT ${stored})`;
 }
 
-function replace(db: Database, tenant: Tenant): void {
+function replace(db: Database, tenant: Tenant, size: number): void {
   for (const table of ['projection', 'lookup']) {
     db.sql(`DELETE FROM main.${table} WHERE tenant = ?`).run(tenant.id);
     db.sql(`INSERT INTO main.${table} SELECT * FROM temp.${table}`).run();
   }
   insertEntryLookups(db, tenant);
+  replaceLists(db, tenant, size);
 }

@@ -1,4 +1,3 @@
-import { type ListedRow, PROJECTIONS } from '../../fold/projection.ts';
 import type { Row, RowName, States } from '../../fold/row.ts';
 import { refuse } from '../../refusal.ts';
 import type { StoredLedger } from '../decide.ts';
@@ -57,18 +56,6 @@ export function readKeys(db: Database, tenant: Tenant, name: RowName, beginning:
     )
     .all(tenant.id, beginning, endOf(beginning), name, limit) as { near: string }[];
   return found.map(({ near }) => near);
-}
-
-/** All rows of a kind that has few, oldest first: with all statuses named, the index of statuses finds them. */
-export function readAll<N extends ListedRow>(db: Database, tenant: Tenant, name: N): States[N][] {
-  const statuses = PROJECTIONS[name].statuses!.join("', '");
-  const found = db
-    .sql(
-      `SELECT state FROM projection
-       WHERE tenant = ? AND name = '${name}' AND status IN ('${statuses}') ORDER BY id`,
-    )
-    .all(tenant.id) as { state: string }[];
-  return found.map(({ state }) => stateOf<N>(state));
 }
 
 /** Written by us as canonical JSON; if it no longer is, another program wrote it. */

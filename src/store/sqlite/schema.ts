@@ -14,14 +14,16 @@ const APPLICATION_ID = 0x4b54524e;
  * `id` is tenant * 2^40 + seq: a ledger is one run of row ids, and an append stays on the last page of its table. And
  * one tree, `lookup`, answers every question that begins with a name: which entries are about it (`entry`), who took
  * this claim (`claim`), where is its row (`intent`, `execution`, `principal`, …). `near` comes first in it and is the
- * intent's id wherever there is one, so that ids as random as UUIDs cost a commit one page and not three. The tip is not
+ * intent's id wherever there is one, so that ids as random as UUIDs cost a commit one page and not three. What lists are read by
+ * is written to `listed` for many entries at once (`lists.ts`). The tip is not
  * stored: it is the last entry, and the Merkle frontier lies in `peak` of a few earlier ones.
  */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE tenant (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 1 AND 4095),
-    name TEXT NOT NULL UNIQUE
+    name TEXT NOT NULL UNIQUE,
+    listed INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 
   CREATE TABLE entry (
@@ -33,8 +35,6 @@ export const MIGRATIONS: readonly string[] = [
     signer TEXT,
     bytes BLOB NOT NULL
   ) STRICT;
-  CREATE INDEX entry_kind ON entry (kind);
-  CREATE INDEX entry_signer ON entry (signer) WHERE signer IS NOT NULL;
   CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry
     BEGIN SELECT RAISE(ABORT, 'ledger entries are never changed'); END;
   CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry
@@ -60,10 +60,14 @@ export const MIGRATIONS: readonly string[] = [
     actor TEXT,
     state TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX projection_status ON projection (tenant, name, status) WHERE status IS NOT NULL;
-  CREATE INDEX projection_tool ON projection (tenant, name, tool) WHERE tool IS NOT NULL;
-  CREATE INDEX projection_proposer ON projection (tenant, name, proposer) WHERE proposer IS NOT NULL;
-  CREATE INDEX projection_actor ON projection (tenant, name, actor) WHERE actor IS NOT NULL;
+
+  CREATE TABLE listed (
+    tenant INTEGER NOT NULL,
+    list TEXT NOT NULL,
+    value TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (tenant, list, value, seq)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE object (
     id INTEGER PRIMARY KEY,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
 import { openForeign } from '../adopt.ts';
@@ -9,6 +10,7 @@ import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { knownOf } from './known.ts';
+import { readAll } from './lists.ts';
 import { createFile, exists, openReadOnly, openToWrite } from './open.ts';
 import {
   readEntries,
@@ -20,7 +22,7 @@ import {
   readPage,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { findTenant, readAll, readKeys, type Tenant } from './rows.ts';
+import { findTenant, readKeys, type Tenant } from './rows.ts';
 import { forgetErased, writeBatch } from './write.ts';
 
 export interface SqliteOptions {
@@ -60,6 +62,7 @@ function addTenant(db: Database, name: string): void {
 
 function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
   const known = knownOf(db, tenant);
+  const keyOf = rememberedKeys();
   const group = groupCommit((batch: readonly CheckedCommit[], patient) => {
     const outcomes = writeBatch(db, tenant, clock, known, batch, patient);
     if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
@@ -78,7 +81,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     origin: () => begun,
     commit: async (commit) => {
       requireWritable();
-      const checked = checkCommit(commit, tenant.name, origin());
+      const checked = checkCommit(commit, tenant.name, origin(), keyOf);
       const receipt = await group.ask(checked);
       begun ??= originFrom(checked.events[0]!, tenant.name);
       return receipt;

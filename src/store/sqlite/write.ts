@@ -15,6 +15,7 @@ import { insertAgentRows } from './agent.ts';
 import { type Database, MOMENT_ms } from './database.ts';
 import { isConstraint, isSqliteError } from './failure.ts';
 import type { KnownRows } from './known.ts';
+import { enterLists, moveInLists } from './lists.ts';
 import { claimKey, claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
 import type { Tenant } from './rows.ts';
 import { idOf, rowIdOf } from './schema.ts';
@@ -36,20 +37,23 @@ export function writeBatch(
   try {
     return write(() => {
       let tip = known.tip();
-      return batch.map((commit): BatchAnswer<Receipt> => {
+      const listed = known.listed();
+      const answers = batch.map((commit): BatchAnswer<Receipt> => {
         const at = clock().toISOString();
         const plan = attempt(() => planCommit(tenant.name, commit, tip, at, known.ledger));
         if ('error' in plan) return plan;
         const refusal = attempt(() => takeClaims(db, tenant, plan, known.ledger));
         if (refusal) return refusal;
-        writeFacts(db, tenant, plan);
+        writeFacts(db, tenant, plan, listed);
         tip = plan.tip;
         known.absorb(
           tip,
           plan.rows.map(({ row }) => row),
         );
-        return { answer: { entries: plan.entries.map(({ seq, bytes, hash }) => ({ seq, bytes, hash })) } };
+        return { answer: plan.receipt };
       });
+      known.absorbLists(enterLists(db, tenant, listed, tip.size));
+      return answers;
     });
   } catch (error) {
     known.forget();
@@ -104,11 +108,11 @@ export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lo
   db.sql(INSERT_LOOKUPS[lookups.length]!).run(...values);
 }
 
-function writeFacts(db: Database, tenant: Tenant, plan: CommitDecision): void {
+function writeFacts(db: Database, tenant: Tenant, plan: CommitDecision, listed: number): void {
   const { commit, at, first_seq, entries, rows } = plan;
   for (const entry of entries) insertEntry(db, tenant, entry, at);
   for (const planned of rows) {
-    if (planned.row.seq < first_seq) updateRow(db, tenant, planned);
+    if (planned.row.seq < first_seq) updateRow(db, tenant, planned, listed);
     else insertRow(db, tenant, planned);
   }
   insertAgentRows(db, plan.agent_rows);
@@ -151,12 +155,12 @@ export function insertRow(db: Database, tenant: Tenant, planned: PlannedRow): vo
 const INSERT_ROW =
   'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
-export function updateRow(db: Database, tenant: Tenant, { row, status, tool, text }: PlannedRow): void {
+/** Entries before `listed` are in the lists. */
+export function updateRow(db: Database, tenant: Tenant, planned: PlannedRow, listed: number): void {
+  const { row, status, tool, text } = planned;
   const id = rowIdOf(tenant.id, row.name, row.seq);
-  db.sql('UPDATE projection SET status = ?, state = ? WHERE id = ?').run(status, text, id);
-  // Only a retry with another tool changes it. Apart, because naming a column rewrites its index, also where the value stays.
-  if (row.name === 'intent')
-    db.sql('UPDATE projection SET tool = ? WHERE id = ? AND tool <> ?').run(tool, id, tool);
+  if (status !== null && row.seq < listed) moveInLists(db, tenant, id, planned);
+  db.sql('UPDATE projection SET status = ?, tool = ?, state = ? WHERE id = ?').run(status, tool, text, id);
 }
 
 /** What was erased stays erased, also when the same bytes come again. */

@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
-import { Refusal, refuse } from '../../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 
 /** This machine, private networks, addresses of links (cloud metadata is one), and what is no single public host. */
 const PRIVATE_V4 = [
@@ -45,36 +45,44 @@ function listOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether a target may be at this address. What its owner allows is allowed, and nothing else that is not public. */
-export function isAllowed(address: string, allow: readonly string[]): boolean {
+/**
+ * Whether a target may be at this address. What its owner allows is allowed, and nothing else that is not public. Without TLS only what its
+ * owner allows is.
+ */
+export function isAllowed(address: string, allow: readonly string[], protocol = 'https:'): boolean {
   const family = isIPv4(address) ? 'ipv4' : 'ipv6';
   const plain = address.split('%')[0]!;
   if (listOf(allow).check(plain, family)) return true;
+  if (protocol !== 'https:') return false;
   // Each family by its own list: node also finds an IPv4 range in an address that maps it.
   return !listOf(family === 'ipv4' ? PRIVATE_V4 : PRIVATE_V6).check(plain, family);
 }
 
 /** Refuses a URL that names an address, or asks a public host in the clear. */
-export function requireTarget(url: URL, allow: readonly string[]): void {
+export function requireTarget(
+  url: URL,
+  allow: readonly string[],
+  code: ReasonCode = 'NOTIFY_ADDRESS_DENIED',
+): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isAllowed(host, allow)) denied(host);
-  if (url.protocol !== 'https:' && allow.length === 0)
-    refuse('NOTIFY_ADDRESS_DENIED', `${url.hostname} is not asked over TLS.`);
-}
-
-function denied(address: string): never {
-  return refuse('NOTIFY_ADDRESS_DENIED', `${address} is not a public address.`, { address });
+  if (isIP(host) !== 0 && !isAllowed(host, allow, url.protocol))
+    refuse(code, `${host} is not allowed.`, { address: host });
+  if (url.protocol !== 'https:' && allow.length === 0) refuse(code, `${url.hostname} is not asked over TLS.`);
 }
 
 /** Resolves a name and lets only those answers through that may be connected to: what is checked is what is connected to. */
-export function guardedLookup(allow: readonly string[]): LookupFunction {
+export function guardedLookup(
+  { protocol }: Pick<URL, 'protocol'>,
+  allow: readonly string[],
+  code: ReasonCode = 'NOTIFY_ADDRESS_DENIED',
+): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '', 0);
-      const bad = found.find(({ address }) => !isAllowed(address, allow));
+      const bad = found.find(({ address }) => !isAllowed(address, allow, protocol));
       if (bad) {
-        const words = `${hostname} is at ${bad.address}, which is not a public address.`;
-        return done(new Refusal('NOTIFY_ADDRESS_DENIED', words, { address: bad.address }), '', 0);
+        const words = `${hostname} is at ${bad.address}, which is not allowed${protocol === 'https:' ? '' : ' without TLS'}.`;
+        return done(new Refusal(code, words, { address: bad.address }), '', 0);
       }
       const [first] = found;
       if (options.all) return (done as unknown as All)(null, found);

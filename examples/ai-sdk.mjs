@@ -1,0 +1,18 @@
+/** Any tool of tools.yaml as a tool for the AI SDK of Vercel: a call waits until a human has turned the key. */
+import { tool } from 'ai';
+
+export function gated(keyturn, name, description, inputSchema) {
+  const execute = async (given, { toolCallId, abortSignal }) => {
+    const effect = { kind: 'tool', tool: name, arguments: given };
+    const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCallId };
+    const { intent_id, receipt } = await keyturn.intents.propose(asked);
+    try {
+      const { standing, reason, run } = await keyturn.intents.waitFor({ intent_id, signal: abortSignal });
+      return run?.output.stdout || `Not run: ${reason ?? standing}`;
+    } catch (error) {
+      await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The program was stopped.' });
+      throw error;
+    }
+  };
+  return tool({ description, inputSchema, execute });
+}

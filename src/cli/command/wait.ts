@@ -1,0 +1,57 @@
+import { writeSync } from 'node:fs';
+import type { ReasonCode } from '../../keyturn.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Answer, Call } from '../answer.ts';
+import { meantBy, requireId } from '../operand.ts';
+import { type Opened, reading } from '../project.ts';
+import type { Result } from '../schema.ts';
+
+/** Until it is over, whoever runs it. With --output it stands in the place of the tool: its output, and its exit code. */
+export function wait(call: Call): Promise<Answer> {
+  const typed = requireId(call);
+  return reading(call, async (keyturn) => {
+    const intent_id = await meantBy(keyturn, 'intent', typed);
+    const result = await keyturn.intents.waitFor({ intent_id });
+    const refusal = refusalOf(result);
+    if (!call.options.output || call.options.json)
+      return { result, lines: [`${intent_id} ${result.standing}`], ...(refusal && { refusal }) };
+    return printed(keyturn, result, refusal);
+  });
+}
+
+/** Why it did not come to a good end; null where it ran, whatever it ended with. */
+function refusalOf({ standing, reason, replaced_by }: Result<'wait'>): Refusal | null {
+  const code = NOT_RUN[standing];
+  if (code === undefined) return null;
+  const more = reason ?? (replaced_by === null ? '' : `Look at ${replaced_by} instead.`);
+  return new Refusal(code, `It is ${standing}.${more === '' ? '' : ` ${more}`}`);
+}
+
+const NOT_RUN: Readonly<Partial<Record<Result<'wait'>['standing'], ReasonCode>>> = {
+  rejected: 'INTENT_REJECTED',
+  withdrawn: 'INTENT_WITHDRAWN',
+  replaced: 'INTENT_REPLACED',
+  expired: 'INTENT_EXPIRED',
+  'IN DOUBT': 'RUN_IN_DOUBT',
+  STUCK: 'ROLLBACK_STUCK',
+  'rolled back': 'RUN_FAILED',
+  undone: 'RUN_FAILED',
+};
+
+async function printed(keyturn: Opened, result: Result<'wait'>, refusal: Refusal | null): Promise<Answer> {
+  const { run, intent_id } = result;
+  if (refusal || run === null)
+    return { result, lines: [], refusal: refusal ?? new Refusal('RUN_FAILED'), is_plain: true };
+  if ('absent' in run.output)
+    return { result, lines: [], refusal: new Refusal('OBJECT_MISSING', 'Its output is no longer kept.') };
+  write(1, run.output.stdout);
+  write(2, run.output.stderr);
+  // Its answer was handed over: who asks for the same again means another run. Only a host has calls that are held.
+  if (keyturn.service === undefined) await keyturn.mcp.answered({ intent_id });
+  return { result, lines: [], exit_code: run.exit_code ?? 1 };
+}
+
+function write(fd: 1 | 2, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}

@@ -1,0 +1,134 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits } from '../limits.ts';
+
+const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW } = constants;
+
+export const SPOOLED = ['stdout', 'stderr', 'steps'] as const;
+export type Spooled = (typeof SPOOLED)[number];
+
+const MOST: Readonly<Record<Spooled, number>> = {
+  stdout: limits.output_bytes,
+  stderr: limits.output_bytes,
+  steps: limits.live_steps_bytes,
+};
+
+/** A run that is over sooner is in the record before anybody could read of it. */
+const AFTER_MS = 100;
+
+/**
+ * What a run prints while it goes on, in files that another process of this host can read. It is unsigned and for people who watch:
+ * nothing rests on it, and where it cannot be written the run goes on without it.
+ */
+export class Spool {
+  readonly #folder: string;
+  readonly #execution_id: string;
+  readonly #pending: Record<Spooled, Uint8Array[]> = { stdout: [], stderr: [], steps: [] };
+  readonly #bytes: Record<Spooled, number> = { stdout: 0, stderr: 0, steps: 0 };
+  readonly #files = new Map<Spooled, FileHandle>();
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> | null = null;
+  #has_waited = false;
+  #is_over = false;
+
+  constructor(folder: string, execution_id: string) {
+    this.#folder = folder;
+    this.#execution_id = execution_id;
+  }
+
+  /** Never throws, and waits for nothing. What goes beyond the most is left out whole. */
+  add(to: Spooled, bytes: Uint8Array): void {
+    if (this.#is_over || bytes.length === 0 || this.#bytes[to] + bytes.length > MOST[to]) return;
+    this.#bytes[to] += bytes.length;
+    this.#pending[to].push(bytes);
+    if (this.#has_waited) this.#write();
+    else this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref();
+  }
+
+  /** The record has it now. */
+  async remove(): Promise<void> {
+    this.#is_over = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.#writing;
+    for (const [which, file] of this.#files) {
+      await file.close().catch(() => {});
+      await unlink(spoolPath(this.#folder, this.#execution_id, which)).catch(() => {});
+    }
+  }
+
+  #begin(): void {
+    this.#has_waited = true;
+    this.#write();
+  }
+
+  #write(): void {
+    this.#writing ??= this.#writePending()
+      .catch(() => {
+        this.#is_over = true;
+      })
+      .finally(() => {
+        this.#writing = null;
+      });
+  }
+
+  async #writePending(): Promise<void> {
+    for (;;) {
+      const which = SPOOLED.find((one) => this.#pending[one].length > 0);
+      if (which === undefined || this.#is_over) return;
+      const bytes = Buffer.concat(this.#pending[which].splice(0));
+      await (await this.#file(which)).appendFile(bytes);
+    }
+  }
+
+  async #file(which: Spooled): Promise<FileHandle> {
+    const known = this.#files.get(which);
+    if (known) return known;
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const path = spoolPath(this.#folder, this.#execution_id, which);
+    const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    this.#files.set(which, file);
+    return file;
+  }
+}
+
+function spoolPath(folder: string, execution_id: string, which: Spooled): string {
+  return join(folder, `${execution_id}.${which}`);
+}
+
+export interface SpoolPart {
+  readonly execution_id: string;
+  readonly which: Spooled;
+  readonly after: number;
+  readonly most: number;
+}
+
+/** Empty where there is nothing, or nothing that can be read. */
+export async function readSpool(folder: string, part: SpoolPart): Promise<Buffer> {
+  const { execution_id, which, after, most } = part;
+  let file: FileHandle;
+  try {
+    file = await open(spoolPath(folder, execution_id, which), O_RDONLY | O_NOFOLLOW);
+  } catch {
+    return Buffer.alloc(0);
+  }
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, after);
+    return buffer.subarray(0, bytesRead);
+  } catch {
+    return Buffer.alloc(0);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The runs of which something is there. */
+export async function spooledRuns(folder: string): Promise<ReadonlySet<string>> {
+  const names = await readdir(folder).catch(() => []);
+  return new Set(names.flatMap((name) => /^(.{36})\.(?:stdout|stderr|steps)$/.exec(name)?.[1] ?? []));
+}
+
+/** What a process left that was killed. */
+export async function removeSpool(folder: string, execution_id: string): Promise<void> {
+  for (const which of SPOOLED) await unlink(spoolPath(folder, execution_id, which)).catch(() => {});
+}

@@ -1,0 +1,73 @@
+import type { JsonObject } from '../canonical/json.ts';
+import { freezeOf, freezeWords } from '../gate/freeze.ts';
+import { secretsOfStart } from '../mcp-call/accepted.ts';
+import { objectOf } from '../mcp-call/connection.ts';
+import { requireSameStart } from '../mcp-call/effect.ts';
+import type { Passed } from '../mcp-call/entry.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
+import type { Context } from './context.ts';
+import { acceptedServer, openUpstream, requireProven, startedNow } from './mcp.ts';
+import { serverStandings } from './servers.ts';
+
+/** What may be asked of a server besides a call, and what a human has to have accepted for it. */
+export const PASSED_METHODS = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resources',
+  'resources/read': 'resources',
+  'prompts/list': 'prompts',
+  'prompts/get': 'prompts',
+  'completion/complete': 'completion',
+  'logging/setLevel': 'logging',
+} as const satisfies Record<string, Passed>;
+
+export interface PassRequest {
+  readonly server: string;
+  readonly method: keyof typeof PASSED_METHODS;
+  readonly params: JsonObject;
+  /** Who asks, where the entry point knows it. */
+  readonly by?: string | undefined;
+}
+
+/** An answer of a server, or its error, in its own words. */
+export interface PassedAnswer {
+  readonly result: JsonObject | null;
+  readonly error: JsonObject | null;
+}
+
+/** Asks a server for what a human accepted that it passes on. Nothing of the caller is sent along but the question. */
+export async function askServer(
+  context: Context,
+  { server, method, params, by }: PassRequest,
+): Promise<PassedAnswer> {
+  const { accepted, digest } = await acceptedServer(context, server);
+  if (!accepted.pass.includes(PASSED_METHODS[method]))
+    refuse('MCP_NOT_PASSED', `Nobody accepted that "${server}" passes on ${PASSED_METHODS[method]}.`);
+  const { freezes } = await context.store.system();
+  const agents = by === undefined ? [] : [by];
+  const freeze = freezeOf(freezes, { tenant: context.store.tenant, agents, tools: [] });
+  if (freeze) refuse('FROZEN', freezeWords(freeze));
+  // What is compared is what is started: a second look at the file could find another one.
+  const now = startedNow(context, server);
+  requireSameStart(accepted, now);
+  const { start } = now;
+  await requireProven(context, server, digest);
+  const secrets = await context.secrets(secretsOfStart(start));
+  const { connection } = await openUpstream(context, { server, start }, secrets);
+  const { _meta, ...asked } = params;
+  const reply = await connection.ask(method, asked, { timeout_ms: start.timeout_ms });
+  if (reply.kind === 'lost') return refuse(reply.code satisfies ReasonCode);
+  return reply.kind === 'error'
+    ? { result: null, error: objectOf(reply.error) }
+    : { result: objectOf(reply.result), error: null };
+}
+
+/** What each accepted server passes on. */
+export async function passingServers(
+  context: Context,
+): Promise<{ readonly server: string; readonly pass: readonly string[] }[]> {
+  const standings = await serverStandings(context);
+  const found = standings
+    .filter(({ standing }) => standing === 'accepted')
+    .map(async ({ server }) => ({ server, pass: (await acceptedServer(context, server)).accepted.pass }));
+  return (await Promise.all(found)).filter(({ pass }) => pass.length > 0);
+}

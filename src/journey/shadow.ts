@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { Digest } from '../canonical/digest.ts';
+import type { Event } from '../event/event.ts';
+import { next } from '../gate/next.ts';
+import { requireShadow, shadowSubject } from '../gate/server.ts';
+import { hasKey } from '../identity/principal.ts';
+import { parseDraft } from '../intent/envelope.ts';
+import { modeOf } from '../mcp-call/definition.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { type CallRequest, grantFor } from './call.ts';
+import { type Context, requireClock } from './context.ts';
+import type { Derived, Ended } from './derived.ts';
+import { stated, withOneKey } from './executor.ts';
+import { acceptedServer, deriveMcpCall } from './mcp.ts';
+import { draftProposal } from './propose.ts';
+import { neededScope, secretsIn } from './reach.ts';
+import { capturedOf } from './record.ts';
+import { rule } from './rules.ts';
+import { sealEffect } from './sealed-effect.ts';
+
+/** What the gate would have done with a call that passed. */
+interface Would {
+  readonly would: 'run' | 'ask' | 'deny';
+  readonly would_code: ReasonCode | null;
+  readonly ruling: { readonly digest: Digest; readonly bytes: Uint8Array } | null;
+}
+
+export interface ShadowedCall extends Omit<Would, 'ruling'> {
+  readonly shadow_id: string;
+  readonly result: 'success' | 'failure' | 'partial';
+  readonly reason_code: ReasonCode | null;
+  readonly answer: string;
+}
+
+/**
+ * A call of a tool that a human accepted in shadow mode. Nobody approves it. It is derived as any other, written down with what the gate would
+ * have done, sent once, and its end is written down.
+ */
+export async function shadowCall(opened: Context, request: CallRequest): Promise<ShadowedCall> {
+  const context = withOneKey(opened);
+  const { effect: call, issuer, abort, onOutput } = request;
+  if (call.kind !== 'mcp') return refuse('MCP_NOT_SHADOW');
+  const { accepted, digest } = await acceptedServer(context, call.server);
+  if (modeOf(accepted, call.tool) !== 'shadow') refuse('MCP_NOT_SHADOW');
+  const derived = await deriveMcpCall(context, call);
+  const { would, would_code, ruling } = await wouldBe(context, request, derived);
+  const prepared = await derived.prepare(
+    neededScope(derived.effect),
+    await context.secrets(secretsIn(derived.effect)),
+  );
+  const shadow_id = randomUUID();
+  const subject = shadowSubject(shadow_id);
+  const { server } = call;
+  const tool = derived.name;
+  const effect = sealEffect(derived.effect, randomUUID());
+  const shadowed = stated(context, {
+    kind: 'mcp.shadowed',
+    subject,
+    body: {
+      ...{ server, tool, accepted: digest, proposer: issuer, verified: await isOwnKey(context, request) },
+      ...{ effect: effect.digest, would, would_code, ruling: ruling?.digest ?? null },
+    },
+  });
+  // Durable before it is sent: whatever happens then, it is known that it may have been.
+  await context.store.commit({
+    events: [shadowed],
+    objects: [effect.bytes, ...(ruling ? [ruling.bytes] : [])],
+  });
+  const bind = async () => {};
+  const ended = await prepared.run({
+    execution_id: shadow_id,
+    checkpointed: bind,
+    announced: bind,
+    ...(abort && { abort }),
+    ...(onOutput && { onOutput }),
+  });
+  await recordEnd(context, shadowed, ended);
+  const answer = Buffer.from(ended.stdout.bytes).toString('utf8');
+  return { shadow_id, would, would_code, ...endOf(ended), answer };
+}
+
+/** Whether the caller holds a key of the agent in whose name it calls. */
+async function isOwnKey({ store }: Context, { issuer, signer }: CallRequest): Promise<boolean> {
+  if (signer === undefined) return false;
+  if (signer.name !== issuer) refuse('CALLER_OTHER');
+  const principal = await store.find('principal', issuer);
+  return hasKey(principal, signer.public_key);
+}
+
+function endOf({ result, reason_code }: Ended): Pick<ShadowedCall, 'result' | 'reason_code'> {
+  return { result: result === 'rolled_back' ? 'partial' : result, reason_code };
+}
+
+async function recordEnd(
+  context: Context,
+  { subject, body: { server, tool } }: Event<'mcp.shadowed'>,
+  ended: Ended,
+): Promise<void> {
+  const output = capturedOf(ended.stdout);
+  const body = { server, tool, ...endOf(ended), output: output.fact };
+  await context.store.commit({
+    events: [stated(context, { kind: 'mcp.shadow_ended', subject, body })],
+    objects: output.objects,
+  });
+}
+
+/** A grant would have run it. Otherwise the policies are asked as if the human who accepted the server approved it now. */
+async function wouldBe(context: Context, request: CallRequest, { effect }: Derived): Promise<Would> {
+  const { issuer, signer, declared_goal, effect: call } = request;
+  try {
+    const held = signer ? await grantFor(context, { ...request, signer }) : null;
+    if (held !== null && !('refused' in held)) return { would: 'run', would_code: null, ruling: null };
+    const now = await requireClock(context);
+    const drafted = await draftProposal(context, parseDraft({ issuer, declared_goal, effect: call }));
+    const state = next(null, drafted.event, now.toISOString());
+    const row = await context.store.find('server', (call as { server: string }).server);
+    requireShadow(row, row?.accepted ?? '');
+    const principal = (await context.store.find('principal', row!.by)) ?? refuse('PRINCIPAL_UNKNOWN');
+    const { envelope } = drafted;
+    const system = await context.store.system();
+    const matter = { action: 'approve', principal, state, envelope, effect, system, now } as const;
+    const { decision, digest, bytes } = await rule(context, matter);
+    const would = decision.code === null ? 'ask' : 'deny';
+    return { would, would_code: decision.code, ruling: { digest, bytes } };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { would: 'deny', would_code: error.code, ruling: null };
+  }
+}

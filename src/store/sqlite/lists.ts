@@ -1,0 +1,176 @@
+import { type ListedRow, type PagedBy, PROJECTIONS } from '../../fold/projection.ts';
+import type { RowName, States } from '../../fold/row.ts';
+import type { PlannedRow } from '../decide.ts';
+import type { Database } from './database.ts';
+import { stateOf, type Tenant } from './rows.ts';
+import { idOf, rowIdOf, SEQ_END } from './schema.ts';
+
+/**
+ * What lists are read by: `listed` says which entries have a kind and a signer, and which rows a status, a tool, a proposer and an
+ * actor. An index for each would cost every commit a page for each. So the newest entries, and the rows that they brought into being,
+ * are in no list yet: whoever reads a list looks through them, too. They are never more than a few hundred, and enter the
+ * lists many at a time, in the transaction of a commit. By then most runs are over, and their status changes no more.
+ */
+
+/** How many entries at least are in no list. A row among them changes its status without a change of any list. */
+const NEWEST = 192;
+/** How many enter the lists at a time, or more. */
+const TOGETHER = 64;
+
+/** What entries and rows are listed by. */
+const ENTRY_LISTS = ['kind', 'signer'] as const;
+const ROW_LISTS = ['status', 'tool', 'proposer', 'actor'] as const;
+
+/** Rows that are listed lie here, each behind the entry that brought it into being: none of them has a slot of its own. */
+const roomOf = ({ id }: Tenant) => rowIdOf(id, 'intent', 0);
+
+/** Entries before this one are in the lists, with the rows that they brought into being. */
+export function readListed(db: Database, { id }: Tenant): number {
+  return (db.sql('SELECT listed FROM main.tenant WHERE id = ?').get(id) as { listed: number }).listed;
+}
+
+const ENTER = [
+  ...ENTRY_LISTS.map((by) => ({
+    text: `INSERT INTO main.listed (tenant, list, value, seq) SELECT ?, '${by}', ${by}, id - ? FROM main.entry
+      WHERE id >= ? AND id < ? AND ${by} IS NOT NULL ORDER BY ${by}, id`,
+    room: ({ id }: Tenant) => idOf(id, 0),
+  })),
+  ...ROW_LISTS.map((by) => ({
+    text: `INSERT INTO main.listed (tenant, list, value, seq) SELECT ?, name || ' ${by}', ${by}, id - ? FROM main.projection
+      WHERE id >= ? AND id < ? AND ${by} IS NOT NULL ORDER BY name, ${by}, id`,
+    room: roomOf,
+  })),
+];
+
+/** After entries were written: where the lists end now. */
+export function enterLists(db: Database, tenant: Tenant, listed: number, size: number): number {
+  if (size - listed < NEWEST + TOGETHER) return listed;
+  const end = size - NEWEST;
+  enterUpTo(db, tenant, listed, end);
+  return end;
+}
+
+function enterUpTo(db: Database, tenant: Tenant, from: number, end: number): void {
+  for (const { text, room } of ENTER) {
+    const first = room(tenant);
+    db.sql(text).run(tenant.id, first, first + from, first + end);
+  }
+  db.sql('UPDATE main.tenant SET listed = ? WHERE id = ?').run(end, tenant.id);
+}
+
+const LISTED_BY = 'SELECT status, tool FROM projection WHERE id = ?';
+const MOVE = 'UPDATE main.listed SET value = ? WHERE tenant = ? AND list = ? AND value = ? AND seq = ?';
+
+/** Before a row that is in the lists changes. Nobody else proposed it, so these two are all that can change. */
+export function moveInLists(db: Database, tenant: Tenant, row_id: number, planned: PlannedRow): void {
+  const { name, seq } = planned.row;
+  const before = db.sql(LISTED_BY).get(row_id) as Pick<PlannedRow, 'status' | 'tool'>;
+  for (const by of ['status', 'tool'] as const)
+    if (before[by] !== planned[by])
+      db.sql(MOVE).run(planned[by], tenant.id, `${name} ${by}`, before[by], seq);
+}
+
+/** All rows of a kind that has few, oldest first. */
+export function readAll<N extends ListedRow>(db: Database, tenant: Tenant, name: N): States[N][] {
+  const all = { values: PROJECTIONS[name].statuses!, limit: -1, newest_first: false, from: 0, end: SEQ_END };
+  return readListedRows(db, tenant, { name, column: 'status', ...all }).map(({ state }) => state);
+}
+
+/** Rows that have one of the values, brought into being by entries from `from` on and before `end`; a limit below 0 is none. */
+interface RowsListed<N extends RowName> {
+  readonly name: N;
+  readonly column: 'status' | keyof PagedBy;
+  readonly values: readonly string[];
+  readonly limit: number;
+  readonly newest_first: boolean;
+  readonly from: number;
+  readonly end: number;
+}
+
+/** What the lists have, and what is too new to be in them. */
+export function readListedRows<N extends RowName>(
+  db: Database,
+  tenant: Tenant,
+  asked: RowsListed<N>,
+): { seq: number; state: States[N] }[] {
+  const { limit, newest_first, from, end } = asked;
+  return db.transaction('read', () => {
+    const listed = readListed(db, tenant);
+    const older = (left: number) =>
+      inLists(db, tenant, { ...asked, limit: left, end: Math.min(end, listed) });
+    const newer = (left: number) =>
+      inNone(db, tenant, { ...asked, limit: left, from: Math.max(from, listed) });
+    const [first, second] = newest_first ? [newer, older] : [older, newer];
+    const found = first(limit);
+    if (limit < 0 || found.length < limit) found.push(...second(limit < 0 ? limit : limit - found.length));
+    return found.map(({ seq, state }) => ({ seq, state: stateOf<N>(state) }));
+  });
+}
+
+type ListedState = { readonly seq: number; readonly state: string };
+
+/** SQLite merges what each value has, in the order of the lists: it reads no more of each than it takes. */
+function inLists(db: Database, tenant: Tenant, asked: RowsListed<RowName>): ListedState[] {
+  const { name, column, values, limit, newest_first, from, end } = asked;
+  const list = `${name} ${column}`;
+  const order = newest_first ? 'DESC' : 'ASC';
+  const one = 'SELECT seq FROM listed WHERE tenant = ? AND list = ? AND value = ? AND seq >= ? AND seq < ?';
+  const merged = `${values.map(() => one).join(' UNION ALL ')} ORDER BY seq ${order} LIMIT ?`;
+  return db
+    .sql(`SELECT seq, state FROM (${merged}) JOIN projection ON id = ? + seq ORDER BY seq ${order}`)
+    .all(
+      ...values.flatMap((value) => [tenant.id, list, value, from, end]),
+      limit,
+      roomOf(tenant),
+    ) as ListedState[];
+}
+
+/** The rows themselves, one after the other. */
+function inNone(db: Database, tenant: Tenant, asked: RowsListed<RowName>): ListedState[] {
+  const { name, column, values, limit, newest_first, from, end } = asked;
+  const room = roomOf(tenant);
+  return db
+    .sql(`SELECT id - ? AS seq, state FROM projection WHERE id >= ? AND id < ? AND name = ?
+      AND ${column} IN (${values.map(() => '?').join()}) ORDER BY id ${newest_first ? 'DESC' : 'ASC'} LIMIT ?`)
+    .all(room, room + from, room + end, name, ...values, limit) as ListedState[];
+}
+
+/** What belongs into the lists, by rows that a rebuild has made. */
+const RIGHT = [
+  ...ENTRY_LISTS.map(
+    (by) => `SELECT '${by}' AS list, ${by} AS value, id - :entries AS seq FROM main.entry
+      WHERE id >= :entries AND id < :entries + :listed AND ${by} IS NOT NULL`,
+  ),
+  ...ROW_LISTS.map(
+    (by) => `SELECT name || ' ${by}', ${by}, id - :room FROM temp.projection
+      WHERE id >= :room AND id < :room + :listed AND ${by} IS NOT NULL`,
+  ),
+].join(' UNION ALL ');
+const COUNTED = `
+  SELECT count(*) AS expected, count(stored.seq) AS same,
+    (SELECT count(*) FROM main.listed WHERE tenant = :tenant) AS stored
+  FROM (${RIGHT}) AS wanted LEFT JOIN main.listed AS stored ON stored.tenant = :tenant AND stored.list = wanted.list
+    AND stored.value = wanted.value AND stored.seq = wanted.seq`;
+const THERE = 'SELECT list, value, seq FROM main.listed WHERE tenant = :tenant';
+const DIFFERENCES = `
+  SELECT DISTINCT 'list ' || list || ' ' || value AS what FROM (
+    SELECT * FROM (SELECT * FROM (${RIGHT}) EXCEPT ${THERE}) UNION ALL SELECT * FROM (${THERE} EXCEPT SELECT * FROM (${RIGHT}))
+  ) LIMIT :most`;
+
+type Counted = Readonly<Record<'expected' | 'same' | 'stored', number>>;
+
+/** In a rebuild, once its rows are made: what is in a list and should not be, or should be and is not. */
+export function listDifferences(db: Database, tenant: Tenant, size: number, most: number): string[] {
+  const listed = readListed(db, tenant);
+  if (listed < 0 || listed > size) return ['list end'];
+  const within = { tenant: tenant.id, entries: idOf(tenant.id, 0), room: roomOf(tenant), listed };
+  const { expected, same, stored } = db.sql(COUNTED).get(within) as Counted;
+  if (expected === same && same === stored) return [];
+  return (db.sql(DIFFERENCES).all({ ...within, most }) as { what: string }[]).map(({ what }) => what);
+}
+
+/** After a rebuild put its rows in the place of those that were stored. */
+export function replaceLists(db: Database, tenant: Tenant, size: number): void {
+  db.sql('DELETE FROM main.listed WHERE tenant = ?').run(tenant.id);
+  enterUpTo(db, tenant, 0, Math.max(0, size - NEWEST));
+}

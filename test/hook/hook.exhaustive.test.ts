@@ -1,0 +1,308 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CLIENTS, DIALECTS, type HookClient } from '../../src/hook/client.ts';
+import { hookLimits } from '../../src/limits.ts';
+import { enrolled } from '../mcp/stage.ts';
+import { turned } from '../mcp-call/servers.ts';
+import { nextOf } from '../support/example.ts';
+import { type Project, project, writeRegistry } from '../support/project.ts';
+
+const CLI = resolve('dist/cli.cjs');
+const LONG = { timeout: 120_000 };
+
+/** As docs/hook.md has it. */
+const SHELL = `version: 1
+tools:
+  - name: shell
+    summary: Runs one command line of an agent in the workspace.
+    executable: /bin/bash
+    args: ["-c", "cd -- \\"$1\\" && eval \\"$2\\"", "shell", "{folder}", "{command}"]
+    parameters:
+      command: { type: string, multiline: true, max_length: 100000, allow_leading_dash: true }
+      folder: { type: path, default: "." }
+    sandbox: { write: [work] }
+    cwd: .
+    covers: []
+    undo: none
+`;
+const NONE = 'version: 1\ntools: []\n';
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function run(
+  words: readonly string[],
+  input: string | Buffer | null,
+  program = process.execPath,
+): Promise<Ended> {
+  const child = spawn(program, words, { stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdin.on('error', () => {});
+  if (input !== null) child.stdin.end(input);
+  return new Promise((done) => child.on('close', (code) => done({ code, out, err })));
+}
+
+const keyturn = (words: readonly string[], input: string | Buffer | null = '') => run([CLI, ...words], input);
+
+async function scene(registry = SHELL): Promise<Project> {
+  const p = await project(registry);
+  mkdirSync(join(p.root, 'work'), { mode: 0o777 });
+  await enrolled(p);
+  return p;
+}
+
+/** What a client gave to its hook, with another command. */
+function inputOf(client: HookClient, p: Project, command: string, over: object = {}): string {
+  const text = readFileSync(resolve(`test/hook/inputs/${client}.json`), 'utf8');
+  const recorded = JSON.parse(text.replaceAll('{root}', p.root));
+  return JSON.stringify({ ...recorded, tool_input: { ...recorded.tool_input, command }, ...over });
+}
+
+const asks = (client: HookClient, p: Project, input: string | Buffer | null) =>
+  keyturn(['hook', '--client', client, '--project', p.root, '--as', 'scout'], input);
+
+const idIn = (text: string) => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text)![0];
+
+/** The command that a client would run after this answer. */
+function commandIn(client: HookClient, { out, err }: Ended): string {
+  if (client === 'gemini-cli') return /for its result: (.*? --project \S+)/.exec(err)![1]!;
+  return JSON.parse(out).hookSpecificOutput.updatedInput.command;
+}
+
+const kinds = async (p: Project) =>
+  (await p.keyturn.ledger.entries({ limit: 50 })).entries.map(({ kind }) => kind as string);
+
+describe.each(CLIENTS)('a command that %s asks about', (client) => {
+  it('waits for a human, runs once, and its client has output and exit code', LONG, async () => {
+    const p = await scene();
+    const input = inputOf(client, p, 'echo out; echo err >&2; echo ran >> work/log; exit 3');
+    const answer = await asks(client, p, input);
+    expect(answer.code).toBe(client === 'gemini-cli' ? 2 : 0);
+    if (client !== 'gemini-cli') {
+      const { hookSpecificOutput: said } = JSON.parse(answer.out);
+      expect(said).toMatchObject({ hookEventName: 'PreToolUse', permissionDecision: 'allow' });
+      const before = JSON.parse(input).tool_input;
+      const waits = client === 'claude-code' ? { timeout: hookLimits.command_ms } : {};
+      expect(said.updatedInput).toEqual({ ...before, command: said.updatedInput.command, ...waits });
+    }
+    const command = commandIn(client, answer);
+    // The client asks about that command, too: it only waits.
+    expect(await asks(client, p, inputOf(client, p, command))).toEqual({ code: 0, out: '', err: '' });
+    const waiting = run(['-c', command], '', '/bin/bash');
+    const { intent_id } = await nextOf(p);
+    expect(command).toContain(intent_id);
+    expect(existsSync(join(p.root, 'work/log'))).toBe(false);
+    await turned(p, intent_id);
+    expect(await waiting).toEqual({ code: 3, out: 'out\n', err: 'err\n' });
+    expect(readFileSync(join(p.root, 'work/log'), 'utf8')).toBe('ran\n');
+    expect(await p.keyturn.intents.get({ intent_id })).toMatchObject({ proposer_verified: true });
+  });
+
+  it('that a human rejects does not run, and the client reads why', LONG, async () => {
+    const p = await scene();
+    const command = commandIn(client, await asks(client, p, inputOf(client, p, 'echo ran >> work/log')));
+    const { intent_id, hash } = await nextOf(p);
+    const waiting = run(['-c', command], '', '/bin/bash');
+    await p.keyturn.intents.reject({ intent_id, hash, reason: 'Not on a Friday.', signer: p.ada });
+    const { code, out, err } = await waiting;
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('Not on a Friday.');
+    expect(existsSync(join(p.root, 'work/log'))).toBe(false);
+  });
+
+  it('without a shell tool is the business of the policies alone, and the record says so', LONG, async () => {
+    const p = await scene(NONE);
+    const input = inputOf(client, p, 'git status');
+    const blocked = await asks(client, p, input);
+    expect([blocked.code, blocked.out]).toEqual([2, '']);
+    expect(blocked.err).toContain('POLICY_NO_PERMIT');
+    await passing(p);
+    expect(await asks(client, p, input)).toEqual({ code: 0, out: '', err: '' });
+    const other = await asks(client, p, inputOf(client, p, 'git push'));
+    expect([other.code, other.out]).toEqual([2, '']);
+    expect((await kinds(p)).filter((kind) => kind.startsWith('call.'))).toEqual([
+      'call.blocked',
+      'call.passed',
+      'call.blocked',
+    ]);
+    const { entries } = await p.keyturn.ledger.entries({ kind: 'call.passed' } as never);
+    expect(entries[0]).toMatchObject({ body: { by: 'scout', client, tool: DIALECTS[client].shell } });
+    expect((await p.keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(5);
+    expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+  });
+
+  it('that cannot be read, or not by this project, is a no', LONG, async () => {
+    const p = await scene();
+    const good = JSON.parse(inputOf(client, p, 'true'));
+    const { tool_name: _, ...nameless } = good;
+    const bad: readonly (readonly [string, string | Buffer, string])[] = [
+      ['nothing', '', 'JSON_'],
+      ['garbage', Buffer.from([0xff, 0xfe, 0x00, 0x7b]), 'INPUT_NOT_UTF8'],
+      ['no object', '[]', 'HOOK_INPUT_MALFORMED'],
+      ['another event', JSON.stringify({ ...good, hook_event_name: 'PostToolUse' }), 'HOOK_INPUT_MALFORMED'],
+      ['no tool', JSON.stringify(nameless), 'HOOK_INPUT_MALFORMED'],
+      ['a strange tool', JSON.stringify({ ...good, tool_name: '../x' }), 'HOOK_INPUT_MALFORMED'],
+      ['no input', JSON.stringify({ ...good, tool_input: 'rm' }), 'HOOK_INPUT_MALFORMED'],
+      ['no command', JSON.stringify({ ...good, tool_input: {} }), 'HOOK_INPUT_MALFORMED'],
+      ['a folder elsewhere', JSON.stringify({ ...good, cwd: '/' }), 'HOOK_SHELL_UNFIT'],
+      ['a folder that is gone', JSON.stringify({ ...good, cwd: '/nowhere' }), 'HOOK_INPUT_MALFORMED'],
+      ['two names', JSON.stringify(good).replace('{', '{"tool_name":"Read",'), 'JSON_DUPLICATE_KEY'],
+      ['10 MB', inputOf(client, p, 'x'.repeat(10_000_000)), 'INPUT_TOO_LARGE'],
+    ];
+    for (const [what, input, code] of bad) {
+      const answer = await asks(client, p, input);
+      expect([what, answer.code, answer.out]).toEqual([what, 2, '']);
+      expect(answer.err, what).toContain(code);
+    }
+    expect((await p.keyturn.intents.list({})).intents).toEqual([]);
+  });
+});
+
+/** A human permits one command line, and activates that. */
+async function passing(p: Project): Promise<void> {
+  const names = CLIENTS.map((client) => `${client}.${DIALECTS[client].shell.toLowerCase()}`);
+  const rules = names.map(
+    (name, n) => `@id("look-${n}") @version("1") @scope("execution") @rationale("Looking is free.")
+@arguments("${name}.command: string")
+permit (principal is Keyturn::Agent, action == Keyturn::Action::"pass", resource is Keyturn::ClientTool)
+when { context.arguments has "${name}" && context.arguments["${name}"].command == "git status" };`,
+  );
+  writeFileSync(join(p.root, 'policies/hook.cedar'), rules.join('\n\n'));
+  await p.keyturn.policies.activate({ reason: 'Looking is free.', signer: p.ada });
+}
+
+describe('keyturn hook', () => {
+  it('says no without a project, a known client, an agent, and while all is frozen', LONG, async () => {
+    const p = await scene();
+    const input = inputOf('codex', p, 'true');
+    const codes = async (words: readonly string[]) => {
+      const { code, out, err } = await keyturn(['hook', ...words], input);
+      return [code, out, /\(([A-Z_]+) \d+\)/.exec(err)?.[1]];
+    };
+    const at = ['--project', p.root];
+    expect(await codes(['--client', 'codex', '--as', 'scout', '--project', '/'])).toEqual([
+      2,
+      '',
+      'PROJECT_MISSING',
+    ]);
+    expect(await codes(['--client', 'cursor', '--as', 'scout', ...at])).toEqual([2, '', 'USAGE']);
+    expect(await codes(['--client', 'codex', ...at])).toEqual([2, '', 'USAGE']);
+    expect(await codes(['--client', 'codex', '--as', 'nobody', ...at])).toEqual([2, '', 'PRINCIPAL_UNKNOWN']);
+    expect(await codes(['--nonsense'])).toEqual([2, '', 'USAGE']);
+    writeRegistry(p.root, NONE);
+    await p.keyturn.system.freeze({ scope: 'system', name: 'system', reason: 'stop', signer: p.ada });
+    expect(await codes(['--client', 'codex', '--as', 'scout', ...at])).toEqual([2, '', 'FROZEN']);
+  });
+
+  it(
+    'says no while another process holds the store, and when its client never ends its input',
+    LONG,
+    async () => {
+      const p = await scene();
+      const late = asks('codex', p, null);
+      const held = new DatabaseSync(join(p.root, '.keyturn', 'store.db'));
+      held.exec('BEGIN IMMEDIATE');
+      const { code, out, err } = await asks('codex', p, inputOf('codex', p, 'true'));
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toMatch(/STORE_|HOOK_LATE/);
+      held.exec('ROLLBACK');
+      held.close();
+      expect(await late).toMatchObject({ code: 2, out: '' });
+      expect((await late).err).toContain('HOOK_LATE');
+    },
+  );
+
+  it(
+    'refuses a shell tool without a sandbox, and commands for folders that it does not take',
+    LONG,
+    async () => {
+      const p = await scene(SHELL.replace('{ write: [work] }', 'none'));
+      const unfit = await asks('codex', p, inputOf('codex', p, 'true'));
+      expect([unfit.code, unfit.out]).toEqual([2, '']);
+      expect(unfit.err).toContain('HOOK_SHELL_UNFIT');
+      writeRegistry(p.root, SHELL);
+      const inside = await asks(
+        'codex',
+        p,
+        inputOf('codex', p, 'pwd; touch here', { cwd: join(p.root, 'work') }),
+      );
+      await turned(p, idIn(inside.out));
+      expect(existsSync(join(p.root, 'work/here'))).toBe(true);
+    },
+  );
+
+  it(
+    'asks for the same while the same command waits, and for another run once its output was read',
+    LONG,
+    async () => {
+      const p = await scene();
+      const ask = async () =>
+        idIn((await asks('codex', p, inputOf('codex', p, 'echo once >> work/log'))).out);
+      const first = await ask();
+      expect(await ask()).toBe(first);
+      await turned(p, first);
+      // Nobody read it: the same command is answered from the record.
+      expect(await ask()).toBe(first);
+      expect((await keyturn(['wait', first, '--output', '--project', p.root])).code).toBe(0);
+      expect(await ask()).not.toBe(first);
+      expect(readFileSync(join(p.root, 'work/log'), 'utf8')).toBe('once\n');
+    },
+  );
+});
+
+describe('keyturn hook install', () => {
+  it.each(CLIENTS)(
+    'what it writes for %s is what the client then runs, and a no where Keyturn is gone',
+    LONG,
+    async (client) => {
+      const p = await scene();
+      const words = ['hook', 'install', client, '--project', p.root, '--as', 'scout'];
+      const { code, out } = await keyturn(words);
+      expect(code).toBe(0);
+      expect(out).toMatch(client === 'claude-code' ? /late is a no/ : /takes too long/);
+      const status = JSON.parse(
+        (await keyturn(['hook', 'status', '--json', '--project', p.root])).out,
+      ).result;
+      expect(status.shell).toBe(true);
+      expect(status.clients.find((one: { client: string }) => one.client === client)).toMatchObject({
+        installed: true,
+        fails_closed: client === 'claude-code',
+      });
+      const file = join(p.root, DIALECTS[client].settings);
+      const named = await keyturn(['hook', 'status', '--settings', file, '--json', '--project', p.root]);
+      const asking = JSON.parse(named.out).result.clients.filter(
+        (one: { installed: boolean }) => one.installed,
+      );
+      expect(asking).toMatchObject([{ client, settings: file }]);
+      const settings = JSON.parse(readFileSync(file, 'utf8'));
+      const { command } = settings.hooks[DIALECTS[client].event][0].hooks[0];
+      const answer = await run(['-c', command], inputOf(client, p, 'true'), '/bin/sh');
+      expect(answer.code).toBe(client === 'gemini-cli' ? 2 : 0);
+      const gone = await run(
+        ['-c', command.replace('dist/cli.cjs', 'dist/gone.cjs')],
+        inputOf(client, p, 'true'),
+        '/bin/sh',
+      );
+      expect([gone.code, gone.out]).toEqual([2, '']);
+      expect(gone.err).toContain('keyturn hook could not decide');
+      expect((await keyturn(['hook', 'remove', client, '--project', p.root])).code).toBe(0);
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({});
+      writeFileSync(join(p.root, 'tools.yaml'), 'tools: [');
+      const broken = await keyturn(['hook', 'status', '--project', p.root]);
+      expect([broken.code, broken.out]).toEqual([0, expect.stringContaining('every command is refused')]);
+    },
+  );
+});

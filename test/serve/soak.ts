@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
+import type { Result } from '../../src/keyturn.ts';
+import { until } from '../support/processes.ts';
+import type { Project } from '../support/project.ts';
+import { writeRegistry } from '../support/project.ts';
+import { cliPath } from '../support/pty.ts';
+import { call, withToken } from './service.ts';
+
+export interface SoakSize {
+  readonly seconds: number;
+  /** Of the service and of the executor together. */
+  readonly kills: number;
+  readonly callers: number;
+}
+
+export const CONFIG = `proposals: { pending: 10000, minute: 100000 }
+service: { requests_minute: 1000000 }
+`;
+
+const registryOf = (script: string, marks: string) => `version: 1
+tools:
+  - name: mark
+    summary: Leaves a mark.
+    executable: ${script}
+    args: ["${marks}", "{word}"]
+    parameters: { word: { type: string, max_length: 64 } }
+    sandbox: none
+    undo: none
+`;
+
+/** One line in one write, in the middle of some time in which it can be killed. */
+const SCRIPT = '#!/bin/sh\nsleep 0.02\necho "$2" >> "$1"\nsleep 0.02\n';
+
+interface Asked {
+  readonly key: string;
+  readonly word: string;
+  readonly intent_id: string;
+}
+
+/** A process of the service that is killed and started again. */
+class Part {
+  readonly #root: string;
+  readonly #words: readonly string[];
+  #child: ChildProcess | null = null;
+
+  constructor(root: string, words: readonly string[]) {
+    this.#root = root;
+    this.#words = words;
+    onTestFinished(() => void this.#child?.kill('SIGKILL'));
+  }
+
+  start(): void {
+    this.#child = spawn(process.execPath, [cliPath(), ...this.#words], { cwd: this.#root, stdio: 'ignore' });
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child!;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** Load over HTTP while service and executor are killed. What was acknowledged is there, and nothing ran twice. */
+export async function soakService(p: Project, { seconds, kills, callers }: SoakSize): Promise<SoakTold> {
+  const script = join(p.root, 'mark.sh');
+  const path = join(p.root, 'marks');
+  writeFileSync(script, SCRIPT, { mode: 0o755 });
+  writeRegistry(p.root, registryOf(script, path));
+  const { token } = await withToken(p, 'bot');
+  const port = await freePort();
+  const at = { address: `http://localhost:${port}` };
+  const parts = [
+    new Part(p.root, ['serve', '--no-execute', '--port', String(port)]),
+    new Part(p.root, ['execute', '--parallel', '2']),
+  ];
+  for (const part of parts) part.start();
+  const until_ms = performance.now() + seconds * 1000;
+  let killed = 0;
+  let over = 0;
+  const isOver = () => performance.now() > until_ms && killed >= kills;
+  const asked: Asked[] = [];
+  const answers = { resolved: 0, turned_again: 0, unanswered: 0 };
+
+  /** Asks again until it is answered: after a kill nobody knows what became of a request. */
+  const answered = async (route: string, request: object) => {
+    for (;;) {
+      const told = await call(at, route, request, { token }).catch(() => null);
+      if (told?.status === 200) return told.body;
+      answers.unanswered += 1;
+      if (told !== null) expect([409, 429, 503], told.text).toContain(told.status);
+      await pause(50);
+    }
+  };
+  const propose = async () => {
+    const [key, word] = [randomUUID(), randomUUID()];
+    const effect = { kind: 'tool', tool: 'mark', arguments: { word } };
+    const request = { declared_goal: 'Leave a mark.', effect, idempotency_key: key };
+    const { intent_id } = await answered('/v1/intents/propose', request);
+    asked.push({ key, word, intent_id });
+    expect((await answered('/v1/intents/propose', request)).intent_id).toBe(intent_id);
+    return intent_id as string;
+  };
+  /** Turned by a human, and again where the order lapsed while no executor was there. A run in doubt is settled. */
+  const ended = async (intent_id: string) => {
+    const { intents, runs } = p.keyturn;
+    for (let turns = 0; ; ) {
+      const state = await intents.get({ intent_id });
+      const { status, hash, runs: begun } = state;
+      if (status === 'succeeded' || status === 'happened' || status === 'failed') return;
+      if (status === 'proposed' || (status === 'approved' && !isOrdered(state))) {
+        await intents.turn({ intent_id, hash, signer: p.ada });
+        if (turns++ > 0) answers.turned_again += 1;
+      }
+      if (status === 'claimed' && (await isLost(p, intent_id))) {
+        const { execution_id } = begun.at(-1)!;
+        const word = asked.find((one) => one.intent_id === intent_id)!.word;
+        const outcome = marksIn(path).includes(word) ? 'happened' : 'did_not_happen';
+        await runs.resolve({ execution_id, outcome, reason: 'It was killed.', signer: p.ada });
+        answers.resolved += 1;
+      }
+      await answered('/v1/intents/get', { intent_id });
+      await pause(20);
+    }
+  };
+  const caller = async () => {
+    while (!isOver()) {
+      await ended(await propose());
+      over += 1;
+    }
+  };
+  /** After each start something is proposed and run again before the next kill, which comes at any moment of the load. */
+  const killer = async () => {
+    for (; killed < kills; killed += 1) {
+      const [proposed, done] = [asked.length + callers, over + 1];
+      await until(() => asked.length >= proposed && over >= done);
+      await pause(((seconds * 500) / kills) * (((killed * 7) % 10) / 10) + Math.random() * 50);
+      const part = parts[killed % 2]!;
+      await part.kill();
+      part.start();
+    }
+  };
+  await Promise.all([killer(), ...Array.from({ length: callers }, caller)]);
+  for (const part of parts) await part.kill();
+  await requireOnce(p, asked, marksIn(path));
+  return { proposals: asked.length, kills: killed, ...answers };
+}
+
+export interface SoakTold {
+  readonly proposals: number;
+  readonly kills: number;
+  readonly resolved: number;
+  readonly turned_again: number;
+  readonly unanswered: number;
+}
+
+const marksIn = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : []);
+
+function isOrdered({ capabilities }: Result<'intents.get'>): boolean {
+  const last = capabilities.at(-1);
+  return last?.status === 'ordered' && Date.parse(last.lapses_at) > Date.now();
+}
+
+async function isLost({ keyturn }: Project, intent_id: string): Promise<boolean> {
+  const { runs } = await keyturn.runs.inDoubt();
+  return runs.some((one) => one.intent_id === intent_id && one.state === 'dead');
+}
+
+/** Nothing lost, nothing twice, and the ledger verifies from its first entry. */
+async function requireOnce({ keyturn }: Project, asked: readonly Asked[], marks: readonly string[]) {
+  expect(new Set(marks).size).toBe(marks.length);
+  expect(asked.length).toBeGreaterThan(0);
+  for (const { intent_id, word } of asked) {
+    const { status, runs } = await keyturn.intents.get({ intent_id });
+    expect(runs).toHaveLength(1);
+    expect(marks.includes(word), `${intent_id} ${status}`).toBe(status !== 'failed');
+  }
+  expect(new Set(asked.map(({ intent_id }) => intent_id)).size).toBe(asked.length);
+  await keyturn.ledger.verify({ deep: true });
+}
