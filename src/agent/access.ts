@@ -89,12 +89,12 @@ async function requestOf(
   return {
     action: 'access',
     principal: question.principal,
-    resource: { ...question.resource, ...reachOf(context, simulation) },
+    resource: Object.assign(reachOf(context, simulation), question.resource),
     context: {
-      ...BLANK,
-      ...question.context,
       humans: await humansNow(context),
       environment: context.environment,
+      ...BLANK,
+      ...question.context,
       frozen: isFrozen(context, system, simulation, user_id),
       ...(await paceOf(context, user_id, now)),
     },

@@ -60,7 +60,7 @@ export async function ask(context: AgentContext, request: AskRequest): Promise<A
   const { language, gold, packet } = request;
   const proposal = await proposedBy(context, request);
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet, proposal };
-  return take(context, state, { ...said, clarify: undefined, answers: undefined });
+  return take(context, state, { clarify: undefined, answers: undefined, ...said });
 }
 
 export interface AnswerRequest {

@@ -1,7 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import type { Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
-import { openEntry } from '../ledger/entry.ts';
 import { isReasonCode } from '../refusal.ts';
 import { notDone, type RanUntil } from './answer.ts';
 import type { AgentContext } from './context.ts';
@@ -29,7 +28,7 @@ interface Ended {
 async function endOf({ journey }: AgentContext, intent_id: string): Promise<Ended | null> {
   const sealed = (await journey.store.entriesOf(intent_id)).toReversed();
   for (const { bytes, hash } of sealed) {
-    const event = parseEvent(openEntry(bytes));
+    const { event } = journey.read_entry(bytes);
     if (event.kind === 'execution.finished' || event.kind === 'execution.resolved') return { hash, event };
   }
   return null;
@@ -80,7 +79,7 @@ function simulationOutcome(intent: IntentState, { kind, body }: Ended['event']):
   if (kind === 'execution.resolved')
     return { ...about, result: body.outcome, reason_code: null, exit_code: null, stdout: null, stderr: null };
   const { result, reason_code, exit_code, stdout, stderr } = body;
-  return { ...about, result, reason_code, exit_code, stdout, stderr };
+  return { result, reason_code, exit_code, stdout, stderr, ...about };
 }
 
 /** A clean failure may be worth a human's retry. What was left half done, or was refused, is not. */

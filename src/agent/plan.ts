@@ -75,7 +75,7 @@ export function planOf(inputs: PlanInputs): AgentExecutionPlan {
     catalog_snapshot_ref: inputs.catalog_snapshot_ref,
     artifact_fingerprint_bundle_ref: inputs.artifact_fingerprint_bundle_ref,
   };
-  return { ...unnamed, plan_id: digestOf(unnamed), created_at: inputs.now.toISOString() };
+  return { plan_id: digestOf(unnamed), created_at: inputs.now.toISOString(), ...unnamed };
 }
 
 /** That of what was asked for, and those of what runs. */

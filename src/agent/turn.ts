@@ -68,7 +68,7 @@ export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Hea
   requireOurs(packet, request);
   const packet_ref = packetRef(packet);
   const language = found.language ?? languageOf(said.utterance, said.language);
-  const goal = goals.seal(goalOf(said, tenant, request, packet, language));
+  const goal = goals.seal(goalOf(said, tenant, request, { packet, packet_ref }, language));
   return {
     said,
     packet,
@@ -168,7 +168,7 @@ function goalOf(
   said: Said,
   tenant_id: string,
   { idempotency_key, catalog }: FinderRequest,
-  packet: FinderPacket,
+  { packet, packet_ref }: Pick<Heard, 'packet' | 'packet_ref'>,
   language: string,
 ): AgentGoalRequest {
   const { correlation_id, user_id, thread_id, turn_id, utterance, clarify } = said;
@@ -185,7 +185,7 @@ function goalOf(
       utterance_fingerprint: utteranceFingerprint(utterance),
       answer: clarify ? { missing_field: clarify.missing_field, text: clarify.answer } : null,
     },
-    sim_finder_packet: packetRef(packet),
+    sim_finder_packet: packet_ref,
     confirm_state: confirmState(packet, catalog),
     idempotency_key,
     attempt_counter: packet.kind === 'CLARIFY' ? packet.attempt_index : (clarify?.attempt_index ?? 0),

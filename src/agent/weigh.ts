@@ -48,7 +48,7 @@ export async function weigh(context: AgentContext, weighing: Weighing): Promise<
     ...(await intentFactsNow(context.journey, intent, user_id, now)),
   });
   const found = seen.flatMap(({ bytes }) => (bytes === null ? [] : [bytes]));
-  return { ...sealed, access, refs: sealed.record.refs, objects: [access.bytes, sealed.bytes, ...found] };
+  return { access, refs: sealed.record.refs, objects: [access.bytes, sealed.bytes, ...found], ...sealed };
 }
 
 /** What was found besides what the plan and the answer of the user say. */
@@ -137,7 +137,7 @@ export async function seenIn(
     const found = await known(one.simulation_id);
     const standing = registeredAs(found, one, now);
     const { differs, ...rest } = standing === 'ACTIVE' ? await held(found!) : UNHELD;
-    seen.push({ ...one, standing, ...rest, differs: [...differs] });
+    seen.push({ standing, differs: [...differs], ...one, ...rest });
   }
   return seen;
 }

@@ -47,8 +47,15 @@ function parsedText(value: unknown, depth: number): string {
     for (let i = 0; i < value.length; i++) text += `${i === 0 ? '' : ','}${parsedText(value[i], depth + 1)}`;
     return `[${text}]`;
   }
-  for (const key of ordered(Object.keys(value)))
-    text += `${text === '' ? '' : ','}${keyText(key)}:${parsedText((value as JsonObject)[key], depth + 1)}`;
+  const keys = ordered(Object.keys(value));
+  // Most objects have plain keys, and one look at all of them is quicker than one at each.
+  const all = keys.join('');
+  const are_plain = all.length <= limits.json_string_chars && !ODD_KEYS.test(all);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    const name = are_plain ? `"${key}"` : keyText(key);
+    text += `${i === 0 ? '' : ','}${name}:${parsedText((value as JsonObject)[key], depth + 1)}`;
+  }
   return `{${text}}`;
 }
 
@@ -63,6 +70,9 @@ function scalarText(value: unknown): string {
 
 /** What JSON writes otherwise than it is, or not at all. */
 const ODD = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** Keys that have to be looked at one by one. */
+const ODD_KEYS = /["\\\u0000-\u001f\ud800-\udfff]|__proto__/;
 
 function stringText(text: string): string {
   if (text.length <= limits.json_string_chars && !ODD.test(text)) return `"${text}"`;

@@ -49,7 +49,7 @@ export function requireHolder(
 ): HeldCapability {
   const { holder } = opened.claims;
   if (holder !== null) requireProof(opened, holder, proof ?? unproven('no proof was given'), presentation);
-  return { ...opened, presented_by_holder: true };
+  return { presented_by_holder: true, ...opened };
 }
 
 function requireProof(

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -24,8 +24,10 @@ interface GuardRequest {
  */
 export function guardsOf(request: GuardRequest, find: FindHidden = hiddenFinder()): Guards {
   const { read, write } = request;
+  // They share most of the folders on their way.
+  const look = statsOnce();
   const hidden = request.hidden.map((path) => {
-    const guard = guardOf(path, write);
+    const guard = guardOf(path, write, look);
     return guard.absent ? refuse('FILE_NOT_FOUND', `${path} must be hidden and does not exist.`) : guard;
   });
   const found = find([...read, ...write]).filter(({ path, folder }) => folder || !isGiven(path, request));
@@ -38,7 +40,7 @@ export function guardsOf(request: GuardRequest, find: FindHidden = hiddenFinder(
   }
   return {
     hidden: [...hidden, ...found],
-    protected: request.protected.map((path) => guardOf(path, write)),
+    protected: request.protected.map((path) => guardOf(path, write, look)),
   };
 }
 
@@ -54,8 +56,8 @@ function isGiven(path: string, { read, write }: GuardRequest): boolean {
 }
 
 /** A link on the way cannot be mounted over, so a tool that may write beside it could turn it. */
-function guardOf(path: string, write: readonly string[]): Guard {
-  const { real, links, absent, folder } = follow(path);
+function guardOf(path: string, write: readonly string[], look: Look): Guard {
+  const { real, links, absent, folder } = follow(path, look);
   const turned = links.find((link) => write.some((bind) => contains(bind, link)));
   if (turned) refuse('FILE_IS_SYMLINK', `${turned} is a link that the tool could turn.`, { path });
   return absent ? { path: real, folder: true, absent } : { path: real, folder };
@@ -69,7 +71,7 @@ interface Followed {
   readonly folder: boolean;
 }
 
-function follow(path: string): Followed {
+function follow(path: string, look: Look): Followed {
   const links: string[] = [];
   const ahead = namesIn(resolve(path));
   let real = '/';
@@ -79,7 +81,7 @@ function follow(path: string): Followed {
       continue;
     }
     const next = join(real, name);
-    const stats = statsOf(next);
+    const stats = look(next);
     if (!stats) return { real: next, links, absent: true, folder: true };
     if (stats.isSymbolicLink()) {
       if (links.push(next) > limits.path_links)
@@ -89,14 +91,25 @@ function follow(path: string): Followed {
       if (isAbsolute(target)) real = '/';
     } else real = next;
   }
-  return { real, links, absent: false, folder: statsOf(real)?.isDirectory() ?? false };
+  return { real, links, absent: false, folder: look(real)?.isDirectory() ?? false };
 }
 
 function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-function statsOf(path: string) {
+type Look = (path: string) => Stats | undefined;
+
+/** Each path is looked at once. */
+function statsOnce(): Look {
+  const known = new Map<string, Stats | undefined>();
+  return (path) => {
+    if (!known.has(path)) known.set(path, statsOf(path));
+    return known.get(path);
+  };
+}
+
+function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

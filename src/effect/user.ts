@@ -56,7 +56,7 @@ export function userFor(run_as: string | null, users: Users = READ): RunUser {
     );
   }
   users.requireChangeable(user);
-  return { ...user, switched: true };
+  return { switched: true, ...user };
 }
 
 /** `userFor`, or one that remembers. */

@@ -127,7 +127,7 @@ export const deciding = {
       }),
     run: async ({ context }, request) => {
       const { glass, token, ...given } = await grant(context, request);
-      return { ...orderOf(given), glass, issued: token !== null, token };
+      return Object.assign(orderOf(given), { glass, issued: token !== null, token });
     },
   }),
 
@@ -142,7 +142,7 @@ export const deciding = {
       }),
     run: async ({ context }, request) => {
       const { approved_until, ...given } = await turn(context, request);
-      return { ...orderOf(given), approved_until };
+      return Object.assign(orderOf(given), { approved_until });
     },
   }),
 };

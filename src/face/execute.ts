@@ -3,6 +3,7 @@ import type { Holder } from '../capability/proof.ts';
 import type { OnOutput } from '../effect/child.ts';
 import type { Progress } from '../journey/derived.ts';
 import { liveOutput, liveStep } from '../journey/live.ts';
+import type { Presented } from '../journey/present.ts';
 import type { LookRequest } from '../journey/ready.ts';
 import type { Report } from '../journey/record.ts';
 import { outputOf } from '../journey/result.ts';
@@ -139,7 +140,7 @@ export const executing = {
       'onRecorded',
     ),
     run: async ({ context }, { capability, holder_key, ...asked }) =>
-      reportOf(await run(context, { ...asked, ...lookOf({ ...asked, capability, holder_key }) })),
+      reportOf(await run(context, { capability: presentedBy({ capability, holder_key }), ...asked })),
   }),
 
   output: read({
@@ -211,9 +212,14 @@ const livePart = once(() =>
 
 type Asked = Pick<LookRequest, 'intent_id' | 'hash'> & Held & { readonly capability?: string | undefined };
 
-function lookOf({ intent_id, hash, capability: text, holder_key: holder }: Asked): LookRequest {
-  const capability = { ...(text !== undefined && { text }), ...(holder && { holder }) };
-  return { intent_id, hash, capability };
+function lookOf({ intent_id, hash, ...presented }: Asked): LookRequest {
+  return { intent_id, hash, capability: presentedBy(presented) };
+}
+
+type Presenting = Pick<Asked, 'capability' | 'holder_key'>;
+
+function presentedBy({ capability: text, holder_key: holder }: Presenting): Presented {
+  return { ...(text !== undefined && { text }), ...(holder && { holder }) };
 }
 
 function previewOf(

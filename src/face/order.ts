@@ -94,7 +94,20 @@ export function orderOf({ ordered, terms, seen }: Ordered): z.output<ReturnType<
   const { by, delegation, lapses_at, expires_at } = body;
   const { scope, tool_category, conditions } = terms;
   return {
-    ...{ intent_id, hash, capability_id, attempt, action, scope, tool_category, conditions },
-    ...{ audience, holder, by, delegation, lapses_at, expires_at, seen },
+    intent_id,
+    hash,
+    capability_id,
+    attempt,
+    action,
+    scope,
+    tool_category,
+    conditions,
+    audience,
+    holder,
+    by,
+    delegation,
+    lapses_at,
+    expires_at,
+    seen,
   };
 }

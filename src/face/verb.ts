@@ -159,7 +159,7 @@ function requestOf({ input, here }: AnyVerb, request: object): object {
   // Before the schema looks: it drops a key "__proto__" in silence, and what was asked would not be what is done.
   guardPlain(json);
   const parsed = input().safeParse(json);
-  if (parsed.success) return { ...(parsed.data as object), ...local };
+  if (parsed.success) return Object.assign({}, parsed.data, local);
   const { params } = parsed.error.issues[0] as { params?: { code?: string } };
   const code = params?.code ?? '';
   return isReasonCode(code)

@@ -69,10 +69,10 @@ function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
   const language = languageOf(utterance, request.language, index.active.languages);
   const problem = textProblem(utterance) ?? (clarify === undefined ? null : textProblem(clarify.answer));
   if (problem !== null)
-    return { ...told(refusePacket(request, problem.reason_code, problem.message), []), language };
+    return { language, ...told(refusePacket(request, problem.reason_code, problem.message), []) };
   const ranked = rank(index.active, utterance, goldFor(request), language);
   const turn = { request, index, language, ranked };
-  return { ...heardIn(turn), language };
+  return { language, ...heardIn(turn) };
 }
 
 function heardIn(turn: Turn): Answered {

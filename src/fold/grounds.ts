@@ -295,7 +295,7 @@ export function requireRoom(
 }
 
 function quotaKeyOf({ body }: Event<'intent.proposed'>): string {
-  return quotaKey({ ...body, proposer_verified: body.proposer_signature !== null });
+  return quotaKey({ proposer_verified: body.proposer_signature !== null, ...body });
 }
 
 function requireMovable(rows: Rows, event: Event<'agent.moved'>, at: string): void {

@@ -61,11 +61,16 @@ function after(state: AgentState | null, event: AgentEvent, at: string): Told {
 
 function received(state: AgentState | null, { subject, body }: Event<'agent.received'>, at: string): Told {
   const { user_id, thread_id, ...rest } = body;
-  const turn: Turn = { ...rest, at };
+  const turn: Turn = { at, ...rest };
   if (state === null)
     return {
-      ...{ correlation_id: correlationOf(subject), user_id, thread_id, begun_at: at },
-      ...{ turns: 1, turn, plans: [] },
+      correlation_id: correlationOf(subject),
+      user_id,
+      thread_id,
+      begun_at: at,
+      turns: 1,
+      turn,
+      plans: [],
     };
   // The attacker is another user who answers in the name of this one.
   if (state.user_id !== user_id || state.thread_id !== thread_id)
@@ -102,7 +107,7 @@ function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string
     state: 'CREATED',
     created_at: at,
     ...now,
-    steps: steps.map((step) => ({ ...step, ...NEW_STEP, ...now })),
+    steps: steps.map((step) => Object.assign({}, step, NEW_STEP, now)),
   };
 }
 

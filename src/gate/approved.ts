@@ -17,19 +17,19 @@ export function delegated(state: IntentState, { body }: Event<'intent.delegated'
   const submitted = { ...state, delegates: [...new Set([...state.delegates, body.by])] };
   if (approver === null) return submitted;
   return withApproval(submitted, {
-    ...approver,
     signed_at,
     expires_at,
     assurance: 'delegation',
     account: null,
     delegation,
+    ...approver,
   });
 }
 
 export function approved(state: IntentState, { body }: Event<'approval.granted'>): IntentState {
   const { by, key, signed_at, expires_at, account, signature } = body;
   const approval = { by, key, signed_at, expires_at, account, delegation: null };
-  return withApproval(state, { ...approval, assurance: proofAssurance(signature) });
+  return withApproval(state, { assurance: proofAssurance(signature), ...approval });
 }
 
 /** One signature can approve and order. With it, enough humans must have approved. */
@@ -37,7 +37,7 @@ export function approvedBy(state: IntentState, { body }: Event<'order.given'>): 
   const { by, key, signed_at, approves_until: expires_at, account, signature } = body;
   if (expires_at === null) return state;
   const approval = { by, key, signed_at, expires_at, account, delegation: null };
-  const after = withApproval(state, { ...approval, assurance: proofAssurance(signature) });
+  const after = withApproval(state, { assurance: proofAssurance(signature), ...approval });
   return after.status === 'approved' ? after : refuse('APPROVAL_MISSING');
 }
 

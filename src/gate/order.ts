@@ -71,7 +71,7 @@ export function nextOrder(before: Order | null, event: OrderEvent, intent: Inten
     const { order_id: capability_id, by, lapses_at, expires_at } = event.body;
     const { intent_id, tool, proposer } = intent;
     const order = { capability_id, intent_id, tool, proposer, by, ordered_at: at, lapses_at, expires_at };
-    return { ...order, status: 'ordered' };
+    return { status: 'ordered', ...order };
   }
   if (!before) refuse('CAPABILITY_UNKNOWN');
   const { capability_id } = before;

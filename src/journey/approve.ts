@@ -93,7 +93,7 @@ export async function weighApproval(
   const system = await context.store.system();
   const matter = { principal: approver, state, ...asked, system, now };
   const submission = state.approvals.length === 0 ? await accept(context, matter, keep) : null;
-  const ruling = await rule(context, { ...matter, action: 'approve' });
+  const ruling = await rule(context, { action: 'approve', ...matter });
   keep(ruling);
   requireAllowed(ruling);
   const since = drawnAt(signer, now);

@@ -99,9 +99,9 @@ async function requestOf(
       categories: [],
     },
     context: {
-      ...BLANK,
       goal: '',
       action: `client:${called}`,
+      ...BLANK,
       requested_actions: [`client:${called}`],
       calls: [{ tool: called, arguments: Object.fromEntries(values) as PolicyCall['arguments'] }],
       server: client,

@@ -51,7 +51,7 @@ export interface Context {
   /** The project's folder: relative paths in the registry that a tool sees begin here. */
   readonly root: string;
   readonly registry_path: string;
-  /** Reads the registry again each time; one whose bytes did not change is not parsed again. */
+  /** Looks at the registry each time; it is read again when its file changed, and parsed again when its bytes did. */
   readonly registry: () => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;

@@ -103,7 +103,7 @@ async function decideAndOrder(
     await context.store.commit({ events: [ordered], objects });
     return { ordered, terms, seen: seenOf(ordered.body), glass, issued: null, token: null };
   }
-  const order = { ...ordered.body, capability_id: ordered.body.order_id };
+  const order = { capability_id: ordered.body.order_id, ...ordered.body };
   const { issued, token, objects: more } = issueOf(context, about, decision, order);
   await context.store.commit({ events: [ordered, issued], objects: [...objects, ...more] });
   return { ordered, terms, seen: seenOf(ordered.body), glass, issued, token };
@@ -129,7 +129,7 @@ export async function turn(context: Context, request: TurnRequest): Promise<Turn
     await context.step();
     const approval = await weighApproval(context, request, request.approval_ttl_s, keep);
     const { now, asked, system, authorities, approved, expires_at } = approval;
-    const { standing } = await requireApproved(context, { ...approval, state: approved }, hash, now);
+    const { standing } = await requireApproved(context, { state: approved, ...approval }, hash, now);
     const terms = termsOf(context, request, approved, asked, drawnAt(signer, now));
     const approves = { approves_until: expires_at, decision: approval.ruling.digest };
     const about = { standing, system, authorities, asked, terms, now };

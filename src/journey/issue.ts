@@ -49,7 +49,7 @@ export async function decideIssue(
   const paced = delegated ? principal.name : state.proposer;
   const nth = ((await context.store.find('pace', paced))?.total ?? 0) + 1;
   const matter = { principal, delegated, state, ...asked, system, authorities, now };
-  const ruling = await rule(context, { ...matter, action: 'grant', grant: terms });
+  const ruling = await rule(context, { action: 'grant', grant: terms, ...matter });
   keep(ruling);
   const glass = await glassHolds(context, matter, authorities);
   if (!glass) requireAllowed(ruling);
@@ -175,7 +175,7 @@ async function issueNow(
   const principal = about.authorities.principal(order.by) ?? refuse('PRINCIPAL_UNKNOWN');
   const terms = await termsOrdered(context, order, about.asked.effect);
   requireBounds(context, about.asked.envelope, about.asked.effect);
-  const issuing = { ...about, principal, delegated: order.delegation !== null, terms };
+  const issuing = { principal, delegated: order.delegation !== null, terms, ...about };
   noted.denied_order = order.capability_id;
   const decision = await decideIssue(context, issuing, keep);
   noted.denied_order = null;

@@ -79,16 +79,16 @@ export async function makeReady(
   const { recorded } = capability;
   const principal = authorities.principal(recorded.by) ?? refuse('PRINCIPAL_UNKNOWN');
   const matter = { principal, delegated: recorded.delegation !== null, state, ...asked, authorities };
-  const ruling = await rule(context, { ...matter, action: 'execute', system, now });
+  const ruling = await rule(context, { action: 'execute', system, now, ...matter });
   looking.keep(ruling);
-  const glass = recorded.issued.glass && (await glassHolds(context, { ...matter, system, now }, authorities));
+  const glass = recorded.issued.glass && (await glassHolds(context, { system, now, ...matter }, authorities));
   if (!glass) requireAllowed(ruling);
 
   const derived = await requireSameEffect(context, state, asked, { earlier, is_prepared: true });
   requireBounds(context, asked.envelope, derived.effect);
   const secrets = await context.secrets(secretsIn(derived.effect));
   const prepared = await derived.prepare(capability.held.claims.scope, secrets);
-  const shown = { ...state, order_id: recorded.capability_id, bounds: recorded.bounds };
+  const shown = { order_id: recorded.capability_id, bounds: recorded.bounds, ...state };
   const seen = seenOf(shown, presented?.text === undefined ? null : capability.held.digest);
   return { state, seen, capability, issue, ruling, matter, derived, prepared };
 }

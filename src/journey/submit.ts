@@ -49,7 +49,7 @@ async function acceptEffect(
   keep: (ruling: Kept) => void,
 ): Promise<Ruling> {
   requireBounds(context, matter.envelope, matter.effect);
-  const ruling = await rule(context, { ...matter, action: 'submit' });
+  const ruling = await rule(context, { action: 'submit', ...matter });
   keep(ruling);
   requireAllowed(ruling);
   return ruling;
@@ -116,8 +116,8 @@ export async function draftSubmission(
   if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
   await requireGranted(context, delegation, asked);
   const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
-  const matter = { ...asked, system: await context.store.system() };
-  const ruling = await accept(context, { ...matter, principal, delegated: true }, keep);
+  const matter = { system: await context.store.system(), ...asked };
+  const ruling = await accept(context, { principal, ...matter, delegated: true }, keep);
   if (delegation.approves) await requireMayStandFor(context, delegation, matter, keep);
   const delegated = await signAct(
     context.origin,
@@ -161,7 +161,7 @@ async function requireMayStandFor(
   const principal = (await context.store.find('principal', root.by)) ?? refuse('PRINCIPAL_UNKNOWN');
   if ((await humansNow(context)) > 1 && isOwnDelegated(matter.state, root.by, delegate))
     refuse('SELF_APPROVAL');
-  const ruling = await rule(context, { ...matter, principal, delegated: true, action: 'approve' });
+  const ruling = await rule(context, { principal, action: 'approve', ...matter, delegated: true });
   keep(ruling);
   requireAllowed(ruling);
 }

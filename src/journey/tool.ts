@@ -72,7 +72,8 @@ export function runLock({ runs_folder }: Context, execution_id: string): string 
 
 function ended(outcome: ChildOutcome): Ended {
   const { exit_code, signal, started_at, finished_at, stdout, stderr } = outcome;
-  return { ...judge(outcome), exit_code, signal, started_at, finished_at, stdout, stderr, reports: {} };
+  const { result, reason_code } = judge(outcome);
+  return { result, reason_code, exit_code, signal, started_at, finished_at, stdout, stderr, reports: {} };
 }
 
 /** A tool that was killed may have done half of its work: that is `partial`, and blocks like in doubt. */

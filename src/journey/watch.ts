@@ -89,10 +89,10 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   if (broken) return by(broken);
 
   const running_s = Math.max(0, Math.floor((now.getTime() - since_ms) / 1000));
-  const ruling = await rule(context, { ...watched, action: 'execute', system, now, running_s });
+  const ruling = await rule(context, { action: 'execute', system, now, ...watched, running_s });
   const { code, words } = ruling.decision;
   if (code === null) return null;
-  const matter = { ...watched, state, system, now };
+  const matter = { system, now, ...watched, state };
   if (issued.glass && (await glassHolds(context, matter, authorities))) return null;
   return { refusal: new Refusal(code, words), ruling };
 }

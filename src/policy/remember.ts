@@ -1,4 +1,4 @@
-import { canonicalText, canonicalTextOfParsed, guardPlain, type Json } from '../canonical/json.ts';
+import { canonicalText, canonicalTextOfParsed, type Json } from '../canonical/json.ts';
 import { Recent } from '../canonical/recent.ts';
 import { limits } from '../limits.ts';
 import { type ArgumentTypes, argumentsAsked } from './arguments.ts';
@@ -49,26 +49,27 @@ function sourceOf(name: string): string {
 }
 
 /**
- * Facts of the ledger are plain JSON. Anything else is refused here, before it could look like another question. Arguments that a
- * policy declares are always part of the question: without one of them it is denied, whichever policies judge.
+ * The facts come from parsed values, so only what a text can carry is looked at; what JSON cannot say is refused here, before it could
+ * look like another question. Arguments that a policy declares are always part of the question: without one of them it is denied,
+ * whichever policies judge.
  */
 function questionOf(request: PolicyRequest, reads: Names | null, types: ArgumentTypes): string {
   if (reads === null) return canonicalText(request);
-  const { calls, ...facts } = request.context;
-  guardPlain(calls);
-  guardPlain(facts);
-  const context = Object.entries(facts).map(([name, value]) => [
-    name,
-    reads.has(name) ? value : kindOf(value),
-  ]);
+  const { action, principal, resource, context } = request;
+  let facts = '';
+  for (const [name, value] of Object.entries(context) as [string, Json][]) {
+    const text = reads.has(name) ? canonicalTextOfParsed(value) : kindOf(value);
+    if (name !== 'calls') facts += `${name}:${text} `;
+  }
   const asked = argumentsAsked(request, types);
-  return canonicalTextOfParsed({ ...request, asked, context: Object.fromEntries(context) });
+  return facts + canonicalTextOfParsed({ action, principal, resource, asked });
 }
 
-/** Cedar refuses a question of the wrong form, also where no policy reads it: the form is part of the question. */
-function kindOf(value: Json): Json {
-  if (typeof value === 'string') return '';
-  if (typeof value === 'boolean') return false;
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return 0;
-  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [] : value;
+/** Cedar refuses a question of the wrong form, also where no policy reads it: the form is part of the question. No JSON text is one of these letters. */
+function kindOf(value: Json): string {
+  if (typeof value === 'boolean') return 'b';
+  if (Number.isSafeInteger(value)) return 'i';
+  const text = canonicalTextOfParsed(value);
+  if (typeof value === 'string') return 's';
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? 'l' : text;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AgentContext } from '../agent/context.ts';
 import { type KeyPair, privateKeyOf, rememberedKeys } from '../canonical/ed25519.ts';
 import { Recent } from '../canonical/recent.ts';
+import { rememberedFile } from '../effect/file-key.ts';
 import { machineInspector } from '../effect/machine.ts';
 import { thisProcess } from '../effect/process.ts';
 import { createDigests } from '../effect/program.ts';
@@ -32,7 +33,7 @@ import { createAgentKey, openKeyIn, readControlKey, receiptsOf } from './keys.ts
 import type { Layout } from './layout.ts';
 import type { OpenedLedger } from './open.ts';
 import { readPolicyFiles } from './policies.ts';
-import { readSimulationFiles } from './simulations.ts';
+import { simulationFiles } from './simulations.ts';
 
 /**
  * The agent core on top of the journey of this project. It is large, so it is loaded when it is first used. Of another
@@ -45,7 +46,7 @@ export async function agentOf(layout: Layout, journey: Context, finder?: Finder)
   const signer = ({ public_key, seed }: KeyPair) => signerOf(AGENT_CORE, public_key, seed);
   return {
     journey,
-    files: () => readSimulationFiles(layout),
+    files: simulationFiles(layout),
     finder: finder ? { find: (request) => finder.find(request) } : createFinder(),
     core_key: openKeyIn(path, AGENT_CORE),
     create_core_key: () => signer(createAgentKey(path)),
@@ -212,11 +213,7 @@ async function openRules(store: Store, snapshot: string, telemetry: Telemetry): 
   return observedEngine(rememberingEngine(engine), telemetry);
 }
 
-/** Looks at the file every time, and parses it only when its bytes changed. */
+/** Looks at the file every time. It is read again when it is another one or was changed, and parsed when its bytes changed. */
 function registryOf(path: string, root: string): () => Registry {
-  let known: Registry | undefined;
-  return () => {
-    known = loadRegistry(path, { root, ...(known && { known }) });
-    return known;
-  };
+  return rememberedFile(path, (known) => loadRegistry(path, { root, ...(known && { known }) }));
 }

@@ -6,6 +6,7 @@ import { generateKeyPair, type KeyPair, keyPairFromSeed } from '../canonical/ed2
 import { canonicalText } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably, syncFolder } from '../durable/file.ts';
+import { rememberedFile } from '../effect/file-key.ts';
 import { type OpenKey, type Signer, signerOf } from '../identity/act.ts';
 import { type HumanKey, openKey, readHumanKey } from '../identity/keyfile.ts';
 import type { Passphrase } from '../identity/passphrase.ts';
@@ -117,18 +118,24 @@ export function readAgentKey(path: string): KeyPair {
   return readSeed(path, 'agent key');
 }
 
-/** Looks at the file every time, for a key may be taken away or replaced; imports it only when it changed, for that takes longer. */
+interface KeyRead {
+  readonly content: string;
+  readonly signer: OpenKey;
+}
+
+/**
+ * Looks at the file every time, for a key may be taken away or replaced; reads it again when it was changed, and imports it only when it
+ * is another key, for that takes longest.
+ */
 export function openKeyIn(path: string, name: string): () => OpenKey | null {
-  let known: { readonly content: string; readonly signer: OpenKey } | null = null;
-  return () => {
+  const read = rememberedFile(path, (known: KeyRead | null | undefined): KeyRead | null => {
     if (!existsSync(path)) return null;
     const content = Buffer.from(readKeyFile(path)).toString('utf8');
-    if (known?.content !== content) {
-      const { public_key, seed } = seedIn(content, `key of ${name}`);
-      known = { content, signer: signerOf(name, public_key, seed) };
-    }
-    return known.signer;
-  };
+    if (known?.content === content) return known;
+    const { public_key, seed } = seedIn(content, `key of ${name}`);
+    return { content, signer: signerOf(name, public_key, seed) };
+  });
+  return () => read()?.signer ?? null;
 }
 
 /** Keeps the key of a human, sealed as it is. */

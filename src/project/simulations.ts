@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegularFile } from '../durable/beneath.ts';
+import { rememberedFile } from '../effect/file-key.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
@@ -10,11 +11,18 @@ export interface SimulationFile {
   readonly text: string;
 }
 
-/** The files in simulations/ as they are now. A project may have none. */
-export function readSimulationFiles({ simulations }: Layout): SimulationFile[] {
-  return namesIn(simulations)
-    .filter((name) => name.endsWith('.yaml'))
-    .map((name) => ({ name, text: textOf(join(simulations, name)) }));
+/** The files in simulations/ as they are now. A project may have none. One that was not changed is not read again. */
+export function simulationFiles({ simulations }: Layout): () => SimulationFile[] {
+  let texts = new Map<string, () => string>();
+  return () => {
+    const names = namesIn(simulations).filter((name) => name.endsWith('.yaml'));
+    texts = new Map(names.map((name) => [name, texts.get(name) ?? textIn(join(simulations, name))]));
+    return Array.from(texts, ([name, text]) => ({ name, text: text() }));
+  };
+}
+
+function textIn(path: string): () => string {
+  return rememberedFile(path, () => textOf(path));
 }
 
 function namesIn(folder: string): string[] {

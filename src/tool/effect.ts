@@ -98,12 +98,12 @@ export function deriveEffect(request: EffectRequest): ToolEffect {
   const args = buildArguments(request.tool, request.arguments, values);
   const tool = deriveTool(request);
   return {
-    ...tool,
     arguments: Object.fromEntries(values),
     argv: [tool.executables[0]!.called, ...args.map(({ text }) => text)],
     chosen: request.fixed
       ? []
-      : args.flatMap(({ chosen }, i) => chosen.map((range) => ({ ...range, element: i + 1 }))),
+      : args.flatMap(({ chosen }, i) => chosen.map((range) => ({ element: i + 1, ...range }))),
+    ...tool,
   };
 }
 
@@ -164,7 +164,7 @@ export interface ToolBound extends FixedEffect {
 
 export function boundTool(request: EffectRequest): ToolBound {
   const { args, parameters } = request.tool;
-  return { ...deriveTool(request), args, parameters, given: request.arguments };
+  return { args, parameters, given: request.arguments, ...deriveTool(request) };
 }
 
 /** The same of an effect and of a tool: what must be equal for the effect to be a call of that very tool. */

@@ -60,7 +60,7 @@ export function prepareRun(effect: ToolEffect, around: Surroundings): PreparedRu
       // The command line of a sandbox that knows of no lock would pass it on to the tool.
       const lock = around.lock === undefined ? undefined : named;
       const run = effect.sandbox === 'none' ? runBare : runBoxed;
-      return run(effect, open, { ...start, abort, onOutput }, { starter, machine, lock });
+      return run(effect, open, { abort, onOutput, ...start }, { starter, machine, lock });
     },
   };
 }
@@ -151,7 +151,7 @@ function confinementOf(effect: ToolEffect, around: Surroundings, machine: Machin
   const guards =
     profile === 'none'
       ? { hidden: [], protected: [] }
-      : guardsOf({ ...around, ...profile }, machine.findHidden);
+      : guardsOf({ hidden: around.hidden, protected: around.protected, ...profile }, machine.findHidden);
   return { profile, limits, cwd, argv, programs, ...guards, has_lock: around.lock !== undefined };
 }
 
@@ -185,7 +185,7 @@ function runBoxed(effect: ToolEffect, open: Open, start: Start, held: Held): Pro
     const changed = whatChanged(open);
     if (changed) return changed;
     const { starter, lock } = held;
-    const command = { ...start, with_status: true, lock, cwd: '/', ...boundsOf(effect) };
+    const command = { with_status: true, lock, cwd: '/', ...start, ...boundsOf(effect) };
     return judgeSandboxed(await starter.run(command));
   });
 }
@@ -196,7 +196,7 @@ function runBare(effect: ToolEffect, open: Open, start: Start, held: Held): Prom
     if (changed) return changed;
     // Our own descriptor, by our own pid: the child's numbers are given to other files before it changes its folder.
     const cwd = `/proc/${process.pid}/fd/${open.cwd[0]!.fd}`;
-    return held.starter.run({ ...start, lock: held.lock, cwd, ...boundsOf(effect) });
+    return held.starter.run({ lock: held.lock, cwd, ...start, ...boundsOf(effect) });
   });
 }
 

@@ -188,10 +188,22 @@ describe('parsed values', () => {
     fc.assert(fc.property(plain, (value) => canonicalTextOfParsed(value) === canonicalText(value)));
   });
 
+  it('have it for keys that only together look like one that is refused or escaped', () => {
+    for (const value of [
+      { a__pro: 1, to__b: 2 },
+      { 'x"': 1, y: 2 },
+      { 'b\\': 1, n: 2 },
+      { '\u{1f511}': 1, a: 2 },
+    ])
+      expect(canonicalTextOfParsed(value)).toBe(canonicalText(value));
+  });
+
   it.each([
     ['a lone surrogate', 'JSON_BAD_STRING', { a: '\ud800' }],
     ['a NUL', 'JSON_BAD_STRING', ['a\0b']],
     ['nothing at a key', 'JSON_NOT_PLAIN', { a: undefined }],
+    ['a key called __proto__', 'JSON_NOT_PLAIN', JSON.parse('{"a":1,"__proto__":1}')],
+    ['a lone surrogate in a key', 'JSON_BAD_STRING', { '\ud83d': 1, '\udd11': 2 }],
   ] as const)('have none with %s', async (_name, code, value) => {
     await expectRefusal(code, () => canonicalTextOfParsed(value));
   });
