@@ -23,7 +23,7 @@ const root = resolve(process.argv[2] ?? '.');
 const tree = readTree(root);
 const probed = await probes(root);
 const found = [
-  bypasses(tree),
+  [...bypasses(tree), ...probed.decisions],
   writesDirectly(tree),
   [...dispatchesTools(tree), ...probed.tools],
   [...literalRefs(tree, ['rollback_plan_ref']), ...probed.rollbacks],

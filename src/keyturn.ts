@@ -79,7 +79,7 @@ export interface OpenOptions {
   readonly clock?: () => Date;
   /** Milliseconds since boot, for a clock of one's own: with the real ones, it must not step ahead of real time. */
   readonly uptime?: () => number;
-  /** Another finder for the agent core. Its packets are taken as they are, and refused if they are incomplete. */
+  /** Another finder for the agent core. Its packets are taken as they are, refused if they are incomplete, and always ask for a yes. */
   readonly finder?: Finder;
   /** The account of the operating system that acts; this process's own unless told. Null when it is not known. */
   readonly account?: Account | null;

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { AGENT, bareOf, graphOf, importsOf, nodesOf, placeOf } from './source.mjs';
+import { AGENT, bareOf, graphOf, importsOf, isMemberName, nodesOf, placeOf } from './source.mjs';
 
 /** Conditions 1 and 2: what the agent core may touch. Whatever is not named here is refused. */
 
@@ -36,7 +36,13 @@ const LAYERS = /^src\/(agent|finder|canonical|event|fold|gate|identity|intent|le
 const PACKAGES = ['zod', 're2js', 'minisearch', 'node:crypto', 'node:path', 'node:util'];
 
 export function bypasses(tree) {
-  return [...strangeImports(tree, isRoad), ...loadedLater(tree), ...otherRoads(tree), ...disorder(tree)];
+  return [
+    ...strangeImports(tree, isRoad),
+    ...loadedLater(tree),
+    ...otherRoads(tree),
+    ...disorder(tree),
+    ...unheeded(tree),
+  ];
 }
 
 const WRITING =
@@ -61,17 +67,21 @@ function mayImport(from, path) {
   );
 }
 
-/** What is loaded while it runs cannot be seen here. */
+/** Names through which code is loaded, or the world reached, past every import. */
+const OUTSIDE = [
+  ...['process', 'globalThis', 'global', 'require', 'eval', 'Function', 'module'],
+  ...['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'Worker', 'BroadcastChannel'],
+];
+
+/** What is loaded while it runs cannot be seen here, so nothing is, under whatever name. */
 function loadedLater(tree) {
   return [...tree.values()].flatMap((file) =>
     nodesOf(file)
       .filter(
         (node) =>
-          ts.isCallExpression(node) &&
-          (node.expression.kind === ts.SyntaxKind.ImportKeyword ||
-            /^(require|eval|Function)$|getBuiltinModule|(^|\.)(fetch|binding|dlopen|createRequire)$/.test(
-              node.expression.getText(),
-            )),
+          (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) ||
+          ts.isMetaProperty(node) ||
+          (ts.isIdentifier(node) && OUTSIDE.includes(node.text) && !isMemberName(node)),
       )
       .map((node) => `${placeOf(node)} loads code while it runs`),
   );
@@ -130,6 +140,38 @@ function disorder(tree) {
       ...(right ? [] : [`${name} does not do, in this order: ${order.join(', ')}`]),
       ...loose.map((call) => `${name} does not wait for ${nameOf(call)}`),
     ];
+  });
+}
+
+/** What each of these says about the verdict, word by word: a condition more is a step that runs against its decision. */
+const HEEDED = {
+  isDispatched: ["return verdict.reason_code === 'STEP_DISPATCHED';"],
+  startOnce: [
+    'if (turned === null || turned.refusal) return await refused(context, current, weighed, turned);',
+    'if (!isDispatched(weighed)) return await awaitApprover(context, current, weighed, turned);',
+  ],
+  turnOf: [
+    'const is_ordered = isDispatched(weighed);',
+    "if (!is_ordered && weighed.verdict.reason_code !== 'ACCESS_AP_REQUIRED') return null;",
+  ],
+};
+
+function unheeded(tree) {
+  const { nodeOf } = graphOf(tree);
+  return Object.entries(HEEDED).flatMap(([name, wanted]) => {
+    const node = nodeOf(`${EXECUTOR}#${name}`);
+    const statements = node ? nodesOf(node).filter(ts.isStatement) : [];
+    const places = wanted.map((words) =>
+      statements.findIndex((one) => one.getText().replace(/\s+/g, ' ') === words),
+    );
+    const starts = node
+      ? nodesOf(node).filter((one) => ts.isCallExpression(one) && nameOf(one) === 'startStep')
+      : [];
+    const heeds =
+      places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1])) &&
+      starts.length <= 1 &&
+      starts.every(({ pos }) => pos > statements[places.at(-1)].pos);
+    return heeds ? [] : [`${EXECUTOR}: ${name} does not do what the verdict says`];
   });
 }
 

@@ -6,12 +6,18 @@ import { AGENT, assignmentsOf, bareOf, graphOf, isLiteral, nodesOf, placeOf } fr
 const CORE = `${AGENT}/core.ts`;
 const EXECUTOR = `${AGENT}/executor.ts`;
 const INTENT = `${AGENT}/intent.ts`;
+const MATCH = `${AGENT}/match.ts`;
 const TURN = `${AGENT}/turn.ts`;
+const WEIGH = `${AGENT}/weigh.ts`;
 
 /** Only the registered definition says what runs: no other place makes an effect, an intent or a simulation id. */
 export function dispatchesTools(tree) {
   return [
-    ...[...tree.values()].flatMap((file) => [...effectsMade(file), ...idsMadeUp(file)]),
+    ...[...tree.values()].flatMap((file) => [
+      ...effectsMade(file),
+      ...idsMadeUp(file),
+      ...idsRewritten(file),
+    ]),
     ...undrafted(tree),
   ];
 }
@@ -27,6 +33,57 @@ function idsMadeUp(file) {
   return assignmentsOf(file, 'simulation_id')
     .filter(({ initializer }) => isLiteral(initializer) || /tool/i.test(initializer.getText()))
     .map((node) => `${placeOf(node)} makes up a simulation id`);
+}
+
+/** What is looked up is the id as it came: a name or a member, and nothing that computes another one. */
+function idsRewritten(file) {
+  const nodes = nodesOf(file);
+  const looked = nodes.filter(ts.isCallExpression).flatMap((call) => lookedUp(file, call));
+  const given = assignmentsOf(file, 'simulation_id').map(({ initializer }) => initializer);
+  const written = nodes.filter(
+    (node) => ts.isBinaryExpression(node) && isAssignment(node) && isId(node.left),
+  );
+  return [...[...looked, ...given].filter((node) => !isAsItCame(node)), ...written].map(
+    (node) => `${placeOf(node)} rewrites a simulation id`,
+  );
+}
+
+/** The argument that names the simulation, of each way to look one up. */
+function lookedUp(file, { expression, arguments: given }) {
+  const name = expression.getText();
+  if (/(^|\.)(find|state)$/.test(name)) return given[0]?.getText() === "'simulation'" ? [given[1]] : [];
+  if (/(^|\.)registered(\.get)?$/.test(name) || (name === 'known' && file.fileName === WEIGH))
+    return [given[0]];
+  if (name === 'read' && file.fileName === MATCH) return [given[0]];
+  return name === 'entryOf' ? [given[1]] : [];
+}
+
+const isAssignment = ({ operatorToken: { kind } }) =>
+  kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
+const isId = (node) => /(^|\.)(id|simulation_id)$/.test(node.getText());
+
+function isAsItCame(node) {
+  const bare = node && bareOf(node);
+  if (!bare) return false;
+  // The shape of an id is none.
+  if (/^z\./.test(bare.getText())) return true;
+  if (!ts.isIdentifier(bare)) return isMember(bare);
+  const within = ts.findAncestor(bare, ts.isFunctionLike) ?? bare.getSourceFile();
+  return nodesOf(within)
+    .filter((one) => ts.isVariableDeclaration(one) && one.name.getText() === bare.text)
+    .every(({ initializer }) => initializer === undefined || isAsItCame(initializer));
+}
+
+/** `a.b[0].c`: no call and no choice on the way. */
+function isMember(node) {
+  const bare = bareOf(node);
+  if (ts.isIdentifier(bare)) return true;
+  if (ts.isPropertyAccessExpression(bare)) return isMember(bare.expression);
+  return (
+    ts.isElementAccessExpression(bare) &&
+    ts.isNumericLiteral(bare.argumentExpression) &&
+    isMember(bare.expression)
+  );
 }
 
 /** What is proposed is the draft of a definition, and it requests the simulation beside the effect. */

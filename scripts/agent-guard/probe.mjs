@@ -3,8 +3,12 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { register } from 'tsx/esm/api';
 import { parseDocument } from 'yaml';
+import { dispatchesUnchecked } from './decision.mjs';
 
-/** Conditions 3, 4, 6 and 7, tried: the real contracts must take a whole value and refuse each that lacks something. */
+/**
+ * Conditions 1, 3, 4, 6 and 7, tried: the real decision must refuse whatever lacks a check, and the real contracts must take a whole
+ * value and refuse each that lacks something.
+ */
 
 const D = 'd'.repeat(64);
 const U = '00000000-0000-4000-8000-000000000000';
@@ -190,10 +194,12 @@ export async function probes(root) {
     const { envelopes, plans } = await load('src/agent/contracts.ts');
     const { parseSimulation } = await load('src/finder/simulation.ts');
     const { parseEvent } = await load('src/event/event.ts');
+    const { decide } = await load('src/agent/decide.ts');
     const simulation = (value) => parseSimulation('probe.yaml', JSON.stringify(value));
     const stepIn = (step) => plans.check({ ...PLAN, ordered_steps: [step] });
     const as_tool = { simulation_id: 'tool:note' };
     return {
+      decisions: dispatchesUnchecked(decide),
       tools: [
         ...refusesEach('a packet', parsePacket, PACKETS[0].packet, [as_tool]),
         ...refusesEach('a dispatch envelope', envelopes.check, ENVELOPE, [as_tool]),

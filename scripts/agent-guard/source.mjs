@@ -108,9 +108,12 @@ export function graphOf(tree) {
   return { keyOf, nodeOf, mentions, reach };
 }
 
-function isMemberName(node) {
+/** Whether it only names a member, or a type. */
+export function isMemberName(node) {
   const { parent } = node;
   return (
+    ts.isTypeReferenceNode(parent) ||
+    ts.isPropertySignature(parent) ||
     (ts.isPropertyAccessExpression(parent) && parent.name === node) ||
     (ts.isPropertyAssignment(parent) && parent.name === node) ||
     (ts.isBindingElement(parent) && parent.propertyName === node)

@@ -10,15 +10,16 @@ import {
 import type { GoldMapping } from '../finder/request.ts';
 import { type AgentState, livePlan } from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { advance, answerNow } from './advance.ts';
+import { advance, answerNow, languageOf } from './advance.ts';
 import { refusedAnswer } from './answer.ts';
 import type { AgentAnswer, AgentTurn, Clarify, IntakeAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation, requireUser } from './context.ts';
 import { goals } from './contracts.ts';
 import { intakeOf, tellNews } from './intake.ts';
 import { planMatch } from './match.ts';
+import { clarifyOf, foreignAnswer } from './question.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
-import { clarifyOf, foreignAnswer, type Heard, hear, type Said, turnKey } from './turn.ts';
+import { type Heard, hear, type Said, turnKey } from './turn.ts';
 
 export interface AskRequest {
   readonly user_id: string;
@@ -29,7 +30,7 @@ export interface AskRequest {
   readonly turn_id?: string;
   readonly language?: string;
   readonly gold?: readonly GoldMapping[];
-  /** The packet of another finder. */
+  /** The packet of another finder. Whatever it says, a match asks for a yes. */
   readonly packet?: unknown;
   /** What a language model of the caller makes of the goal: a simulation, and where its values stand. It is checked, and always asks for a yes. */
   readonly proposal?: unknown;
@@ -60,7 +61,18 @@ export async function ask(context: AgentContext, request: AskRequest): Promise<A
   const { language, gold, packet } = request;
   const proposal = await proposedBy(context, request);
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet, proposal };
-  return take(context, state, { clarify: undefined, answers: undefined, ...said });
+  const language_before = state === null ? undefined : await spokenIn(context, state);
+  return take(context, state, { clarify: undefined, answers: undefined, ...said, language_before });
+}
+
+/** What was said before may have been erased. */
+async function spokenIn(context: AgentContext, state: AgentState): Promise<string | undefined> {
+  try {
+    return await languageOf(context, state);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
+    return undefined;
+  }
 }
 
 export interface AnswerRequest {
@@ -87,11 +99,12 @@ export async function answer(context: AgentContext, request: AnswerRequest): Pro
   const question = (await packetOf(context, state)) as ClarifyPacket;
   const clarify =
     request.packet === undefined ? await clarifyOf(context, question, text) : foreignAnswer(question, text);
-  const { thread_id, raw_user_utterance: utterance, normalized_intent } = goal;
+  const { thread_id, raw_user_utterance: utterance, normalized_intent, confirm_state } = goal;
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, packet: request.packet };
   const { language } = normalized_intent;
   const answers = state.turn.turn_id;
-  return take(context, state, { ...said, language, gold: undefined, clarify, answers });
+  const is_foreign_question = confirm_state === 'REQUIRED';
+  return take(context, state, { ...said, language, gold: undefined, clarify, answers, is_foreign_question });
 }
 
 /** The question that this answer names is the one before the newest turn. */

@@ -3,7 +3,13 @@ import type { Event } from '../event/event.ts';
 import { packetRef, type SimulationMatchPacket } from '../finder/packet.ts';
 import type { PlanStatus, AgentStep as StepState } from '../gate/agent-state.ts';
 import type { AgentContext } from './context.ts';
-import { type AgentExecutionPlan, type AgentStep, plans, type Sealed } from './contracts.ts';
+import {
+  type AgentExecutionPlan,
+  type AgentGoalRequest,
+  type AgentStep,
+  plans,
+  type Sealed,
+} from './contracts.ts';
 import { differsIn } from './decide.ts';
 import { valuesOf } from './fields.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
@@ -22,7 +28,7 @@ export interface Written {
 /** The plan of a match: the first candidate of the finder, as it is. */
 export async function planMatch(
   context: AgentContext,
-  { said, packet }: Heard,
+  { said, packet, goal }: Heard,
   { policy, catalog, bundle, registered, now }: Snapshot,
 ): Promise<Written | { readonly refused: 'SIMULATION_NOT_REGISTERED' }> {
   const refs = {
@@ -33,6 +39,7 @@ export async function planMatch(
   const plan = await planFrom(
     context,
     packet as SimulationMatchPacket,
+    goal.value.confirm_state,
     refs,
     (id) => registered.get(id)?.definition,
     now,
@@ -41,10 +48,11 @@ export async function planMatch(
   return openPlan(context, plans.seal(plan), said.user_id, now);
 }
 
-/** From the packet and the registered definitions; null when one of them is not registered. A replay asks here as well. */
+/** From the packet, what the goal says about a yes, and the registered definitions; null when one of them is not registered. A replay asks here as well. */
 export async function planFrom(
   context: AgentContext,
   packet: SimulationMatchPacket,
+  confirm_state: AgentGoalRequest['confirm_state'],
   refs: Pick<PlanInputs, 'policy_snapshot_ref' | 'catalog_snapshot_ref' | 'artifact_fingerprint_bundle_ref'>,
   registered: (id: string) => Digest | undefined,
   now: Date,
@@ -68,7 +76,10 @@ export async function planFrom(
     parts: partsOf(named, valuesOf(packet, named.simulation), (id) => steps.get(id)!),
     rolls_back: null,
     finder_packet_ref: packetRef(packet),
-    packet,
+    packet: {
+      risk_tier: packet.risk_tier,
+      confirm_required: packet.confirm_required || confirm_state === 'REQUIRED',
+    },
     now,
   });
 }

@@ -6,8 +6,9 @@ import { requireHeld } from '../finder/proposal.ts';
 import { needsConfirmation } from '../finder/simulation.ts';
 import { correlationOf } from '../gate/agent.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { Refusal } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
-import { type AgentExecutionPlan, goals, plans } from './contracts.ts';
+import { type AgentExecutionPlan, type AgentGoalRequest, goals, plans } from './contracts.ts';
 import { planFrom, plannedEvent } from './match.ts';
 import { digestOf } from './plan.ts';
 import { differs, momentsOf, type Past } from './replay-past.ts';
@@ -76,12 +77,37 @@ export async function requireSamePlan(
     return differs(seq, 'The plan is not made from what the finder named.');
   await context.journey.store.object(plan.catalog_snapshot_ref);
   if (plan.rolls_back !== null) return requireCare(context, plan, seq);
+  const states = await confirmStates(context, past, entry, plan.finder_packet_ref);
   for (const { ledger, now } of momentsOf(context.journey, past, entry, new Date(created_at))) {
     const definition = (id: string) => ledger.state('simulation', id)?.definition;
-    const again = await planFrom(context, packet, plan, definition, now);
-    if (again?.plan_id === plan_id) return;
+    for (const confirm_state of states) {
+      const again = await planFrom(context, packet, confirm_state, plan, definition, now);
+      if (again?.plan_id === plan_id) return;
+    }
   }
   differs(seq, 'From the packet and the definitions another plan comes out.');
+}
+
+type ConfirmState = AgentGoalRequest['confirm_state'];
+
+/** What the goal of the turn that the packet answered says about a yes. Where its words were erased, both can have been so. */
+async function confirmStates(
+  { journey }: AgentContext,
+  { entries }: Past,
+  { subject, seq }: Entry,
+  finder_packet: string,
+): Promise<readonly ConfirmState[]> {
+  const turn = entries
+    .filter(({ entry }) => entry.seq < seq && entry.subject === subject)
+    .map(({ event }) => event)
+    .findLast((event) => event.kind === 'agent.received' && event.body.finder_packet === finder_packet);
+  if (turn?.kind !== 'agent.received') return differs(seq, 'The packet of the plan was never received.');
+  try {
+    return [goals.open(await journey.store.object(turn.body.goal)).confirm_state];
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
+    return ['NOT_REQUIRED', 'REQUIRED'];
+  }
 }
 
 /** What undoes a step follows from what was done; that nobody is asked less than the definitions say, from them. */

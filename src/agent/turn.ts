@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import * as z from 'zod';
-import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Event } from '../event/event.ts';
 import { type Catalog, entryOf } from '../finder/catalog.ts';
 import { languageOf } from '../finder/language.ts';
 import {
-  type ClarifyPacket,
   type EvidenceSpan,
   type FinderPacket,
   IDEMPOTENCY_RECIPE_REF,
@@ -25,7 +23,7 @@ import {
   utteranceFingerprint,
 } from '../finder/request.ts';
 import { needsConfirmation } from '../finder/simulation.ts';
-import { Refusal, refuse } from '../refusal.ts';
+import { refuse } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
 import { type AgentGoalRequest, goals, type Sealed } from './contracts.ts';
 import { digestOf } from './plan.ts';
@@ -39,12 +37,16 @@ export interface Said {
   readonly user_id: string;
   readonly utterance: string;
   readonly language: string | undefined;
+  /** Of the turn before. */
+  readonly language_before?: string | undefined;
   readonly gold: readonly GoldMapping[] | undefined;
   /** The answer to the last question, and the turn that asked it. */
   readonly clarify: ClarifyAnswer | undefined;
   readonly answers: string | undefined;
   /** The packet of another finder, which is taken as it is. */
   readonly packet: unknown;
+  /** The question that this answers was asked by another finder. */
+  readonly is_foreign_question?: boolean;
   /** What a language model of the caller found. */
   readonly proposal?: unknown;
 }
@@ -67,8 +69,10 @@ export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Hea
   const packet = parsePacket(found.packet);
   requireOurs(packet, request);
   const packet_ref = packetRef(packet);
-  const language = found.language ?? languageOf(said.utterance, said.language);
-  const goal = goals.seal(goalOf(said, tenant, request, { packet, packet_ref }, language));
+  const language =
+    found.language ?? languageOf(said.utterance, said.language, undefined, said.language_before);
+  const confirm_state = confirmState(packet, request.catalog, isForeign(context, said));
+  const goal = goals.seal(goalOf(said, tenant, request, { packet, packet_ref }, { language, confirm_state }));
   return {
     said,
     packet,
@@ -94,7 +98,7 @@ export function turnKey({ correlation_id, turn_id, user_id, utterance, clarify }
 }
 
 function requestOf(said: Said, tenant_id: string, { catalog, policy, bundle }: Snapshot): FinderRequest {
-  const { user_id, correlation_id, turn_id, utterance, language, gold, clarify } = said;
+  const { user_id, correlation_id, turn_id, utterance, language, language_before, gold, clarify } = said;
   return {
     schema_version: PACKET_SCHEMA_VERSION,
     tenant_id,
@@ -104,6 +108,7 @@ function requestOf(said: Said, tenant_id: string, { catalog, policy, bundle }: S
     idempotency_key: turnKey(said),
     utterance,
     ...(language !== undefined && { language }),
+    ...(language_before !== undefined && { language_before }),
     catalog,
     ...(gold && { gold }),
     policy_snapshot_ref: policy,
@@ -167,9 +172,9 @@ function isSaid({ source, start, end, text, field, value }: EvidenceSpan, reques
 function goalOf(
   said: Said,
   tenant_id: string,
-  { idempotency_key, catalog }: FinderRequest,
+  { idempotency_key }: FinderRequest,
   { packet, packet_ref }: Pick<Heard, 'packet' | 'packet_ref'>,
-  language: string,
+  { language, confirm_state }: Pick<AgentGoalRequest, 'confirm_state'> & { readonly language: string },
 ): AgentGoalRequest {
   const { correlation_id, user_id, thread_id, turn_id, utterance, clarify } = said;
   return {
@@ -186,19 +191,37 @@ function goalOf(
       answer: clarify ? { missing_field: clarify.missing_field, text: clarify.answer } : null,
     },
     sim_finder_packet: packet_ref,
-    confirm_state: confirmState(packet, catalog),
+    confirm_state,
     idempotency_key,
     attempt_counter: packet.kind === 'CLARIFY' ? packet.attempt_index : (clarify?.attempt_index ?? 0),
   };
 }
 
-/** As the plan will have it for its first step: a finder can ask for a yes, and cannot waive one. */
-function confirmState(packet: FinderPacket, catalog: Catalog): AgentGoalRequest['confirm_state'] {
+/**
+ * Whether anything but the rules of this project led to the packet. The attacker is a finder that names a simulation which nobody
+ * asked for, or writes the question to which the user then says an innocent word.
+ */
+function isForeign({ finder }: AgentContext, { packet, proposal, is_foreign_question }: Said): boolean {
+  const is_given = packet !== undefined || proposal !== undefined;
+  return is_given || is_foreign_question === true || !('examine' in finder);
+}
+
+/**
+ * As the plan will have it for its first step: a finder can ask for a yes, and cannot waive one. What another finder found
+ * always asks for one, and so does what comes of a question of its.
+ */
+function confirmState(
+  packet: FinderPacket,
+  catalog: Catalog,
+  is_foreign: boolean,
+): AgentGoalRequest['confirm_state'] {
+  if (packet.kind === 'CLARIFY' && is_foreign) return 'REQUIRED';
   if (packet.kind !== 'SIMULATION_MATCH') return 'NOT_APPLICABLE';
   const named = entryOf(catalog, packet.simulation_id)?.simulation;
   const first = named?.steps?.[0];
   const meant = [named, first && entryOf(catalog, first.simulation)?.simulation];
-  const is_required = packet.confirm_required || meant.some((one) => one && needsConfirmation(one));
+  const is_required =
+    is_foreign || packet.confirm_required || meant.some((one) => one && needsConfirmation(one));
   return is_required ? 'REQUIRED' : 'NOT_REQUIRED';
 }
 
@@ -224,77 +247,6 @@ function receivedEvent(
       reason_code,
     },
   };
-}
-
-/** What the last question was about, from the store: the answer continues from there and from nothing else. */
-export async function clarifyOf(
-  { journey, finder }: AgentContext,
-  question: ClarifyPacket,
-  answer: string,
-): Promise<ClarifyAnswer> {
-  // Only the default finder leaves its context with us. Another one is handed its own reference back.
-  if (!('examine' in finder)) return foreignAnswer(question, answer);
-  const { candidate_context_ref, attempt_index, missing_field } = question;
-  const context = await contextObject(journey.store.object(candidate_context_ref));
-  return {
-    attempt_index,
-    candidate_context_ref,
-    simulation_id: context.simulation_ids[0]!,
-    fields_so_far: context.fields,
-    missing_field,
-    answer,
-  };
-}
-
-/** The answer to a question of another finder. What that question left open, only that finder knows. */
-export function foreignAnswer(
-  { candidate_context_ref, attempt_index, missing_field }: ClarifyPacket,
-  answer: string,
-): ClarifyAnswer {
-  return {
-    attempt_index,
-    candidate_context_ref,
-    fields_so_far: {},
-    missing_field,
-    answer,
-  };
-}
-
-async function contextObject(read: Promise<Uint8Array>): Promise<CandidateContext> {
-  try {
-    return openContext(await read);
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code === 'FINDER_PACKET_INVALID') throw error;
-    return refuse(
-      'CLARIFICATION_NEEDED',
-      'What the question was about is not stored. Say the whole goal again.',
-    );
-  }
-}
-
-const candidateContext = z.strictObject({
-  catalog_snapshot_ref: z.string(),
-  utterance_digest: z.string(),
-  simulation_ids: z.array(z.string()).min(1),
-  fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  missing_field: z.string(),
-});
-
-/** The attacker is a finder whose question names any object that happens to be stored. */
-function openContext(bytes: Uint8Array): CandidateContext {
-  const parsed = candidateContext.safeParse(jsonIn(bytes));
-  return parsed.success
-    ? parsed.data
-    : refuse('FINDER_PACKET_INVALID', 'What the question names is not what a question is about.');
-}
-
-function jsonIn(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes, bytes.length);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return null;
-  }
 }
 
 /** What a user said, as an object of its own: two users who say yes have two objects. */

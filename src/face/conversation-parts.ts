@@ -187,7 +187,7 @@ export const sloReport = once(() =>
           z
             .strictObject({
               figure,
-              /** Null where nothing was measured. */
+              /** Null where nothing was measured, which is no pass. A breach stays what it was until something newer is measured. */
               value: z.number().nullable(),
               target: z.number(),
               is_breached: z.boolean(),
@@ -197,7 +197,7 @@ export const sloReport = once(() =>
             .readonly(),
         )
         .readonly(),
-      /** A figure is breached, and no human waived it. */
+      /** A figure is breached and not waived, or was not measured. */
       is_blocked: z.boolean(),
     })
     .meta({ id: 'slo' }),

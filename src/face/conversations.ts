@@ -17,7 +17,7 @@ import { act, here, nothing, read, write } from './verb.ts';
 
 const one = { correlation_id: z.string() };
 const said = { user_id: z.string() };
-/** What another finder found, in place of the finder of the project. Taken whole, or refused. */
+/** What another finder found, in place of the finder of the project. Taken whole, or refused; a match asks for a yes. */
 const packet = z.json() as z.ZodType<unknown>;
 
 /** Goals in the words of users, and what becomes of them. The agent core is large, so each verb loads what it needs. */
@@ -216,7 +216,8 @@ export const conversations = {
 
   requireSlo: read({
     open_to: 'people',
-    about: 'The same, for a release: a figure that is breached and not waived is refused.',
+    about:
+      'The same, for a release: a figure that is breached and not waived, or was not measured, is refused.',
     input: nothing,
     output: sloReport,
     run: async ({ agent }) => (await import('../agent/slo.ts')).requireSlo(await agent()),
@@ -224,7 +225,8 @@ export const conversations = {
 
   waive: act({
     open_to: 'people',
-    about: 'Accept the breach of figures for a bounded time.',
+    about:
+      'Accept the breach of figures for a bounded time. A human with the role `builder` does, while they are breached.',
     input: () => z.strictObject({ figures, until: time, reason: z.string() }),
     output: () => z.strictObject({ figures, until: time, ...why }),
     run: async ({ agent }, request) => {

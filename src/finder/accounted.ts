@@ -22,8 +22,10 @@ export function strangersIn(utterance: string, simulation: Simulation, values: r
     ({ start, end }) => !values.some((value) => start < value.end && value.start < end),
   );
   const texts = textsOf(simulation);
-  const words = new Set(texts.flatMap((text) => spokenIn(text).map((word) => word.text)));
-  const strange = spoken.filter((word) => !isUnspaced(word.text) && !isSmall(word) && !isKnown(word, words));
+  const strange = strangeWords(
+    spoken.filter((word) => !isUnspaced(word.text) && !isSmall(word)),
+    texts,
+  );
   return [
     ...strange.map(({ start, end }) => utterance.slice(start, end)),
     ...strangeRuns(
@@ -61,12 +63,20 @@ const isSmall = ({ text }: Spoken): boolean => text.length < 2 || STOP_WORDS.has
 /** A word that is nearly one of the simulation's is a form of it. */
 const NEARLY = 0.9;
 
-function isKnown({ forms }: Spoken, words: ReadonlySet<string>): boolean {
-  return forms.some((form) => {
-    if (words.has(form)) return true;
+/** Most requests use the words of its first phrases, so the texts are read one by one until nothing is left. */
+function strangeWords(said: readonly Spoken[], texts: readonly string[]): readonly Spoken[] {
+  const words = new Set<string>();
+  let left = said;
+  for (const text of texts) {
+    if (left.length === 0) return left;
+    for (const word of spokenIn(text)) words.add(word.text);
+    left = left.filter(({ forms }) => !forms.some((form) => words.has(form)));
+  }
+  const isNearly = (form: string): boolean => {
     for (const word of words) if (similarity(form, word) >= NEARLY) return true;
     return false;
-  });
+  };
+  return left.filter(({ forms }) => !forms.some(isNearly));
 }
 
 /** What Chinese and Japanese requests have around the act and the thing. */

@@ -6,16 +6,16 @@ import { type Spoken, spokenIn } from './speech.ts';
  * rename. Where a simulation has no word for them, it is probably not what is wanted.
  */
 const ASIDES: Readonly<Record<string, string>> = {
-  en: 'rules, why, how long, how do i, policy, policies, usually, normally, explain, translate, rename, paint, decorate, write, article, design, compare, summarize, recommend, translation, draw, clean, repair, who was, cost last',
-  es: 'reglas, por qué, cuánto tarda, política, normalmente, explica, traducir, traduce, renombrar, pintar, decorar, escribir, redactar, artículo, comparar, resumir, recomiendas, diseñar',
-  fr: 'règles, pourquoi, combien de temps, politique, normalement, expliquer, traduire, renommer, peindre, décorer, écrire, rédiger, article, comparer, résumer, recommander, corriger, fautes',
-  de: 'regeln, warum, wieso, wie lange, wie lang, richtlinie, normalerweise, erkläre, übersetzen, umbenennen, streichen, schreiben, artikel, vergleichen, zusammenfassen, empfehlen, dekorieren',
-  pt: 'regras, por que, quanto tempo, política, normalmente, explica, traduzir, renomear, pintar, decorar, escrever, artigo, comparar, resumir, recomendar, quem foi',
-  it: 'regole, perché, quanto tempo, politica, normalmente, spiega, tradurre, rinominare, dipingere, decorare, scrivere, articolo, confrontare, riassumere, consigliare, costato',
-  zh: '为什么, 多长时间, 政策, 规定, 一般, 通常, 解释, 翻译, 改名, 重命名, 粉刷, 装饰, 写一篇, 文章, 比较, 总结, 推荐',
-  ja: 'なぜ, どうして, 規定, ポリシー, 通常, 普通, 説明, 翻訳, 名前を変, 塗って, 飾って, 書いて, 記事, 比較, 要約, おすすめ, 届け先, 住所',
-  ar: 'لماذا, كم يستغرق, سياسة, عادة, اشرح, ترجم, ترجمة, إعادة تسمية, اطل, زين, اكتب, مقال, قارن, لخص',
-  hi: 'क्यों, कितना समय, नीति, आमतौर, समझाओ, अनुवाद, नाम बदल, रंग, सजाओ, लिखो, लेख, तुलना, सारांश, पता बदल',
+  en: 'story, stories, joke, poem, song, rules, why, how long, how do i, policy, policies, usually, normally, explain, translate, rename, paint, decorate, write, article, design, compare, summarize, recommend, translation, draw, clean, repair, who was, cost last',
+  es: 'cuento, historia, chiste, poema, canción, reglas, por qué, cuánto tarda, política, normalmente, explica, traducir, traduce, renombrar, pintar, decorar, escribir, redactar, artículo, comparar, resumir, recomiendas, diseñar',
+  fr: 'histoire, blague, poème, chanson, règles, pourquoi, combien de temps, politique, normalement, expliquer, traduire, renommer, peindre, décorer, écrire, rédiger, article, comparer, résumer, recommander, corriger, fautes',
+  de: 'geschichte, witz, gedicht, lied, regeln, warum, wieso, wie lange, wie lang, richtlinie, normalerweise, erkläre, übersetzen, umbenennen, streichen, schreiben, artikel, vergleichen, zusammenfassen, empfehlen, dekorieren',
+  pt: 'história, piada, poema, canção, regras, por que, quanto tempo, política, normalmente, explica, traduzir, renomear, pintar, decorar, escrever, artigo, comparar, resumir, recomendar, quem foi',
+  it: 'storia, barzelletta, poesia, canzone, regole, perché, quanto tempo, politica, normalmente, spiega, tradurre, rinominare, dipingere, decorare, scrivere, articolo, confrontare, riassumere, consigliare, costato',
+  zh: '故事, 笑话, 诗, 首歌, 为什么, 多长时间, 政策, 规定, 一般, 通常, 解释, 翻译, 改名, 重命名, 粉刷, 装饰, 写一篇, 文章, 比较, 总结, 推荐',
+  ja: '物語, 冗談, 詩, 歌, なぜ, どうして, 規定, ポリシー, 通常, 普通, 説明, 翻訳, 名前を変, 塗って, 飾って, 書いて, 記事, 比較, 要約, おすすめ, 届け先, 住所',
+  ar: 'قصة, نكتة, قصيدة, أغنية, لماذا, كم يستغرق, سياسة, عادة, اشرح, ترجم, ترجمة, إعادة تسمية, اطل, زين, اكتب, مقال, قارن, لخص',
+  hi: 'कहानी, चुटकुला, कविता, गाना, क्यों, कितना समय, नीति, आमतौर, समझाओ, अनुवाद, नाम बदल, रंग, सजाओ, लिखो, लेख, तुलना, सारांश, पता बदल',
 };
 
 const termsOf = (lines: readonly string[]): readonly (readonly string[])[] =>

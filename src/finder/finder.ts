@@ -3,7 +3,7 @@ import { askField, askWhich, contextOf, matchPacket, type Question, refusePacket
 import type { Catalog } from './catalog.ts';
 import { answeredValue, chosen } from './clarify.ts';
 import { extractFields, type Found } from './extract.ts';
-import { languageOf } from './language.ts';
+import { languagesRead } from './language.ts';
 import { missingPacket } from './missing.ts';
 import {
   CLARIFY_ATTEMPTS,
@@ -37,8 +37,9 @@ export interface Finding {
   readonly packet: FinderPacket;
   readonly context: CandidateContext | null;
   readonly candidates: readonly Candidate[];
-  /** In which the user spoke, as far as it can be told. */
+  /** In which the user spoke, as far as it can be told; and by the rules of which languages it was read, that one first. */
   readonly language: string;
+  readonly read: readonly [string, ...string[]];
 }
 
 export interface DefaultFinder extends Finder {
@@ -61,18 +62,20 @@ interface Turn {
   readonly request: FinderRequest;
   readonly index: CatalogIndex;
   readonly language: string;
+  readonly read: Finding['read'];
   readonly ranked: readonly Candidate[];
 }
 
 function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
   const { utterance, clarify } = request;
-  const language = languageOf(utterance, request.language, index.active.languages);
+  const read = languagesRead(utterance, request, index.active.languages);
+  const [language] = read;
   const problem = textProblem(utterance) ?? (clarify === undefined ? null : textProblem(clarify.answer));
   if (problem !== null)
-    return { language, ...told(refusePacket(request, problem.reason_code, problem.message), []) };
-  const ranked = rank(index.active, utterance, goldFor(request), language);
-  const turn = { request, index, language, ranked };
-  return { language, ...heardIn(turn) };
+    return { language, read, ...told(refusePacket(request, problem.reason_code, problem.message), []) };
+  const ranked = rank(index.active, utterance, goldFor(request), read);
+  const turn = { request, index, language, read, ranked };
+  return { language, read, ...heardIn(turn) };
 }
 
 function heardIn(turn: Turn): Answered {
@@ -82,7 +85,7 @@ function heardIn(turn: Turn): Answered {
   return request.clarify === undefined ? hear(turn) : hearAnswer(turn, request.clarify);
 }
 
-type Answered = Omit<Finding, 'language'>;
+type Answered = Omit<Finding, 'language' | 'read'>;
 
 function told(packet: FinderPacket, candidates: readonly Candidate[]): Answered {
   return { packet, context: null, candidates };
@@ -114,9 +117,9 @@ function possible(turn: Turn): Candidate[] {
 }
 
 /** Whether a simulation that was taken out of service is clearly what is meant. Its neighbour is then not offered. */
-function isWithdrawn({ index, request }: Turn, rival_bp: number): boolean {
+function isWithdrawn({ index, request, read }: Turn, rival_bp: number): boolean {
   if (index.withdrawn.simulations.length === 0) return false;
-  const [gone] = rank(index.withdrawn, request.utterance, new Set());
+  const [gone] = rank(index.withdrawn, request.utterance, new Set(), read);
   const gone_bp = gone?.confidence_bp ?? 0;
   return gone_bp >= thresholds.match_bp && gone_bp - rival_bp >= thresholds.apart_bp;
 }
@@ -127,8 +130,8 @@ function isSure(meant: readonly Candidate[]): boolean {
 
 /** ACTIVE was searched and has nothing; now DRAFT; then there is nothing. */
 function missing(turn: Turn): Answered {
-  const { request, index, ranked } = turn;
-  const drafts = rank(index.draft, request.utterance, new Set());
+  const { request, index, ranked, read } = turn;
+  const drafts = rank(index.draft, request.utterance, new Set(), read);
   const packet = missingPacket(
     headOf(request),
     request.utterance,

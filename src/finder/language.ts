@@ -41,25 +41,69 @@ export interface CatalogLanguages {
 
 /**
  * The language in which to ask back: the one that the caller says, or by script, or by everything that was said: the
- * small words, how the words are spelled, and what the catalog calls things. A word that several languages have counts
- * for each of them in part. What stands in quotes is a value and says nothing about who speaks. English when in doubt.
+ * small words, how the words are spelled, what the catalog calls things, and what was spoken before in this conversation. A word that
+ * several languages have counts for each of them in part. What stands in quotes is a value and says nothing about who speaks. English
+ * when in doubt.
  */
-export function languageOf(text: string, told: string | undefined, known?: CatalogLanguages): string {
-  if (told !== undefined && Object.hasOwn(STOP_WORDS_BY_LANGUAGE, told)) return told;
+export function languageOf(
+  text: string,
+  told: string | undefined,
+  known?: CatalogLanguages,
+  before?: string,
+): string {
+  return languagesRead(text, { language: told, language_before: before }, known)[0];
+}
+
+/**
+ * The language in which to ask back, and behind it those that the words alone may be in as well: an utterance is read by the rules of
+ * all of them. The attacker names a language in which a denial is no word.
+ */
+export function languagesRead(
+  text: string,
+  told: { readonly language?: string | undefined; readonly language_before?: string | undefined },
+  known?: CatalogLanguages,
+): readonly [string, ...string[]] {
   const outside = blankedData(text);
   const said = /\p{L}/u.test(outside) ? outside : text;
+  const [alone, ...near] = spokenLanguages(said, known);
+  const language =
+    supported(told.language) ?? keptLanguage(said, supported(told.language_before), known) ?? alone!;
+  return [language, ...[alone!, ...near].filter((one) => one !== language)];
+}
+
+const supported = (language: string | undefined): string | undefined =>
+  language !== undefined && Object.hasOwn(STOP_WORDS_BY_LANGUAGE, language) ? language : undefined;
+
+/** The best first, then those that are nearly as likely. */
+function spokenLanguages(said: string, known: CatalogLanguages | undefined): string[] {
   const script = SCRIPTS.find(([, pattern]) => pattern.test(said));
-  if (script !== undefined) return script[0];
+  if (script !== undefined) return [script[0]];
   const counts = weighed(said, known);
   const best = Math.max(...counts.values());
   const first = LATIN.filter((language) => counts.get(language)! > best - NEARLY);
-  if (first.length === 1) return first[0]!;
-  const spelled = known === undefined ? null : bestSpelled(said, first, known.spelling);
-  if (spelled !== null) return spelled;
+  if (first.length === 1) return first;
   const equal = first.filter((language) => counts.get(language)! > best - TIE);
-  return equal.length === 1 ? equal[0]! : FALLBACK_LANGUAGE;
+  const spelled = known === undefined ? null : bestSpelled(said, first, known.spelling);
+  const chosen = spelled ?? (equal.length === 1 ? equal[0]! : FALLBACK_LANGUAGE);
+  return [chosen, ...(best === 0 ? [] : first.filter((language) => language !== chosen))];
 }
 
+/** That of the conversation, unless more than one word is clearly of another. */
+function keptLanguage(
+  said: string,
+  before: string | undefined,
+  known: CatalogLanguages | undefined,
+): string | undefined {
+  if (before === undefined) return undefined;
+  const script = SCRIPTS.find(([, pattern]) => pattern.test(said))?.[0];
+  // Japanese has words without a sign of its own script.
+  if (script !== undefined) return script === 'zh' && before === 'ja' ? 'ja' : undefined;
+  const counts = weighed(said, known);
+  return Math.max(...counts.values()) - (counts.get(before) ?? 0) <= ONE_WORD ? before : undefined;
+}
+
+/** What one word tells, and a little more: one word alone does not change the language of a conversation. */
+const ONE_WORD = 1.2;
 const TIE = 0.01;
 /** So close to the best that the spelling decides. */
 const NEARLY = 0.55;

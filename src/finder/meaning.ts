@@ -23,7 +23,7 @@ interface Clue {
   readonly values: ReadonlyMap<string, Found>;
 }
 
-/** One utterance, as all simulations hear it. */
+/** One utterance, as all simulations hear it. What kind of saying it is is worked out when a simulation comes into question. */
 export interface Heard {
   readonly spoken: readonly Spoken[];
   readonly hedge: Hedge;
@@ -50,18 +50,18 @@ export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): 
   return new Map(
     [...clues].map(([place, clue]) => {
       const worth = scored(clue, scene);
-      return [
-        place,
-        said.is_several || isHedged(clue, said) || isUnasked(clue, utterance, said)
-          ? Math.min(worth, UNSURE)
-          : worth,
-      ];
+      const is_sure = worth > UNSURE && !isNoRequest(clue, utterance, said);
+      return [place, is_sure ? worth : Math.min(worth, UNSURE)];
     }),
   );
 }
 
 /** Just too little to go on without a question. */
 const UNSURE = 0.7999;
+
+function isNoRequest(clue: Clue, utterance: string, said: Heard): boolean {
+  return said.is_several || isHedged(clue, said) || isUnasked(clue, utterance, said);
+}
 
 /** Whether every act that was heard is denied, or all of it is stopped or only thought about. */
 function isHedged({ acts, things }: Clue, { hedge }: Heard): boolean {

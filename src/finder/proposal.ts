@@ -63,11 +63,11 @@ function spansOf(
 }
 
 /** What the rules heard and a model may not overrule: that it is no request, that it is two, or that another one is named. */
-function requireUncontradicted(utterance: string, { id }: Simulation, { packet, language }: Finding): void {
+function requireUncontradicted(utterance: string, { id }: Simulation, { packet, read }: Finding): void {
   if (textProblem(utterance) !== null) lie('The words are not safe to read.');
-  const heard = clausesOf(utterance, language).flatMap(({ sure }) => sure);
+  const heard = clausesOf(utterance, ...read).flatMap(({ sure }) => sure);
   if (heard.length > 0) lie(`The words are no request but a ${heard[0]!.kind}.`);
-  if (isSeveral(utterance, language)) lie('The words ask for two things.');
+  if (isSeveral(utterance, ...read)) lie('The words ask for two things.');
   if (packet.kind === 'SIMULATION_MATCH' && packet.simulation_id !== id)
     lie(`The words name "${packet.simulation_id}".`);
 }

@@ -35,9 +35,9 @@ export function rank(
   index: SearchIndex,
   text: string,
   gold: ReadonlySet<string>,
-  language?: string,
+  read?: readonly [string, ...string[]],
 ): Candidate[] {
-  return scoreAll(index, text, language)
+  return scoreAll(index, text, read)
     .map(({ simulation, confidence_bp }) => ({ entry: simulation.entry, confidence_bp }))
     .sort(
       (a, b) =>

@@ -16,6 +16,8 @@ export interface FinderRequest {
   readonly utterance: string;
   /** Of the conversation; guessed from the goal when nobody says. It decides in which language to ask back. */
   readonly language?: string;
+  /** That of the turn before in the same conversation. It is kept while the words do not clearly change it. */
+  readonly language_before?: string;
   readonly catalog: Catalog;
   readonly gold?: readonly GoldMapping[];
   readonly policy_snapshot_ref: string;

@@ -31,6 +31,7 @@ interface Compiled {
   readonly courtesies: RegExp | null;
   readonly requests: RegExp | null;
   readonly several: RegExp | null;
+  readonly dependent: RegExp | null;
   readonly sure: readonly (readonly [SayingKind, RegExp])[];
   readonly likely: readonly (readonly [SayingKind, RegExp])[];
 }
@@ -51,6 +52,7 @@ function compiled(rules: LanguageRules): Compiled {
     courtesies: anyOf(rules.courtesies, unspaced),
     requests: anyOf(rules.requests, unspaced),
     several: anyOf(rules.several, unspaced),
+    dependent: anyOf(rules.dependent ?? [], unspaced),
     sure: each(rules.sure),
     likely: each(rules.likely ?? {}),
   };
@@ -70,8 +72,21 @@ function readable(utterance: string): string {
   return lower.length === plain.length ? lower : plain;
 }
 
-/** The clauses of an utterance, each with what was heard in it. In another language than ours nothing is heard. */
-export function clausesOf(utterance: string, language: string): SaidClause[] {
+/**
+ * The clauses of an utterance, each with what was heard in it by the rules of each language. Whether it is a request, the first says. In
+ * another language than ours nothing is heard.
+ */
+export function clausesOf(utterance: string, language: string, ...others: readonly string[]): SaidClause[] {
+  const read = clausesIn(utterance, language);
+  const more = others.flatMap((other) => clausesIn(utterance, other));
+  return read.map((clause) => {
+    const same = more.filter(({ start }) => start >= clause.start && start < clause.end);
+    const add = (of: 'sure' | 'likely') => [...clause[of], ...same.flatMap((other) => other[of])];
+    return same.length === 0 ? clause : { ...clause, sure: add('sure'), likely: add('likely') };
+  });
+}
+
+function clausesIn(utterance: string, language: string): SaidClause[] {
   const with_courtesies = readable(utterance);
   const here = COMPILED.get(language);
   const text = here?.courtesies
@@ -82,16 +97,18 @@ export function clausesOf(utterance: string, language: string): SaidClause[] {
 }
 
 /** Whether two things are asked for at once: something is said before and after what joins them. */
-export function isSeveral(utterance: string, language: string): boolean {
+export function isSeveral(utterance: string, ...languages: readonly string[]): boolean {
   const text = readable(utterance);
-  const joins = COMPILED.get(language)?.several;
-  return (
-    joins != null &&
-    [...text.matchAll(joins)].some(
-      ({ index, 0: found }) =>
-        wordsIn(text.slice(0, index)) > 0 && wordsIn(text.slice(index + found.length)) > 0,
-    )
-  );
+  return languages.some((language) => {
+    const joins = COMPILED.get(language)?.several;
+    return (
+      joins != null &&
+      [...text.matchAll(joins)].some(
+        ({ index, 0: found }) =>
+          wordsIn(text.slice(0, index)) > 0 && wordsIn(text.slice(index + found.length)) > 0,
+      )
+    );
+  });
 }
 
 interface Piece {
@@ -138,6 +155,8 @@ function clauseIn(text: string, piece: Piece, here: Compiled | undefined): SaidC
 
 /** What begins a clause that belongs to the one before it. */
 const SUBORDINATE = /^(?:that|whether|dass|daß|ob|damit|que|qu'|che|कि|أن|بأن|ان)(?![\p{L}\p{M}])/u;
+const isSubordinate = (words: string, here: Compiled | undefined): boolean =>
+  SUBORDINATE.test(words) || (here?.dependent != null && words.search(here.dependent) >= 0);
 const wordsIn = (text: string): number => text.match(/[\p{L}\p{M}#]+/gu)?.length ?? 0;
 /** A clause of so few words at the beginning is a part of the next one: "Yesterday, …", "No, …". */
 const FEW = 3;
@@ -161,7 +180,7 @@ function reaching(
         ? other.sure.filter(({ kind }) => kind === 'denial')
         : [];
     if (other.sentence !== clause.sentence) return [];
-    const is_subordinate = j === i - 1 && SUBORDINATE.test(wordsOf(clause));
+    const is_subordinate = j === i - 1 && isSubordinate(wordsOf(clause), here);
     const is_lead = j === i - 1 && wordsIn(wordsOf(other)) <= FEW && !here?.rules.is_unspaced;
     return [...other.sure, ...(is_lead ? other.likely : [])].filter(
       ({ kind }) =>

@@ -1,7 +1,7 @@
 import type { SearchResult } from 'minisearch';
 import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
 import { hedgeIn, isPhraseHedged } from './hedge.ts';
-import { languageOf } from './language.ts';
+import { languagesRead } from './language.ts';
 import { type Heard, meaningsOf } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
 import { clausesOf, isSeveral } from './saying.ts';
@@ -31,8 +31,12 @@ const CANDIDATES = 32;
 const CLOSELY = 5;
 
 /** Scores the simulations that the utterance names in words or phrases. */
-export function scoreAll(index: SearchIndex, utterance: string, told?: string): Scored[] {
-  const heard = heardIn(index, utterance, told);
+export function scoreAll(
+  index: SearchIndex,
+  utterance: string,
+  read?: readonly [string, ...string[]],
+): Scored[] {
+  const heard = heardIn(index, utterance, read);
   const said = scorePhrases(index, utterance, heard);
   const meant = meaningsOf(index, utterance, heard);
   const verbatim = new Set(index.verbatim.get(wordingOf(utterance)));
@@ -49,16 +53,36 @@ export function scoreAll(index: SearchIndex, utterance: string, told?: string): 
 /** The author's own phrase, said as it is written. Another simulation with the same phrase is a question. */
 const VERBATIM_BP = 10_000;
 
-function heardIn({ patterns, languages }: SearchIndex, utterance: string, told: string | undefined): Heard {
+function heardIn(
+  { patterns, languages }: SearchIndex,
+  utterance: string,
+  read = languagesRead(utterance, {}, languages),
+): Heard {
   const spoken = spokenIn(utterance);
-  const language = languageOf(utterance, told, languages);
+  const hedge = madeOnce(() => hedgeIn(utterance, spoken));
+  const clauses = madeOnce(() => clausesOf(utterance, ...read));
+  const is_several = madeOnce(() => isSeveral(utterance, ...read));
   return {
     spoken,
-    hedge: hedgeIn(utterance, spoken),
     reading: readingOf(utterance, patterns),
-    language,
-    clauses: clausesOf(utterance, language),
-    is_several: isSeveral(utterance, language),
+    language: read[0],
+    get hedge() {
+      return hedge();
+    },
+    get clauses() {
+      return clauses();
+    },
+    get is_several() {
+      return is_several();
+    },
+  };
+}
+
+function madeOnce<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

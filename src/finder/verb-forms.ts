@@ -59,7 +59,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   む: 'みんま',
   る: 'りっら',
 };
-/** Before the last letter of a verb of one row: its stem stays, and these follow. */
+/** Before the last letter of a verb of one row: its stem stays, and these follow. た alone tells what was done. */
 const ONE_ROW = /[いきしちにひみりぎじびえけせてねへめれげぜべ]る$/u;
 
 function japaneseForms(act: string): string[] {
@@ -69,6 +69,6 @@ function japaneseForms(act: string): string[] {
   if (changes === undefined || !/\p{Script=Han}/u.test(stem)) return [];
   const forms = [...changes].map((letter) => stem + letter);
   return ONE_ROW.test(act)
-    ? [...forms, `${stem}て`, `${stem}た`, `${stem}ま`, `${stem}な`, `${stem}よ`]
+    ? [...forms, `${stem}て`, `${stem}たい`, `${stem}ま`, `${stem}な`, `${stem}よ`]
     : forms;
 }

@@ -319,4 +319,19 @@ export const authorityReasons = {
     'This source has too many proposals waiting, or proposes too fast.',
     'Nothing was recorded. Decide on what waits (`keyturn review`), or propose again later.',
   ],
+  SLO_NOT_MEASURED: [
+    3420,
+    'A figure of the agent core was not measured in the last 24 hours, which is no pass.',
+    'Let something be dispatched, and look again.',
+  ],
+  SLO_NOT_BREACHED: [
+    3421,
+    'The figure is within its target or was not measured, and a waiver accepts only a breach that is there.',
+    'Run `keyturn agent slo` to see what is breached.',
+  ],
+  ROLE_REQUIRED: [
+    3422,
+    'The human lacks the role that this act needs.',
+    'Somebody with that role acts, or a human assigns it with `keyturn roles`.',
+  ],
 } as const satisfies Record<string, Reason>;

@@ -45,16 +45,18 @@ export interface AgentQuery {
 }
 
 export function ledgerQuery(schema: string, tenant: string, page: AgentPage): AgentQuery {
-  const { correlation_id, plan_id, since, limit, after } = page;
+  const { correlation_id, plan_id, since, newest_first = false, limit, after } = page;
+  const [beyond, order] = newest_first ? ['<', ' DESC'] : ['>', ''];
   if (!Number.isSafeInteger(limit) || limit < 1) refuse('SHAPE_INVALID', 'The limit of a page is 1 or more.');
   const wanted: [text: string, ...values: Value[]][] = [['tenant_id = ?', tenant]];
   if (correlation_id !== undefined) wanted.push(['correlation_id = ?', correlation_id]);
   if (plan_id !== undefined) wanted.push(['plan_id = ?', plan_id]);
   if (since !== undefined) wanted.push(['created_at >= ?', since]);
-  if (after) wanted.push(['(created_at, seq, part) > (?, ?, ?)', after.created_at, after.seq, after.part]);
+  if (after)
+    wanted.push([`(created_at, seq, part) ${beyond} (?, ?, ?)`, after.created_at, after.seq, after.part]);
   const where = wanted.map(([text]) => text).join(' AND ');
   return {
-    text: `${select(LEDGER, schema)} WHERE ${where} ORDER BY created_at, seq, part LIMIT ?`,
+    text: `${select(LEDGER, schema)} WHERE ${where} ORDER BY created_at${order}, seq${order}, part${order} LIMIT ?`,
     values: [...wanted.flatMap(([, ...values]) => values), limit],
   };
 }

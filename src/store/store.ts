@@ -81,8 +81,9 @@ export interface AgentPage {
   readonly plan_id?: string;
   /** At this time or later. */
   readonly since?: string;
+  readonly newest_first?: boolean;
   readonly limit: number;
-  /** Continue after this row. */
+  /** Continue after this row, in the same order. */
   readonly after?: Pick<AgentLedgerRow, 'created_at' | 'seq' | 'part'>;
 }
 

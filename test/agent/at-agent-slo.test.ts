@@ -12,9 +12,12 @@ const place = agentPlace(() => new Date(now));
 const HOUR_MS = 3_600_000;
 
 describe('the figures of the agent core', () => {
-  it('hold while everything goes well, and block when something fails', async () => {
+  it('block while nothing was measured, hold while everything goes well, and block when something fails', async () => {
     const { keyturn } = place();
-    expect((await keyturn.conversations.requireSlo()).is_blocked).toBe(false);
+    expect((await keyturn.conversations.slo()).figures.map(({ value }) => value)).toEqual(
+      Array(4).fill(null),
+    );
+    await expectRefusal('SLO_NOT_MEASURED', () => keyturn.conversations.requireSlo());
     await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
     const good = await keyturn.conversations.slo();
     expect(good).toMatchObject({ dispatches: 1, is_blocked: false });
@@ -34,9 +37,15 @@ describe('the figures of the agent core', () => {
     await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
   });
 
-  it('let a human accept a breach for a bounded time, and nobody else', async () => {
+  it('let a builder accept a breach for a bounded time, and nobody else', async () => {
     const { keyturn, ada } = place();
     const waiver = { figures: ['execution_error_rate' as const], reason: 'Known.', signer: ada };
+    const until = new Date(now + HOUR_MS).toISOString();
+    await expectRefusal('ROLE_REQUIRED', () => keyturn.conversations.waive({ ...waiver, until }));
+    await keyturn.people.assign({ name: 'ada', roles: ['builder'], reason: 'Releases.', signer: ada });
+    await expectRefusal('SLO_NOT_BREACHED', () =>
+      keyturn.conversations.waive({ ...waiver, figures: ['idempotency_duplicate_side_effect_rate'], until }),
+    );
     await expectRefusal('TIME_MALFORMED', () =>
       keyturn.conversations.waive({ ...waiver, until: new Date(now - 1).toISOString() }),
     );
@@ -44,7 +53,6 @@ describe('the figures of the agent core', () => {
     await expectRefusal('TIME_MALFORMED', () => keyturn.conversations.waive({ ...waiver, until: far }));
     await keyturn.people.enrol({ name: 'robot', principal: 'agent', public_key: null, signer: ada });
     const robot = { ...ada, name: 'robot' };
-    const until = new Date(now + HOUR_MS).toISOString();
     await expectRefusal('NOT_HUMAN', () => keyturn.conversations.waive({ ...waiver, until, signer: robot }));
     await keyturn.conversations.waive({ ...waiver, until });
     expect(
@@ -52,16 +60,50 @@ describe('the figures of the agent core', () => {
     ).toBe(true);
     now += 2 * HOUR_MS;
     await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
-    now += 24 * HOUR_MS;
-    expect((await keyturn.conversations.requireSlo()).dispatches).toBe(0);
+  });
+
+  it('stay breached however long nothing runs, until something newer is measured', async () => {
+    const { keyturn } = place();
+    now += 48 * HOUR_MS;
+    const idle = await keyturn.conversations.slo();
+    expect(idle).toMatchObject({ dispatches: 0, is_blocked: true });
+    expect(idle.figures.find(({ figure }) => figure === 'execution_error_rate')).toMatchObject({
+      value: 0.5,
+      is_breached: true,
+    });
+    await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'greet everybody kindly' });
+    expect(await keyturn.conversations.requireSlo()).toMatchObject({ dispatches: 1, is_blocked: false });
+  });
+
+  it('that were fine are not measured after a day without a run', async () => {
+    now += 48 * HOUR_MS;
+    const { figures } = await place().keyturn.conversations.slo();
+    expect(figures.map(({ value }) => value)).toEqual(Array(4).fill(null));
+    await expectRefusal('SLO_NOT_MEASURED', () => place().keyturn.conversations.requireSlo());
   });
 });
 
 describe('a waiver', () => {
+  it('ends when the human who signed it is no builder any more', async () => {
+    const { keyturn, ada } = place();
+    const eve = freshSigner('eve');
+    const person = { name: 'eve', principal: 'human' as const, public_key: eve.public_key };
+    await keyturn.people.enrol({ ...person, roles: ['builder'], signer: ada });
+    await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    const until = new Date(now + HOUR_MS).toISOString();
+    const figures = ['execution_error_rate' as const];
+    await keyturn.conversations.waive({ figures, reason: 'Known.', until, signer: eve });
+    expect((await keyturn.conversations.requireSlo()).is_blocked).toBe(false);
+    await keyturn.people.assign({ name: 'eve', roles: [], reason: 'Moved on.', signer: ada });
+    await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
+  });
+
   it('ends when the key that signed it is revoked', async () => {
     const { keyturn, ada } = place();
     const bob = freshSigner('bob');
-    await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key: bob.public_key, signer: ada });
+    const person = { name: 'bob', principal: 'human' as const, public_key: bob.public_key };
+    await keyturn.people.enrol({ ...person, roles: ['builder'], signer: ada });
     await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
     await expectRefusal('SLO_BREACHED', () => keyturn.conversations.requireSlo());
     const until = new Date(now + HOUR_MS).toISOString();

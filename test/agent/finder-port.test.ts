@@ -86,8 +86,9 @@ function headOf({
   catalog,
   utterance: _,
   language: __,
-  gold: ___,
-  clarify: ____,
+  language_before: ___,
+  gold: ____,
+  clarify: _____,
   ...rest
 }: FinderRequest): PacketHead {
   return { ...rest, catalog_snapshot_ref: catalog.digest };

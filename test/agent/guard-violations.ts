@@ -49,6 +49,55 @@ const condition1: readonly Violation[] = [
     [append(core, "export const call = () => globalThis.fetch('http://example.org');\n")],
   ],
   [
+    'a request goes out under another name',
+    /core\.ts:\d+ loads code while it runs/,
+    [append(core, "export const web = globalThis['fetch' as never] as any;\n")],
+  ],
+  [
+    'the executor runs what is LOW whatever the verdict',
+    /isDispatched does not do what the verdict says/,
+    [
+      [
+        executor,
+        "return verdict.reason_code === 'STEP_DISPATCHED';",
+        "return verdict.reason_code === 'STEP_DISPATCHED' || Boolean(verdict);",
+      ],
+    ],
+  ],
+  [
+    'the executor waits for an approver only above LOW',
+    /startOnce does not do what the verdict says/,
+    [
+      [
+        executor,
+        'if (!isDispatched(weighed)) return',
+        "if (!isDispatched(weighed) && weighed.record.facts.risk !== 'LOW') return",
+      ],
+    ],
+  ],
+  [
+    'the intent of what is LOW is ordered whatever the verdict',
+    /turnOf does not do what the verdict says/,
+    [
+      [
+        executor,
+        'const is_ordered = isDispatched(weighed);',
+        "const is_ordered = weighed.record.facts.risk === 'LOW';",
+      ],
+    ],
+  ],
+  [
+    'the decision itself lets LOW pass',
+    /a step with risk LOW and \{"access":"DENY"\} is dispatched/,
+    [
+      [
+        'src/agent/decide.ts',
+        "if (!given.same_registry) return 'EFFECT_CHANGED';",
+        "if (risk === 'LOW') return null;",
+      ],
+    ],
+  ],
+  [
     'the executor hands the run on',
     /exports src\/journey\/run\.ts/,
     [append(executor, "export { run } from '../journey/run.ts';\n")],
@@ -111,6 +160,33 @@ const condition3: readonly Violation[] = [
     'a simulation id is made from the name of a tool',
     /makes up a simulation id/,
     [append(core, 'export const order = (tool: any) => ({ simulation_id: tool.name });\n')],
+  ],
+  [
+    'an id is rewritten before it is looked up',
+    /match\.ts:\d+ rewrites a simulation id/,
+    [
+      [
+        'src/agent/match.ts',
+        'read(packet.simulation_id)',
+        "read(packet.simulation_id.replace('.show', '.wipe'))",
+      ],
+    ],
+  ],
+  [
+    'an id is rewritten while it is looked up',
+    /weigh\.ts:\d+ rewrites a simulation id/,
+    [['src/agent/weigh.ts', "find('simulation', id)", "find('simulation', id === 'a' ? 'b' : id)"]],
+  ],
+  [
+    'an id is rewritten by way of another name',
+    /turn\.ts:\d+ rewrites a simulation id/,
+    [
+      [
+        'src/agent/turn.ts',
+        'entryOf(catalog, packet.simulation_id)?.simulation',
+        '(() => { const id = String(packet.simulation_id); return entryOf(catalog, id)?.simulation; })()',
+      ],
+    ],
   ],
   [
     'the intent does not name its simulation',

@@ -119,6 +119,7 @@ describe('the targets of a release', () => {
     now += DAY_MS - 2000;
     expect((await place().keyturn.conversations.slo()).is_blocked).toBe(true);
     now += 4000;
+    add(1);
     expect((await place().keyturn.conversations.slo()).is_blocked).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ import { expectError, thrice, typedCode } from './project.ts';
 
 const { place, run, talk } = agentScene();
 const why = ['--reason', 'for a test'];
-const SPEED = ['--figure', 'agent_dispatch_p95_ms', '--figure', 'agent_dispatch_p99_ms'];
+const SPEED = ['agent_dispatch_p95_ms', 'agent_dispatch_p99_ms'];
 
 const READ_ME = {
   id: 'readme.set',
@@ -426,14 +426,18 @@ describe('simulations', () => {
 
 describe('the figures', () => {
   it('a breach is exit 1 until a human waives it for a bounded time', async () => {
-    // How fast the machine is that runs the tests is not asked here.
-    expect((await talk(['agent', 'waive', ...SPEED, '--ttl', '1d', ...why], ADA)).code).toBe(0);
+    const { keyturn, ada } = place();
+    await keyturn.people.assign({ name: 'ada', roles: ['builder'], reason: 'A test.', signer: ada });
     // The engine that broke above is an error of one in a few.
     await run('agent', 'ask', 'break the old engine');
     const breached = await run('agent', 'slo');
     expect(breached.code).toBe(1);
     expect(breached.stdout).toMatch(/^execution_error_rate +0\.\d+ +0\.005 +BREACHED$/m);
-    expect(breached.stderr).toMatch(/^\[ERROR\] execution_error_rate is [^\n]+ \(SLO_BREACHED \d+\) /);
+    expect(breached.stderr).toMatch(/^\[ERROR\] .*execution_error_rate is [^\n]+ \(SLO_BREACHED \d+\) /);
+    // How fast the machine is that runs the tests is not asked here.
+    const slow = SPEED.filter((name) => new RegExp(`^${name} .*BREACHED$`, 'm').test(breached.stdout));
+    const waiveSpeed = ['agent', 'waive', ...slow.flatMap((name) => ['--figure', name])];
+    if (slow.length > 0) expect((await talk([...waiveSpeed, '--ttl', '1d', ...why], ADA)).code).toBe(0);
     const waive = ['agent', 'waive', '--figure', 'execution_error_rate', ...why];
     expectError('USAGE', await run(...waive));
     expectError('USAGE', await run(...waive, '--ttl', '1d', '--until', '2099-01-01T00:00:00Z'));

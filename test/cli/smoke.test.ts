@@ -97,7 +97,7 @@ const ASKED: Readonly<Record<string, readonly [code: string, words: string]>> = 
   'agent undo': ['AGENT_TRANSITION_ILLEGAL', 'missing'],
   'agent status': ['AGENT_TRANSITION_ILLEGAL', 'missing'],
   'agent list': ['OK', ''],
-  'agent slo': ['OK', ''],
+  'agent slo': ['SLO_NOT_MEASURED', ''],
   'agent waive': ['USAGE', '--figure none --ttl 1d --reason test'],
   'agent replay': ['AGENT_TRANSITION_ILLEGAL', 'missing'],
   'simulation new': ['TOOL_UNKNOWN', 'missing'],

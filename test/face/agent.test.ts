@@ -96,8 +96,10 @@ describe('an answer of a verb of the agent core', () => {
     fits('conversations', 'turnKey', await conversations.turnKey(turn));
     fits('conversations', 'slo', await conversations.slo());
     const until = new Date(Date.now() + 3_600_000).toISOString();
+    await keyturn.people.assign({ name: 'ada', roles: ['builder'], reason: 'x', signer: ada });
     // How fast the machine is that runs the tests is not asked here.
-    const figures = (await conversations.slo()).figures.map(({ figure }) => figure);
+    const breached = (await conversations.slo()).figures.filter(({ is_breached }) => is_breached);
+    const figures = breached.map(({ figure }) => figure);
     fits('conversations', 'waive', await conversations.waive({ figures, until, reason: 'x', signer: ada }));
     fits('conversations', 'requireSlo', await conversations.requireSlo());
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfirmation } from '../../src/finder/lexicon/confirmation.ts';
+import { LEXICON } from '../../src/finder/lexicon/lexicon.ts';
 
 /** How people refuse, in their own words. Written to tune by; the sets of `held-out.ts` judge. */
 const NOES: Readonly<Record<string, readonly string[]>> = {
@@ -347,12 +348,68 @@ const UNCLEAR: Readonly<Record<string, readonly string[]>> = {
   hi: ['ठीक है', 'पता नहीं', 'शायद', 'हाँ लेकिन कल', 'देखते हैं', 'क्यों नहीं'],
 };
 
+/** Clear without the word yes, or with more around it. */
+const YESES: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    'yeah, do it',
+    'sure, go ahead',
+    'absolutely',
+    'okay, yes',
+    'go ahead and do it now',
+    'of course, please do',
+  ],
+  de: [
+    'klar, mach das',
+    'auf jeden Fall',
+    'ja, sofort bitte',
+    'okay, leg los',
+    'einverstanden, machen Sie das',
+  ],
+  es: ['vale, hazlo', 'por supuesto', 'claro que sí', 'sí, ahora mismo', 'adelante, por favor'],
+  fr: ['ok vas-y', 'bien sûr', "d'accord, allez-y", 'oui, tout de suite', 'absolument'],
+  it: ['va bene, procedi', 'certo che sì', 'sì, subito', 'fai pure, grazie', 'certamente'],
+  pt: ['beleza, pode fazer', 'com certeza', 'claro que sim', 'sim, agora', 'pode prosseguir, obrigado'],
+  zh: ['好的，执行吧', '当然', '可以，做吧', '我同意', '对，请执行'],
+  ja: [
+    'うん、やって',
+    'もちろんです',
+    'はい、今すぐお願いします',
+    '了解です、進めてください',
+    'ぜひお願いします',
+  ],
+  ar: ['تمام، نفذ', 'بالتأكيد', 'نعم، الآن', 'أجل', 'طيب، افعل ذلك'],
+  hi: ['ठीक है, कर दो', 'बिल्कुल', 'हाँ, अभी', 'ज़रूर, कर दीजिए', 'जी, आगे बढ़िए'],
+};
+
 const each = (all: Readonly<Record<string, readonly string[]>>) =>
   Object.entries(all).flatMap(([language, texts]) => texts.map((text) => [language, text] as const));
 
 describe('an answer', () => {
   it.each(each(NOES))('in %s refuses: "%s"', (language, text) => {
     expect(readConfirmation(text, language).answer).toBe('NO');
+  });
+
+  it.each(each(YESES))('in %s agrees: "%s"', (language, text) => {
+    expect(readConfirmation(text, language).answer).toBe('YES');
+  });
+
+  it('that only acknowledges is no yes, however often and politely', () => {
+    for (const { language, acknowledging, polite, scripts } of LEXICON.values())
+      for (const first of acknowledging)
+        for (const second of [...acknowledging, ...polite]) {
+          const text = first + (scripts.includes('Han') ? '' : ', ') + second;
+          expect(readConfirmation(text, language).answer, `${language}: ${text}`).not.toBe('YES');
+        }
+  });
+
+  it('that orders in one language is no yes in another that does not have the order', () => {
+    for (const { language, ordering } of LEXICON.values())
+      for (const other of LEXICON.values())
+        for (const text of ordering)
+          if (other.language !== language && !other.ordering.includes(text))
+            expect(readConfirmation(text, other.language).answer, `${text} in ${other.language}`).not.toBe(
+              'YES',
+            );
   });
 
   it.each(each(UNCLEAR))('in %s is neither: "%s"', (language, text) => {
@@ -362,7 +419,7 @@ describe('an answer', () => {
   it.each([
     ['en', 'yes, please, do it', 'YES'],
     ['en', 'yes go ahead', 'YES'],
-    ['en', 'go ahead', 'AMBIGUOUS'],
+    ['en', 'go ahead', 'YES'],
     ['en', 'yes, do it tomorrow', 'AMBIGUOUS'],
     ['zh', '是的，执行吧', 'YES'],
     ['ja', 'はい、進めてください', 'YES'],

@@ -90,20 +90,21 @@ function storyLines(conversation: ConversationAnswer): string[] {
 
 type SloReport = Result<'conversations.slo'>;
 
-/** The figures of 003 section 14.2. A breach that no human waived is a no. */
+/** The figures of 003 section 14.2. A breach that no human waived is a no, and so is what was not measured. */
 export function slo(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.conversations.slo();
     const lines = sloLines(result, stdoutPainter());
-    if (result.is_blocked) return { result, lines, refusal: breach(result), is_plain: true };
-    return { result, lines: [...lines, '[OK] No figure is breached, or a human waived it'] };
+    if (result.is_blocked) return { result, lines, refusal: blocked(result), is_plain: true };
+    return { result, lines: [...lines, '[OK] Each figure is within its target, or a human waived it'] };
   });
 }
 
 function sloLines({ figures, dispatches, since }: SloReport, paint: Paint): string[] {
   const rows = figures.map(({ figure, value, target, is_breached, waived_until }) => {
+    if (value === null) return [figure, '-', String(target), 'not measured'];
     const verdict = !is_breached ? 'ok' : waived_until === null ? 'BREACHED' : `waived until ${waived_until}`;
-    return [figure, value === null ? '-' : String(value), String(target), verdict];
+    return [figure, String(value), String(target), verdict];
   });
   const lines = table(['FIGURE', 'VALUE', 'TARGET', ''], rows).map((line) =>
     line.endsWith('BREACHED') ? paint('alarm', line) : line,
@@ -111,10 +112,13 @@ function sloLines({ figures, dispatches, since }: SloReport, paint: Paint): stri
   return [...lines, `${counted(dispatches, 'dispatch', 'dispatches')} since ${since}`];
 }
 
-function breach({ figures }: SloReport): Refusal {
-  const named = figures.filter((one) => one.is_breached && one.waived_until === null);
-  const words = named.map(({ figure, value, target }) => `${figure} is ${value}, the target is ${target}`);
-  return new Refusal('SLO_BREACHED', `${words.join('; ')}.`);
+/** As `requireSlo` says it. */
+function blocked({ figures }: SloReport): Refusal {
+  const open = figures.filter((one) => one.is_breached && one.waived_until === null);
+  const words = open.map(({ figure, value, target }) => `${figure} is ${value}, the target is ${target}`);
+  return open.length > 0
+    ? new Refusal('SLO_BREACHED', `${words.join('; ')}.`)
+    : new Refusal('SLO_NOT_MEASURED');
 }
 
 export function waive(call: Call): Promise<Answer> {

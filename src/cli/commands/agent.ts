@@ -110,13 +110,13 @@ export const AGENT: readonly Spec[] = [
   },
   {
     name: 'agent slo',
-    about: 'the figures of the last 24 hours; fails when one is breached and not waived',
+    about: 'the figures of the last 24 hours; fails when one is breached and not waived, or not measured',
     examples: ['keyturn agent slo'],
     load: async () => (await import('../command/agent-status.ts')).slo,
   },
   {
     name: 'agent waive',
-    about: 'accept the breach of a figure for a bounded time',
+    about: 'accept the breach of a figure for a bounded time; needs the role builder',
     options: [
       {
         flags: '--figure <name>',

@@ -39,6 +39,7 @@ export const deRules: LanguageRules = {
   ],
   sure: {
     ability: [
+      'wie \\p{L}+ (?:man|ich|wir|ihr)',
       '(?:kann|könnte|darf) (?:man|ich)',
       'ist es (?:\\p{L}+ )?(?:möglich|erlaubt|sinnvoll|okay|in ordnung)',
       'geht (?:es|das)',
@@ -54,6 +55,8 @@ export const deRules: LanguageRules = {
       'weshalb',
     ],
     report: [
+      'danke,? (?:dass|fürs|für das)',
+      'dankbar,? dass',
       `(?:habe|hab|hast|hat|haben|habt|hatte|hattest|hatten|hattet)(?: [^,]*)? ${PARTICIPLE}`,
       `${PARTICIPLE} (?:habe|hast|hat|haben|habt|hatte|hatten|wurde|wurden|worden|ist|sind|war|waren)`,
       `(?:wurde|wurden|worden|war|waren|ist|sind)(?: [^,]*)? ${PARTICIPLE}`,
@@ -62,6 +65,9 @@ export const deRules: LanguageRules = {
       'laut',
     ],
     denial: [
+      '(?:es ist|wäre) (?:zu|viel zu) (?:spät|früh|gefährlich|riskant)',
+      'wäre (?:dumm|verrückt|falsch|unklug)',
+      'hör(?:t|en sie)?(?: bitte)? (?:endlich )?(?:auf|damit)',
       'auf (?:gar )?keinen fall',
       'unter keinen umständen',
       'keinesfalls',
@@ -80,6 +86,9 @@ export const deRules: LanguageRules = {
       'sicher nicht',
       'lieber nicht',
       'lass (?:es|das)',
+      'untersteh dich',
+      'nur über meine leiche',
+      'wehe',
     ],
     condition: [
       'wenn',
@@ -164,6 +173,7 @@ export const deRules: LanguageRules = {
     hol: 'holen',
     zeig: 'zeigen',
   },
+  dependent: ['(?:zu \\p{L}+e?n|\\p{L}+zu\\p{L}+e?n)$'],
   separable: [
     'ab',
     'an',
@@ -176,6 +186,8 @@ export const deRules: LanguageRules = {
     'fest',
     'fort',
     'frei',
+    'still',
+    'stumm',
     'her',
     'herunter',
     'hin',

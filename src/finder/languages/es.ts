@@ -46,6 +46,8 @@ export const esRules: LanguageRules = {
       'y si',
     ],
     report: [
+      'gracias por(?= \\p{L}+[aei]r)',
+      '(?:me|nos|le|les) (?:pidi(?:ó|eron)|orden(?:ó|aron)|mand(?:ó|aron)|rog(?:ó|aron))',
       `(?:he|has|ha|hemos|habéis|han|había|habías|habían|hube)(?: ya| recién)? ${PARTICIPLE}`,
       `(?:fue|fueron|está|están|estaba|estaban|quedó)(?: ya)? ${PARTICIPLE}`,
       '(?:me|nos|le|les) (?:contó|contaron|dijo|dijeron|informó|avisó|comentó)',
@@ -57,6 +59,8 @@ export const esRules: LanguageRules = {
       'al parecer',
     ],
     denial: [
+      '(?:demasiado )?(?:tarde|pronto) para',
+      '(?:deja|deje|dejen|dejad|para|pare|paren) de(?= \\p{L}+[aei]r)',
       '(?<!¿por qué |por qué )no(?! (?:sé|olvides|sabes|te olvides|dudes|obstante|recuerdo|funciona|llega|ha llegado))',
       'nunca',
       'jamás',
@@ -66,8 +70,9 @@ export const esRules: LanguageRules = {
       'bajo ningún concepto',
       'en ningún caso',
       'ni hablar',
-      'prohibid[oa]s?',
-      '(?:se negó|se niega|rechazó|rechaza|rehusó|evita|evite)',
+      'ni se (?:te|le|os|les) ocurra',
+      'proh[ií]b\\p{L}+',
+      '(?:se neg\\p{L}+|se nieg\\p{L}+|rechaz\\p{L}+|rehus\\p{L}+|evita|evite|vedó|vedado|vedada)',
       '(?:en vez|en lugar) de',
       'sin (?=\\p{L}+[aei]r)',
       'nadie (?:debe|puede)',
@@ -75,6 +80,7 @@ export const esRules: LanguageRules = {
       'no hace falta',
     ],
     condition: [
+      'antes de(?= \\p{L}+[aei]r)',
       'si(?! (?:por favor))',
       'a menos que',
       'a no ser que',
@@ -115,6 +121,8 @@ export const esRules: LanguageRules = {
   },
   likely: {
     report: [
+      'todos los (?:días|meses|años)',
+      'todas las (?:mañanas|semanas|noches)',
       'ayer',
       'anteayer',
       'anoche',

@@ -52,6 +52,7 @@ export const frRules: LanguageRules = {
       'que signifie',
     ],
     report: [
+      "merci (?:de \\p{L}+(?:er|ir|re)|d'\\p{L}+|de (?:m'|nous |l')avoir)",
       `(?:ai|as|a|avons|avez|ont|avais|avait|avions|aviez|avaient|est|sont|était|étaient|suis)(?:-t-(?:il|elle|on))? ${ADVERB}${PARTICIPLE}`,
       "(?:m'a|m'ont|nous a|lui a) (?:dit|raconté|informé|annoncé|expliqué)",
       "(?:vien[st]|venons|viennent|venait) (?:juste )?(?:de|d')",
@@ -61,6 +62,8 @@ export const frRules: LanguageRules = {
       "j'ai (?:entendu|appris|lu)",
     ],
     denial: [
+      'trop \\p{L}+ pour',
+      "(?:arrête|arrêtez|arrêtons|cesse|cessez) (?:de|d'\\p{L}+)",
       "(?:ne|n')(?! ?oublie).* (?:pas|jamais|plus|rien|point|aucun|aucune)(?! encore)",
       "(?:ne|n') ?\\p{L}+ (?:pas|jamais|plus)",
       'pas (?:besoin|question|la peine|nécessaire|du tout|de)',
@@ -68,9 +71,9 @@ export const frRules: LanguageRules = {
       'sous aucun prétexte',
       'surtout pas',
       'jamais',
-      'interdit[es]*',
+      'interdi\\p{L}*',
       'défendu',
-      '(?:refuse|refusé|refusent|décline|décliné)(?: de)?',
+      '(?:refus\\p{L}+|déclin\\p{L}+)(?: de)?',
       "au lieu (?:de|d')",
       'plutôt que',
       'sans (?=\\p{L}+(?:er|ir|re)(?!\\p{L}))',
@@ -81,6 +84,7 @@ export const frRules: LanguageRules = {
       'inutile',
     ],
     condition: [
+      "avant (?:de|d'\\p{L}+)",
       'si(?! (?:possible))',
       "s'(?=ils?\\b)",
       "à moins (?:que|de|d')",
@@ -126,6 +130,7 @@ export const frRules: LanguageRules = {
   },
   likely: {
     report: [
+      'tous les (?:jours|matins|soirs|mois|ans|lundis|vendredis)',
       'hier',
       'avant-hier',
       'la semaine (?:dernière|passée)',

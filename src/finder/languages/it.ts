@@ -37,6 +37,8 @@ export const itRules: LanguageRules = {
       'e se',
     ],
     report: [
+      'grazie (?:per|di) (?:aver|\\p{L}+re)',
+      '(?:mi|ci|gli) hanno (?:chiesto|ordinato|detto)',
       `(?:ho|hai|ha|abbiamo|avete|hanno|avevo|avevi|aveva|avevano)(?: già| appena| anche)? ${PARTICIPLE}`,
       `(?:è|sono|era|erano|è stato|è stata|sono stati|viene|venne)(?: già| appena)? ${PARTICIPLE}`,
       '(?:mi|ci|gli) ha(?:nno)? (?:detto|raccontato|informato|spiegato)',
@@ -46,6 +48,8 @@ export const itRules: LanguageRules = {
       'ho (?:sentito|saputo|letto)',
     ],
     denial: [
+      'troppo \\p{L}+ per',
+      '(?:smettila|smetti|smettete|smetta|piantala|finiscila) (?:di|con)',
       'non(?! (?:so|dimenticare|funziona|arriva|è arrivato|ricordo|esitare))',
       'mai',
       'in nessun caso',
@@ -54,8 +58,9 @@ export const itRules: LanguageRules = {
       'nemmeno',
       'neanche',
       'vietat[oaie]',
-      'proibit[oaie]',
-      '(?:rifiuta|rifiutato|si rifiuta|evita|evitare|vieta)',
+      'proib\\p{L}+',
+      'guai a',
+      '(?:rifiut(?:a|ano|ato|ata|ò|arono|ava|are|arsi)|evita|evitare|vieta|vietò)',
       'invece di',
       'anziché',
       'senza (?=\\p{L}+re)',
@@ -65,6 +70,7 @@ export const itRules: LanguageRules = {
       'lascia (?:stare|perdere)',
     ],
     condition: [
+      'prima di(?= \\p{L}+re)',
       'se(?! (?:ne|stesso|possibile))',
       'a meno che',
       'qualora',

@@ -43,6 +43,8 @@ export const ptRules: LanguageRules = {
       'e se',
     ],
     report: [
+      'obrigad[oa] por(?= \\p{L}+[aei]r)',
+      '(?:me|nos|lhe) (?:pedi(?:u|ram)|mand(?:ou|aram)|orden(?:ou|aram))',
       `(?:tenho|tens|tem|temos|têm|tinha|tinham|havia|haviam)(?: já)? ${PARTICIPLE}`,
       `(?:foi|foram|está|estão|estava|estavam|ficou)(?: já)? ${PARTICIPLE}`,
       '(?:me|nos|lhe) (?:contou|contaram|disse|disseram|informou|avisou|falou)',
@@ -55,6 +57,8 @@ export const ptRules: LanguageRules = {
       '\\p{L}{2,}(?:aram|eram|iram|ámos)',
     ],
     denial: [
+      '(?:tarde|cedo) (?:demais )?(?:para|pra)',
+      '(?:pare|para|parem|deixe|deixa) de(?= \\p{L}+[aei]r)',
       'não(?! (?:sei|esqueça|funciona|chegou|lembro|hesite))',
       'nao(?! (?:sei|funciona|chegou))',
       'nunca',
@@ -65,8 +69,8 @@ export const ptRules: LanguageRules = {
       'de forma (?:nenhuma|alguma)',
       'em (?:hipótese|caso) (?:nenhum|nenhuma|alguma|algum)',
       'sob nenhuma',
-      'proibid[oa]s?',
-      '(?:recusou|recusa|recusou-se|negou|nega-se|evite|evita|rejeitou)',
+      'pro[ií]b\\p{L}+',
+      '(?:recus\\p{L}+|neg(?:ou|a)-se|negou|evite|evita|rejeit\\p{L}+|vetou|vetaram|vetado)',
       'em vez de',
       'ao invés de',
       'sem (?=\\p{L}+[aei]r)',
@@ -74,6 +78,7 @@ export const ptRules: LanguageRules = {
       'claro que não',
     ],
     condition: [
+      'antes de(?= \\p{L}+[aei]r)',
       '(?<=^|, |só |mas |e |que |apenas |somente )se(?= )',
       '^se',
       'a menos que',

@@ -28,6 +28,8 @@ export interface LanguageRules {
   readonly irregular?: Readonly<Record<string, string>>;
   /** How the end of a verb is spelled before e or a, when its stem would sound otherwise: `zar` to `ce`. */
   readonly respelled?: Readonly<Record<string, string>>;
+  /** How a clause looks that belongs to the one before it, without a word that says so: "verboten, sie zu zeigen". */
+  readonly dependent?: readonly string[];
   /** First parts of verbs that a sentence puts at its end: "mach das Ventil auf". */
   readonly separable?: readonly string[];
 }

@@ -71,12 +71,14 @@ export function readConfirmation(text: string, language: string): Confirmation {
  */
 function elsewhere(entry: LexiconEntry, text: string, token: string): Confirmation | null {
   if (entry.ambiguous.includes(token)) return null;
-  const others = [...LEXICON.values()].filter((other) => other !== entry && answerOf(other, token) !== null);
+  const others = [...LEXICON.values()].filter(
+    (other) => other !== entry && answerThere(other, token) !== null,
+  );
   const [other] = others;
   if (other === undefined || [...LEXICON.values()].some(({ ambiguous }) => ambiguous.includes(token)))
     return null;
-  const answer = answerOf(other, token)!;
-  if (others.some((one) => answerOf(one, token) !== answer)) return null;
+  const answer = answerThere(other, token)!;
+  if (others.some((one) => answerThere(one, token) !== answer)) return null;
   if ((foreignLetters(other, text) ?? lookAlikes(other, text)) !== null) return null;
   return {
     answer,
@@ -127,18 +129,39 @@ const wordsIn = (text: string): string[] => text.match(/[\p{L}\p{M}\p{N}'’]+/g
 /** Arabic is written with or without its short vowels. */
 const unvowelled = (text: string): string => text.replace(/[\u064b-\u0652]/gu, '');
 
-/** A token, or a yes with nothing behind it but what says the same again: "yes, do it, please". */
+/** A token, or a yes or an order with nothing around it but what says the same: "okay, do it, please". */
 function answerOf(entry: LexiconEntry, token: string): 'YES' | 'NO' | null {
-  if (entry.affirmative.includes(token)) return 'YES';
-  if (entry.negative.includes(token)) return 'NO';
-  return isYesAgain(entry, token) ? 'YES' : null;
+  return answerThere(entry, token) ?? (isOrder(entry, token) ? 'YES' : null);
 }
 
-function isYesAgain(entry: LexiconEntry, token: string): boolean {
-  const { affirmative, going, polite } = entry;
-  const after = behind(entry, token, affirmative);
-  let rest = after === null || after === '' ? null : after;
-  while (rest !== null && rest !== '') rest = behind(entry, rest, [...affirmative, ...going, ...polite]);
+/** The same for whoever was asked in another language: there an order may be an ordinary word. */
+function answerThere(entry: LexiconEntry, token: string): 'YES' | 'NO' | null {
+  const { affirmative, negative, going, polite } = entry;
+  if (affirmative.includes(token)) return 'YES';
+  if (negative.includes(token)) return 'NO';
+  const rest = behind(entry, token, affirmative);
+  return rest && isMadeOf(entry, rest, [...affirmative, ...going, ...polite]) ? 'YES' : null;
+}
+
+/** Whether a yes or an order is among phrases that all say the same. What only acknowledges is none. */
+function isOrder(entry: LexiconEntry, token: string): boolean {
+  const { affirmative, ordering, going, polite, acknowledging, ambiguous } = entry;
+  if (ambiguous.includes(token) || !/[\p{L}\p{M}]$/u.test(token)) return false;
+  const orders = [...affirmative, ...ordering];
+  const around = [...going, ...polite, ...acknowledging];
+  let rest: string | null = token;
+  let is_ordered = false;
+  while (rest !== null && rest !== '') {
+    const after = behind(entry, rest, orders);
+    is_ordered ||= after !== null;
+    rest = after ?? behind(entry, rest, around);
+  }
+  return is_ordered && rest === '';
+}
+
+function isMadeOf(entry: LexiconEntry, text: string, phrases: readonly string[]): boolean {
+  let rest: string | null = text;
+  while (rest !== null && rest !== '') rest = behind(entry, rest, phrases);
   return rest === '';
 }
 

@@ -7,6 +7,10 @@ export interface LexiconEntry {
   readonly negative: readonly string[];
   /** Words that people say without meaning yes. Named, so that the refusal can say why. */
   readonly ambiguous: readonly string[];
+  /** Orders and assurances that say yes by themselves: "go ahead", "of course". */
+  readonly ordering: readonly string[];
+  /** What people say before or behind a yes or an order. Alone it is none: "okay". */
+  readonly acknowledging: readonly string[];
   /** What says the same again behind a yes. Alone it is none of the canonical tokens: "go ahead". */
   readonly going: readonly string[];
   /** What may stand beside a yes and changes nothing. */
