@@ -226,13 +226,17 @@ interface Moved {
   next(before: unknown, event: Event, step: Step): States[RowName] | null;
 }
 
+const NO_KEYS: readonly string[] = [];
 const BY_KIND: ReadonlyMap<string, readonly Moved[]> = byKind();
 
 function byKind(): Map<string, Moved[]> {
   const found = new Map<string, Moved[]>();
   for (const name of ROW_NAMES) {
     const { kinds, key, next, is_count = false, is_standing = false } = PROJECTIONS[name];
-    const keys = (event: Event, step: Step | null) => [key(event as never, step) ?? []].flat();
+    const keys = (event: Event, step: Step | null) => {
+      const found = key(event as never, step) ?? NO_KEYS;
+      return typeof found === 'string' ? [found] : found;
+    };
     const moved = { name, is_count, is_standing, keys, next } as unknown as Moved;
     for (const kind of kinds) found.set(kind, [...(found.get(kind) ?? []), moved]);
   }

@@ -272,9 +272,18 @@ function rowsAbout(
 /** A plan comes into being, then its steps in their order. */
 function movesOf({ plan_id, steps, refs }: Body<'agent.planned'>): Move[] {
   const begins = (step_id: string | null, to: Move['to']): Move => ({
-    ...{ plan_id, step_id, from: '', to, reason_code: 'PLAN_CREATED', refs },
-    ...{ idempotency_key: null, intent_id: null, execution_id: null },
-    ...{ dispatch_decision_hash: null, dispatch_ms: null, outcome: null },
+    plan_id,
+    step_id,
+    from: '',
+    to,
+    reason_code: 'PLAN_CREATED',
+    refs,
+    idempotency_key: null,
+    intent_id: null,
+    execution_id: null,
+    dispatch_decision_hash: null,
+    dispatch_ms: null,
+    outcome: null,
   });
   return [begins(null, 'CREATED'), ...steps.map(({ step_id }) => begins(step_id, 'PENDING'))];
 }

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { proposed } from './facts.ts';
@@ -81,7 +82,49 @@ describe('a SQLite store that cannot write', () => {
       await store.close();
     },
   );
+
+  it.each([
+    ['was removed', (wal: string) => rmSync(wal)],
+    [
+      'was replaced by a copy',
+      (wal: string) => {
+        copyFileSync(wal, `${wal}.copy`);
+        renameSync(`${wal}.copy`, wal);
+      },
+    ],
+  ])(
+    'because its WAL %s, long after the last change beside it, acknowledges nothing more',
+    async (_, act) => {
+      const path = await made();
+      const store = await opened(path);
+      await commitUntilSettled(store, path);
+      act(`${path}-wal`);
+      for (let i = 0; i < 2; i++)
+        await expectRefusal('WRITE_FAILED', () => store.commit({ events: [proposed()] }));
+      await store.close();
+    },
+  );
 });
+
+it.skipIf(!has_strace)(
+  'a commit does not ask for the times of the WAL, which its sync would write',
+  async () => {
+    const path = await made();
+    const log = `${path}.log`;
+    const strace = ['strace', '-f', '-qq', '-o', log, '-e', 'trace=%stat', '-P', `${path}-wal`];
+    const commits = await linesOf([...strace, ...committer(path, 'own', '400')]);
+    // Until the folder is old enough to tell that nothing changed in it.
+    expect(readFileSync(log, 'utf8').split('\n').length).toBeLessThan(commits.length / 2);
+  },
+);
+
+/** Until the time of the folder is old enough to tell every later change in it. */
+async function commitUntilSettled(store: Store, path: string): Promise<void> {
+  const age_ms = () => Date.now() - statSync(dirname(path)).ctimeMs;
+  do await store.commit({ events: [proposed()] });
+  while (age_ms() < 200);
+  await store.commit({ events: [proposed()] });
+}
 
 async function sqliteHeld(path: string, act: () => Promise<unknown>): Promise<void> {
   const db = new DatabaseSync(path);

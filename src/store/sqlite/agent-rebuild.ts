@@ -23,6 +23,9 @@ export interface AgentComparison {
   finish(): string[];
 }
 
+/** It is empty where a plan or step comes into being. */
+const FROM_STATE = LEDGER.columns.indexOf('from_state');
+
 interface TableComparison {
   readonly add: (values: readonly Value[]) => void;
   readonly finish: () => string[];
@@ -32,14 +35,18 @@ export function agentComparison(db: Database, tenant: Tenant, most: number): Age
   const ledgers = new Map<AgentTableShape, TableComparison>(
     LEDGERS.map((table) => [table, ledgerComparison(db, tenant, table, most)]),
   );
+  let begun = 0;
   return {
     add: (added) => {
-      for (const { table, values } of added) ledgers.get(table)!.add(values);
+      for (const { table, values } of added) {
+        ledgers.get(table)!.add(values);
+        if (table === LEDGER && values[FROM_STATE] === '') begun += 1;
+      }
     },
     finish: () => {
       const differences = [...ledgers.values()].flatMap(({ finish }) => finish());
       // The present follows from the ledger in the file only where that ledger is right.
-      return differences.length > 0 ? differences : currentDifferences(db, tenant, most);
+      return differences.length > 0 ? differences : currentDifferences(db, tenant, begun, most);
     },
   };
 }
@@ -128,18 +135,22 @@ const CURRENT_DIFFERENCES = `
   SELECT ${LABEL} FROM (${PRESENT} EXCEPT ${NEWEST})
   UNION SELECT ${LABEL} FROM (${NEWEST} EXCEPT ${PRESENT}) LIMIT :most`;
 
-type Counted = Readonly<Record<'newest' | 'same' | 'present', number>>;
+type Counted = Readonly<Record<'present' | 'same', number>>;
 
-/** Each newest row with the one of the present that is the same, found by its key. */
+/** Each row of the present with the one of the ledger that it repeats, where that is the newest of its plan and step. */
 const CURRENT_SAME = `
-  SELECT count(*) AS newest, count(present.seq) AS same,
-    (SELECT count(*) FROM main.${CURRENT.name} WHERE tenant_id = :tenant) AS present
-  FROM (${NEWEST}) AS newest LEFT JOIN main.${CURRENT.name} AS present
-    ON ${CURRENT.columns.map((column) => `present.${column} ${CURRENT.key.includes(column) ? '=' : 'IS'} newest.${column}`).join(' AND ')}`;
+  SELECT count(*) AS present, count(told.seq) AS same
+  FROM main.${CURRENT.name} AS present LEFT JOIN main.${LEDGER.name} AS told
+    ON told.tenant_id = :tenant AND told.created_at = present.updated_at AND told.seq = present.seq
+    AND ${CURRENT.columns.map((column, i) => `present.${column} IS told.${CURRENT.repeats![i]}`).join(' AND ')}
+    AND told.seq = (SELECT max(newer.seq) FROM main.${LEDGER.name} AS newer
+      WHERE newer.tenant_id = :tenant AND newer.plan_id = present.plan_id AND newer.step_id = present.step_id)
+  WHERE present.tenant_id = :tenant`;
 
-function currentDifferences(db: Database, tenant: Tenant, most: number): string[] {
-  const { newest, same, present } = db.sql(CURRENT_SAME).get({ tenant: tenant.name }) as Counted;
-  if (newest === same && same === present) return [];
+/** `begun` plans and steps came into being, each once. */
+function currentDifferences(db: Database, tenant: Tenant, begun: number, most: number): string[] {
+  const { present, same } = db.sql(CURRENT_SAME).get({ tenant: tenant.name }) as Counted;
+  if (present === same && same === begun) return [];
   const found = db.sql(CURRENT_DIFFERENCES).all({ tenant: tenant.name, most }) as { what: string }[];
   return found.map(({ what }) => what);
 }

@@ -1,14 +1,16 @@
-import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { isBusy, isSqliteError, storeRefusal } from './failure.ts';
+import { inPlaceOf } from './in-place.ts';
 
 /** One connection. `run` and `transaction` turn an error of SQLite into a refusal; what they wrap throws it bare. */
 export interface Database {
   /** A prepared statement, compiled once per connection. */
   sql(text: string): StatementSyncInstance;
+  /** The same, whose rows are lists of values: for many rows, whose names would cost as much as their values. */
+  lists(text: string): StatementSyncInstance;
   exec(text: string): void;
   /** All of `act` or nothing. A write is durable when this returns. It waits for another writer, and this process with it. */
   transaction<T>(kind: 'read' | 'write', act: () => T): T;
@@ -84,14 +86,18 @@ export function makeDurable(db: Database): void {
 }
 
 function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy_ms: number): Database {
-  const file = identityOf(path);
-  let wal: string | null = null;
+  const place = inPlaceOf(path);
   const statements = new Map<string, StatementSyncInstance>();
   const sql = (text: string): StatementSyncInstance => {
     const known = statements.get(text);
     if (known) return known;
     const statement = db.prepare(text);
     statements.set(text, statement);
+    return statement;
+  };
+  const lists = (text: string): StatementSyncInstance => {
+    const statement = sql(text);
+    statement.setReturnArrays(true);
     return statement;
   };
   // After a failed write it is unknown what the disk holds: pages that could not be synced may be marked clean. Only a
@@ -118,7 +124,7 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
   function begun<T>(kind: 'read' | 'write', act: () => T): T {
     try {
       const result = act();
-      wal ??= identityOf(`${path}-wal`);
+      place.noteWal();
       sql('COMMIT').run();
       if (kind === 'write') requireInPlace();
       return result;
@@ -132,14 +138,13 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
 
   /** A file that was removed or replaced takes every commit and keeps none: a process that opens the store will not see it. */
   function requireInPlace(): void {
-    if (identityOf(path) === file && (wal === null || identityOf(`${path}-wal`) === wal)) return;
+    if (place.isWhole()) return;
     failed = new Refusal('WRITE_FAILED', 'The store was removed or replaced while it was open.');
     throw failed;
   }
 
   function requireThere(): void {
-    if (identityOf(path) !== file)
-      refuse('STORE_MISSING', 'The store was removed or replaced while it was open.');
+    if (!place.isStore()) refuse('STORE_MISSING', 'The store was removed or replaced while it was open.');
   }
 
   function rollback(): void {
@@ -169,6 +174,7 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
 
   return {
     sql,
+    lists,
     exec: (text) => patiently(busy_ms, () => db.exec(text)),
     transaction,
     write,
@@ -209,9 +215,4 @@ function closedOnFailure<T>(db: DatabaseSyncInstance, act: () => T): T {
     db.close();
     throw error;
   }
-}
-
-function identityOf(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found ? `${found.dev}:${found.ino}` : null;
 }

@@ -135,38 +135,91 @@ function inNone(db: Database, tenant: Tenant, asked: RowsListed<RowName>): Liste
     .all(room, room + from, room + end, name, ...values, limit) as ListedState[];
 }
 
-/** What belongs into the lists, by rows that a rebuild has made. */
-const RIGHT = [
-  ...ENTRY_LISTS.map(
-    (by) => `SELECT '${by}' AS list, ${by} AS value, id - :entries AS seq FROM main.entry
+/** What belongs into the lists, by entries, and by rows that a rebuild has made. */
+const RIGHT_ENTRIES = ENTRY_LISTS.map(
+  (by) => `SELECT '${by}' AS list, ${by} AS value, id - :entries AS seq FROM main.entry
       WHERE id >= :entries AND id < :entries + :listed AND ${by} IS NOT NULL`,
-  ),
-  ...ROW_LISTS.map(
-    (by) => `SELECT name || ' ${by}', ${by}, id - :room FROM temp.projection
+);
+const RIGHT_ROWS = ROW_LISTS.map(
+  (by) => `SELECT name || ' ${by}' AS list, ${by} AS value, id - :room AS seq FROM temp.projection
       WHERE id >= :room AND id < :room + :listed AND ${by} IS NOT NULL`,
-  ),
-].join(' UNION ALL ');
-const COUNTED = `
+).join(' UNION ALL ');
+const RIGHT = [...RIGHT_ENTRIES, RIGHT_ROWS].join(' UNION ALL ');
+const COUNTED_ROWS = `
   SELECT count(*) AS expected, count(stored.seq) AS same,
     (SELECT count(*) FROM main.listed WHERE tenant = :tenant) AS stored
-  FROM (${RIGHT}) AS wanted LEFT JOIN main.listed AS stored ON stored.tenant = :tenant AND stored.list = wanted.list
+  FROM (${RIGHT_ROWS}) AS wanted LEFT JOIN main.listed AS stored ON stored.tenant = :tenant AND stored.list = wanted.list
     AND stored.value = wanted.value AND stored.seq = wanted.seq`;
 const THERE = 'SELECT list, value, seq FROM main.listed WHERE tenant = :tenant';
 const DIFFERENCES = `
   SELECT DISTINCT 'list ' || list || ' ' || value AS what FROM (
     SELECT * FROM (SELECT * FROM (${RIGHT}) EXCEPT ${THERE}) UNION ALL SELECT * FROM (${THERE} EXCEPT SELECT * FROM (${RIGHT}))
   ) LIMIT :most`;
+const LISTED_SEQS = `SELECT group_concat(seq) AS seqs FROM (
+  SELECT seq FROM main.listed WHERE tenant = ? AND list = ? AND value = ? AND seq >= ? AND seq < ? ORDER BY seq)`;
 
 type Counted = Readonly<Record<'expected' | 'same' | 'stored', number>>;
 
-/** In a rebuild, once its rows are made: what is in a list and should not be, or should be and is not. */
-export function listDifferences(db: Database, tenant: Tenant, size: number, most: number): string[] {
+/** The lists in a rebuild. The entries go by, so they are not read once more to be compared. */
+export interface ListComparison {
+  /** An entry after the one before it. */
+  add(kind: string, signer: string | null): void;
+  /** After the last entry, once the rows are made: what is in a list and should not be, or should be and is not. */
+  finish(): string[];
+}
+
+/** How many entries are looked up together. */
+const WINDOW = 10_000;
+
+export function listComparison(db: Database, tenant: Tenant, most: number): ListComparison {
   const listed = readListed(db, tenant);
-  if (listed < 0 || listed > size) return ['list end'];
-  const within = { tenant: tenant.id, entries: idOf(tenant.id, 0), room: roomOf(tenant), listed };
-  const { expected, same, stored } = db.sql(COUNTED).get(within) as Counted;
-  if (expected === same && same === stored) return [];
-  return (db.sql(DIFFERENCES).all({ ...within, most }) as { what: string }[]).map(({ what }) => what);
+  const by_kind = new Map<string, number[]>();
+  const by_signer = new Map<string, number[]>();
+  let from = 0;
+  let size = 0;
+  let expected = 0;
+  let is_same = true;
+
+  function look(list: (typeof ENTRY_LISTS)[number], values: Map<string, number[]>): void {
+    for (const [value, wanted] of values) {
+      const { seqs } = db.sql(LISTED_SEQS).get(tenant.id, list, value, from, size) as { seqs: string | null };
+      if (seqs !== wanted.join()) is_same = false;
+      expected += wanted.length;
+    }
+    values.clear();
+  }
+
+  function lookAtAll(): void {
+    look('kind', by_kind);
+    look('signer', by_signer);
+    from = size;
+  }
+
+  return {
+    add: (kind, signer) => {
+      if (size < listed) {
+        note(by_kind, kind, size);
+        if (signer !== null) note(by_signer, signer, size);
+      }
+      size += 1;
+      if (size - from === WINDOW) lookAtAll();
+    },
+    finish: () => {
+      lookAtAll();
+      if (listed < 0 || listed > size) return ['list end'];
+      const within = { tenant: tenant.id, room: roomOf(tenant), listed };
+      const rows = db.sql(COUNTED_ROWS).get(within) as Counted;
+      if (is_same && rows.expected === rows.same && expected + rows.same === rows.stored) return [];
+      const found = db.sql(DIFFERENCES).all({ ...within, entries: idOf(tenant.id, 0), most });
+      return (found as { what: string }[]).map(({ what }) => what);
+    },
+  };
+}
+
+function note(values: Map<string, number[]>, value: string, seq: number): void {
+  const known = values.get(value);
+  if (known) known.push(seq);
+  else values.set(value, [seq]);
 }
 
 /** After a rebuild put its rows in the place of those that were stored. */

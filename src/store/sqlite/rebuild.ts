@@ -10,7 +10,7 @@ import type { Database } from './database.ts';
 import { type EntryLookups, entryLookups, insertEntryLookups } from './entry-lookups.ts';
 import { type Folding, foldingOf } from './folding.ts';
 import { EMPTY_TIP } from './known.ts';
-import { listDifferences, replaceLists } from './lists.ts';
+import { type ListComparison, listComparison, replaceLists } from './lists.ts';
 import type { Tenant } from './rows.ts';
 import { idOf } from './schema.ts';
 
@@ -39,12 +39,12 @@ export function rebuildProjections(db: Database, tenant: Tenant, { write }: { wr
     const parts: Parts = {
       folding: foldingOf(db, tenant),
       lookups: entryLookups(db, tenant, NAMED),
+      lists: listComparison(db, tenant, NAMED),
       agent: agentComparison(db, tenant, NAMED),
     };
     const tip = foldLedger(db, tenant, parts);
     parts.folding.finish();
-    const lists = listDifferences(db, tenant, tip.size, NAMED);
-    const projected = [...differencesOf(db, tenant), ...parts.lookups.finish(), ...lists];
+    const projected = [...differencesOf(db, tenant), ...parts.lookups.finish(), ...parts.lists.finish()];
     const agent = parts.agent.finish();
     if (write && projected.length > 0) replace(db, tenant, tip.size);
     if (write && agent.length > 0) replaceAgentRows(db, tenant, agentRowsOf(db, tenant));
@@ -58,21 +58,22 @@ export function rebuildProjections(db: Database, tenant: Tenant, { write }: { wr
 interface Parts {
   readonly folding: Folding;
   readonly lookups: EntryLookups;
+  readonly lists: ListComparison;
   readonly agent: AgentComparison;
 }
 
-interface StoredEntry {
-  readonly id: number;
-  readonly hash: Digest;
-  readonly peak: Digest;
-  readonly at: string;
-  readonly kind: string;
-  readonly signer: string | null;
+type StoredEntry = readonly [
+  id: number,
+  hash: Digest,
+  peak: Digest,
+  at: string,
+  kind: string,
+  signer: string | null,
   /** The bytes, decoded. Where they are not UTF-8, the hash of the text is another one; where they hold a NUL, the driver cuts it there. */
-  readonly text: string;
+  text: string,
   /** How many bytes there are. */
-  readonly size: number;
-}
+  bytes: number,
+];
 
 function foldLedger(db: Database, tenant: Tenant, parts: Parts): Tip {
   let tip = EMPTY_TIP;
@@ -86,32 +87,39 @@ const READ = 200;
 
 function nextEntries(db: Database, tenant: Tenant, from: number): StoredEntry[] {
   return db
-    .sql(
-      `SELECT id, hash, ifnull(peak, hash) AS peak, at, kind, signer, CAST(bytes AS TEXT) AS text, length(bytes) AS size FROM entry
+    .lists(
+      `SELECT id, hash, ifnull(peak, hash), at, kind, signer, CAST(bytes AS TEXT), length(bytes) FROM entry
        WHERE id >= ? AND id < ? ORDER BY id LIMIT ?`,
     )
-    .all(idOf(tenant.id, from), idOf(tenant.id + 1, 0), READ) as StoredEntry[];
+    .all(idOf(tenant.id, from), idOf(tenant.id + 1, 0), READ) as unknown as StoredEntry[];
 }
 
 /** An entry that commit could not have written means that the ledger itself is not what it was. */
-function foldEntry(tenant: Tenant, { folding, lookups, agent }: Parts, stored: StoredEntry, tip: Tip): Tip {
+function foldEntry(
+  tenant: Tenant,
+  { folding, lookups, lists, agent }: Parts,
+  stored: StoredEntry,
+  tip: Tip,
+): Tip {
   const { size } = tip;
+  const [id, hash, peak, stored_at, kind, signer, text, bytes] = stored;
   try {
-    if (!isText(stored) || leafHashOfText(stored.text) !== stored.hash)
+    if (!isText(text, bytes) || leafHashOfText(text) !== hash)
       refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
-    const entry = openStored(stored.text);
+    const entry = openStored(text);
     const { seq, at, prev } = entry;
-    if (stored.id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
+    if (id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
     if (prev !== tip.last) refuse('LEDGER_BROKEN', 'it does not follow the entry before it');
-    const { size: length, frontier } = append(tip, stored.hash);
-    const end = { size: length, frontier, last: stored.hash, at };
-    const is_listed = entry.kind === stored.kind && signedBy(entry) === stored.signer;
-    if (frontier.at(-1) !== stored.peak || at !== stored.at || !is_listed)
+    const { size: length, frontier } = append(tip, hash);
+    const end = { size: length, frontier, last: hash, at };
+    const is_listed = entry.kind === kind && signedBy(entry) === signer;
+    if (frontier.at(-1) !== peak || at !== stored_at || !is_listed)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
     const event = parseEvent(entry);
     folding.add({ entry, event }, tip.at);
     lookups.add(entry.subject);
+    lists.add(kind, signer);
     agent.add(agentRows(event, { tenant: tenant.name, seq, at }));
     return end;
   } catch (error) {
@@ -120,7 +128,7 @@ function foldEntry(tenant: Tenant, { folding, lookups, agent }: Parts, stored: S
   }
 }
 
-const isText = ({ text, size }: StoredEntry) => text.length === size || Buffer.byteLength(text) === size;
+const isText = (text: string, bytes: number) => text.length === bytes || Buffer.byteLength(text) === bytes;
 
 /** A lone surrogate or a NUL, which no entry has. */
 const ODD = /\\u(0000|d[89a-f])/i;
@@ -148,7 +156,7 @@ function* agentRowsOf(db: Database, tenant: Tenant): Iterable<AgentRow> {
     batch.length > 0;
     batch = nextEntries(db, tenant, from)
   )
-    for (const { text } of batch) {
+    for (const [, , , , , , text] of batch) {
       const { seq, at, kind, subject, body } = openStored(text);
       yield* agentRows(parseEvent({ kind, subject, body }), { tenant: tenant.name, seq, at });
       from = seq + 1;
