@@ -104,7 +104,10 @@ export class McpDoor {
   async #answer(message: Message, signal: AbortSignal, abort: AbortSignal): Promise<Told> {
     if (message.method === 'tools/call') return this.#call(message, signal, abort);
     const result = await this.#other(message, signal);
-    return { result: message.is_modern ? completed(result) : result, written: async () => {} };
+    const written = async () => {
+      if (isTaskResult(message, result)) await this.#answered(textIn(message.params, 'taskId'));
+    };
+    return { result: message.is_modern ? completed(result) : result, written };
   }
 
   async #other(message: Message, signal: AbortSignal): Promise<JsonObject> {
@@ -153,6 +156,12 @@ export class McpDoor {
     await tellChanges(caller, wanted, (notice) => this.#tell(notice), this.#closed.signal);
   }
 
+  /** The client has the whole answer: the same call is a new one from now on. */
+  async #answered(intent_id: string): Promise<void> {
+    const { face } = await this.#open();
+    await face.mcp.answered({ intent_id });
+  }
+
   async #call(message: Message, signal: AbortSignal, abort: AbortSignal) {
     const { params, is_modern } = message;
     const name = textIn(params, 'name');
@@ -172,7 +181,7 @@ export class McpDoor {
     const called = await this.#called(caller, message, name, values, options);
     const { intent_id, is_final, result, error } = called;
     const written = async () => {
-      if (intent_id !== null && is_final) await caller.face.mcp.answered({ intent_id });
+      if (intent_id !== null && is_final) await this.#answered(intent_id);
     };
     return { result: is_modern ? completed(result) : result, error, written };
   }
@@ -198,6 +207,11 @@ export class McpDoor {
       callTool(caller, name, values, { ...options, onBegun }),
     );
   }
+}
+
+/** An answer that holds the result of a task, or its error. */
+function isTaskResult({ method }: Message, result: JsonObject): boolean {
+  return method === 'tasks/result' || (method === 'tasks/get' && ('result' in result || 'error' in result));
 }
 
 /** What the stateless protocol no longer has. */

@@ -75,6 +75,7 @@ export function overHttp(address: string, token: string): Promise<string> {
       },
       (answered) => {
         const { 'content-length': _, 'transfer-encoding': __, ...headers } = answered.headers;
+        answered.on('error', () => reply.destroy());
         reply.writeHead(answered.statusCode!, headers).flushHeaders();
         // Line by line: a stream is not over before its client has what it waits for.
         createInterface({ input: answered })
