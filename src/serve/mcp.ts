@@ -105,9 +105,18 @@ async function answered(asked: McpRequest, caller: AgentCaller, message: Message
   return written(one, message);
 }
 
-function beginListening({ request, beginStream }: McpRequest): () => void {
-  if (!acceptsStream(request)) wrong(ERRORS.request, 'A client that listens accepts text/event-stream.');
-  return beginStream();
+function beginListening(asked: McpRequest): () => void {
+  if (!acceptsStream(asked.request))
+    wrong(ERRORS.request, 'A client that listens accepts text/event-stream.');
+  return begunStream(asked);
+}
+
+/** One that is gone before anything was read counts no longer, too. */
+function begunStream({ request: { signal }, beginStream }: McpRequest): () => void {
+  const end = beginStream();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  return end;
 }
 
 const acceptsStream = ({ headers }: Request): boolean =>
@@ -115,13 +124,13 @@ const acceptsStream = ({ headers }: Request): boolean =>
 
 /** What a client with a handshake is told unasked, until it goes away. */
 export async function streamMcp(asked: McpRequest): Promise<Response> {
-  const { caller, request, stopping, going, recheck, beginStream } = asked;
+  const { caller, request, stopping, going, recheck } = asked;
   if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
   const watched = watchedIn(going, caller, request);
   const version = request.headers.get('mcp-protocol-version');
   // The stateless protocol has no such stream.
   if (watched === null || version === MODERN || !acceptsStream(request)) return refuse('METHOD_WRONG');
-  const stream = new MessageStream({ recheck, onEnd: beginStream() });
+  const stream = new MessageStream({ recheck, onEnd: begunStream(asked) });
   const signal = AbortSignal.any([request.signal, stream.gone, stopping]);
   signal.addEventListener('abort', () => stream.finish(null), { once: true });
   const wanted = { ...EVERYTHING, uris: watched };
