@@ -3,7 +3,7 @@ import { explain, isReasonCode, type Result } from '../keyturn.ts';
 import { Refusal } from '../refusal.ts';
 import { questionsOf } from './input.ts';
 import { isObject } from './message.ts';
-import type { CallInput } from './offered.ts';
+import type { ClientInput } from './offered.ts';
 
 type Ended = Result<'intents.result'>;
 
@@ -30,16 +30,16 @@ export function notRunYet(
 }
 
 /** Who asks the client for input, and what the client can answer. Null where no question is passed on. */
-export interface Asking {
+export interface AskingServer {
   readonly server: string;
-  readonly input: CallInput | null;
+  readonly input: ClientInput | null;
 }
 
 /** What a model is told of an intent that is over, or that a human must settle. `effect` is its kind. */
 export function callAnswer(
   ended: Ended,
   effect: 'tool' | 'plan' | 'mcp',
-  asking: Asking | null = null,
+  asking: AskingServer | null = null,
 ): CallResult {
   const { intent_id, standing, reason, run } = ended;
   if (standing === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
@@ -90,7 +90,7 @@ export function passedAnswer(passed: Result<'mcp.pass'>): CallResult {
 }
 
 /** The result as the server gave it, with whatever is in it that we do not know. */
-function ofServer(stdout: string, is_error: boolean, asking: Asking | null = null): CallResult {
+function ofServer(stdout: string, is_error: boolean, asking: AskingServer | null = null): CallResult {
   const value = jsonIn(stdout);
   const questions = isObject(value) && asking ? questionsOf(value, asking.server, asking.input) : null;
   if (questions !== null) return questions;
@@ -145,7 +145,7 @@ function jsonIn(stdout: string): Json | undefined {
 export function asRecorded(result: CallResult, intent_id: string): CallResult {
   const note = {
     type: 'text',
-    text: `[keyturn] This is the asRecorded result of ${intent_id}. It did not run again.`,
+    text: `[keyturn] This is the recorded result of ${intent_id}. It did not run again.`,
   };
   const content = Array.isArray(result.content) ? [...result.content, note] : [note];
   return {

@@ -3,7 +3,7 @@ import type { McpCaller } from './call.ts';
 import { CACHE } from './hello.ts';
 import { inputIn } from './input.ts';
 import { ERRORS, type Message, textIn, wrong } from './message.ts';
-import type { Watched } from './notices.ts';
+import type { WatchedResources } from './notices.ts';
 import { offeredTo } from './offered.ts';
 import {
   completed as completion,
@@ -21,7 +21,7 @@ import { isOwnResource, listResources, readResource } from './resources.ts';
 export async function answerAsked(
   caller: McpCaller,
   message: Message,
-  watched: Watched | null,
+  watched: WatchedResources | null,
 ): Promise<JsonObject | null> {
   const { method, params, is_modern } = message;
   switch (method) {
@@ -63,6 +63,6 @@ export async function answerAsked(
   return null;
 }
 
-function requireWatched(watched: Watched | null): Watched {
+function requireWatched(watched: WatchedResources | null): WatchedResources {
   return watched ?? wrong(ERRORS.request, 'A resource is watched in a session.');
 }

@@ -14,7 +14,7 @@ import {
   text,
 } from './answer.ts';
 import { badCall, isObject, rpcOf } from './message.ts';
-import { type CallEffect, type CallInput, offeredTo } from './offered.ts';
+import { type CallEffect, type ClientInput, offeredTo } from './offered.ts';
 import { type Hear, heard, hearRun } from './progress.ts';
 
 /** Who calls through a door, and what they can do. */
@@ -41,7 +41,7 @@ export interface McpCaller {
 type Told = Pick<Entry, 'kind' | 'subject'>;
 
 /** What one client wants to be told. */
-export interface Wanted {
+export interface WantedNotices {
   readonly tools: boolean;
   readonly prompts: boolean;
   readonly resources: boolean;
@@ -59,7 +59,7 @@ export interface ToolCallOptions {
   /** Told which intent the call became, as soon as that is known. */
   readonly onBegun?: ((intent_id: string) => void) | undefined;
   /** What the client can answer, and has answered, to questions of a server. */
-  readonly input?: CallInput | null | undefined;
+  readonly input?: ClientInput | null | undefined;
   /** Refuses a message that does not fit the tool that it calls. */
   readonly check?: ((definition: JsonObject, values: JsonObject) => void) | undefined;
 }

@@ -4,7 +4,7 @@ import { answerAsked } from './asked.ts';
 import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
 import { discovered, initialized } from './hello.ts';
 import { inputIn } from './input.ts';
-import { listen } from './listen.ts';
+import { listenFor } from './listen.ts';
 import {
   capabilitiesIn,
   ERRORS,
@@ -19,9 +19,9 @@ import {
   textIn,
   wrong,
 } from './message.ts';
-import { EVERYTHING, tellChanges, type Watched } from './notices.ts';
+import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
 import { offeredTo } from './offered.ts';
-import type { Notice } from './progress.ts';
+import type { ServerNotice } from './progress.ts';
 import { callAsTask, GoingTasks } from './task-call.ts';
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
 
@@ -37,7 +37,7 @@ export interface DoorOptions {
   /** Refuses a call whose headers do not fit its tool. */
   readonly check?: ToolCallOptions['check'];
   /** What a client with a handshake watches; null where nothing could be told to it. */
-  readonly watched: Watched | null;
+  readonly watched: WatchedResources | null;
   /** The messages of a client with a handshake all come through this door, so it is told here what changes. */
   readonly is_lasting?: boolean;
 }
@@ -118,7 +118,7 @@ export class McpDoor {
     else if (method === 'ping') return {};
     const caller = await this.#open();
     if (is_modern && method === 'subscriptions/listen')
-      return listen(caller, message, (notice, more) => this.#tell(notice, more), signal);
+      return listenFor(caller, message, (notice, more) => this.#tell(notice, more), signal);
     if (!is_modern) await this.#tellLegacy(caller);
     const found = await answerAsked(caller, message, this.#options.watched);
     return found ?? this.#askedOfTasks(caller, message, signal);
@@ -143,7 +143,7 @@ export class McpDoor {
     return unknownMethod(method);
   }
 
-  #tell({ method, params }: Notice, more: JsonObject = {}): void {
+  #tell({ method, params }: ServerNotice, more: JsonObject = {}): void {
     this.#options.notify({ jsonrpc: '2.0', method, params: { ...params, ...more } });
   }
 

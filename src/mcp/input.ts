@@ -1,6 +1,6 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { capabilitiesIn, ERRORS, isObject, type Message, wrong } from './message.ts';
-import type { CallInput } from './offered.ts';
+import type { ClientInput } from './offered.ts';
 
 /** What a server may ask the client of its caller, and the capability by which the client says that it can answer. */
 const QUESTIONS: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 const ASKABLE = Object.values(QUESTIONS);
 
 /** What the client of a stateless request can answer and has answered; null where there is nothing of it. */
-export function inputIn(message: Message): CallInput | null {
+export function inputIn(message: Message): ClientInput | null {
   const { inputResponses, requestState } = message.params;
   if (!message.is_modern) return null;
   if (inputResponses !== undefined && !isObject(inputResponses))
@@ -35,7 +35,7 @@ type Questions = JsonObject & { readonly content: never };
  * The questions of a server, as its caller's client can answer them: each names the server, since the client knows only the gate. Null where the
  * client has not said that it can. What it answers approves nothing: it is part of another call.
  */
-export function questionsOf(value: JsonObject, server: string, input: CallInput | null): Questions | null {
+export function questionsOf(value: JsonObject, server: string, input: ClientInput | null): Questions | null {
   if (value.resultType !== 'input_required' || !isObject(value.inputRequests)) return null;
   const asked = Object.entries(value.inputRequests);
   const can = ({ method }: JsonObject) => {

@@ -1,26 +1,26 @@
 import type { JsonObject } from '../canonical/json.ts';
-import type { McpCaller, Wanted } from './call.ts';
+import type { McpCaller, WantedNotices } from './call.ts';
 import { ERRORS, isObject, type Message, wrong } from './message.ts';
-import { tellChanges, Watched } from './notices.ts';
-import type { Notice } from './progress.ts';
+import { tellChanges, WatchedResources } from './notices.ts';
+import type { ServerNotice } from './progress.ts';
 
 /**
  * `subscriptions/listen` of the stateless protocol: until the client cancels it or is gone. The first message says what is told, and what
  * happened meanwhile is told after it.
  */
-export async function listen(
+export async function listenFor(
   caller: McpCaller,
   { id, params }: Message,
-  tell: (notice: Notice, more: JsonObject) => void,
+  tell: (notice: ServerNotice, more: JsonObject) => void,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   if (!isObject(params.notifications)) return wrong(ERRORS.params, '"notifications" has to be an object.');
   const { asked, ...lists } = filterIn(params.notifications);
   const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
-  const watched = new Watched();
+  const watched = new WatchedResources();
   try {
-    const early: Notice[] = [];
-    let pass: (notice: Notice) => void = (notice) => early.push(notice);
+    const early: ServerNotice[] = [];
+    let pass: (notice: ServerNotice) => void = (notice) => early.push(notice);
     await tellChanges(caller, { ...lists, uris: watched }, (notice) => pass(notice), signal);
     // What cannot be watched is left out of what is acknowledged.
     for (const uri of asked) await watched.add(caller, uri).catch(() => {});
@@ -36,7 +36,7 @@ export async function listen(
 }
 
 /** What a client of the stateless protocol asks for, as far as it is served. */
-function filterIn(notifications: JsonObject): Omit<Wanted, 'uris'> & { readonly asked: string[] } {
+function filterIn(notifications: JsonObject): Omit<WantedNotices, 'uris'> & { readonly asked: string[] } {
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications;
   const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [];
   return {
@@ -48,7 +48,10 @@ function filterIn(notifications: JsonObject): Omit<Wanted, 'uris'> & { readonly 
   };
 }
 
-function acknowledged({ tools, prompts, resources }: Omit<Wanted, 'uris'>, uris: string[]): JsonObject {
+function acknowledged(
+  { tools, prompts, resources }: Omit<WantedNotices, 'uris'>,
+  uris: string[],
+): JsonObject {
   return {
     ...(tools && { toolsListChanged: true }),
     ...(prompts && { promptsListChanged: true }),

@@ -1,9 +1,9 @@
 import type { Keyturn } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
-import type { McpCaller, Wanted } from './call.ts';
+import type { McpCaller, WantedNotices } from './call.ts';
 import { ERRORS, wrong } from './message.ts';
 import { passedNotice, watchPassed } from './passed.ts';
-import type { Notice } from './progress.ts';
+import type { ServerNotice } from './progress.ts';
 import { intentUri, isOwnResource, readResource } from './resources.ts';
 
 /** What a client with a handshake is told unasked. */
@@ -24,11 +24,11 @@ export async function entriesFromNow({ entries, follow }: Keyturn['ledger'], sig
  */
 export async function tellChanges(
   caller: McpCaller,
-  wanted: Wanted,
-  tell: (notice: Notice) => void,
+  wanted: WantedNotices,
+  tell: (notice: ServerNotice) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const told = (notice: Notice | null) => {
+  const told = (notice: ServerNotice | null) => {
     if (notice !== null && !signal.aborted) tell(notice);
   };
   // One after the other, so that they keep their order.
@@ -49,10 +49,10 @@ export async function tellChanges(
 
 async function noticesOf(
   caller: McpCaller,
-  wanted: Wanted,
+  wanted: WantedNotices,
   kind: string,
   subject: string,
-): Promise<Notice[]> {
+): Promise<ServerNotice[]> {
   const changed = (what: (typeof LISTS)[number]) => ({
     method: `notifications/${what}/list_changed`,
     params: {},
@@ -75,7 +75,7 @@ function isVisible({ face }: McpCaller, intent_id: string): Promise<boolean> {
 }
 
 /** The resources that one client watches. */
-export class Watched {
+export class WatchedResources {
   readonly #ends = new Map<string, () => Promise<void>>();
 
   has(uri: string): boolean {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Face, Request, Result } from '../keyturn.ts';
 
 export type CallEffect = Request<'mcp.call'>['effect'];
-export type CallInput = NonNullable<Extract<CallEffect, { kind: 'mcp' }>['input']>;
+export type ClientInput = NonNullable<Extract<CallEffect, { kind: 'mcp' }>['input']>;
 
 type Registered = Result<'tools.list'>['tools'][number];
 
@@ -10,7 +10,7 @@ type Registered = Result<'tools.list'>['tools'][number];
 export interface Offered {
   readonly definition: JsonObject & { readonly name: string };
   /** What a call with these arguments asks for; null for a tool of the gate itself. */
-  readonly effect: ((values: JsonObject, input?: CallInput | null) => CallEffect) | null;
+  readonly effect: ((values: JsonObject, input?: ClientInput | null) => CallEffect) | null;
   /** The server whose questions to the client are passed on, where a human accepted that. */
   readonly asks?: string | null;
   /** Its calls pass without an approval. */

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { calledName, type Request } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
-import type { McpCaller, Wanted } from './call.ts';
+import type { McpCaller, WantedNotices } from './call.ts';
 import { questionsOf } from './input.ts';
 import { ERRORS, isObject, wrong } from './message.ts';
-import type { CallInput } from './offered.ts';
-import type { Notice } from './progress.ts';
+import type { ClientInput } from './offered.ts';
+import type { ServerNotice } from './progress.ts';
 
 type Method = Request<'mcp.ask'>['method'];
 
@@ -42,7 +42,7 @@ async function askWith(
   server: string,
   method: Method,
   params: JsonObject,
-  input: CallInput | null,
+  input: ClientInput | null,
 ): Promise<JsonObject> {
   const answers = (await passing(caller, 'input')).includes(server) ? input : null;
   const given = {
@@ -121,7 +121,7 @@ export const passedPrompts = (caller: McpCaller): Promise<JsonObject[]> =>
 export async function readPassed(
   caller: McpCaller,
   uri: string,
-  input: CallInput | null,
+  input: ClientInput | null,
 ): Promise<JsonObject | null> {
   const found = await ownerOf(caller, uri);
   if (found === null) return null;
@@ -152,7 +152,7 @@ async function promptNamed(caller: McpCaller, name: string) {
 export async function getPassedPrompt(
   caller: McpCaller,
   { arguments: values, name }: JsonObject,
-  input: CallInput | null,
+  input: ClientInput | null,
 ): Promise<JsonObject | null> {
   const found = await promptNamed(caller, String(name));
   if (found === null) return null;
@@ -184,9 +184,9 @@ export async function setLevel(caller: McpCaller, level: Json): Promise<void> {
 export async function passedNotice(
   caller: McpCaller,
   server: string,
-  { method, params }: Notice,
-  wanted: Wanted,
-): Promise<Notice | null> {
+  { method, params }: ServerNotice,
+  wanted: WantedNotices,
+): Promise<ServerNotice | null> {
   const what = NOTICES[method];
   if (what === undefined || !isWanted(wanted, server, method, params)) return null;
   if (!(await passing(caller, what)).includes(server)) return null;
@@ -204,13 +204,13 @@ const NOTICES: Readonly<Record<string, 'logging' | 'resources' | 'prompts'>> = {
   'notifications/prompts/list_changed': 'prompts',
 };
 
-function isWanted(wanted: Wanted, server: string, method: string, params: JsonObject): boolean {
+function isWanted(wanted: WantedNotices, server: string, method: string, params: JsonObject): boolean {
   if (method === 'notifications/resources/updated') return watchedAs(wanted, server, params) !== null;
   return wanted[NOTICES[method]!];
 }
 
 /** The uri of a resource as the client gave it: with the server before it, or without where only one server passes resources on. */
-function watchedAs({ uris }: Wanted, server: string, { uri }: JsonObject): string | null {
+function watchedAs({ uris }: WantedNotices, server: string, { uri }: JsonObject): string | null {
   if (typeof uri !== 'string') return null;
   return [prefixed(server, uri), uri].find((one) => uris.has(one)) ?? null;
 }

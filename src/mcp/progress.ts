@@ -4,13 +4,13 @@ import { isObject } from './message.ts';
 
 type Tell = (params: JsonObject) => void;
 
-export interface Notice {
+export interface ServerNotice {
   readonly method: string;
   readonly params: JsonObject;
 }
 
 /** Tells what servers say unasked, and how far runs in this process have come. Returns how to end that. */
-export type Hear = (tell: (server: string, message: Notice) => void) => () => void;
+export type Hear = (tell: (server: string, message: ServerNotice) => void) => () => void;
 
 /** What a call under a grant tells on its way: a run in this request prints it. */
 export function heard(onProgress: Tell | undefined) {

@@ -14,8 +14,8 @@ import {
   rpcOf,
   wrong,
 } from '../mcp/message.ts';
-import { EVERYTHING, entriesFromNow, tellChanges, Watched } from '../mcp/notices.ts';
-import type { Notice } from '../mcp/progress.ts';
+import { EVERYTHING, entriesFromNow, tellChanges, WatchedResources } from '../mcp/notices.ts';
+import type { ServerNotice } from '../mcp/progress.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import { type WebCaller, webFaceFor } from './caller.ts';
@@ -41,7 +41,7 @@ export interface GoingCalls {
   readonly doors: Map<string, McpDoor>;
   readonly holders: McpCaller['holders'];
   /** What clients with a handshake watch, by caller and session. */
-  readonly sessions: Map<string, Watched>;
+  readonly sessions: Map<string, WatchedResources>;
 }
 
 const SESSION = 'mcp-session-id';
@@ -134,16 +134,16 @@ export async function streamMcp(asked: McpRequest): Promise<Response> {
   const signal = AbortSignal.any([request.signal, stream.gone, stopping]);
   signal.addEventListener('abort', () => stream.finish(null), { once: true });
   const wanted = { ...EVERYTHING, uris: watched };
-  const tell = ({ method, params }: Notice) => stream.send({ jsonrpc: '2.0', method, params });
+  const tell = ({ method, params }: ServerNotice) => stream.send({ jsonrpc: '2.0', method, params });
   await tellChanges(callerFor(asked, caller), wanted, tell, signal);
   return stream.response();
 }
 
 /** Null without a session: there is nobody to tell. It outlives a stream that was lost; the oldest is forgotten where there are too many. */
-function watchedIn({ sessions }: GoingCalls, caller: AgentCaller, request: Request): Watched | null {
+function watchedIn({ sessions }: GoingCalls, caller: AgentCaller, request: Request): WatchedResources | null {
   if (!request.headers.has(SESSION)) return null;
   const key = keyOf(caller, request, null);
-  const found = sessions.get(key) ?? new Watched();
+  const found = sessions.get(key) ?? new WatchedResources();
   sessions.set(key, found);
   const [oldest] = sessions.keys();
   if (sessions.size > mcpLimits.sessions && oldest !== undefined) {

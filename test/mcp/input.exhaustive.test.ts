@@ -102,6 +102,7 @@ describe('a server that may ask the client of its caller', () => {
     await expectRefusal('MCP_NOT_PASSED', () =>
       p.keyturn.intents.propose({
         declared_goal: 'act',
+        issuer: 'bot',
         effect: { kind: 'mcp', server: 'odd', tool: TOOL, arguments: {}, input },
       }),
     );
@@ -139,10 +140,16 @@ describe('a server that may ask the client of its caller', () => {
         reason: 'a test',
         signer: p.ada,
       } as never);
-      const intent = await p.keyturn.intents.propose({ declared_goal: 'act', effect, issuer: 'scout' });
-      return p.keyturn.intents.submit({ ...intent, signer: scout, delegation } as never);
+      const { intent_id, hash } = await p.keyturn.intents.propose({
+        declared_goal: 'act',
+        effect,
+        issuer: 'scout',
+      } as never);
+      return p.keyturn.intents.submit({ intent_id, hash, signer: scout, delegation });
     };
-    await expectRefusal('GRANT_OUTSIDE', () => submitted({ arguments: { type: 'object' } }));
+    await expectRefusal('GRANT_OUTSIDE', () =>
+      submitted({ arguments: { type: 'object', properties: { a: { type: 'string' } } } }),
+    );
     await submitted({});
   });
 });
