@@ -41,37 +41,21 @@ export async function tellChanges(
   if (!entries) return;
   const following = async () => {
     for await (const { kind, subject } of entries)
-      for (const notice of await noticesOf(caller, wanted, kind, subject)) told(notice);
+      for (const notice of noticesOf(wanted, kind, subject)) told(notice);
   };
   // A ledger that can no longer be followed fails whatever is asked next.
   void following().catch(() => {});
 }
 
-async function noticesOf(
-  caller: McpCaller,
-  wanted: WantedNotices,
-  kind: string,
-  subject: string,
-): Promise<ServerNotice[]> {
-  const changed = (what: (typeof LISTS)[number]) => ({
-    method: `notifications/${what}/list_changed`,
-    params: {},
-  });
+/** A new intent is not told as a change of the list of resources: each call would be one. */
+function noticesOf(wanted: WantedNotices, kind: string, subject: string): ServerNotice[] {
   if (kind === 'mcp.accepted' || kind === 'mcp.removed')
-    return LISTS.filter((what) => wanted[what]).map(changed);
+    return LISTS.filter((what) => wanted[what]).map((what) => ({
+      method: `notifications/${what}/list_changed`,
+      params: {},
+    }));
   const uri = intentUri(subject);
-  const updated = wanted.uris.has(uri)
-    ? [{ method: 'notifications/resources/updated', params: { uri } }]
-    : [];
-  const is_new = kind === 'intent.proposed' && wanted.resources && (await isVisible(caller, subject));
-  return is_new ? [...updated, changed('resources')] : updated;
-}
-
-function isVisible({ face }: McpCaller, intent_id: string): Promise<boolean> {
-  return face.intents.get({ intent_id }).then(
-    () => true,
-    () => false,
-  );
+  return wanted.uris.has(uri) ? [{ method: 'notifications/resources/updated', params: { uri } }] : [];
 }
 
 /** The resources that one client watches. */
