@@ -65,6 +65,7 @@ const TOOLS = {
     await soon(2000);
     return null;
   },
+  test_reconnection: () => [text('The stream was not closed.')],
   test_custom_header: ({ region }) => [text(`In ${region}.`)],
   test_logging_tool: () => {
     say({ method: 'notifications/message', params: { level: 'info', data: 'logged' } });
