@@ -75,11 +75,11 @@ export function overHttp(address: string, token: string): Promise<string> {
       },
       (answered) => {
         const { 'content-length': _, 'transfer-encoding': __, ...headers } = answered.headers;
-        answered.on('error', () => reply.destroy());
         reply.writeHead(answered.statusCode!, headers).flushHeaders();
         // Line by line: a stream is not over before its client has what it waits for.
         createInterface({ input: answered })
           .on('line', (line) => reply.write(`${inward(line)}\n`))
+          .on('error', () => reply.destroy())
           .on('close', () => reply.end());
       },
     );
