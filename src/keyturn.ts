@@ -417,7 +417,7 @@ export type { PolicyFilesStanding } from './journey/policy-files.ts';
 export type { Queue } from './journey/queue.ts';
 export { actionOf, executorIn, neededScope } from './journey/reach.ts';
 export type { McpEffect } from './mcp-call/effect.ts';
-export { calledName } from './mcp-call/name.ts';
+export { calledName, RUN_PROGRESS } from './mcp-call/name.ts';
 export type { PlanProblem } from './plan/input/problem.ts';
 export type { PlanEffect } from './plan/model.ts';
 export { hunkLines } from './plan/report/hunk.ts';

@@ -359,6 +359,14 @@ export const mcpLimits = {
   message_bytes: 4 * MiB,
   /** How long a call waits for a human before the client is told that it has not run: most clients give up after 60 s. */
   hold_ms: 25_000,
+  /** How long a call that a grant covers is waited for before its client, which follows tasks, gets a task. */
+  task_hold_ms: 1_000,
+  /** Resources that one client watches. */
+  watched: 1_000,
+  /** Messages to one client that it has not read: more are left out. */
+  unread: 1_000,
+  /** Sessions of clients over HTTP that watch something, in one process. */
+  sessions: 1_000,
   /** How long a client may wait for the result of a task in one request. */
   task_wait_ms: 3_600_000,
   /** Calls of one client at once; more are told to wait. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Accepted, Started } from '../mcp-call/accepted.ts';
 import { pinOf, serverClaims, shadowedTools, type ToolDefinition } from '../mcp-call/definition.ts';
-import type { McpEffect } from '../mcp-call/effect.ts';
+import type { CallInput, McpEffect } from '../mcp-call/effect.ts';
 import { calledName } from '../mcp-call/name.ts';
 import {
   type Alarm,
@@ -36,6 +36,7 @@ export function showMcp(effect: McpEffect): Shown {
     fields: [
       ...values.filter(([, value]) => !isLong(value)).map(argumentLine),
       ...(values.length === 0 ? [line('Arguments', [derived('none')])] : []),
+      ...(effect.input ? inputLines(effect.input) : []),
       line('Offered as', [derived(effect.called)]),
       claimsLine(effect.definition as ToolDefinition),
       line('Definition', [derived(effect.pin)], 'dim'),
@@ -47,6 +48,19 @@ export function showMcp(effect: McpEffect): Shown {
     ],
     parts: [start],
   };
+}
+
+/** What the client can be asked for, and what it answered: by itself or by its user, which nobody can tell here. */
+function inputLines({ capabilities, responses, state }: CallInput): Line[] {
+  const names = Object.keys(capabilities).join(', ');
+  const answers = Object.entries(responses ?? {}).map(([name, value]) =>
+    line('Client answers', [agent(name), derived(' = '), valued(value, 'agent')]),
+  );
+  return [
+    line('Server may ask', [derived(`the client of the agent for: ${names === '' ? 'nothing' : names}`)]),
+    ...answers,
+    ...(state === null ? [] : [line('Server state', [valued(state, 'agent')])]),
+  ];
 }
 
 /** A server as a human accepts it: how it is started, then every tool with its whole definition. */

@@ -127,7 +127,8 @@ export const mcp = {
       readonly signer?: Signer | undefined;
       readonly abort?: AbortSignal | undefined;
       readonly onOutput?: OnOutput | undefined;
-    }>('signer', 'abort', 'onOutput'),
+      readonly onBegun?: ((intent_id: string) => void) | undefined;
+    }>('signer', 'abort', 'onOutput', 'onBegun'),
     run: async ({ context, caller }, request) => {
       const { issuer = request.signer?.name, ...asked } = proposedBy(caller, request);
       if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
@@ -144,6 +145,8 @@ export const mcp = {
         server,
         method: z.enum(Object.keys(PASSED_METHODS) as [PassRequest['method']]),
         params: z.record(z.string(), z.json()),
+        /** What the client can answer, where a human accepted that the server may ask it. */
+        capabilities: z.record(z.string(), z.json()).optional(),
       }),
     output: () =>
       z.strictObject({

@@ -46,6 +46,10 @@ const mcpCall = z.strictObject({
   server: serverName,
   tool: z.string().min(1).max(mcpLimits.tool_name_chars),
   arguments: object,
+  /** Where the server may ask the client of its caller for input: what that client can answer, and what it has answered. */
+  input: z
+    .strictObject({ capabilities: object, responses: object.nullable(), state: z.string().nullable() })
+    .optional(),
 });
 
 /** The Intent Envelope: who asks for what, why, within which bounds, until when, and the exact effect. */

@@ -28,6 +28,8 @@ export interface CallRequest {
   readonly is_only_proposed?: boolean | undefined;
   readonly abort?: AbortSignal | undefined;
   readonly onOutput?: OnOutput | undefined;
+  /** Told which intent the call is, as soon as it is in the ledger: what a grant covers runs after that. */
+  readonly onBegun?: ((intent_id: string) => void) | undefined;
 }
 
 export interface BegunCall {
@@ -50,7 +52,7 @@ export async function beginCall(context: Context, request: CallRequest): Promise
   const { issuer, signer, declared_goal, effect } = request;
   const asked = { effect, issuer, is_signed: signer !== undefined, goal: declared_goal };
   const call = sha256(canonicalBytes({ format: 'keyturn-call/1', ...asked }));
-  return context.in_turn(`call ${call}`, async () => {
+  const begun = await context.in_turn(`call ${call}`, async (): Promise<BegunCall> => {
     const { state, intent_id } = await nextOf(context, call, issuer);
     if (state && !isOpen(context, state)) return { intent_id, how: 'again', refused: null, receipt: null };
     context.calls.began(call, intent_id);
@@ -73,6 +75,8 @@ export async function beginCall(context: Context, request: CallRequest): Promise
       return { intent_id, how: 'same', refused, receipt: null };
     }
   });
+  if (begun.how !== 'granted') request.onBegun?.(begun.intent_id);
+  return begun;
 }
 
 interface Place {
@@ -143,7 +147,8 @@ async function runGranted(
   if (turned.refused !== null || turned.seen === null)
     return { refused: turned.refused, is_proposed: turned.is_proposed };
   const { hash } = (await context.store.find('intent', intent_id))!;
-  const { abort, onOutput } = request;
+  const { abort, onOutput, onBegun } = request;
+  onBegun?.(intent_id);
   try {
     await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput });
   } catch (error) {

@@ -69,6 +69,11 @@ export async function requireWithinGrant(
   const known = pins.filter(({ action }) => action === effect.action);
   if (!known.some((one) => one.pin === pin)) refuse('GRANT_PIN_CHANGED');
   if (schema === null) return;
+  if (effect.kind === 'mcp' && effect.input?.responses)
+    refuse(
+      'GRANT_OUTSIDE',
+      'It answers a question of the server, and the grant has limits for arguments alone.',
+    );
   const validate = memory.grants.get(grant.bounds) ?? (await validatorOf(schema));
   memory.grants.set(grant.bounds, validate);
   const wrong = validate(effect.arguments);

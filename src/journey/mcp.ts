@@ -1,6 +1,13 @@
-import type { Json } from '../canonical/json.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
 import { type Accepted, type Configured, openAccepted } from '../mcp-call/accepted.ts';
-import { compareCalls, type McpEffect, mcpEffect, requireSameStart } from '../mcp-call/effect.ts';
+import {
+  type CallInput,
+  compareCalls,
+  type McpEffect,
+  mcpEffect,
+  requireSameStart,
+} from '../mcp-call/effect.ts';
+import { RUN_PROGRESS } from '../mcp-call/name.ts';
 import { isStillDefined, NOT_SENT, requireDefinition, sendCall } from '../mcp-call/run.ts';
 import { startedBy } from '../mcp-call/start.ts';
 import type { Upstream } from '../mcp-call/upstreams.ts';
@@ -12,6 +19,7 @@ export interface McpCall {
   readonly server: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, Json>>;
+  readonly input?: CallInput | undefined;
 }
 
 /** What a human accepted of a server, and by which digest. Refused where none did. */
@@ -45,7 +53,8 @@ export async function deriveMcpCall(context: Context, call: McpCall): Promise<De
   const started = startedNow(context, call.server);
   const found = await acceptedServer(context, call.server);
   requireSameStart(found.accepted, started);
-  const effect = mcpEffect(found.accepted, started, { tool: call.tool, arguments: { ...call.arguments } });
+  const { tool, input } = call;
+  const effect = mcpEffect(found.accepted, started, { tool, arguments: { ...call.arguments }, input });
   return {
     effect,
     registry_digest: found.digest,
@@ -100,18 +109,20 @@ export function openUpstream(
 }
 
 async function sentOnce(
-  { clock }: Context,
+  { clock, upstreams }: Context,
   upstream: Upstream,
   effect: McpEffect,
   changes: number,
-  { abort, onOutput }: RunOptions,
+  { execution_id, abort, onOutput }: RunOptions,
 ): Promise<Ended> {
   const started_at = clock().toISOString();
   const is_same = await isStillDefined(upstream, effect, changes, abort);
-  const progress =
-    onOutput && ((params: object) => onOutput(Buffer.from(`${JSON.stringify(params)}\n`), 'stderr', 0));
+  const onProgress = (told: JsonObject) => {
+    onOutput?.(Buffer.from(`${JSON.stringify(told)}\n`), 'stderr', 0);
+    upstreams.tell(effect.server, { method: RUN_PROGRESS, params: { execution_id, told } });
+  };
   const { result, reason_code, answer } = is_same
-    ? await sendCall(upstream, effect, { abort, ...(progress && { onProgress: progress }) })
+    ? await sendCall(upstream, effect, { abort, onProgress })
     : NOT_SENT;
   if (answer.length > 0) onOutput?.(answer, 'stdout', 0);
   return {

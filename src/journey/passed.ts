@@ -14,6 +14,8 @@ export const PASSED_METHODS = {
   'resources/list': 'resources',
   'resources/templates/list': 'resources',
   'resources/read': 'resources',
+  'resources/subscribe': 'resources',
+  'resources/unsubscribe': 'resources',
   'prompts/list': 'prompts',
   'prompts/get': 'prompts',
   'completion/complete': 'completion',
@@ -24,6 +26,8 @@ export interface PassRequest {
   readonly server: string;
   readonly method: keyof typeof PASSED_METHODS;
   readonly params: JsonObject;
+  /** What the client of the caller can answer, where the server may ask it. */
+  readonly capabilities?: JsonObject | undefined;
   /** Who asks, where the entry point knows it. */
   readonly by?: string | undefined;
 }
@@ -37,11 +41,12 @@ export interface PassedAnswer {
 /** Asks a server for what a human accepted that it passes on. Nothing of the caller is sent along but the question. */
 export async function askServer(
   context: Context,
-  { server, method, params, by }: PassRequest,
+  { server, method, params, capabilities, by }: PassRequest,
 ): Promise<PassedAnswer> {
   const { accepted, digest } = await acceptedServer(context, server);
-  if (!accepted.pass.includes(PASSED_METHODS[method]))
-    refuse('MCP_NOT_PASSED', `Nobody accepted that "${server}" passes on ${PASSED_METHODS[method]}.`);
+  for (const what of [PASSED_METHODS[method], ...(capabilities ? (['input'] as const) : [])])
+    if (!accepted.pass.includes(what))
+      refuse('MCP_NOT_PASSED', `Nobody accepted that "${server}" passes on ${what}.`);
   const { freezes } = await context.store.system();
   const agents = by === undefined ? [] : [by];
   const freeze = freezeOf(freezes, { tenant: context.store.tenant, agents, tools: [] });
@@ -54,7 +59,7 @@ export async function askServer(
   const secrets = await context.secrets(secretsOfStart(start));
   const { connection } = await openUpstream(context, { server, start }, secrets);
   const { _meta, ...asked } = params;
-  const reply = await connection.ask(method, asked, { timeout_ms: start.timeout_ms });
+  const reply = await connection.ask(method, asked, { timeout_ms: start.timeout_ms, capabilities });
   if (reply.kind === 'lost') return refuse(reply.code satisfies ReasonCode);
   return reply.kind === 'error'
     ? { result: null, error: objectOf(reply.error) }

@@ -31,6 +31,8 @@ export interface AskOptions {
   readonly timeout_ms: number;
   readonly abort?: AbortSignal | undefined;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  /** What the client of the caller can answer. Only the stateless protocol says it with each request. */
+  readonly capabilities?: JsonObject | undefined;
 }
 
 const CLIENT = { name: 'keyturn', version: VERSION };
@@ -123,7 +125,7 @@ export class McpConnection {
 
   /** Sends one request, once. Never rejects. */
   ask(method: string, params: JsonObject, options: AskOptions): Promise<Reply> {
-    return this.#send(method, this.#is_stateless ? withMeta(params) : params, options);
+    return this.#send(method, this.#is_stateless ? withMeta(params, options.capabilities) : params, options);
   }
 
   async #send(
@@ -198,7 +200,7 @@ export class McpConnection {
     if (method === 'notifications/progress') {
       const { progressToken } = params;
       if (typeof progressToken === 'number') this.#waiting.get(progressToken)?.progress?.(params);
-    } else this.#notified({ method, params });
+    } else if (method.startsWith('notifications/')) this.#notified({ method, params });
   }
 
   /** A server may ask whether we live. We offered it nothing else. */
@@ -228,11 +230,11 @@ export class McpConnection {
 const UNKNOWN = { name: '', version: '', protocol: '' };
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-function withMeta(params: JsonObject): JsonObject {
+function withMeta(params: JsonObject, capabilities: JsonObject = {}): JsonObject {
   const meta = {
     ...objectOf(params._meta),
     'io.modelcontextprotocol/protocolVersion': STATELESS,
-    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
     'io.modelcontextprotocol/clientInfo': CLIENT,
   };
   return { ...params, _meta: meta };

@@ -16,6 +16,10 @@ export const mcpEffectSchema = startedSchema.extend({
   called: z.string(),
   action: z.string(),
   arguments: object,
+  /** What the client of the caller can answer, and has answered, to questions of the server. */
+  input: z
+    .strictObject({ capabilities: object, responses: object.nullable(), state: z.string().nullable() })
+    .optional(),
   /** The whole definition, in the server's words, and its digest. */
   definition: object,
   pin: z.string(),
@@ -23,13 +27,16 @@ export const mcpEffectSchema = startedSchema.extend({
 });
 
 export type McpEffect = z.infer<typeof mcpEffectSchema>;
+export type CallInput = NonNullable<McpEffect['input']>;
 
 /** The effect of one call, by what a human accepted of the server. `started` is how it would be started now. */
 export function mcpEffect(
-  { server, tools }: Accepted,
+  { server, tools, pass }: Accepted,
   { start, files }: Started,
-  call: { readonly tool: string; readonly arguments: JsonObject },
+  call: { readonly tool: string; readonly arguments: JsonObject; readonly input?: CallInput | undefined },
 ): McpEffect {
+  if (call.input && !pass.includes('input'))
+    refuse('MCP_NOT_PASSED', `Nobody accepted that "${server}" asks clients for input.`);
   const definition: ToolDefinition =
     tools.find(({ name }) => name === call.tool) ??
     refuse('MCP_TOOL_UNKNOWN', `Nobody accepted a tool "${call.tool}" of the server "${server}".`);
@@ -41,6 +48,7 @@ export function mcpEffect(
     called,
     action: callAction(server, called),
     arguments: call.arguments,
+    ...(call.input && { input: call.input }),
     definition: definition as unknown as JsonObject,
     pin: pinOf(definition),
     start,

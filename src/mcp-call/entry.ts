@@ -10,7 +10,7 @@ const header = z
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'is not the name of a header in small letters')
   .refine((name) => !OWN_HEADER.test(name), 'is set by the gate itself');
 
-const PASSED = ['resources', 'prompts', 'completion', 'logging'] as const;
+const PASSED = ['resources', 'prompts', 'completion', 'logging', 'input'] as const;
 export type Passed = (typeof PASSED)[number];
 
 const mode = z.enum(['gate', 'shadow']);

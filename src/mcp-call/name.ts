@@ -20,6 +20,9 @@ export function calledName(server: string, tool: string): string {
 /** A tool whose own name ends like a mark gets one, too. */
 const LOOKS_MARKED = /-[0-9a-f]{8}$/;
 
+/** Says in this process how far a run has come. It is no notification of the protocol, so no server can send it. */
+export const RUN_PROGRESS = 'keyturn/progress';
+
 /** What a call does, in the words of intents, delegations and policies: `mcp:SERVER:TOOL`. */
 export function callAction(server: string, called: string): string {
   return `mcp:${server}:${called.slice(server.length + 2)}`;

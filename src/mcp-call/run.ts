@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Reply } from './connection.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
-import type { McpEffect } from './effect.ts';
+import type { CallInput, McpEffect } from './effect.ts';
 import type { Upstream } from './upstreams.ts';
 
 /** Refuses where the server that runs defines the tool in another way than the effect says. */
@@ -62,18 +62,26 @@ export const NOT_SENT: CallEnd = {
 /** Sends the call, once. Whatever is no answer may have happened: that is `partial`, and blocks until a human looks. */
 export async function sendCall(
   { connection }: Upstream,
-  { tool, arguments: values, timeout_ms }: McpEffect,
+  { tool, arguments: values, timeout_ms, input }: McpEffect,
   { abort, onProgress }: SendOptions,
 ): Promise<CallEnd> {
-  const params = { name: tool, arguments: values };
-  return judged(await connection.ask('tools/call', params, { timeout_ms, abort, onProgress }));
+  const params = { name: tool, arguments: values, ...answersIn(input) };
+  const options = { timeout_ms, abort, onProgress, capabilities: input?.capabilities };
+  return judged(await connection.ask('tools/call', params, options));
+}
+
+function answersIn({ responses = null, state = null }: Partial<CallInput> = {}): JsonObject {
+  return {
+    ...(responses !== null && { inputResponses: responses }),
+    ...(state !== null && { requestState: state }),
+  };
 }
 
 function judged(reply: Reply): CallEnd {
   if (reply.kind === 'lost') return ended('partial', reply.code, null);
   if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', reply.error);
   const { isError, resultType } = reply.result as { isError?: Json; resultType?: Json };
-  // The server wants something of its caller first, which the gate cannot give: nothing ends here that a human could rely on.
+  // The server wants something of its caller first. What answers it is another call, which a human approves: this one did nothing.
   if (resultType !== undefined && resultType !== 'complete')
     return ended('failure', 'MCP_CALL_REFUSED', reply.result);
   const answer = ended('success', null, reply.result);

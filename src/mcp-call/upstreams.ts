@@ -43,6 +43,10 @@ export class Upstreams {
     return () => this.#heard.delete(tell);
   }
 
+  tell(server: string, message: Notification): void {
+    for (const tell of this.#heard) tell(server, message);
+  }
+
   /** `start` names everything that starting it means: another start is another process. */
   async open(server: string, start: Started['start'], around: Omit<Surroundings, 'lock'>): Promise<Upstream> {
     const key = `${server} ${canonicalText(start)}`;
@@ -50,9 +54,7 @@ export class Upstreams {
     if (known && (known.upstream === null || known.upstream.connection.isOpen)) return known.opening;
     this.#requirePause(server);
     if (this.#is_closed) refuse('MCP_SERVER_DOWN', 'This process ends.');
-    const opening = opened(start, around, (message) => {
-      for (const tell of this.#heard) tell(server, message);
-    });
+    const opening = opened(start, around, (message) => this.tell(server, message));
     const entry: Known = { opening, upstream: null };
     this.#known.set(key, entry);
     try {

@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { explain, isReasonCode, type Result } from '../keyturn.ts';
 import { Refusal } from '../refusal.ts';
+import { questionsOf } from './input.ts';
 import { isObject } from './message.ts';
+import type { ClientInput } from './offered.ts';
 
 type Ended = Result<'intents.result'>;
 
@@ -27,8 +29,18 @@ export function notRunYet(
   );
 }
 
+/** Who asks the client for input, and what the client can answer. Null where no question is passed on. */
+export interface AskingServer {
+  readonly server: string;
+  readonly input: ClientInput | null;
+}
+
 /** What a model is told of an intent that is over, or that a human must settle. `effect` is its kind. */
-export function callAnswer(ended: Ended, effect: 'tool' | 'plan' | 'mcp'): CallResult {
+export function callAnswer(
+  ended: Ended,
+  effect: 'tool' | 'plan' | 'mcp',
+  asking: AskingServer | null = null,
+): CallResult {
   const { intent_id, standing, reason, run } = ended;
   if (standing === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
   if (standing === 'withdrawn') return text(`NOT RUN: it was withdrawn: ${reason ?? ''}`, true);
@@ -43,9 +55,25 @@ export function callAnswer(ended: Ended, effect: 'tool' | 'plan' | 'mcp'): CallR
       true,
     );
   const is_error = standing !== 'succeeded' && standing !== 'happened';
-  if (effect === 'mcp') return ofServer(printed.stdout, is_error);
+  if (effect === 'mcp') return ofServer(printed.stdout, is_error, asking);
   const said = [printed.stdout, printed.stderr].filter((one) => one !== '').join('\n');
   return text(said === '' ? `It ${standing}.` : said, is_error);
+}
+
+/** An error of the protocol that the server answered a call with, in its words; null where it answered with a result. */
+export function protocolErrorOf({ run }: Ended): ProtocolError | null {
+  if (run?.result !== 'failure' || 'absent' in run.output) return null;
+  const value = jsonIn(run.output.stdout);
+  if (!isObject(value) || 'content' in value || 'isError' in value || 'resultType' in value) return null;
+  const { code, message, data } = value;
+  if (typeof code !== 'number' || typeof message !== 'string') return null;
+  return { code, message, ...(data !== undefined && { data }) };
+}
+
+export interface ProtocolError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: Json;
 }
 
 /** What a server answered in shadow mode, marked as such with what the gate would have done. */
@@ -62,8 +90,10 @@ export function passedAnswer(passed: Result<'mcp.pass'>): CallResult {
 }
 
 /** The result as the server gave it, with whatever is in it that we do not know. */
-function ofServer(stdout: string, is_error: boolean): CallResult {
+function ofServer(stdout: string, is_error: boolean, asking: AskingServer | null = null): CallResult {
   const value = jsonIn(stdout);
+  const questions = isObject(value) && asking ? questionsOf(value, asking.server, asking.input) : null;
+  if (questions !== null) return questions;
   const wanted = isObject(value) ? inputWanted(value) : null;
   if (wanted !== null) return wanted;
   if (isObject(value) && !isResult(value))
@@ -115,7 +145,7 @@ function jsonIn(stdout: string): Json | undefined {
 export function asRecorded(result: CallResult, intent_id: string): CallResult {
   const note = {
     type: 'text',
-    text: `[keyturn] This is the asRecorded result of ${intent_id}. It did not run again.`,
+    text: `[keyturn] This is the recorded result of ${intent_id}. It did not run again.`,
   };
   const content = Array.isArray(result.content) ? [...result.content, note] : [note];
   return {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
-import type { Face, Keyturn, Result, Signer } from '../keyturn.ts';
+import type { Entry, Face, Keyturn, Result, Signer } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import {
@@ -7,12 +7,15 @@ import {
   type CallResult,
   callAnswer,
   notRunYet,
+  type ProtocolError,
   passedAnswer,
+  protocolErrorOf,
   refusedCall,
   text,
 } from './answer.ts';
-import { badCall, isObject } from './message.ts';
-import { type CallEffect, offeredTo } from './offered.ts';
+import { badCall, isObject, rpcOf } from './message.ts';
+import { type CallEffect, type ClientInput, offeredTo } from './offered.ts';
+import { type Hear, heard, hearRun } from './progress.ts';
 
 /** Who calls through a door, and what they can do. */
 export interface McpCaller {
@@ -25,15 +28,26 @@ export interface McpCaller {
   /** Where a human can look at an intent; null where no service runs. */
   readonly link: (intent_id: string) => string | null;
   readonly hold_ms: number;
-  /** Tells what servers say unasked, where this door can pass it on. */
-  readonly hear?: ((tell: (server: string, message: Notice) => void) => void) | undefined;
-  /** How many requests wait for an intent here. A call is taken back when the last of them cancels: a lost request may have been sent again. */
+  readonly hear?: Hear | undefined;
+  /** The entries of the ledger from now on. */
+  readonly entries?: ((signal: AbortSignal) => Promise<AsyncIterable<Told>>) | undefined;
+  /**
+   * How many requests wait for an intent here, and how many clients watch a resource. A call is taken back when the last of them cancels: a
+   * lost request may have been sent again.
+   */
   readonly holders: Map<string, number>;
 }
 
-interface Notice {
-  readonly method: string;
-  readonly params: JsonObject;
+type Told = Pick<Entry, 'kind' | 'subject'>;
+
+/** What one client wants to be told. */
+export interface WantedNotices {
+  readonly tools: boolean;
+  readonly prompts: boolean;
+  readonly resources: boolean;
+  readonly logging: boolean;
+  /** Resources by the uri that the client gave. */
+  readonly uris: { has(uri: string): boolean };
 }
 
 export interface ToolCallOptions {
@@ -44,6 +58,10 @@ export interface ToolCallOptions {
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   /** Told which intent the call became, as soon as that is known. */
   readonly onBegun?: ((intent_id: string) => void) | undefined;
+  /** What the client can answer, and has answered, to questions of a server. */
+  readonly input?: ClientInput | null | undefined;
+  /** Refuses a message that does not fit the tool that it calls. */
+  readonly check?: ((definition: JsonObject, values: JsonObject) => void) | undefined;
 }
 
 /** How far a call has come. */
@@ -52,6 +70,8 @@ export interface Called {
   /** The intent, where one was made; and whether this is its last word. */
   readonly intent_id: string | null;
   readonly is_final: boolean;
+  /** The error of the protocol that is answered in place of the result. */
+  readonly error?: ProtocolError | null;
 }
 
 const only = (result: CallResult): Called => ({ result, intent_id: null, is_final: true });
@@ -67,12 +87,15 @@ export async function callTool(
     const offered = (await offeredTo(caller.face)).get(name);
     if (offered === undefined)
       return only(refusedCall(new Refusal('MCP_TOOL_UNKNOWN', `There is no tool "${name}".`)));
+    options.check?.(offered.definition, values);
     if (offered.effect === null) return await callOwn(caller, name, values, options);
-    if (offered.is_shadow) return await passTool(caller, name, offered.effect(values), options);
-    const begun = await beginTool(caller, name, offered.effect(values), options);
-    return await held(caller, begun, options.signal, caller.hold_ms);
+    const { asks = null } = offered;
+    const effect = offered.effect(values, options.input);
+    if (offered.is_shadow) return await passTool(caller, name, effect, options);
+    const begun = await beginTool(caller, name, effect, options);
+    return await held(caller, begun, { ...options, asks }, caller.hold_ms);
   } catch (error) {
-    if (options.signal.aborted) throw error;
+    if (options.signal.aborted || rpcOf(error) !== null) throw error;
     return only(refusedCall(error));
   }
 }
@@ -85,16 +108,15 @@ export async function beginTool(
   { abort, onProgress, onBegun }: ToolCallOptions,
   declared_goal = `Call ${tool} for an agent`,
 ): Promise<Result<'mcp.call'>> {
-  const begun = await face.mcp.call({
+  return face.mcp.call({
     ...(name !== null && { issuer: name }),
     ...(signer && { signer }),
     ...heard(onProgress),
     declared_goal,
     effect,
     ...(abort && { abort }),
+    ...(onBegun && { onBegun }),
   });
-  onBegun?.(begun.intent_id);
-  return begun;
 }
 
 /** In shadow mode: it is sent without an approval, and says so. */
@@ -115,49 +137,45 @@ async function passTool(
   return only(passedAnswer(passed));
 }
 
-function heard(onProgress: ToolCallOptions['onProgress']) {
-  if (!onProgress) return {};
-  return {
-    onOutput: (chunk: Uint8Array, stream: string) => {
-      if (stream === 'stderr') progressIn(chunk, onProgress);
-    },
-  };
-}
-
-function progressIn(chunk: Uint8Array, tell: (params: JsonObject) => void): void {
-  try {
-    const params: unknown = JSON.parse(Buffer.from(chunk).toString('utf8'));
-    if (isObject(params)) tell(params);
-  } catch {
-    // What a tool prints is no progress.
-  }
+interface HoldOptions extends Pick<ToolCallOptions, 'signal' | 'onProgress' | 'input'> {
+  /** The server whose questions are passed on. */
+  readonly asks?: string | null;
 }
 
 /** Waits for the end of an intent for so long, and says how far it has come. */
 export async function held(
-  { face, link }: McpCaller,
+  caller: McpCaller,
   {
     intent_id,
     how,
     refused = null,
   }: Pick<Result<'mcp.call'>, 'intent_id' | 'how'> & { readonly refused?: string | null },
-  signal: AbortSignal,
+  { signal, onProgress, input, asks = null }: HoldOptions,
   hold_ms: number,
 ): Promise<Called> {
+  const { face, link } = caller;
+  const allTold = onProgress ? hearRun(caller, intent_id, onProgress) : async () => {};
   const { effect } = await face.intents.get({ intent_id });
   const late = AbortSignal.timeout(hold_ms);
   try {
     const ended = await face.intents.waitFor({ intent_id, signal: AbortSignal.any([signal, late]) });
-    const result = callAnswer(ended, effect);
+    await allTold();
+    // Without a handshake a server that may ask the client talks to it: its errors are errors there.
+    const asking = asks === null || input === undefined ? null : { server: asks, input };
+    const error = asking && effect === 'mcp' ? protocolErrorOf(ended) : null;
+    const result = callAnswer(ended, effect, asking);
     return {
       result: how === 'again' ? asRecorded(result, intent_id) : result,
       intent_id,
       is_final: ended.is_over,
+      error,
     };
   } catch (error) {
     if (!late.aborted || signal.aborted) throw error;
     const now = await face.intents.result({ intent_id });
     return { result: notRunYet(now, link(intent_id), refused), intent_id, is_final: false };
+  } finally {
+    void allTold();
   }
 }
 
@@ -171,7 +189,7 @@ async function callOwn(
   const { face } = caller;
   switch (name) {
     case 'keyturn_wait':
-      return held(caller, { intent_id: textOf(values, 'id'), how: 'same' }, options.signal, caller.hold_ms);
+      return held(caller, { intent_id: textOf(values, 'id'), how: 'same' }, options, caller.hold_ms);
     case 'keyturn_status':
       return only(
         values.id === undefined ? await pending(caller) : await oneOf(caller, textOf(values, 'id')),
@@ -193,7 +211,7 @@ async function callOwn(
         options,
         textOf(values, 'goal'),
       );
-      return held(caller, begun, options.signal, caller.hold_ms);
+      return held(caller, begun, options, caller.hold_ms);
     }
     default: {
       if (caller.ask === null) return refuse('NOT_FOR_AGENTS');

@@ -1,16 +1,17 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
-import { VERSION } from '../version.ts';
-import { beginTool, type Called, callTool, type McpCaller, takeBack } from './call.ts';
+import { answerAsked } from './asked.ts';
+import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
+import { discovered, initialized } from './hello.ts';
+import { inputIn } from './input.ts';
+import { listenFor } from './listen.ts';
 import {
   capabilitiesIn,
   ERRORS,
   errorFor,
   errorOf,
   isObject,
-  LEGACY,
   type Message,
-  MODERN,
   objectIn,
   type RequestId,
   type Response,
@@ -18,19 +19,11 @@ import {
   textIn,
   wrong,
 } from './message.ts';
+import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
 import { offeredTo } from './offered.ts';
-import {
-  completed as completion,
-  getPassedPrompt,
-  passedPrompts,
-  passedResources,
-  passedTemplates,
-  readPassed,
-  setLevel,
-} from './passed.ts';
-import { getPrompt, listPrompts } from './prompts.ts';
-import { isOwnResource, listResources, readResource } from './resources.ts';
-import { cancelTask, createdTask, getTask, listTasks, taskResult } from './tasks.ts';
+import type { ServerNotice } from './progress.ts';
+import { callAsTask, GoingTasks } from './task-call.ts';
+import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
 
 /** An answer, and what is to be done once all of it was written. */
 export interface Answered {
@@ -41,31 +34,38 @@ export interface Answered {
 export interface DoorOptions {
   /** A message to the client that answers nothing. */
   readonly notify: (message: JsonObject) => void;
+  /** Refuses a call whose headers do not fit its tool. */
+  readonly check?: ToolCallOptions['check'];
+  /** What a client with a handshake watches; null where nothing could be told to it. */
+  readonly watched: WatchedResources | null;
+  /** The messages of a client with a handshake all come through this door, so it is told here what changes. */
+  readonly is_lasting?: boolean;
 }
 
-const INSTRUCTIONS =
-  'A human approves what you call here. A call that says NOT RUN yet waits for them: ask keyturn_wait with its id, and do not work around it.';
-
-const INFO = { name: 'keyturn', version: VERSION };
-const CAPABILITIES = {
-  tools: { listChanged: false },
-  resources: {},
-  prompts: {},
-  completions: {},
-  logging: {},
-};
-const TASK_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+interface Told extends Pick<Answered, 'written'> {
+  readonly result: JsonObject;
+  readonly error?: Called['error'] | undefined;
+}
 
 /** One client of the gate, in either protocol. It decides nothing: each request is a verb of the caller. */
 export class McpDoor {
   readonly #open: () => Promise<McpCaller>;
-  readonly #notify: DoorOptions['notify'];
+  readonly #options: DoorOptions;
   readonly #going = new Map<RequestId, AbortController>();
+  readonly #tasks = new GoingTasks();
+  readonly #closed = new AbortController();
+  #is_telling = false;
 
   /** `open` is asked by the first request that needs the project: clients start a second process only to look whether it answers. */
-  constructor(open: () => Promise<McpCaller>, { notify }: DoorOptions) {
+  constructor(open: () => Promise<McpCaller>, options: DoorOptions) {
     this.#open = open;
-    this.#notify = notify;
+    this.#options = options;
+  }
+
+  /** Its client is gone. What runs here runs to its end. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all([this.#tasks.settled(), this.#options.watched?.close()]);
   }
 
   /** Requests that are under way. */
@@ -87,8 +87,9 @@ export class McpDoor {
     this.#going.set(id, going);
     const signal = gone ? AbortSignal.any([going.signal, gone]) : going.signal;
     try {
-      const { result, written } = await this.#answer(message, signal, going.signal);
-      return going.signal.aborted ? null : { response: { jsonrpc: '2.0', id, result }, written };
+      const { result, error, written } = await this.#answer(message, signal, going.signal);
+      const told = error ? { error } : { result };
+      return going.signal.aborted ? null : { response: { jsonrpc: '2.0', id, ...told }, written };
     } catch (error) {
       return going.signal.aborted ? null : plain(errorOf(id, error));
     } finally {
@@ -100,70 +101,65 @@ export class McpDoor {
     if (typeof id === 'string' || typeof id === 'number') this.#going.get(id)?.abort(new Cancelled());
   }
 
-  async #answer(message: Message, signal: AbortSignal, abort: AbortSignal) {
+  async #answer(message: Message, signal: AbortSignal, abort: AbortSignal): Promise<Told> {
     if (message.method === 'tools/call') return this.#call(message, signal, abort);
     const result = await this.#other(message, signal);
-    return { result: message.is_modern ? completed(result) : result, written: async () => {} };
+    const written = async () => {
+      if (isTaskResult(message, result)) await this.#answered(textIn(message.params, 'taskId'));
+    };
+    return { result: message.is_modern ? completed(result) : result, written };
   }
 
   async #other(message: Message, signal: AbortSignal): Promise<JsonObject> {
-    const { method, params } = message;
-    switch (method) {
-      case 'initialize':
-        return initialized(params);
-      case 'ping':
-        return {};
-      case 'server/discover':
-        return discovered();
-    }
-    return this.#asked(message, signal);
+    const { method, params, is_modern } = message;
+    if (method === 'server/discover') return discovered();
+    if (is_modern) requireModern(message);
+    else if (method === 'initialize') return initialized(params);
+    else if (method === 'ping') return {};
+    const caller = await this.#open();
+    if (is_modern && method === 'subscriptions/listen')
+      return listenFor(caller, message, (notice, more) => this.#tell(notice, more), signal);
+    if (!is_modern) await this.#tellLegacy(caller);
+    const found = await answerAsked(caller, message, this.#options.watched);
+    return found ?? this.#askedOfTasks(caller, message, signal);
   }
 
-  /** What needs the project. */
-  async #asked({ method, params, is_modern }: Message, signal: AbortSignal): Promise<JsonObject> {
-    const caller = await this.#open();
+  async #askedOfTasks(caller: McpCaller, message: Message, signal: AbortSignal): Promise<JsonObject> {
+    const { method, params, is_modern } = message;
+    const taskId = () => textIn(params, 'taskId');
     switch (method) {
-      case 'tools/list': {
-        const tools = [...(await offeredTo(caller.face)).values()].map(({ definition, is_shadow }) =>
-          is_modern || is_shadow ? definition : { ...definition, execution: { taskSupport: 'optional' } },
-        );
-        return { tools, ...(is_modern && CACHE) };
-      }
-      case 'resources/list': {
-        const resources = [...(await listResources(caller)), ...(await passedResources(caller))];
-        return { resources, ...(is_modern && CACHE) };
-      }
-      case 'resources/templates/list':
-        return { resourceTemplates: await passedTemplates(caller), ...(is_modern && CACHE) };
-      case 'resources/read': {
-        const uri = textIn(params, 'uri');
-        const read = isOwnResource(uri) ? null : await readPassed(caller, uri);
-        return { ...(read ?? (await readResource(caller, uri))), ...(is_modern && CACHE) };
-      }
-      case 'prompts/list':
-        return { prompts: [...listPrompts(), ...(await passedPrompts(caller))], ...(is_modern && CACHE) };
-      case 'prompts/get': {
-        const name = textIn(params, 'name');
-        const { arguments: values = {} } = params;
-        return (await getPassedPrompt(caller, name, values)) ?? getPrompt(name);
-      }
-      case 'completion/complete':
-        return completion(caller, params);
-      case 'logging/setLevel':
-        await setLevel(caller, params.level ?? 'info');
-        return {};
       case 'tasks/get':
-        return getTask(caller, textIn(params, 'taskId'), is_modern);
+        return getTask(caller, taskId(), is_modern);
       case 'tasks/cancel':
-        return cancelTask(caller, textIn(params, 'taskId'), is_modern);
+        return cancelTask(caller, taskId(), { is_modern, stop: (id) => this.#tasks.stop(id) });
+      case 'tasks/update':
+        if (!is_modern) break;
+        return updateTask(caller, taskId());
       case 'tasks/result':
-        if (is_modern) break;
-        return taskResult(caller, textIn(params, 'taskId'), signal);
+        return taskResult(caller, taskId(), signal);
       case 'tasks/list':
-        if (is_modern) break;
         return listTasks(caller);
     }
-    return wrong(ERRORS.method, `The gate does not know the method "${method}".`);
+    return unknownMethod(method);
+  }
+
+  #tell({ method, params }: ServerNotice, more: JsonObject = {}): void {
+    this.#options.notify({ jsonrpc: '2.0', method, params: { ...params, ...more } });
+  }
+
+  /** A client with a handshake is told what changes without asking. */
+  async #tellLegacy(caller: McpCaller): Promise<void> {
+    const { watched, is_lasting } = this.#options;
+    if (this.#is_telling || !is_lasting || watched === null) return;
+    this.#is_telling = true;
+    const wanted = { ...EVERYTHING, uris: watched };
+    await tellChanges(caller, wanted, (notice) => this.#tell(notice), this.#closed.signal);
+  }
+
+  /** The client has the whole answer: the same call is a new one from now on. */
+  async #answered(intent_id: string): Promise<void> {
+    const { face } = await this.#open();
+    await face.mcp.answered({ intent_id });
   }
 
   async #call(message: Message, signal: AbortSignal, abort: AbortSignal) {
@@ -176,29 +172,73 @@ export class McpDoor {
       token === undefined
         ? undefined
         : (told: JsonObject) =>
-            this.#notify({
-              jsonrpc: '2.0',
-              method: 'notifications/progress',
-              params: { ...told, progressToken: token },
-            });
-    const options = { signal, abort, onProgress };
+            this.#tell({ method: 'notifications/progress', params: told }, { progressToken: token });
+    const check = is_modern ? this.#options.check : undefined;
+    const input = is_modern ? inputIn(message) : undefined;
+    const options = { signal, abort, onProgress, check, input };
     const caller = await this.#open();
+    if (!is_modern) await this.#tellLegacy(caller);
+    const called = await this.#called(caller, message, name, values, options);
+    const { intent_id, is_final, result, error } = called;
+    const written = async () => {
+      if (intent_id !== null && is_final) await this.#answered(intent_id);
+    };
+    return { result: is_modern ? completed(result) : result, error, written };
+  }
+
+  async #called(
+    caller: McpCaller,
+    message: Message,
+    name: string,
+    values: JsonObject,
+    options: ToolCallOptions,
+  ): Promise<Called> {
     if (wantsTask(message)) {
       const offered = (await offeredTo(caller.face)).get(name);
+      if (offered) options.check?.(offered.definition, values);
       if (offered?.effect && !offered.is_shadow) {
-        const { intent_id } = await beginTool(caller, name, offered.effect(values), options);
-        return { result: await createdTask(caller, intent_id, is_modern), written: async () => {} };
+        const effect = offered.effect(values, options.input);
+        const { asks = null } = offered;
+        const { is_modern } = message;
+        return callAsTask(caller, { name, effect, is_modern, asks, going: this.#tasks }, options);
       }
     }
-    const called = await withdrawnIfCancelled(caller, signal, (onBegun) =>
+    return withdrawnIfCancelled(caller, options.signal, (onBegun) =>
       callTool(caller, name, values, { ...options, onBegun }),
     );
-    const { intent_id, is_final } = called;
-    const written = async () => {
-      if (intent_id !== null && is_final) await caller.face.mcp.answered({ intent_id });
-    };
-    return { result: is_modern ? completed(called.result) : called.result, written };
   }
+}
+
+/** An answer that holds the result of a task, or its error. */
+function isTaskResult({ method }: Message, result: JsonObject): boolean {
+  return method === 'tasks/result' || (method === 'tasks/get' && ('result' in result || 'error' in result));
+}
+
+/** What the stateless protocol no longer has. */
+const REMOVED: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/result',
+  'tasks/list',
+]);
+
+/** Refused where the stateless protocol has no such method, or has it only for a client that can follow tasks. */
+function requireModern(message: Message): void {
+  const { method } = message;
+  if (REMOVED.has(method)) unknownMethod(method);
+  if (TASK_METHODS.has(method) && !wantsTask(message))
+    wrong(ERRORS.capability, 'The client has not said that it can follow tasks.', {
+      requiredCapabilities: { extensions: { [TASKS]: {} } },
+    });
+}
+
+const TASK_METHODS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+
+function unknownMethod(method: string): never {
+  return wrong(ERRORS.method, `The gate does not know the method "${method}".`);
 }
 
 /** A client that cancels takes its call back, unless it runs: then the run was told to stop. */
@@ -231,27 +271,8 @@ async function withdrawnIfCancelled(
 export class Cancelled extends Error {}
 
 const plain = (response: Response): Answered => ({ response, written: async () => {} });
-const CACHE = { ttlMs: 0, cacheScope: 'private' } as const;
-
 function completed(result: JsonObject): JsonObject {
   return { resultType: 'complete', ...result };
-}
-
-function initialized({ protocolVersion }: JsonObject): JsonObject {
-  const asked = LEGACY.find((one) => one === protocolVersion) ?? LEGACY[0];
-  const capabilities = { ...CAPABILITIES, ...(asked === LEGACY[0] && { tasks: TASK_CAPABILITY }) };
-  return { protocolVersion: asked, capabilities, serverInfo: INFO, instructions: INSTRUCTIONS };
-}
-
-function discovered(): JsonObject {
-  return {
-    supportedVersions: [MODERN],
-    capabilities: { ...CAPABILITIES, extensions: { [TASKS]: {} } },
-    instructions: INSTRUCTIONS,
-    _meta: { 'io.modelcontextprotocol/serverInfo': INFO },
-    serverInfo: INFO,
-    ...CACHE,
-  };
 }
 
 /** The client can follow a task: in the stateless protocol it says so with each request, in the other one it asks for one. */

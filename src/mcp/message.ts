@@ -13,6 +13,7 @@ export const ERRORS = {
   params: -32602,
   internal: -32603,
   header: -32020,
+  capability: -32021,
   version: -32022,
 } as const;
 
@@ -53,8 +54,11 @@ export function messageIn(line: Uint8Array | string): Message | null {
   return readMessage(strictly(line));
 }
 
-/** The same of a value that was read strictly. */
-export function readMessage(value: Json): Message | null {
+/**
+ * The same of a value that was read strictly. `header` is what an HTTP request says of its version, null where it says nothing; over standard
+ * input there is none.
+ */
+export function readMessage(value: Json, header?: string | null): Message | null {
   if (!isObject(value) || value.jsonrpc !== '2.0')
     wrong(ERRORS.request, 'This is no message of JSON-RPC 2.0.');
   const { id, method, params = {} } = value;
@@ -62,13 +66,28 @@ export function readMessage(value: Json): Message | null {
   const is_id = id === undefined || typeof id === 'string' || Number.isSafeInteger(id);
   if (typeof method !== 'string' || !is_id || !isObject(params))
     wrong(ERRORS.request, 'A message has a method, an id and params as an object.');
-  const version = objectIn(params, '_meta')[VERSION_KEY];
-  if (version !== undefined && version !== MODERN)
+  const is_modern = isModern(objectIn(params, '_meta'), header, id !== undefined);
+  return { id: (id as RequestId | undefined) ?? null, method, params, is_modern };
+}
+
+/** A request of the stateless protocol says its version, and what its client can do, itself: a header alone is not enough. */
+function isModern(meta: JsonObject, header: string | null | undefined, is_request: boolean): boolean {
+  const said = meta[VERSION_KEY];
+  if (header !== undefined && said !== undefined && said !== header)
+    wrong(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
+  const version = said ?? header ?? null;
+  if (said === undefined && (version === null || LEGACY.some((one) => one === version))) return false;
+  if (version !== MODERN)
     wrong(ERRORS.version, 'This protocol version is not served.', {
-      supported: [MODERN, ...LEGACY],
+      supported: [MODERN],
       requested: version,
     });
-  return { id: (id as RequestId | undefined) ?? null, method, params, is_modern: version !== undefined };
+  if (is_request && (said === undefined || !isObject(meta[CAPABILITIES_KEY])))
+    wrong(
+      ERRORS.params,
+      'A request says its protocol version and the capabilities of its client in "_meta".',
+    );
+  return true;
 }
 
 function strictly(line: Uint8Array | string): Json {

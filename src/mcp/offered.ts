@@ -2,6 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Face, Request, Result } from '../keyturn.ts';
 
 export type CallEffect = Request<'mcp.call'>['effect'];
+export type ClientInput = NonNullable<Extract<CallEffect, { kind: 'mcp' }>['input']>;
 
 type Registered = Result<'tools.list'>['tools'][number];
 
@@ -9,7 +10,9 @@ type Registered = Result<'tools.list'>['tools'][number];
 export interface Offered {
   readonly definition: JsonObject & { readonly name: string };
   /** What a call with these arguments asks for; null for a tool of the gate itself. */
-  readonly effect: ((values: JsonObject) => CallEffect) | null;
+  readonly effect: ((values: JsonObject, input?: ClientInput | null) => CallEffect) | null;
+  /** The server whose questions to the client are passed on, where a human accepted that. */
+  readonly asks?: string | null;
   /** Its calls pass without an approval. */
   readonly is_shadow?: boolean;
 }
@@ -80,11 +83,18 @@ export const OWN: readonly Offered[] = [
 export async function offeredTo(face: Face): Promise<ReadonlyMap<string, Offered>> {
   const [registered, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
   const found = new Map<string, Offered>();
+  const asking = new Set(
+    gated.passes.filter(({ pass }) => pass.includes('input')).map(({ server }) => server),
+  );
   for (const { called, server, tool, mode, definition } of gated.tools)
     found.set(called, {
       definition: { ...(definition as JsonObject), name: called },
       is_shadow: mode === 'shadow',
-      effect: (values) => ({ kind: 'mcp', server, tool, arguments: values }),
+      asks: asking.has(server) ? server : null,
+      effect: (values, input) => ({
+        ...{ kind: 'mcp', server, tool, arguments: values },
+        ...(input && asking.has(server) && { input }),
+      }),
     });
   for (const tool of registered.tools)
     found.set(tool.name, {

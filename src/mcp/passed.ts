@@ -1,8 +1,11 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { calledName, type Request } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
-import type { McpCaller } from './call.ts';
+import type { McpCaller, WantedNotices } from './call.ts';
+import { questionsOf } from './input.ts';
 import { ERRORS, isObject, wrong } from './message.ts';
+import type { ClientInput } from './offered.ts';
+import type { ServerNotice } from './progress.ts';
 
 type Method = Request<'mcp.ask'>['method'];
 
@@ -20,12 +23,39 @@ async function ask(
   server: string,
   method: Method,
   params: JsonObject,
+  capabilities?: JsonObject,
 ): Promise<JsonObject> {
-  const { result, error } = await face.mcp.ask({ server, method, params: params as never });
+  const asked = { server, method, params: params as never };
+  const { result, error } = await face.mcp.ask({
+    ...asked,
+    ...(capabilities && { capabilities: capabilities as never }),
+  });
   if (error === null) return (result ?? {}) as JsonObject;
   const { code, message, data } = error as JsonObject;
   const words = `The server ${server} says: ${typeof message === 'string' ? message : ''}`;
   return wrong(typeof code === 'number' ? code : ERRORS.internal, words, data);
+}
+
+/** The same of what a server may answer with questions to the client, where a human accepted that these are passed on. */
+async function askWith(
+  caller: McpCaller,
+  server: string,
+  method: Method,
+  params: JsonObject,
+  input: ClientInput | null,
+): Promise<JsonObject> {
+  const answers = (await passing(caller, 'input')).includes(server) ? input : null;
+  const given = {
+    ...(answers?.responses && { inputResponses: answers.responses as JsonObject }),
+    ...(answers?.state && { requestState: answers.state }),
+  };
+  const capabilities = answers?.capabilities as JsonObject | undefined;
+  const result = await ask(caller, server, method, { ...params, ...given }, capabilities);
+  if (result.resultType !== 'input_required') return result;
+  return (
+    questionsOf(result, server, answers) ??
+    wrong(ERRORS.internal, `The server ${server} asks for input first, which is not passed on.`)
+  );
 }
 
 /** Every item of a list, from all pages. A server that does not come to the end of it, or fails, adds what it gave so far. */
@@ -88,11 +118,16 @@ export const passedPrompts = (caller: McpCaller): Promise<JsonObject[]> =>
   }));
 
 /** Null where no server passes it on. The uri of a link in a result has no server before it: it is that of the only one. */
-export async function readPassed(caller: McpCaller, uri: string): Promise<JsonObject | null> {
+export async function readPassed(
+  caller: McpCaller,
+  uri: string,
+  input: ClientInput | null,
+): Promise<JsonObject | null> {
   const found = await ownerOf(caller, uri);
   if (found === null) return null;
   const { server } = found;
-  const { contents, ...rest } = await ask(caller, server, 'resources/read', { uri: found.uri });
+  const { contents, ...rest } = await askWith(caller, server, 'resources/read', { uri: found.uri }, input);
+  if (rest.resultType === 'input_required') return rest;
   const items = Array.isArray(contents) ? contents.filter(isObject) : [];
   return { ...rest, contents: items.map((item) => named('uri')(server, item)) };
 }
@@ -116,15 +151,13 @@ async function promptNamed(caller: McpCaller, name: string) {
 /** Null where no server passes it on. */
 export async function getPassedPrompt(
   caller: McpCaller,
-  name: string,
-  values: Json,
+  { arguments: values, name }: JsonObject,
+  input: ClientInput | null,
 ): Promise<JsonObject | null> {
-  const found = await promptNamed(caller, name);
+  const found = await promptNamed(caller, String(name));
   if (found === null) return null;
-  return ask(caller, found.server, 'prompts/get', {
-    name: found.name,
-    ...(isObject(values) && { arguments: values }),
-  });
+  const params = { name: found.name, ...(isObject(values) && { arguments: values }) };
+  return askWith(caller, found.server, 'prompts/get', params, input);
 }
 
 export async function completed(caller: McpCaller, params: JsonObject): Promise<JsonObject> {
@@ -151,19 +184,51 @@ export async function setLevel(caller: McpCaller, level: Json): Promise<void> {
 export async function passedNotice(
   caller: McpCaller,
   server: string,
-  { method, params }: { readonly method: string; readonly params: JsonObject },
-): Promise<JsonObject | null> {
+  { method, params }: ServerNotice,
+  wanted: WantedNotices,
+): Promise<ServerNotice | null> {
   const what = NOTICES[method];
-  if (what === undefined || !(await passing(caller, what)).includes(server)) return null;
-  const own =
-    method === 'notifications/message'
-      ? { logger: `${server}${typeof params.logger === 'string' ? `/${params.logger}` : ''}` }
-      : {};
-  return { jsonrpc: '2.0', method, params: { ...params, ...own } };
+  if (what === undefined || !isWanted(wanted, server, method, params)) return null;
+  if (!(await passing(caller, what)).includes(server)) return null;
+  if (method === 'notifications/resources/updated')
+    return { method, params: { ...params, uri: watchedAs(wanted, server, params)! } };
+  if (method !== 'notifications/message') return { method, params };
+  const logger = `${server}${typeof params.logger === 'string' ? `/${params.logger}` : ''}`;
+  return { method, params: { ...params, logger } };
 }
 
-const NOTICES: Readonly<Record<string, string>> = {
+const NOTICES: Readonly<Record<string, 'logging' | 'resources' | 'prompts'>> = {
   'notifications/message': 'logging',
   'notifications/resources/list_changed': 'resources',
+  'notifications/resources/updated': 'resources',
   'notifications/prompts/list_changed': 'prompts',
 };
+
+function isWanted(wanted: WantedNotices, server: string, method: string, params: JsonObject): boolean {
+  if (method === 'notifications/resources/updated') return watchedAs(wanted, server, params) !== null;
+  return wanted[NOTICES[method]!];
+}
+
+/** The uri of a resource as the client gave it: with the server before it, or without where only one server passes resources on. */
+function watchedAs({ uris }: WantedNotices, server: string, { uri }: JsonObject): string | null {
+  if (typeof uri !== 'string') return null;
+  return [prefixed(server, uri), uri].find((one) => uris.has(one)) ?? null;
+}
+
+/** Asks the server to tell when a resource changes, once for all who watch it. Returns how to end that. */
+export async function watchPassed(caller: McpCaller, uri: string): Promise<() => Promise<void>> {
+  const { holders } = caller;
+  const found = await ownerOf(caller, uri);
+  if (found === null) return wrong(ERRORS.params, `There is no resource ${uri}.`, { uri });
+  const key = prefixed(found.server, found.uri);
+  const params = { uri: found.uri };
+  if (!holders.has(key)) await ask(caller, found.server, 'resources/subscribe', params);
+  holders.set(key, (holders.get(key) ?? 0) + 1);
+  return async () => {
+    const left = holders.get(key)! - 1;
+    if (left > 0) return void holders.set(key, left);
+    holders.delete(key);
+    // A server that is gone tells nothing any more.
+    await ask(caller, found.server, 'resources/unsubscribe', params).catch(() => {});
+  };
+}

@@ -5,6 +5,8 @@ import { ERRORS, wrong } from './message.ts';
 
 const PREFIX = 'keyturn://intent/';
 
+export const intentUri = (intent_id: string): string => `${PREFIX}${intent_id}`;
+
 export function isOwnResource(uri: string): boolean {
   return uri.startsWith(PREFIX);
 }
@@ -13,7 +15,7 @@ export function isOwnResource(uri: string): boolean {
 export async function listResources({ face, name }: McpCaller): Promise<JsonObject[]> {
   const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
   return intents.map(({ intent_id, tool, status }) => ({
-    uri: `${PREFIX}${intent_id}`,
+    uri: intentUri(intent_id),
     name: `${tool} (${status})`,
     mimeType: 'application/json',
   }));

@@ -4,7 +4,7 @@ import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
 import { McpDoor } from './door.ts';
 import { ERRORS, errorFor, errorOf, idIn, messageIn } from './message.ts';
-import { passedNotice } from './passed.ts';
+import { WatchedResources } from './notices.ts';
 
 export interface StdioRequest {
   readonly input: Readable;
@@ -19,33 +19,26 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   const write = (value: object): Promise<boolean> =>
     new Promise((done) => output.write(`${JSON.stringify(value)}\n`, (error) => done(!error)));
   output.on('error', () => gone.abort());
-  const opened = once(async () => {
-    const caller = await open();
-    caller.hear?.((server, notice) => {
-      void passedNotice(caller, server, notice)
-        .then((message) => message && write(message))
-        .catch(() => {});
-    });
-    return caller;
-  });
-  const door = new McpDoor(opened, { notify: (message) => void write(message) });
+  const notify = (message: object) => void write(message);
+  const door = new McpDoor(once(open), { notify, watched: new WatchedResources(), is_lasting: true });
   const take = async (line: Buffer): Promise<void> => {
     const answered = await answerTo(door, line, gone.signal);
     if (answered === null) return;
     const is_written = await write(answered.response as unknown as Json & object);
     if (is_written) await answered.written();
   };
-  const beginTool = (line: Buffer) => {
+  const begin = (line: Buffer) => {
     const done = take(line).finally(() => going.delete(done));
     going.add(done);
   };
   await eachLine(
     input,
-    beginTool,
+    begin,
     () => void write(errorFor(null, ERRORS.request, 'INPUT_TOO_LARGE: a message is too long.')),
   );
   gone.abort(new Error('The client is gone.'));
   await Promise.allSettled(going);
+  await door.close();
 }
 
 /** What failed is tried again by the next request. */

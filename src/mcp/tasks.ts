@@ -2,7 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { callAnswer } from './answer.ts';
+import { callAnswer, protocolErrorOf } from './answer.ts';
 import { held, type McpCaller, takeBack } from './call.ts';
 import { ERRORS, wrong } from './message.ts';
 
@@ -13,11 +13,15 @@ type Intent = Result<'intents.get'>;
 
 const POLL_MS = 1_000;
 
-function statusOf({ standing, is_over, run }: Ended): 'working' | 'completed' | 'cancelled' {
+function statusOf(
+  { standing, is_over, run }: Ended,
+  error: object | null,
+): 'working' | 'completed' | 'cancelled' | 'failed' {
   if (standing === 'withdrawn') return 'cancelled';
   // What is in doubt is as far as it gets: the result says so.
   const is_settled = is_over || (run?.result === 'partial' && standing === 'IN DOUBT');
-  return is_settled ? 'completed' : 'working';
+  if (!is_settled) return 'working';
+  return error === null ? 'completed' : 'failed';
 }
 
 async function taskOf({ face, link }: McpCaller, intent_id: string) {
@@ -25,17 +29,21 @@ async function taskOf({ face, link }: McpCaller, intent_id: string) {
     face.intents.result({ intent_id }).catch(unknownTask),
     face.intents.get({ intent_id }).catch(unknownTask),
   ]);
-  const status = statusOf(ended);
-  const where = link(intent_id);
-  const waits = `A human has to turn the key: keyturn turn ${intent_id}${where === null ? '' : ` (${where})`}`;
+  const error = intent.effect === 'mcp' ? protocolErrorOf(ended) : null;
+  const status = statusOf(ended, error);
   const base = {
     taskId: intent_id,
     status,
-    statusMessage: status === 'working' ? waits : ended.standing,
+    statusMessage: status === 'working' ? workingWords(ended, link(intent_id)) : ended.standing,
     createdAt: intent.proposed_at,
     lastUpdatedAt: lastOf(intent),
   };
-  return { ended, intent, status, base };
+  return { ended, intent, status, base, error };
+}
+
+function workingWords({ intent_id, run }: Ended, where: string | null): string {
+  if (run !== null && run.result === null) return 'It runs.';
+  return `A human has to turn the key: keyturn turn ${intent_id}${where === null ? '' : ` (${where})`}`;
 }
 
 function lastOf({ proposed_at, runs }: Intent): string {
@@ -62,11 +70,11 @@ export async function createdTask(
 }
 
 export async function getTask(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<JsonObject> {
-  const { base, ended, intent, status } = await taskOf(caller, intent_id);
+  const { base, ended, intent, status, error } = await taskOf(caller, intent_id);
   if (!is_modern) return legacy(base);
   const result =
     status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
-  return { ...modern(base), ...result };
+  return { ...modern(base), ...result, ...(status === 'failed' && { error: { ...error } }) };
 }
 
 /** Of the protocol with a handshake: waits until the task has a result. */
@@ -76,7 +84,9 @@ export async function taskResult(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   await caller.face.intents.get({ intent_id }).catch(unknownTask);
-  const { result } = await held(caller, { intent_id, how: 'same' }, signal, mcpLimits.task_wait_ms);
+  const { result } = await held(caller, { intent_id, how: 'same' }, { signal }, mcpLimits.task_wait_ms);
+  const { error, status } = await taskOf(caller, intent_id);
+  if (status === 'failed') return wrong(error!.code, error!.message, error!.data);
   return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId: intent_id } } };
 }
 
@@ -89,19 +99,35 @@ export async function listTasks(caller: McpCaller): Promise<JsonObject> {
   return { tasks };
 }
 
-/** The proposer takes it back. What has begun goes on, and its task says so. */
+/**
+ * The proposer takes it back, or stops what runs in this process. What an executor has begun elsewhere goes on, and its task says so. In the
+ * stateless protocol a cancellation is a wish, acknowledged whatever becomes of it.
+ */
 export async function cancelTask(
   caller: McpCaller,
   intent_id: string,
-  is_modern: boolean,
+  {
+    is_modern,
+    stop,
+  }: { readonly is_modern: boolean; readonly stop: (intent_id: string) => Promise<boolean> },
 ): Promise<JsonObject> {
   const { status } = await taskOf(caller, intent_id);
-  if (status !== 'working') return wrong(ERRORS.params, `The task is ${status}.`);
+  if (status !== 'working' && !is_modern) return wrong(ERRORS.params, `The task is ${status}.`);
+  if (status === 'working' && !(await stop(intent_id))) await withdrawn(caller, intent_id, is_modern);
+  return is_modern ? {} : legacy((await taskOf(caller, intent_id)).base);
+}
+
+async function withdrawn(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<void> {
   try {
     await takeBack(caller, intent_id, 'The client cancelled the task');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return wrong(ERRORS.params, `It cannot be taken back: ${error.code}.`);
+    if (!is_modern) wrong(ERRORS.params, `It cannot be taken back: ${error.code}.`);
   }
-  return is_modern ? {} : legacy((await taskOf(caller, intent_id)).base);
+}
+
+/** No task of the gate asks its client for anything, so there is nothing to answer: what is sent is acknowledged and not used. */
+export async function updateTask(caller: McpCaller, intent_id: string): Promise<JsonObject> {
+  await taskOf(caller, intent_id);
+  return {};
 }

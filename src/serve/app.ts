@@ -157,30 +157,29 @@ export function appOf(door: Door): Hono {
     const { caller, body } = await acting(request);
     return finishTogether(keyturn, acts, body, caller);
   });
-  const going: GoingCalls = { doors: new Map(), holders: new Map() };
+  const going: GoingCalls = { doors: new Map(), holders: new Map(), sessions: new Map() };
   const { access } = door;
   for (const path of access === null ? [] : RESOURCE_PATHS)
     at(['GET'], path, () =>
       respond(JSON.stringify(access!.metadata), 200, { 'content-type': 'application/json' }),
     );
-  at(['POST'], '/mcp', async (request) => {
+  at(['GET', 'POST'], '/mcp', async (request) => {
     let caller: WebCaller;
     try {
       caller = await mcpCaller(door, request);
     } catch (error) {
       return refused(error, access === null ? {} : { 'www-authenticate': access.challenge });
     }
-    const { stopping } = door;
-    const { answerMcp } = await import('./mcp.ts');
-    return answerMcp({
-      keyturn,
-      caller,
-      request,
-      body: await bodyOf(request),
-      stopping,
-      going,
-      address: site.origin,
-    });
+    const { answerMcp, streamMcp } = await import('./mcp.ts');
+    const asked = {
+      ...{ keyturn, caller, request, going, stopping: door.stopping, address: site.origin },
+      recheck: () => mcpCaller(door, request),
+      beginStream: () => door.quota.begin(quotaNameOf(caller), 'stream'),
+    };
+    // A HEAD would leave a stream that nobody reads.
+    if (request.method === 'HEAD') refuse('METHOD_WRONG');
+    if (request.method === 'GET') return streamMcp(asked);
+    return answerMcp(asked, await bodyOf(request));
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request) =>

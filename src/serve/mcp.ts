@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalText, type JsonObject } from '../canonical/json.ts';
+import { canonicalText, type Json, type JsonObject } from '../canonical/json.ts';
 import type { Keyturn } from '../keyturn.ts';
+import { mcpLimits } from '../limits.ts';
 import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
 import { type Answered, Cancelled, McpDoor } from '../mcp/door.ts';
 import {
   ERRORS,
   errorOf,
-  LEGACY,
   type Message,
   MODERN,
   type Response as Reply,
@@ -14,71 +14,143 @@ import {
   rpcOf,
   wrong,
 } from '../mcp/message.ts';
+import { EVERYTHING, entriesFromNow, tellChanges, WatchedResources } from '../mcp/notices.ts';
+import type { ServerNotice } from '../mcp/progress.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import { type WebCaller, webFaceFor } from './caller.ts';
+import { requireHeaders, requireParamHeaders } from './mcp-headers.ts';
+import { MessageStream } from './mcp-stream.ts';
 
 export interface McpRequest {
   readonly keyturn: Keyturn;
   readonly caller: WebCaller;
   readonly request: Request;
-  readonly body: JsonObject;
   readonly stopping: AbortSignal;
   readonly going: GoingCalls;
   /** Where a human finds the service. */
   readonly address: string;
+  /** Rejects where the caller is none any more. */
+  readonly recheck: () => Promise<unknown>;
+  /** Counts one stream of this caller; what is returned ends it. */
+  readonly beginStream: () => () => void;
 }
 
 /** What is being answered. A client with a handshake cancels by a request of its own: found by caller, session and id. */
 export interface GoingCalls {
   readonly doors: Map<string, McpDoor>;
   readonly holders: McpCaller['holders'];
+  /** What clients with a handshake watch, by caller and session. */
+  readonly sessions: Map<string, WatchedResources>;
 }
 
 const SESSION = 'mcp-session-id';
 
+type AgentCaller = WebCaller & { kind: 'agent' };
+
 /**
- * One message over Streamable HTTP, in either protocol. Nothing is kept between two of them: what waits is in the ledger. A session is a
- * name that a client repeats, so that two clients with one token do not cancel each other's calls. A token shows the name of the caller and signs
- * nothing, so no grant applies here.
+ * One message over Streamable HTTP, in either protocol. Nothing is kept between two of them but what a session watches: what waits is in the
+ * ledger. A session is a name that a client repeats, so that two clients with one token do not cancel each other's calls. A token shows the
+ * name of the caller and signs nothing, so no grant applies here.
  */
-export async function answerMcp({
-  keyturn,
-  caller,
-  request,
-  body,
-  stopping,
-  going,
-  address,
-}: McpRequest): Promise<Response> {
+export async function answerMcp(asked: McpRequest, body: JsonObject): Promise<Response> {
+  const { caller, request, going } = asked;
   if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
   const { id } = body;
   try {
-    const message = readMessage(body);
+    const message = readMessage(body, request.headers.get('mcp-protocol-version'));
     if (message === null) return respond('', 202, {});
     requireHeaders(message, request.headers);
-    const session = request.headers.get(SESSION);
-    const keyOf = (id: unknown) => canonicalText([caller.name, session, id]);
-    if (message.id === null) {
-      const { requestId } = message.params;
-      if (session !== null) await going.doors.get(keyOf(requestId ?? null))?.take(message);
-      return respond('', 202, {});
-    }
-    const door = new McpDoor(async () => callerFor(keyturn, caller, address, going), { notify: () => {} });
-    const key = keyOf(message.id);
-    going.doors.set(key, door);
-    try {
-      const gone = message.is_modern ? cancelledBy(request.signal) : request.signal;
-      const answered = await door.take(message, AbortSignal.any([gone, stopping]));
-      if (answered === null) return respond('', 202, {});
-      return written(answered, message.method === 'initialize' ? { [SESSION]: randomUUID() } : {});
-    } finally {
-      if (going.doors.get(key) === door) going.doors.delete(key);
-    }
+    if (message.id !== null) return await answered(asked, caller, message);
+    const key = keyOf(caller, request, message.params.requestId ?? null);
+    if (request.headers.has(SESSION)) await going.doors.get(key)?.take(message);
+    return respond('', 202, {});
   } catch (error) {
-    if (rpcOf(error) === null) throw error;
+    const rpc = rpcOf(error);
+    if (rpc === null) throw error;
     return json(errorOf(typeof id === 'string' || typeof id === 'number' ? id : null, error), 400);
   }
+}
+
+const keyOf = ({ name }: AgentCaller, { headers }: Request, id: unknown) =>
+  canonicalText([name, headers.get(SESSION), id as Json]);
+
+/** Answers with one message, or with a stream where something is told on the way to it. */
+async function answered(asked: McpRequest, caller: AgentCaller, message: Message): Promise<Response> {
+  const { request, stopping, going, recheck } = asked;
+  const onEnd = message.method === 'subscriptions/listen' ? beginListening(asked) : undefined;
+  const stream = acceptsStream(request) ? new MessageStream({ recheck, onEnd }) : null;
+  const door = new McpDoor(async () => callerFor(asked, caller), {
+    notify: (told) => stream?.send(told),
+    check: (definition, values) => requireParamHeaders(definition, values, request.headers),
+    watched: message.is_modern ? null : watchedIn(going, caller, request),
+  });
+  const key = keyOf(caller, request, message.id);
+  going.doors.set(key, door);
+  const left = AbortSignal.any([request.signal, ...(stream ? [stream.gone] : [])]);
+  const gone = message.is_modern ? cancelledBy(left) : left;
+  const answering = door.take(message, AbortSignal.any([gone, stopping])).finally(() => {
+    if (going.doors.get(key) === door) going.doors.delete(key);
+  });
+  const first = stream
+    ? await Promise.race([answering.then((one) => ({ one })), stream.begun])
+    : { one: await answering };
+  if (first === null && stream) {
+    void answering.then((one) => stream.finish(one));
+    return stream.response();
+  }
+  onEnd?.();
+  const one = first!.one;
+  if (one === null) return respond('', 202, {});
+  return written(one, message);
+}
+
+function beginListening(asked: McpRequest): () => void {
+  if (!acceptsStream(asked.request))
+    wrong(ERRORS.request, 'A client that listens accepts text/event-stream.');
+  return begunStream(asked);
+}
+
+/** One that is gone before anything was read counts no longer, too. */
+function begunStream({ request: { signal }, beginStream }: McpRequest): () => void {
+  const end = beginStream();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  return end;
+}
+
+const acceptsStream = ({ headers }: Request): boolean =>
+  (headers.get('accept') ?? '').includes('text/event-stream');
+
+/** What a client with a handshake is told unasked, until it goes away. */
+export async function streamMcp(asked: McpRequest): Promise<Response> {
+  const { caller, request, stopping, going, recheck } = asked;
+  if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
+  const watched = watchedIn(going, caller, request);
+  const version = request.headers.get('mcp-protocol-version');
+  // The stateless protocol has no such stream.
+  if (watched === null || version === MODERN || !acceptsStream(request)) return refuse('METHOD_WRONG');
+  const stream = new MessageStream({ recheck, onEnd: begunStream(asked) });
+  const signal = AbortSignal.any([request.signal, stream.gone, stopping]);
+  signal.addEventListener('abort', () => stream.finish(null), { once: true });
+  const wanted = { ...EVERYTHING, uris: watched };
+  const tell = ({ method, params }: ServerNotice) => stream.send({ jsonrpc: '2.0', method, params });
+  await tellChanges(callerFor(asked, caller), wanted, tell, signal);
+  return stream.response();
+}
+
+/** Null without a session: there is nobody to tell. It outlives a stream that was lost; the oldest is forgotten where there are too many. */
+function watchedIn({ sessions }: GoingCalls, caller: AgentCaller, request: Request): WatchedResources | null {
+  if (!request.headers.has(SESSION)) return null;
+  const key = keyOf(caller, request, null);
+  const found = sessions.get(key) ?? new WatchedResources();
+  sessions.set(key, found);
+  const [oldest] = sessions.keys();
+  if (sessions.size > mcpLimits.sessions && oldest !== undefined) {
+    void sessions.get(oldest)?.close();
+    sessions.delete(oldest);
+  }
+  return found;
 }
 
 /** Without a handshake a client cancels by going away: whoever asks again asks for a new call. */
@@ -90,12 +162,7 @@ function cancelledBy(gone: AbortSignal): AbortSignal {
   return cancelled.signal;
 }
 
-function callerFor(
-  keyturn: Keyturn,
-  caller: WebCaller & { kind: 'agent' },
-  address: string,
-  { holders }: GoingCalls,
-): McpCaller {
+function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller): McpCaller {
   return {
     name: caller.name,
     signer: null,
@@ -103,29 +170,16 @@ function callerFor(
     ask: null,
     link: (intent_id) => `${address}/#intent=${intent_id}`,
     hold_ms: HOLD_MS,
-    holders,
+    holders: going.holders,
+    hear: keyturn.hearServers,
+    entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
-}
-
-/** What a header says is what the message says: something on the way may have looked only at the header. */
-function requireHeaders({ method, params, is_modern }: Message, headers: Headers): void {
-  const version = headers.get('mcp-protocol-version');
-  const known: readonly string[] = is_modern ? [MODERN] : LEGACY;
-  if (version !== null && !known.includes(version))
-    wrong(ERRORS.header, 'The header MCP-Protocol-Version does not fit the message.');
-  const named = headers.get('mcp-method');
-  if (named !== null && named !== method)
-    wrong(ERRORS.header, 'The header Mcp-Method does not fit the message.');
-  const name = headers.get('mcp-name');
-  const meant = params.name ?? params.uri ?? params.taskId;
-  if (name !== null && typeof meant === 'string' && name !== meant && !name.startsWith('=?'))
-    wrong(ERRORS.header, 'The header Mcp-Name does not fit the message.');
 }
 
 const encoder = new TextEncoder();
 
 /** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
-function written({ response, written: mark }: Answered, headers: Record<string, string>): Response {
+function written({ response, written: mark }: Answered, { method, is_modern }: Message): Response {
   const bytes = encoder.encode(JSON.stringify(response));
   let is_sent = false;
   const stream = new ReadableStream<Uint8Array>(
@@ -142,9 +196,18 @@ function written({ response, written: mark }: Answered, headers: Record<string, 
     },
     { highWaterMark: 0 },
   );
-  return respond(stream, 200, { 'content-type': 'application/json', ...headers });
+  const status = is_modern ? (STATUSES[response.error?.code ?? 0] ?? 200) : 200;
+  const session: Record<string, string> = method === 'initialize' ? { [SESSION]: randomUUID() } : {};
+  return respond(stream, status, { 'content-type': 'application/json', ...session });
 }
 
 function json(reply: Reply, status: number): Response {
   return respond(JSON.stringify(reply), status, { 'content-type': 'application/json' });
 }
+
+/** What the stateless protocol says of errors over HTTP. */
+const STATUSES: Readonly<Record<number, number>> = {
+  [ERRORS.method]: 404,
+  [ERRORS.header]: 400,
+  [ERRORS.capability]: 400,
+};

@@ -41,7 +41,7 @@ function toolsFor(cursor) {
   return { tools: [tool('act')] };
 }
 
-function act(id, { how = 'plain' }) {
+function act(id, { how = 'plain' }, progressToken) {
   appendFileSync(log, `${how}\n`);
   if (how === 'die') process.exit(9);
   if (how === 'hang') return;
@@ -62,6 +62,27 @@ function act(id, { how = 'plain' }) {
     });
   if (how === 'flood') for (let i = 0; i < 3000; i += 1) say(`noise ${'x'.repeat(1000)}`);
   if (how === 'secret') return answer(id, { content: [{ type: 'text', text: `${process.env.KEY}` }] });
+  if (how === 'progress' || how === 'forges') {
+    const tell = (told) => say({ jsonrpc: '2.0', method: 'notifications/progress', params: told });
+    if (how === 'forges') {
+      // Of nobody, of another request, and in the words of the gate itself.
+      tell({ progress: 1 });
+      tell({ progressToken: 'another', progress: 2 });
+      tell({ progressToken: 99_999, progress: 3 });
+      say({
+        jsonrpc: '2.0',
+        method: 'keyturn/progress',
+        params: { execution_id: 'x', told: { progress: 4 } },
+      });
+    } else for (const progress of [1, 2, 3]) tell({ progressToken, progress, total: 3 });
+  }
+  if (how === 'says-changed') {
+    for (const what of ['tools', 'prompts', 'resources'])
+      say({ jsonrpc: '2.0', method: `notifications/${what}/list_changed`, params: {} });
+    say({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a log line' } });
+  }
+  if (how === 'other-shape')
+    return answer(id, { content: [{ type: 'text', text: '{}' }], structuredContent: { n: 'no number' } });
   if (how === 'misshapen')
     return answer(id, { content: 'no list', structuredContent: 'no object', isError: 'perhaps' });
   if (how === 'wants-input')
@@ -94,5 +115,12 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     const meta = params._meta?.['io.modelcontextprotocol/protocolVersion'];
     answer(id, { resultType: 'complete', supportedVersions: [meta], capabilities: { tools: {} } });
   } else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
-  else if (method === 'tools/call') act(id, params.arguments ?? {});
+  else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
+  else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
+    appendFileSync(log, `${method} ${params.uri}\n`);
+    answer(id, {});
+    if (method === 'resources/unsubscribe') return;
+    for (const uri of [params.uri, 'test://another'])
+      say({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } });
+  }
 });

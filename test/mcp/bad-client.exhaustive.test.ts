@@ -1,44 +1,8 @@
-import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { McpCaller } from '../../src/mcp/call.ts';
-import { serveStdio } from '../../src/mcp/stdio.ts';
-import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
+import { describe, expect, it } from 'vitest';
+import { piped } from './piped.ts';
 import { textOf } from './stage.ts';
 
 const LONG = { timeout: 120_000 };
-
-/** The gate over pipes that the test holds, for an agent without a key. */
-async function piped(more: object = {}) {
-  const p = await mcpProject({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'], more } });
-  await accepted(p.keyturn, 'odd', p.ada);
-  await p.keyturn.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: p.ada });
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const caller: McpCaller = {
-    ...{ name: 'bot', signer: null, face: p.keyturn.as({ name: 'bot' }), ask: null },
-    ...{ link: () => null, hold_ms: 100, holders: new Map() },
-  };
-  const served = serveStdio({ input, output, open: async () => caller });
-  const answers: { id: unknown; result: never; error?: { message: string } }[] = [];
-  let rest = '';
-  output.on('data', (chunk) => {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop()!;
-    answers.push(...lines.map((line) => JSON.parse(line)));
-  });
-  onTestFinished(async () => {
-    input.end();
-    await served;
-  });
-  const raw = (line: string) => input.write(`${line}\n`);
-  const send = (id: number, method: string, params: object) =>
-    raw(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-  const act = (id: number, values: object) => send(id, 'tools/call', { name: 'odd__act', arguments: values });
-  const answer = async (id: number) => {
-    await expect.poll(() => answers.some((one) => one.id === id), { timeout: 60_000 }).toBe(true);
-    return answers.find((one) => one.id === id)!;
-  };
-  return { p, raw, send, act, answer, answers };
-}
 
 describe('a client that asks too much', () => {
   it('with 200 calls at once gets one answer to each, and each is recorded once', LONG, async () => {

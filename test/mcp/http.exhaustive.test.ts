@@ -3,13 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
 import { serving } from '../serve/service.ts';
-import { type Era, textOf } from './stage.ts';
+import { type Era, headersOf, TASKS_META as META, textOf } from './stage.ts';
 
 const LONG = { timeout: 90_000 };
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-};
 
 async function served() {
   const p = await mcpProject({ odd: { script: SERVERS.odd } });
@@ -21,7 +17,12 @@ async function served() {
   const post = async (body: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${address}/mcp`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...headersOf(body),
+        ...headers,
+      },
       body: JSON.stringify(body),
     });
     const text = await answer.text();

@@ -52,3 +52,33 @@ export function textOf(result: unknown): string {
 export function idOf(result: unknown): string {
   return /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/.exec(textOf(result))![0];
 }
+
+/** What a request of the stateless protocol says of itself. */
+export const STATELESS_META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** The same of a client that follows tasks. */
+export const TASKS_META = {
+  ...STATELESS_META,
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+};
+
+interface Sent {
+  readonly method?: string;
+  readonly params?: object;
+}
+
+/** The headers that the stateless protocol asks for; none for a message of another one. */
+export function headersOf({ method, params = {} }: Sent): Record<string, string> {
+  const { _meta, name, uri, taskId } = params as Record<string, never>;
+  const version = (_meta as Record<string, string> | undefined)?.['io.modelcontextprotocol/protocolVersion'];
+  if (version === undefined || method === undefined) return {};
+  const named = name ?? uri ?? taskId;
+  return {
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(named !== undefined && { 'mcp-name': named }),
+  };
+}

@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
 import { serving, withToken } from '../serve/service.ts';
-import { gate, idOf, textOf } from './stage.ts';
+import { gate, headersOf, idOf, STATELESS_META, TASKS_META as TASKS, textOf } from './stage.ts';
 
 const LONG = { timeout: 90_000 };
-const VERSION = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
-const TASKS = {
-  ...VERSION,
-  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-};
 
 async function served() {
   const p = await mcpProject({ odd: { script: SERVERS.odd } });
@@ -31,7 +26,12 @@ async function served() {
   ) => {
     const answer = await fetch(`${address}/mcp`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...headersOf(body),
+        ...headers,
+      },
       body: JSON.stringify({ jsonrpc: '2.0', ...body }),
       ...(signal && { signal }),
     });
@@ -112,7 +112,7 @@ describe('a call over HTTP is taken back by who made it', () => {
   it('by going away without a handshake, unless the same call was sent again meanwhile', LONG, async () => {
     const { post, standing, waiting } = await served();
     const gone = [new AbortController(), new AbortController()];
-    const meta = { _meta: VERSION };
+    const meta = { _meta: STATELESS_META };
     const calls = gone.map(({ signal }, n) => post(plain('lost', n, meta), { signal }).catch(() => 'gone'));
     await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
     const [id] = await waiting();

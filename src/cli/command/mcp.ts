@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keyturn } from '../../keyturn.ts';
 import { HOLD_MS, type McpCaller } from '../../mcp/call.ts';
+import { entriesFromNow } from '../../mcp/notices.ts';
 import { serveStdio } from '../../mcp/stdio.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -46,7 +47,8 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
     link: () => null,
     hold_ms: holdOf(options.hold),
     holders: new Map(),
-    hear: (tell) => void keyturn.hearServers(tell),
+    hear: keyturn.hearServers,
+    entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
 }
 

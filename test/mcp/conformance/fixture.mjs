@@ -1,6 +1,7 @@
 /** What the conformance suite expects of a server, as lines of JSON on standard input and output. */
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { ASKING, askingPrompt, ProtocolError } from './fixture-input.mjs';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -12,6 +13,12 @@ const soon = (ms) => new Promise((done) => setTimeout(done, ms));
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
 const SCHEMA = JSON.parse(readFileSync(new URL('json-schema.json', import.meta.url), 'utf8'));
+
+/** Asks the client as servers with a handshake do, and does not wait for an answer. */
+const asked = (method) => {
+  say({ id: `ask-${method}`, method, params: { message: 'Go on?' } });
+  return [text('It asked.')];
+};
 
 const TOOLS = {
   test_simple_text: () => [text('This is a simple text response for testing.')],
@@ -45,20 +52,47 @@ const TOOLS = {
   },
   json_schema_2020_12_tool: () => [text('ok')],
   greet: ({ name }) => [text(`Hello, ${name}!`)],
+  // Longer than the gate waits before it gives a task.
   slow_compute: async ({ seconds = 1 }) => {
-    await soon(seconds * 1000);
+    await soon(seconds > 0 ? seconds * 1000 + 1000 : 0);
     return [text(`Computed for ${seconds} s.`)];
   },
   failing_job: async () => {
-    await soon(200);
+    await soon(2000);
     throw new Error('The job failed.');
   },
-  protocol_error_job: () => null,
+  protocol_error_job: async () => {
+    await soon(2000);
+    return null;
+  },
+  test_reconnection: () => [text('The stream was not closed.')],
+  test_custom_header: ({ region }) => [text(`In ${region}.`)],
+  test_logging_tool: () => {
+    say({ method: 'notifications/message', params: { level: 'info', data: 'logged' } });
+    return [text('It logged.')];
+  },
+  test_streaming_elicitation: () => asked('elicitation/create'),
+  test_elicitation: () => asked('elicitation/create'),
+  test_elicitation_sep1034_defaults: () => asked('elicitation/create'),
+  test_elicitation_sep1330_enums: () => asked('elicitation/create'),
+  test_sampling: () => asked('sampling/createMessage'),
+  test_trigger_tool_change: () => {
+    say({ method: 'notifications/tools/list_changed', params: {} });
+    return [text('It says that its tools changed.')];
+  },
+  test_trigger_prompt_change: () => {
+    say({ method: 'notifications/prompts/list_changed', params: {} });
+    return [text('It says that its prompts changed.')];
+  },
 };
 
 const schemaOf = (name) => {
   if (name === 'json_schema_2020_12_tool') return SCHEMA;
-  const properties = { greet: { name: { type: 'string' } }, slow_compute: { seconds: { type: 'number' } } };
+  const properties = {
+    greet: { name: { type: 'string' } },
+    slow_compute: { seconds: { type: 'number' }, label: { type: 'string' } },
+    test_custom_header: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+  };
   return { type: 'object', properties: properties[name] ?? {} };
 };
 
@@ -85,11 +119,20 @@ const argumentsOf = {
   test_prompt_with_embedded_resource: ['resourceUri'],
 };
 
+const ASKING_PROMPT = 'test_input_required_result_prompt';
+const answersIn = ({ inputResponses, requestState, _meta }) => ({
+  responses: inputResponses,
+  state: requestState,
+  capabilities: _meta?.['io.modelcontextprotocol/clientCapabilities'] ?? {},
+});
+
 async function answer(method, params) {
   switch (method) {
-    case 'initialize':
+    // Without a handshake, since only then a server asks for input in its answer.
+    case 'server/discover':
       return {
-        protocolVersion: params.protocolVersion,
+        resultType: 'complete',
+        supportedVersions: ['2026-07-28'],
         capabilities: {
           tools: {},
           resources: { subscribe: true },
@@ -97,17 +140,18 @@ async function answer(method, params) {
           completions: {},
           logging: {},
         },
-        serverInfo: { name: 'fixture', version: '1.0.0' },
+        _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'fixture', version: '1.0.0' } },
       };
     case 'tools/list':
       return {
-        tools: Object.keys(TOOLS).map((name) => ({
+        tools: [...Object.keys(TOOLS), ...Object.keys(ASKING)].map((name) => ({
           name,
           description: `The tool ${name}.`,
           inputSchema: schemaOf(name),
         })),
       };
     case 'tools/call':
+      if (ASKING[params.name]) return ASKING[params.name](answersIn(params));
       try {
         const content = await TOOLS[params.name](params.arguments ?? {}, params._meta?.progressToken);
         return content === null ? undefined : { content };
@@ -137,13 +181,14 @@ async function answer(method, params) {
     }
     case 'prompts/list':
       return {
-        prompts: Object.keys(PROMPTS).map((name) => ({
+        prompts: [...Object.keys(PROMPTS), ASKING_PROMPT].map((name) => ({
           name,
           description: `The prompt ${name}.`,
           arguments: (argumentsOf[name] ?? []).map((one) => ({ name: one, required: true })),
         })),
       };
     case 'prompts/get':
+      if (params.name === ASKING_PROMPT) return askingPrompt(answersIn(params));
       return PROMPTS[params.name]?.(params.arguments ?? {});
     case 'completion/complete':
       return { completion: { values: ['paris', 'park', 'party'], total: 150, hasMore: false } };
@@ -156,9 +201,14 @@ async function answer(method, params) {
 
 createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, method, params = {} } = JSON.parse(line);
-  if (id === undefined) return;
-  const result = await answer(method, params);
-  say(
-    result === undefined ? { id, error: { code: -32602, message: `No ${method} of that.` } } : { id, result },
-  );
+  if (id === undefined || method === undefined) return;
+  try {
+    const result = await answer(method, params);
+    const code = method === 'initialize' ? -32601 : -32602;
+    say(result === undefined ? { id, error: { code, message: `No ${method} of that.` } } : { id, result });
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const { code, message, data } = error;
+    say({ id, error: { code, message, data } });
+  }
 });

@@ -74,13 +74,17 @@ export function overHttp(address: string, token: string): Promise<string> {
         headers: headersFor(asked, message, host, token, body),
       },
       (answered) => {
-        void bodyOf(answered).then((said) => {
-          const { 'content-length': _, 'transfer-encoding': __, ...headers } = answered.headers;
-          reply.writeHead(answered.statusCode!, headers).end(inward(said));
-        });
+        const { 'content-length': _, 'transfer-encoding': __, ...headers } = answered.headers;
+        reply.writeHead(answered.statusCode!, headers).flushHeaders();
+        // Line by line: a stream is not over before its client has what it waits for.
+        createInterface({ input: answered })
+          .on('line', (line) => reply.write(`${inward(line)}\n`))
+          .on('error', () => reply.destroy())
+          .on('close', () => reply.end());
       },
     );
     sent.on('error', () => reply.destroy());
+    reply.on('close', () => sent.destroy());
     sent.end(body);
   });
 }
@@ -114,30 +118,39 @@ export function overStdio(words: readonly string[]): Promise<string> {
   });
   onTestFinished(() => void child.kill());
   const waiting = new Map<number, (message: Message) => void>();
-  const telling = new Set<(message: Message) => void>();
+  const telling = new Map<number, (message: Message) => void>();
   createInterface({ input: child.stdout! }).on('line', (line) => {
     const message = JSON.parse(line) as Message;
-    if (message.id === undefined) for (const tell of telling) tell(message);
-    else waiting.get(message.id as number)?.(message);
+    if (message.id !== undefined) return waiting.get(message.id as number)?.(message);
+    const meta = message.params?._meta as Record<string, unknown> | undefined;
+    const subscription = meta?.['io.modelcontextprotocol/subscriptionId'];
+    for (const [id, tell] of telling) if (subscription === undefined || subscription === id) tell(message);
   });
+  const send = (message: object) => child.stdin!.write(`${JSON.stringify(message)}\n`);
   let last = 0;
   return listening(async (asked, reply) => {
     if (asked.method !== 'POST') return void reply.writeHead(405).end();
     const message = outward(JSON.parse(await bodyOf(asked)) as Message);
     if (message.id === undefined) {
-      child.stdin!.write(`${JSON.stringify(message)}\n`);
+      send(message);
       return void reply.writeHead(202).end();
     }
     last += 1;
     const id = last;
     reply.writeHead(200, { 'content-type': 'text/event-stream' });
     const tell = (one: Message) => reply.write(`event: message\ndata: ${inward(JSON.stringify(one))}\n\n`);
-    telling.add(tell);
+    telling.set(id, tell);
+    // Whoever goes away cancels, as over HTTP.
+    reply.on('close', () => {
+      if (!waiting.delete(id)) return;
+      telling.delete(id);
+      send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    });
     const answered = await new Promise<Message>((done) => {
       waiting.set(id, done);
-      child.stdin!.write(`${JSON.stringify({ ...message, id })}\n`);
+      send({ ...message, id });
     });
-    telling.delete(tell);
+    telling.delete(id);
     waiting.delete(id);
     tell({ ...answered, id: message.id });
     reply.end();

@@ -1,85 +1,141 @@
 /** By a grant over standard input and output, or by a human over HTTP. */
 export type Route = 'granted' | 'approved';
 
-interface Because {
+/** Checks of the suite that the gate does not pass, and why. */
+export interface NotPassed {
   readonly why: string;
   readonly routes: readonly Route[];
+  /** Of the protocol. */
+  readonly revisions: readonly string[];
+  /** What the suite says of each. */
+  readonly says: RegExp;
+  /** By scenario. */
+  readonly failed: Readonly<Record<string, readonly string[]>>;
 }
 
 const BOTH: readonly Route[] = ['granted', 'approved'];
-const of = (why: string, names: readonly string[], routes = BOTH): [string, Because][] =>
-  names.map((name) => [name, { why, routes }]);
+const LEGACY = ['2025-11-25'];
+const STATELESS = ['2026-07-28'];
 
-/** What of the suite the gate does not pass, and why. A scenario that fails and does not stand here fails the test. */
-export const NOT_PASSED: Readonly<Record<string, Because | undefined>> = Object.fromEntries([
-  ...of(
-    'A server behind the gate may not ask the client for anything: what a client answers by itself is no word of a human.',
-    [
-      'tools-call-sampling',
-      'tools-call-elicitation',
-      'elicitation-sep1034-defaults',
-      'elicitation-sep1330-enums',
-      'input-required-result-basic-elicitation',
-      'input-required-result-basic-sampling',
-      'input-required-result-basic-list-roots',
-      'input-required-result-request-state',
-      'input-required-result-multiple-input-requests',
-      'input-required-result-multi-round',
-      'input-required-result-non-tool-request',
-      'input-required-result-result-type',
-      'input-required-result-tampered-state',
-      'input-required-result-capability-check',
-      'tasks-mrtr-input',
-      'tasks-mrtr-composition',
-    ],
-  ),
-  ...of(
-    'What of it is passed on from a server has other names behind the gate, and it is passed on only where a human accepted it so.',
-    [
-      'completion-complete',
-      'prompts-get-simple',
-      'prompts-get-with-args',
-      'prompts-get-embedded-resource',
-      'prompts-get-with-image',
-      'resources-read-text',
-      'resources-read-binary',
-      'resources-templates-read',
-      'resources-subscribe',
-      'resources-unsubscribe',
-      'tools-call-with-logging',
-    ],
-  ),
-  ...of(
-    'Over HTTP the gate answers with one message, and tells nothing on the way to it.',
-    ['tools-call-with-progress'],
-    ['approved'],
-  ),
-  ...of(
-    'It is about HTTP, which stands before the gate here only as a part of the test.',
-    ['dns-rebinding-protection', 'server-sse-polling'],
-    ['granted'],
-  ),
-  ...of(
-    'Over standard input there are no headers; over HTTP a call of an older protocol is held for longer than the scenario waits.',
-    ['http-header-validation'],
-  ),
-  ...of('The fixture has no tool with headers of its own.', ['http-custom-header-server-validation']),
-  ...of(
-    'Faults that are left: over HTTP a method that 2026-07-28 removed or nobody knows is answered with 200 and not with 404, and a request of it without `_meta` with -32020 and not with -32602. It also asks for a tool that needs sampling.',
-    ['server-stateless'],
-  ),
-  ...of(
-    'A fault that is left: `tasks/*` of a client that declared no tasks is answered with -32602 and not with -32021.',
-    ['tasks-capability-negotiation'],
-  ),
-  ...of(
-    'A call that waits for a human is a task whatever its tool is, and one under a grant is none: which of the two is not the choice of the server. Faults that are left in it: a call that a token made cannot be cancelled (RECEIPT_INVALID), a second cancel of an ended task is an error, and a protocol error of the server ends as completed.',
-    [
-      'tasks-lifecycle',
-      'tasks-dispatch-and-envelope',
-      'tasks-request-headers',
-      'tasks-required-task-error',
-      'tasks-request-state-removal',
-    ],
-  ),
-]);
+/** A check that fails and does not stand here with these words fails the test, and so does one that stands here and passes. */
+export const NOT_PASSED: readonly NotPassed[] = [
+  {
+    why: 'A server with a handshake sends its questions while the call runs. The gate passes none of these on: what the client answered would be input of a call that a human approved without it.',
+    routes: BOTH,
+    revisions: LEGACY,
+    says: /^Server did not request (?:sampling|elicitation) from client$/,
+    failed: {
+      'tools-call-sampling': ['tools-call-sampling'],
+      'tools-call-elicitation': ['tools-call-elicitation'],
+      'elicitation-sep1034-defaults': ['elicitation-sep1034-general'],
+      'elicitation-sep1330-enums': ['elicitation-sep1330-general'],
+    },
+  },
+  {
+    why: 'HTTP stands before the gate here only as a part of the test. Over HTTP the service looks at Host and Origin, and passes it.',
+    routes: ['granted'],
+    revisions: [...LEGACY, ...STATELESS],
+    says: /^Expected HTTP 4xx for invalid Host\/Origin headers, got 200$/,
+    failed: { 'dns-rebinding-protection': ['localhost-host-rebinding-rejected'] },
+  },
+  {
+    why: 'Over standard input and output there are no headers and no statuses: HTTP stands before the gate here only as a part of the test, which answers everything with 200.',
+    routes: ['granted'],
+    revisions: STATELESS,
+    says: /got (?:status code |HTTP |status )?200|\(missing\)|returned a (?:successful response|result)/,
+    failed: {
+      'http-header-validation': ['sep-2243-server-reject-invalid-headers'],
+      'http-custom-header-server-validation': [
+        'sep-2243-server-reject-invalid-param-chars',
+        'sep-2243-server-reject-param-mismatch',
+        'sep-2243-server-validate-param-match',
+      ],
+      'server-stateless': [
+        'sep-2575-http-server-meta-invalid-400',
+        'sep-2575-http-server-unsupported-version-400',
+        'sep-2575-http-server-header-mismatch-400',
+        'sep-2575-missing-capability-http-400',
+        'sep-2575-http-server-method-not-found-404',
+        'sep-2575-http-server-method-not-found-404-initialize',
+        'sep-2575-http-server-method-not-found-404-ping',
+        'sep-2575-http-server-method-not-found-404-logging-setlevel',
+        'sep-2575-http-server-method-not-found-404-resources-subscribe',
+        'sep-2575-http-server-method-not-found-404-resources-unsubscribe',
+      ],
+      'tasks-request-headers': [
+        'tasks-headers-reject-mismatched-method',
+        'sep-2663-server-rejects-mismatched-mcp-name-on-tasks-get',
+      ],
+    },
+  },
+  {
+    why: 'Over standard input a message that names no version is one of the protocol with a handshake, which may be spoken there, too. Over HTTP a header tells them apart.',
+    routes: ['granted'],
+    revisions: STATELESS,
+    says: /^Expected error code -32602, got undefined$/,
+    failed: {
+      'server-stateless': [
+        'sep-2575-request-meta-invalid-missing-meta',
+        'sep-2575-request-meta-invalid-missing-protocol-version',
+      ],
+    },
+  },
+  {
+    why: 'The scenario gives up after half a second, and a human needs longer.',
+    routes: ['approved'],
+    revisions: STATELESS,
+    says: /^(?:Failed to receive progressive stream|Logging target endpoint context dropped)/,
+    failed: {
+      'server-stateless': [
+        'sep-2575-http-server-no-independent-requests-on-stream',
+        'sep-2575-server-no-log-without-loglevel',
+      ],
+    },
+  },
+  {
+    why: 'A call that waits for a human is a task for a client that follows tasks, whatever its tool is: the server cannot answer it at once.',
+    routes: ['approved'],
+    revisions: STATELESS,
+    says: /task/,
+    failed: {
+      'tasks-lifecycle': ['tasks-sync-tool-call'],
+      'tasks-dispatch-and-envelope': [
+        'sep-2663-legacy-task-param-ignored',
+        'tasks-result-type-complete-on-non-task-responses',
+      ],
+      'tasks-request-headers': ['tasks-headers-tolerate-mcp-method-on-tools-call'],
+      'tasks-mrtr-composition': ['sep-2663-mrtr-synchronous-before-task-creation'],
+    },
+  },
+  {
+    why: 'No task of the gate asks for input: what answers a question of a server is another call, which a human approves by itself.',
+    routes: ['granted'],
+    revisions: STATELESS,
+    says: /did not create a task$/,
+    failed: {
+      'tasks-mrtr-input': [
+        'sep-2663-tasks-get-status-input-required',
+        'tasks-mrtr-tasks-update-resumes',
+        'tasks-mrtr-partial-fulfillment',
+      ],
+    },
+  },
+  {
+    why: 'The same, where the call waited for a human: its task ends with the words of the server.',
+    routes: ['approved'],
+    revisions: STATELESS,
+    says: /input_required; got "completed"|"input_required"; got "completed"/,
+    failed: {
+      'tasks-mrtr-input': ['sep-2663-tasks-get-status-input-required', 'tasks-mrtr-partial-fulfillment'],
+    },
+  },
+  {
+    why: 'No tool needs a task behind the gate: for a client that follows none, the call is held until it has an answer.',
+    routes: BOTH,
+    revisions: STATELESS,
+    says: /^tools\/call for failing_job returned a successful response/,
+    failed: {
+      'tasks-required-task-error': ['sep-2663-server-returns-missing-capability-when-required'],
+    },
+  },
+];

@@ -1,6 +1,7 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { scratch } from '../../support/scratch.ts';
 
 const FOLDER = resolve('test/mcp/conformance');
@@ -29,8 +30,8 @@ export interface Check {
   readonly errorMessage?: string;
 }
 
-/** What a scenario found wrong; nothing where it passed. Null where it did not run. */
-export type Found = ReadonlyMap<string, readonly string[]>;
+/** The checks of each scenario that found something wrong; none where it passed. */
+export type Found = ReadonlyMap<string, readonly Check[]>;
 
 /** Every scenario that a revision requires, or the ones that are named. */
 export async function conformance(url: string, words: readonly string[]): Promise<Found> {
@@ -39,19 +40,21 @@ export async function conformance(url: string, words: readonly string[]): Promis
   const program = packageAt('@modelcontextprotocol/conformance/dist/index.js');
   await new Promise<void>((done) =>
     // Its exit code says only that something failed: what failed is in the files.
-    execFile(NODE, [program, 'server', '--url', url, '-o', out, ...words], { maxBuffer: 1 << 26 }, () =>
-      done(),
+    onTestFinished(
+      ended(execFile(NODE, [program, 'server', '--url', url, '-o', out, ...words], OPTIONS, () => done())),
     ),
   );
-  const found = new Map<string, readonly string[]>();
+  const found = new Map<string, readonly Check[]>();
   for (const name of readdirSync(out)) {
     const checks = JSON.parse(readFileSync(join(out, name, 'checks.json'), 'utf8')) as Check[];
     const scenario = name.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '');
-    const wrong = checks.filter(({ status }) => status === 'FAILURE');
     found.set(
       scenario,
-      wrong.map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ''}`),
+      checks.filter(({ status }) => status === 'FAILURE'),
     );
   }
   return found;
 }
+
+const OPTIONS = { maxBuffer: 1 << 26 };
+const ended = (child: ChildProcess) => () => void child.kill();

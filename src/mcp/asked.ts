@@ -1,0 +1,68 @@
+import type { JsonObject } from '../canonical/json.ts';
+import type { McpCaller } from './call.ts';
+import { CACHE } from './hello.ts';
+import { inputIn } from './input.ts';
+import { ERRORS, type Message, textIn, wrong } from './message.ts';
+import type { WatchedResources } from './notices.ts';
+import { offeredTo } from './offered.ts';
+import {
+  completed as completion,
+  getPassedPrompt,
+  passedPrompts,
+  passedResources,
+  passedTemplates,
+  readPassed,
+  setLevel,
+} from './passed.ts';
+import { getPrompt, listPrompts } from './prompts.ts';
+import { isOwnResource, listResources, readResource } from './resources.ts';
+
+/** What is asked for besides calls and tasks; null for a method that is none of these. */
+export async function answerAsked(
+  caller: McpCaller,
+  message: Message,
+  watched: WatchedResources | null,
+): Promise<JsonObject | null> {
+  const { method, params, is_modern } = message;
+  switch (method) {
+    case 'tools/list': {
+      const tools = [...(await offeredTo(caller.face)).values()].map(({ definition, is_shadow }) =>
+        is_modern || is_shadow ? definition : { ...definition, execution: { taskSupport: 'optional' } },
+      );
+      return { tools, ...(is_modern && CACHE) };
+    }
+    case 'resources/list': {
+      const resources = [...(await listResources(caller)), ...(await passedResources(caller))];
+      return { resources, ...(is_modern && CACHE) };
+    }
+    case 'resources/templates/list':
+      return { resourceTemplates: await passedTemplates(caller), ...(is_modern && CACHE) };
+    case 'resources/read': {
+      const uri = textIn(params, 'uri');
+      const read = isOwnResource(uri) ? null : await readPassed(caller, uri, inputIn(message));
+      return { ...(read ?? (await readResource(caller, uri))), ...(is_modern && CACHE) };
+    }
+    case 'prompts/list':
+      return { prompts: [...listPrompts(), ...(await passedPrompts(caller))], ...(is_modern && CACHE) };
+    case 'prompts/get': {
+      const name = textIn(params, 'name');
+      return (await getPassedPrompt(caller, params, inputIn(message))) ?? getPrompt(name);
+    }
+    case 'completion/complete':
+      return completion(caller, params);
+    case 'logging/setLevel':
+      await setLevel(caller, params.level ?? 'info');
+      return {};
+    case 'resources/subscribe':
+      await requireWatched(watched).add(caller, textIn(params, 'uri'));
+      return {};
+    case 'resources/unsubscribe':
+      await requireWatched(watched).remove(textIn(params, 'uri'));
+      return {};
+  }
+  return null;
+}
+
+function requireWatched(watched: WatchedResources | null): WatchedResources {
+  return watched ?? wrong(ERRORS.request, 'A resource is watched in a session.');
+}

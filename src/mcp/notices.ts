@@ -1,0 +1,102 @@
+import type { Keyturn } from '../keyturn.ts';
+import { mcpLimits } from '../limits.ts';
+import type { McpCaller, WantedNotices } from './call.ts';
+import { ERRORS, wrong } from './message.ts';
+import { passedNotice, watchPassed } from './passed.ts';
+import type { ServerNotice } from './progress.ts';
+import { intentUri, isOwnResource, readResource } from './resources.ts';
+
+/** What a client with a handshake is told unasked. */
+export const EVERYTHING = { tools: true, prompts: true, resources: true, logging: true } as const;
+
+const LISTS = ['tools', 'prompts', 'resources'] as const;
+
+/** The entries of a ledger that come from now on. */
+export async function entriesFromNow({ entries, follow }: Keyturn['ledger'], signal: AbortSignal) {
+  const [last] = (await entries({ limit: 1 })).entries;
+  return follow({ from: (last?.seq ?? -1) + 1, signal });
+}
+
+/**
+ * Tells one client what changes, until the signal: what servers say of their lists, resources and log, as far as a human accepted that it is
+ * passed on; that a human accepted or removed a server; and what becomes of the intents that the client watches. Nothing that happens after
+ * this has resolved is missed.
+ */
+export async function tellChanges(
+  caller: McpCaller,
+  wanted: WantedNotices,
+  tell: (notice: ServerNotice) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const told = (notice: ServerNotice | null) => {
+    if (notice !== null && !signal.aborted) tell(notice);
+  };
+  // One after the other, so that they keep their order.
+  let last = Promise.resolve();
+  const end = caller.hear?.((server, notice) => {
+    last = last.then(async () => told(await passedNotice(caller, server, notice, wanted))).catch(() => {});
+  });
+  if (end) signal.addEventListener('abort', end, { once: true });
+  const entries = await caller.entries?.(signal);
+  if (!entries) return;
+  const following = async () => {
+    for await (const { kind, subject } of entries)
+      for (const notice of noticesOf(wanted, kind, subject)) told(notice);
+  };
+  // A ledger that can no longer be followed fails whatever is asked next.
+  void following().catch(() => {});
+}
+
+/** A new intent is not told as a change of the list of resources: each call would be one. */
+function noticesOf(wanted: WantedNotices, kind: string, subject: string): ServerNotice[] {
+  if (kind === 'mcp.accepted' || kind === 'mcp.removed')
+    return LISTS.filter((what) => wanted[what]).map((what) => ({
+      method: `notifications/${what}/list_changed`,
+      params: {},
+    }));
+  const uri = intentUri(subject);
+  return wanted.uris.has(uri) ? [{ method: 'notifications/resources/updated', params: { uri } }] : [];
+}
+
+/** The resources that one client watches. */
+export class WatchedResources {
+  readonly #ends = new Map<string, () => Promise<void>>();
+
+  has(uri: string): boolean {
+    return this.#ends.has(uri);
+  }
+
+  get uris(): string[] {
+    return [...this.#ends.keys()];
+  }
+
+  async add(caller: McpCaller, uri: string): Promise<void> {
+    if (this.#ends.has(uri)) return;
+    if (this.#ends.size >= mcpLimits.watched) wrong(ERRORS.params, 'Too many resources are watched.');
+    // A server may tell of a change together with its answer.
+    this.#ends.set(uri, async () => {});
+    try {
+      this.#ends.set(uri, await watch(caller, uri));
+    } catch (error) {
+      this.#ends.delete(uri);
+      throw error;
+    }
+  }
+
+  async remove(uri: string): Promise<void> {
+    const end = this.#ends.get(uri);
+    this.#ends.delete(uri);
+    await end?.();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.uris.map((uri) => this.remove(uri)));
+  }
+}
+
+/** Refused where the caller cannot read it. */
+async function watch(caller: McpCaller, uri: string): Promise<() => Promise<void>> {
+  if (!isOwnResource(uri)) return watchPassed(caller, uri);
+  await readResource(caller, uri);
+  return async () => {};
+}

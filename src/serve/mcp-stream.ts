@@ -1,0 +1,94 @@
+import type { JsonObject } from '../canonical/json.ts';
+import { mcpLimits } from '../limits.ts';
+import type { Answered } from '../mcp/door.ts';
+import { respond } from './answer.ts';
+
+/** So often a line is sent on which nothing happens, and it is looked whether the caller is still one. */
+const QUIET_MS = 15_000;
+
+const encoder = new TextEncoder();
+const eventOf = (message: object) => encoder.encode(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+
+export interface StreamOptions {
+  /** Rejects where the caller is none any more: a stream can outlive a token. */
+  readonly recheck: () => Promise<unknown>;
+  readonly onEnd?: (() => void) | undefined;
+}
+
+/** Messages to one client as server-sent events: what is told on the way to an answer, and the answer. */
+export class MessageStream {
+  readonly #options: StreamOptions;
+  readonly #unread: Uint8Array[] = [];
+  readonly #gone = new AbortController();
+  #wake: () => void = () => {};
+  #last: (() => Promise<void>) | null = null;
+  #begin: () => void = () => {};
+  /** Resolves with the first message. */
+  readonly begun: Promise<null> = new Promise((done) => {
+    this.#begin = () => done(null);
+  });
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  /** Aborts when the client no longer reads. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  send(message: JsonObject): void {
+    if (this.#last !== null || this.#unread.length >= mcpLimits.unread) return;
+    this.#unread.push(eventOf(message));
+    this.#begin();
+    this.#wake();
+  }
+
+  /** The answer, and the end of the stream; null where nothing is to be answered. It counts as read once all of it was taken. */
+  finish(answered: Answered | null): void {
+    if (answered !== null) this.#unread.push(eventOf(answered.response));
+    this.#last = answered?.written ?? (async () => {});
+    this.#begin();
+    this.#wake();
+  }
+
+  response(): Response {
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => this.#pull(controller);
+    const stream = new ReadableStream<Uint8Array>({ pull, cancel: () => this.#end() }, { highWaterMark: 0 });
+    return respond(stream, 200, { 'content-type': 'text/event-stream' });
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    if (this.#unread.length === 0 && this.#last === null) await this.#news();
+    const next = this.#unread.shift();
+    if (next !== undefined) return controller.enqueue(next);
+    if (this.#last === null && (await this.#isStillCaller()))
+      return controller.enqueue(encoder.encode(': still here\n\n'));
+    await this.#last?.();
+    controller.close();
+    this.#end();
+  }
+
+  #news(): Promise<void> {
+    return new Promise((done) => {
+      const timer = setTimeout(done, QUIET_MS);
+      timer.unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+  }
+
+  #isStillCaller(): Promise<boolean> {
+    return this.#options.recheck().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #end(): void {
+    this.#gone.abort();
+    this.#options.onEnd?.();
+  }
+}

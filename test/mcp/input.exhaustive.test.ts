@@ -1,0 +1,155 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { agent } from '../journey/authority.ts';
+import { turned } from '../mcp-call/servers.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { piped } from './piped.ts';
+import { STATELESS_META, textOf } from './stage.ts';
+
+const LONG = { timeout: 90_000 };
+const SOON = { timeout: 20_000 };
+const CAN_ASK = {
+  ...STATELESS_META,
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, extensions: {} },
+};
+const TOOL = 'test_input_required_result_request_state';
+
+/** The gate before a server that asks for input in its answers. */
+async function asking(pass: readonly string[]) {
+  const gate = await piped(
+    { pass },
+    { hold_ms: 20_000, script: resolve('test/mcp/conformance/fixture.mjs') },
+  );
+  const { p, send, answer } = gate;
+  const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+  const turn = async () => {
+    await expect.poll(waiting, SOON).toHaveLength(1);
+    const { intent_id } = (await waiting())[0]!;
+    await turned(p, intent_id);
+    return intent_id;
+  };
+  /** A call that a human turns the key of. */
+  const called = async (id: number, params: object, tool = TOOL) => {
+    send(id, 'tools/call', { name: `odd__${tool}`, arguments: {}, ...params });
+    const intent_id = await turn();
+    return { intent_id, ...(await answer(id)) };
+  };
+  return { ...gate, called, waiting };
+}
+
+describe('a server that may ask the client of its caller', () => {
+  it(
+    'has its question passed on with its name; what is answered is another call, which a human approves',
+    LONG,
+    async () => {
+      const { p, send, called, waiting } = await asking(['input']);
+      const { result, intent_id: first } = await called(1, { _meta: CAN_ASK });
+      expect(result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+      expect(result.inputRequests.confirm.params.message).toBe('The server odd asks: Go on?');
+      const answered = {
+        _meta: CAN_ASK,
+        inputResponses: { confirm: { action: 'accept', content: { ok: 'yes' } } },
+        requestState: result.requestState,
+      };
+      // A client that nobody watches accepts at once: that approves nothing.
+      send(2, 'tools/call', { name: `odd__${TOOL}`, arguments: {}, ...answered });
+      await expect.poll(waiting, SOON).toHaveLength(1);
+      const [{ intent_id: second } = { intent_id: '' }] = await waiting();
+      expect(second).not.toBe(first);
+      const { shown } = await p.keyturn.intents.story({ intent_id: second });
+      expect(JSON.stringify(shown)).toContain('Client answers');
+      expect(JSON.stringify(shown)).toContain('accept');
+      expect((await turned(p, second)).result).toBe('success');
+    },
+  );
+
+  it(
+    'is told what the client can do, and only that; its errors reach the client as errors',
+    LONG,
+    async () => {
+      const { called } = await asking(['input']);
+      const tool = 'test_missing_capability';
+      const { error } = await called(1, { _meta: CAN_ASK }, tool);
+      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: { sampling: {} } } });
+      const sampling = { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } };
+      const { result } = await called(2, { _meta: { ...STATELESS_META, ...sampling } }, tool);
+      expect(textOf(result)).toBe('It can sample.');
+    },
+  );
+
+  it('asks nobody who has not said that it can answer, and no client with a handshake', LONG, async () => {
+    const { called } = await asking(['input']);
+    for (const [id, params] of [
+      [1, {}],
+      [2, { _meta: STATELESS_META }],
+      [3, { _meta: { ...STATELESS_META, 'io.modelcontextprotocol/clientCapabilities': { roots: {} } } }],
+    ] as const) {
+      const { result } = await called(id, params);
+      expect(result).toMatchObject({ isError: true });
+      expect(result).not.toHaveProperty('inputRequests');
+      expect(textOf(result)).toContain('asks for input first');
+    }
+  });
+
+  it('asks nobody where no human accepted that, and learns nothing of the client', LONG, async () => {
+    const { p, called } = await asking(['prompts']);
+    const { result } = await called(1, { _meta: CAN_ASK });
+    expect(textOf(result)).toContain('asks for input first');
+    const sampling = { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } };
+    const told = await called(2, { _meta: { ...STATELESS_META, ...sampling } }, 'test_missing_capability');
+    expect(textOf(told.result)).toContain('It needs sampling');
+    const input = { capabilities: { sampling: {} }, responses: null, state: null };
+    await expectRefusal('MCP_NOT_PASSED', () =>
+      p.keyturn.intents.propose({
+        declared_goal: 'act',
+        issuer: 'bot',
+        effect: { kind: 'mcp', server: 'odd', tool: TOOL, arguments: {}, input },
+      }),
+    );
+    await expectRefusal('MCP_NOT_PASSED', () =>
+      p.keyturn.mcp.ask({ server: 'odd', method: 'prompts/list', params: {}, capabilities: {} }),
+    );
+  });
+
+  it('gets no answer that is none: what is malformed is refused, and proposes nothing', LONG, async () => {
+    const { send, answer, waiting } = await asking(['input']);
+    for (const [id, params] of [
+      [1, { inputResponses: null }],
+      [2, { inputResponses: [] }],
+      [3, { inputResponses: 'yes' }],
+      [4, { requestState: 7 }],
+    ] as const) {
+      send(id, 'tools/call', { name: `odd__${TOOL}`, arguments: {}, _meta: CAN_ASK, ...params });
+      expect((await answer(id)).error).toMatchObject({ code: -32602 });
+    }
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('is answered under a grant only where the grant has no limits for arguments', LONG, async () => {
+    const { p } = await asking(['input']);
+    const scout = await agent(p, 'scout');
+    const input = { capabilities: { elicitation: {} }, responses: { confirm: {} }, state: null };
+    const effect = { kind: 'mcp' as const, server: 'odd', tool: TOOL, arguments: {}, input };
+    const submitted = async (grant: object) => {
+      const { delegation_id: delegation } = await p.keyturn.agents.delegate({
+        delegate: 'scout',
+        actions: [`mcp:odd:${TOOL}`],
+        ttl_s: 600,
+        approves: true,
+        grant: { uses: 3, ...grant },
+        reason: 'a test',
+        signer: p.ada,
+      } as never);
+      const { intent_id, hash } = await p.keyturn.intents.propose({
+        declared_goal: 'act',
+        effect,
+        issuer: 'scout',
+      } as never);
+      return p.keyturn.intents.submit({ intent_id, hash, signer: scout, delegation });
+    };
+    await expectRefusal('GRANT_OUTSIDE', () =>
+      submitted({ arguments: { type: 'object', properties: { a: { type: 'string' } } } }),
+    );
+    await submitted({});
+  });
+});
