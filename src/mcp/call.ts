@@ -12,7 +12,7 @@ import {
   text,
 } from './answer.ts';
 import { badCall, isObject } from './message.ts';
-import { type CallEffect, offeredTo } from './offered.ts';
+import { type CallEffect, offeredAs } from './offered.ts';
 
 /** Who calls through a door, and what they can do. */
 export interface McpCaller {
@@ -64,7 +64,7 @@ export async function callTool(
   options: ToolCallOptions,
 ): Promise<Called> {
   try {
-    const offered = (await offeredTo(caller.face)).get(name);
+    const offered = await offeredAs(caller.face, name);
     if (offered === undefined)
       return only(refusedCall(new Refusal('MCP_TOOL_UNKNOWN', `There is no tool "${name}".`)));
     if (offered.effect === null) return await callOwn(caller, name, values, options);

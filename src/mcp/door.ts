@@ -18,7 +18,7 @@ import {
   textIn,
   wrong,
 } from './message.ts';
-import { offeredTo } from './offered.ts';
+import { offeredAs, offeredTo } from './offered.ts';
 import {
   completed as completion,
   getPassedPrompt,
@@ -184,7 +184,7 @@ export class McpDoor {
     const options = { signal, abort, onProgress };
     const caller = await this.#open();
     if (wantsTask(message)) {
-      const offered = (await offeredTo(caller.face)).get(name);
+      const offered = await offeredAs(caller.face, name);
       if (offered?.effect && !offered.is_shadow) {
         const { intent_id } = await beginTool(caller, name, offered.effect(values), options);
         return { result: await createdTask(caller, intent_id, is_modern), written: async () => {} };

@@ -4,6 +4,7 @@ import type { Face, Request, Result } from '../keyturn.ts';
 export type CallEffect = Request<'mcp.call'>['effect'];
 
 type Registered = Result<'tools.list'>['tools'][number];
+type Gated = Result<'mcp.tools'>['tools'][number];
 
 /** What can be called by one name, and how it is listed. */
 export interface Offered {
@@ -80,19 +81,35 @@ export const OWN: readonly Offered[] = [
 export async function offeredTo(face: Face): Promise<ReadonlyMap<string, Offered>> {
   const [registered, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
   const found = new Map<string, Offered>();
-  for (const { called, server, tool, mode, definition } of gated.tools)
-    found.set(called, {
-      definition: { ...(definition as JsonObject), name: called },
-      is_shadow: mode === 'shadow',
-      effect: (values) => ({ kind: 'mcp', server, tool, arguments: values }),
-    });
-  for (const tool of registered.tools)
-    found.set(tool.name, {
-      definition: definitionOf(tool),
-      effect: (values) => ({ kind: 'tool', tool: tool.name, arguments: values }),
-    });
+  for (const tool of gated.tools) found.set(tool.called, ofServer(tool));
+  for (const tool of registered.tools) found.set(tool.name, ofRegistry(tool));
   for (const one of OWN) found.set(one.definition.name, one);
   return found;
+}
+
+/** The same of one name. */
+export async function offeredAs(face: Face, name: string): Promise<Offered | undefined> {
+  const own = OWN.find(({ definition }) => definition.name === name);
+  if (own) return own;
+  const registered = (await face.tools.list()).tools.find((tool) => tool.name === name);
+  if (registered) return ofRegistry(registered);
+  const gated = (await face.mcp.tools()).tools.find(({ called }) => called === name);
+  return gated && ofServer(gated);
+}
+
+function ofServer({ called, server, tool, mode, definition }: Gated): Offered {
+  return {
+    definition: { ...(definition as JsonObject), name: called },
+    is_shadow: mode === 'shadow',
+    effect: (values) => ({ kind: 'mcp', server, tool, arguments: values }),
+  };
+}
+
+function ofRegistry(tool: Registered): Offered {
+  return {
+    definition: definitionOf(tool),
+    effect: (values) => ({ kind: 'tool', tool: tool.name, arguments: values }),
+  };
 }
 
 function definitionOf({ name, summary, undo, parameters }: Registered): Offered['definition'] {

@@ -18,7 +18,8 @@ import { Follower } from '../journey/follower.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
 import { ReadLedger } from '../journey/read-ledger.ts';
 import { stepGate } from '../journey/steps.ts';
-import { limits, mcpLimits } from '../limits.ts';
+import { limits } from '../limits.ts';
+import { serverMemory } from '../mcp-call/memory.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -107,7 +108,7 @@ export function journeyContext(
     memory: {
       proven: null,
       asked: new Recent(limits.remembered_contexts),
-      servers: new Recent(mcpLimits.servers),
+      servers: serverMemory(),
       grants: new Recent(limits.remembered_contexts),
       plan: null,
       looks: new Recent(limits.remembered_contexts),
@@ -213,10 +214,10 @@ async function openRules(store: Store, snapshot: string, telemetry: Telemetry): 
 }
 
 /** Looks at the file every time, and parses it only when its bytes changed. */
-function registryOf(path: string, root: string): () => Registry {
+function registryOf(path: string, root: string): Context['registry'] {
   let known: Registry | undefined;
-  return () => {
-    known = loadRegistry(path, { root, ...(known && { known }) });
+  return (options) => {
+    known = loadRegistry(path, { ...options, root, ...(known && { known }) });
     return known;
   };
 }
