@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS, turned, writeServers } from '../mcp-call/servers.ts';
@@ -48,4 +48,23 @@ describe('the list of a gate that runs', () => {
     await turned(p, idOf(await call()));
     expect(textOf(await call())).toContain('did plain');
   });
+
+  it(
+    'of a server is looked at for each call under a grant, also where it changes without a word',
+    LONG,
+    async () => {
+      // Within one process of this server its first list is as accepted, and every later one is not.
+      const p = await mcpProject({ odd: { script: SERVERS.odd, args: ['changes', '{files}/log'] } });
+      await accepted(p.keyturn, 'odd', p.ada);
+      await enrolled(p);
+      const granted = { delegate: 'scout', actions: ['mcp:odd:act'], ttl_s: 600, approves: true };
+      await p.keyturn.agents.delegate({ ...granted, grant: { uses: 10 }, reason: 'ten', signer: p.ada });
+      const { client } = await gate(p);
+      const act = async (how: string) =>
+        textOf(await client.callTool({ name: 'odd__act', arguments: { how } }));
+      expect(await act('one')).toContain('did one');
+      expect(await act('two')).toContain('MCP_DEFINITION_CHANGED');
+      expect(readFileSync(join(p.files, 'log'), 'utf8')).toBe('one\n');
+    },
+  );
 });
