@@ -24,6 +24,8 @@ export interface McpTimes {
   readonly together_per_s: number;
   readonly list_direct_ms: number;
   readonly list_gated_ms: number;
+  /** Of a server that answers with a fixed text. */
+  readonly list_fixed_ms: number;
 }
 
 const WARM_UP = 10;
@@ -90,24 +92,24 @@ export async function measureMcp({ root, cli, filesystem, many, calls }: Asked):
   const direct = await new Line([filesystem, files]).begin();
   const gate = await new Line([cli, 'mcp', '--project', root, '--as', 'bench']).begin();
   const slowest = await new Line([many]).begin();
+  const fixed = await new Line([many, 'fixed']).begin();
   let last = 0;
   const write = (line: Line, name: string) => {
     last += 1;
     const path = join(files, `${last}.txt`);
     return line.ask('tools/call', { name, arguments: { path, content: 'x' } });
   };
-  const times: { direct: number; gated: number; commit: number; list_direct: number; list_gated: number }[] =
-    [];
-  for (let n = 0; n < calls + WARM_UP; n++) {
-    const time = {
-      direct: await timed(() => write(direct, 'write_file')),
-      commit: await timed(() => commitInTurn(store, 1)),
-      gated: await timed(() => write(gate, 'fs__write_file')),
-      list_direct: await timed(() => slowest.ask('tools/list', {})),
-      list_gated: await timed(() => gate.ask('tools/list', {})),
-    };
-    if (n >= WARM_UP) times.push(time);
-  }
+  const measured = async () => ({
+    direct: await timed(() => write(direct, 'write_file')),
+    commit: await timed(() => commitInTurn(store, 1)),
+    gated: await timed(() => write(gate, 'fs__write_file')),
+    list_direct: await timed(() => slowest.ask('tools/list', {})),
+    list_fixed: await timed(() => fixed.ask('tools/list', {})),
+    list_gated: await timed(() => gate.ask('tools/list', {})),
+  });
+  for (let n = 0; n < WARM_UP; n++) await measured();
+  const times: Awaited<ReturnType<typeof measured>>[] = [];
+  for (let n = 0; n < calls; n++) times.push(await measured());
   const rate = async (at_once: number) => {
     const total = Math.max(AT_ONCE * 2, calls);
     let left = total;
@@ -122,7 +124,7 @@ export async function measureMcp({ root, cli, filesystem, many, calls }: Asked):
     [await rate(1), await rate(1)],
     [await rate(AT_ONCE), await rate(AT_ONCE)],
   ];
-  for (const line of [direct, gate, slowest]) line.close();
+  for (const line of [direct, gate, slowest, fixed]) line.close();
   await store.close();
   await keyturn.close();
   const of = (pick: (time: (typeof times)[number]) => number) => usual(times.map(pick));
@@ -134,5 +136,6 @@ export async function measureMcp({ root, cli, filesystem, many, calls }: Asked):
     together_per_s: Math.max(...together),
     list_direct_ms: of(({ list_direct }) => list_direct),
     list_gated_ms: of(({ list_gated }) => list_gated),
+    list_fixed_ms: of(({ list_fixed }) => list_fixed),
   };
 }

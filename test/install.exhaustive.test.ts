@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { packInto } from './support/packed.ts';
 import { inTerminal } from './support/pty.ts';
 import { freshFolder } from './support/scratch.ts';
@@ -113,6 +115,41 @@ describe('the package, from the registry', () => {
     turn.type(PASSPHRASE);
     expect(await turn.exited).toBe(0);
     expect(turn.text).toContain('Hello, Grace!');
+  }, 600_000);
+
+  it('gates a filesystem server: a call by a client waits, is turned at the terminal, and has its result', async () => {
+    npm('install', pinned('@modelcontextprotocol/server-filesystem'));
+    const notes = join(place, 'notes');
+    mkdirSync(notes);
+    const asAda = async (words: readonly string[], ...typed: (readonly [string, string])[]) => {
+      const session = inTerminal(words, { cwd: place, program: bin, rows: 2000 });
+      onTestFinished(() => session.kill());
+      for (const [shown, text] of [...typed, ['Passphrase of ada: ', PASSPHRASE] as const]) {
+        await session.expect(shown);
+        session.type(text);
+      }
+      expect(await session.exited, session.text).toBe(0);
+    };
+    const script = join(place, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+    const scope = ['--scope', `read=${join(place, 'node_modules')}`, '--scope', `write=${notes}`];
+    await asAda(['mcp', 'add', 'files', ...scope, '--reason', 'notes', '--', 'node', script, notes]);
+    await asAda(['mcp', 'config', 'scout']);
+    const { command, args } = JSON.parse(keyturn('mcp', 'config', 'scout', '--json').stdout).result;
+    const client = new Client({ name: 'stranger', version: '1' });
+    // As a client starts it: with a PATH of its own, on which nothing of this folder is.
+    const env = { PATH: '/usr/bin:/bin' };
+    await client.connect(new StdioClientTransport({ command, args, env, cwd: '/' }));
+    onTestFinished(() => client.close());
+    const path = join(notes, 'first.txt');
+    const called = client.callTool({ name: 'files__write_file', arguments: { path, content: 'turned' } });
+    const waiting = () => JSON.parse(keyturn('list', '--json').stdout).result.intents;
+    await expect.poll(() => waiting().length, { timeout: 20_000 }).toBe(1);
+    expect(existsSync(path)).toBe(false);
+    await asAda(['turn'], ['Turn the key?', 'y']);
+    expect(await called).toMatchObject({
+      content: [{ text: expect.stringContaining('Successfully wrote') }],
+    });
+    expect(readFileSync(path, 'utf8')).toBe('turned');
   }, 600_000);
 
   it('says how to install DuckDB before anybody is asked for a yes', () => {

@@ -4,7 +4,7 @@ import { serverName } from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import { beginCall, type CallRequest } from '../journey/call.ts';
-import { askServer, PASSED_METHODS, type PassRequest, passingServers } from '../journey/passed.ts';
+import { askServer, PASSED_METHODS, type PassRequest } from '../journey/passed.ts';
 import * as serving from '../journey/servers.ts';
 import { shadowCall } from '../journey/shadow.ts';
 import { refuse } from '../refusal.ts';
@@ -45,28 +45,24 @@ export const mcp = {
     input: nothing,
     output: () =>
       z.strictObject({
-        tools: z.array(
-          z.strictObject({
-            called: z.string(),
-            server,
-            tool: z.string(),
-            pin: digest,
-            /** `shadow`: its calls pass without an approval. */
-            mode: z.enum(['gate', 'shadow']),
-            /** In the words of the server. */
-            definition: z.looseObject({}),
-          }),
-        ),
+        tools: z
+          .array(
+            z.strictObject({
+              called: z.string(),
+              server,
+              tool: z.string(),
+              pin: digest,
+              /** `shadow`: its calls pass without an approval. */
+              mode: z.enum(['gate', 'shadow']),
+              /** In the words of the server. */
+              definition: z.looseObject({}).readonly(),
+            }),
+          )
+          .readonly(),
         /** What of each server reaches callers besides its tools. */
-        passes: z.array(z.strictObject({ server, pass: z.array(z.string()).readonly() })),
+        passes: z.array(z.strictObject({ server, pass: z.array(z.string()).readonly() })).readonly(),
       }),
-    run: async ({ context }) => ({
-      tools: (await serving.gatedTools(context)).map((tool) => ({
-        ...tool,
-        definition: tool.definition as Record<string, unknown>,
-      })),
-      passes: await passingServers(context),
-    }),
+    run: ({ context }) => serving.serverOffer(context),
   }),
 
   accept: act({

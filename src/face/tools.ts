@@ -5,7 +5,7 @@ import { judgeClientCall } from '../journey/client-call.ts';
 import { readArguments } from '../journey/look.ts';
 import { refuse } from '../refusal.ts';
 import { toolPin } from '../tool/effect.ts';
-import { lintRegistry, loadRegistry, lockRegistry } from '../tool/registry.ts';
+import { lintRegistry, lockRegistry, type Tool } from '../tool/registry.ts';
 import { proposedBy } from './caller.ts';
 import { code, name, reasonCode, tool } from './parts.ts';
 import { nothing, read, write } from './verb.ts';
@@ -17,8 +17,8 @@ export const tools = {
     about: 'The tools of the registry, with their parameters.',
     input: nothing,
     output: () => z.strictObject({ tools: z.array(tool) }),
-    run: async ({ config, layout }) => {
-      const { tools } = loadRegistry(config.registry_path, { root: layout.root, requireReadOnly: false });
+    run: async ({ context }) => {
+      const { tools } = context.registry({ requireReadOnly: false });
       return { tools: [...tools.values()].map(summaryOf) };
     },
   }),
@@ -83,8 +83,6 @@ export const tools = {
     }),
   }),
 };
-
-type Tool = ReturnType<typeof loadRegistry>['tools'] extends ReadonlyMap<string, infer T> ? T : never;
 
 function summaryOf(tool: Tool) {
   const { name, summary, executable, sandbox, undo, timeout_s, parameters } = tool;

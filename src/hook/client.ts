@@ -23,6 +23,8 @@ export interface HookDialect {
   readonly timeout: number;
   /** What its settings say so that a hook which cannot answer is a no. */
   readonly closed: JsonObject;
+  /** The first version that reads it; null where there is no such setting. */
+  readonly closed_since: string | null;
   /** What a person has to know who installs it. */
   readonly plain: readonly string[];
   /** The answer that runs another command in place of the one that was asked for; null where only a no is safe. */
@@ -47,6 +49,7 @@ export const DIALECTS: Readonly<Record<HookClient, HookDialect>> = {
     settings: '.claude/settings.json',
     timeout: hookLimits.timeout_s,
     closed: { onFailure: 'block' },
+    closed_since: '2.1.295',
     plain: [
       'A hook that fails or is late is a no (onFailure: block), from Claude Code 2.1.295 on. Before that one that is late is a yes.',
       'Who runs Claude Code in this folder can edit the settings: what must hold against the agent itself belongs into managed settings.',
@@ -61,10 +64,12 @@ export const DIALECTS: Readonly<Record<HookClient, HookDialect>> = {
     settings: '.codex/hooks.json',
     timeout: hookLimits.timeout_s,
     closed: {},
+    closed_since: null,
     plain: [
       LATE,
       'Codex runs a hook only after you trusted it with /hooks, and again after each change; until then nothing is asked.',
       'It has to be a Codex that takes a rewritten input from a hook. An older one runs the command as the agent wrote it.',
+      'Codex asks about a command, and not about what the agent types into it while it runs (write_stdin): let no policy pass one that starts a shell or an interpreter.',
     ],
     rewritten: (input, command, why) => rewritten({ ...input, command }, why),
   },
@@ -75,7 +80,12 @@ export const DIALECTS: Readonly<Record<HookClient, HookDialect>> = {
     settings: '.gemini/settings.json',
     timeout: hookLimits.timeout_s * 1000,
     closed: {},
-    plain: [LATE, 'The agent is told no, and which command to run to wait for the result.'],
+    closed_since: null,
+    plain: [
+      LATE,
+      'In a folder that you did not trust Gemini CLI asks no hook, and with --skip-trust none of this project: then only one in the settings of your account (--home) is asked.',
+      'The agent is told no, and which command to run to wait for the result.',
+    ],
     rewritten: null,
   },
 };

@@ -11,8 +11,10 @@ import { mcpLimits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { draftTurn } from './delegate-turn.ts';
+import type { Effect } from './derived.ts';
 import { derive } from './effect.ts';
 import { requireWithinGrant } from './grant-bounds.ts';
+import { listAhead } from './mcp.ts';
 import { propose } from './propose.ts';
 import { actionOf } from './reach.ts';
 import { run } from './run.ts';
@@ -141,8 +143,10 @@ async function runGranted(
   state: IntentState | null,
 ): Promise<Granted | null> {
   if (state && state.status !== 'proposed' && state.status !== 'approved') return null;
+  const since_ms = performance.now();
   const held = await grantFor(context, request);
   if (held === null || 'refused' in held) return held;
+  listAhead(context, held.effect, since_ms);
   const turned = await orderedUnder(context, request, intent_id, held.delegation_id);
   if (turned.refused !== null || turned.seen === null)
     return { refused: turned.refused, is_proposed: turned.is_proposed };
@@ -150,7 +154,7 @@ async function runGranted(
   const { abort, onOutput, onBegun } = request;
   onBegun?.(intent_id);
   try {
-    await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput });
+    await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput, since_ms });
   } catch (error) {
     if (!(await isRunElsewhere(context, intent_id, error))) throw error;
   }
@@ -175,7 +179,7 @@ const CLAIMED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 export async function grantFor(
   context: Context,
   { signer, effect }: SignedCall,
-): Promise<Delegation | Granted | null> {
+): Promise<(Pick<Delegation, 'delegation_id'> & { readonly effect: Effect }) | Granted | null> {
   const all = await context.store.all('delegation');
   const own = all.filter(
     ({ delegate, approves, status }) => delegate === signer.name && approves && status === 'active',
@@ -190,7 +194,7 @@ export async function grantFor(
       await requireWithinGrant(context, one, derived.effect);
       if (one.grant && ((await context.store.find('grant', one.delegation_id))?.used ?? 0) >= one.grant.uses)
         refused = 'GRANT_SPENT';
-      else return one;
+      else return { delegation_id: one.delegation_id, effect: derived.effect };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refused = error.code;

@@ -18,8 +18,8 @@ import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { limits } from '../limits.ts';
-import type { Accepted } from '../mcp-call/accepted.ts';
 import type { ServerEntries } from '../mcp-call/entry.ts';
+import type { ServerMemory } from '../mcp-call/memory.ts';
 import type { Upstreams } from '../mcp-call/upstreams.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
@@ -28,7 +28,7 @@ import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
-import type { Registry } from '../tool/registry.ts';
+import type { LoadOptions, Registry } from '../tool/registry.ts';
 import type { CallMarks, CheckArguments } from './call-marks.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
@@ -52,7 +52,7 @@ export interface Context {
   readonly root: string;
   readonly registry_path: string;
   /** Looks at the registry each time; it is read again when its file changed, and parsed again when its bytes did. */
-  readonly registry: () => Registry;
+  readonly registry: (options?: Pick<LoadOptions, 'requireReadOnly'>) => Registry;
   /** What was hashed before and has not changed since, so that a large interpreter is not read at every step. */
   readonly digests: Digests;
   /** Who a tool runs as; what it reads of the host is read again when it changed. */
@@ -126,7 +126,7 @@ export interface Memory {
   proven: { readonly intent_id: string; readonly last: Digest; readonly value: Proven } | null;
   /** By the digests of their bytes. */
   readonly asked: Recent<string, Asked>;
-  readonly servers: Recent<string, Accepted>;
+  readonly servers: ServerMemory;
   /** What checks the arguments of a grant, by the digest of its bounds. */
   readonly grants: Recent<Digest, CheckArguments>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;

@@ -28,9 +28,10 @@ export interface Derived {
   isStillTrue?(): boolean;
   /**
    * Everything that can be refused before the claim. What is opened here stays open until `close`. The scope is that of the
-   * capability: a tool's sandbox is made from it. The secrets are all that the effect names.
+   * capability: a tool's sandbox is made from it. The secrets are all that the effect names. What a server was asked for at `since_ms` or later
+   * need not be asked for again.
    */
-  prepare(scope: ResourceScope, secrets: Secrets): Prepared | Promise<Prepared>;
+  prepare(scope: ResourceScope, secrets: Secrets, since_ms?: number): Prepared | Promise<Prepared>;
 }
 
 export interface Prepared {

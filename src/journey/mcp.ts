@@ -7,13 +7,14 @@ import {
   mcpEffect,
   requireSameStart,
 } from '../mcp-call/effect.ts';
+import { isStillStart, knownStart } from '../mcp-call/known-start.ts';
 import { RUN_PROGRESS } from '../mcp-call/name.ts';
 import { isStillDefined, NOT_SENT, requireDefinition, sendCall } from '../mcp-call/run.ts';
 import { startedBy } from '../mcp-call/start.ts';
 import type { Upstream } from '../mcp-call/upstreams.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import type { Derived, Ended, RunOptions } from './derived.ts';
+import type { Derived, Effect, Ended, RunOptions } from './derived.ts';
 
 export interface McpCall {
   readonly server: string;
@@ -35,8 +36,8 @@ export async function acceptedServer({ store, memory }: Context, server: string)
     return refuse('MCP_SERVER_UNACCEPTED', `Nobody has accepted the MCP server "${server}".`);
   // Read each time, since the bytes are checked then. The same bytes are parsed once.
   const bytes = await store.object(row.accepted);
-  const accepted = memory.servers.get(row.accepted) ?? openAccepted(bytes);
-  memory.servers.set(row.accepted, accepted);
+  const accepted = memory.servers.accepted.get(row.accepted) ?? openAccepted(bytes);
+  memory.servers.accepted.set(row.accepted, accepted);
   return { accepted, digest: row.accepted, bytes };
 }
 
@@ -45,7 +46,13 @@ export function startedNow(context: Context, server: string): Configured {
   const entry = context.servers()[server];
   if (entry === undefined)
     return refuse('MCP_SERVER_UNKNOWN', `keyturn.yaml names no MCP server "${server}".`);
-  return startedBy(server, entry, context);
+  const { memory, root } = context;
+  const known = memory.servers.starts.get(server);
+  if (known && isStillStart(known, entry)) return known.configured;
+  const configured = startedBy(server, entry, context);
+  const now = knownStart(entry, configured, root);
+  if (now) memory.servers.starts.set(server, now);
+  return configured;
 }
 
 /** A call of a tool of an MCP server: a human accepted the server as it is configured now, and the tool. Nothing is started. */
@@ -63,9 +70,9 @@ export async function deriveMcpCall(context: Context, call: McpCall): Promise<De
     contents: [],
     approvals_needed: 1,
     requireSame: (approved) => compareCalls(approved as McpEffect, effect),
-    async prepare(_scope, secrets) {
+    async prepare(_scope, secrets, since_ms) {
       await requireProven(context, call.server, found.digest);
-      const { upstream, changes } = await definedUpstream(context, effect, secrets);
+      const { upstream, changes } = await definedUpstream(context, effect, secrets, since_ms);
       return {
         reports: null,
         run: (options) => sentOnce(context, upstream, effect, changes, options),
@@ -81,15 +88,24 @@ export async function requireProven(context: Context, server: string, digest: st
   if (told?.status !== 'active' || told.accepted !== digest) refuse('MCP_SERVER_UNACCEPTED');
 }
 
+/** Asks a server that runs for its list now, so that it answers while the call is written down. */
+export function listAhead({ upstreams }: Context, effect: Effect, since_ms: number): void {
+  if (effect.kind !== 'mcp') return;
+  const upstream = upstreams.running(effect.server, effect.start);
+  // Whoever needs the list asks for it again, and is told why there is none.
+  upstream?.definitions(since_ms).catch(() => {});
+}
+
 /** A connection that broke while nothing was asked is opened once more: only the list was asked for. */
 async function definedUpstream(
   context: Context,
   effect: McpEffect,
   secrets: Parameters<Derived['prepare']>[1],
+  since_ms: number | undefined,
 ): Promise<{ readonly upstream: Upstream; readonly changes: number }> {
   const upstream = await openUpstream(context, effect, secrets);
   try {
-    return { upstream, ...(await requireDefinition(upstream, effect)) };
+    return { upstream, ...(await requireDefinition(upstream, effect, since_ms)) };
   } catch (error) {
     if (upstream.connection.isOpen) throw error;
     const again = await openUpstream(context, effect, secrets);

@@ -7,7 +7,6 @@ import type { Passed } from '../mcp-call/entry.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { acceptedServer, openUpstream, requireProven, startedNow } from './mcp.ts';
-import { serverStandings } from './servers.ts';
 
 /** What may be asked of a server besides a call, and what a human has to have accepted for it. */
 export const PASSED_METHODS = {
@@ -64,15 +63,4 @@ export async function askServer(
   return reply.kind === 'error'
     ? { result: null, error: objectOf(reply.error) }
     : { result: objectOf(reply.result), error: null };
-}
-
-/** What each accepted server passes on. */
-export async function passingServers(
-  context: Context,
-): Promise<{ readonly server: string; readonly pass: readonly string[] }[]> {
-  const standings = await serverStandings(context);
-  const found = standings
-    .filter(({ standing }) => standing === 'accepted')
-    .map(async ({ server }) => ({ server, pass: (await acceptedServer(context, server)).accepted.pass }));
-  return (await Promise.all(found)).filter(({ pass }) => pass.length > 0);
 }

@@ -34,6 +34,8 @@ export interface LookRequest {
   readonly hash: string;
   /** A capability from elsewhere, such as one that was made narrower; without it the one that a human granted. */
   readonly capability?: Presented;
+  /** When the call came that this run is for, in milliseconds of this process. */
+  readonly since_ms?: number | undefined;
 }
 
 /** A run that only has to be claimed. */
@@ -52,7 +54,7 @@ export interface Ready {
 /** Every question that can be asked before the claim, in the order of 000, 001 and 002, from the signed entries. */
 export async function makeReady(
   context: Context,
-  { intent_id, hash, capability: presented }: LookRequest,
+  { intent_id, hash, capability: presented, since_ms }: LookRequest,
   looking: Looking,
   earlier?: Pick<Ready, 'state' | 'derived'>,
 ): Promise<Ready> {
@@ -87,7 +89,7 @@ export async function makeReady(
   const derived = await requireSameEffect(context, state, asked, { earlier, is_prepared: true });
   requireBounds(context, asked.envelope, derived.effect);
   const secrets = await context.secrets(secretsIn(derived.effect));
-  const prepared = await derived.prepare(capability.held.claims.scope, secrets);
+  const prepared = await derived.prepare(capability.held.claims.scope, secrets, since_ms);
   const shown = { order_id: recorded.capability_id, bounds: recorded.bounds, ...state };
   const seen = seenOf(shown, presented?.text === undefined ? null : capability.held.digest);
   return { state, seen, capability, issue, ruling, matter, derived, prepared };

@@ -1,7 +1,5 @@
-import { parseEvent } from '../event/event.ts';
 import type { IntentStatus, Run } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
-import { openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import { isAbsent, type Output, type Printed, readSealed } from '../story/tell.ts';
 import type { UndoCall } from '../tool/undo.ts';
@@ -102,7 +100,7 @@ async function runResult(
 
 /** What only the entries say: why it was given up, and where the output of a run is. */
 async function toldAbout(
-  { store }: Context,
+  { store, read_entry }: Context,
   intent_id: string,
   execution_id: string | undefined,
 ): Promise<{ readonly reason: string | null; readonly printed: Digests; readonly totals: Totals }> {
@@ -110,7 +108,7 @@ async function toldAbout(
   let found: Digests = { stdout: null, stderr: null };
   let totals: Totals = { stdout: 0, stderr: 0 };
   for (const { bytes } of await store.entriesOf(intent_id)) {
-    const { kind, body } = parseEvent(openEntry(bytes));
+    const { kind, body } = read_entry(bytes).event;
     if (kind === 'approval.denied' || kind === 'intent.withdrawn') reason = body.reason;
     if (kind === 'execution.finished' && body.execution_id === execution_id) {
       found = { stdout: body.stdout.digest, stderr: body.stderr.digest };

@@ -12,9 +12,9 @@ import {
   sealAccepted,
   secretsOfStart,
 } from '../mcp-call/accepted.ts';
-import { modeOf, pinOf, shadowedTools } from '../mcp-call/definition.ts';
+import { shadowedTools } from '../mcp-call/definition.ts';
 import { requireSameStart } from '../mcp-call/effect.ts';
-import { calledName } from '../mcp-call/name.ts';
+import { offerOf, type ServerOffer } from '../mcp-call/offer.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
 import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -197,32 +197,33 @@ async function standingOfServer(
   }
 }
 
-/** A tool that can be called through the gate, as its server defines it. */
-export interface GatedTool {
-  readonly called: string;
-  readonly server: string;
-  readonly tool: string;
-  readonly pin: Digest;
-  /** `shadow`: its calls pass without an approval. */
-  readonly mode: 'gate' | 'shadow';
-  readonly definition: object;
+/**
+ * What every server offers that is accepted as it is configured now. It is made again when the ledger or keyturn.yaml says something else. That
+ * the program of a server is still the same one is asked by each call.
+ */
+export async function serverOffer(context: Context): Promise<ServerOffer> {
+  const { servers: memory } = context.memory;
+  const entries = context.servers();
+  const accepted = await allAccepted(context);
+  const known = memory.offer;
+  if (known?.entries === entries && known.accepted === accepted) return known.offer;
+  const standings = await serverStandings(context);
+  const found = await Promise.all(
+    standings
+      .filter(({ standing }) => standing === 'accepted')
+      .map(async ({ server }) => (await acceptedServer(context, server)).accepted),
+  );
+  const offer = offerOf(found);
+  // A program that was changed may be changed back, and a human may have accepted another one meanwhile.
+  const is_kept =
+    standings.every(({ standing }) => standing !== 'changed') &&
+    context.servers() === entries &&
+    (await allAccepted(context)) === accepted;
+  memory.offer = is_kept ? { entries, accepted, offer } : null;
+  return offer;
 }
 
-/** The tools of every server that is accepted as it is configured now. */
-export async function gatedTools(context: Context): Promise<GatedTool[]> {
-  const standings = await serverStandings(context);
-  const found = standings
-    .filter(({ standing }) => standing === 'accepted')
-    .map(async ({ server }) => {
-      const { accepted } = await acceptedServer(context, server);
-      return accepted.tools.map((definition) => ({
-        called: calledName(server, definition.name),
-        server,
-        tool: definition.name,
-        pin: pinOf(definition),
-        mode: modeOf(accepted, definition.name),
-        definition,
-      }));
-    });
-  return (await Promise.all(found)).flat();
+async function allAccepted({ store }: Context): Promise<string> {
+  const rows = (await store.all('server')).filter(({ status }) => status === 'active');
+  return rows.map(({ server, accepted }) => `${server} ${accepted}`).join('\n');
 }

@@ -10,9 +10,10 @@ import type { Upstream } from './upstreams.ts';
 export async function requireDefinition(
   upstream: Upstream,
   { tool, pin, server }: McpEffect,
+  since_ms?: number,
 ): Promise<{ readonly changes: number }> {
   const changes = upstream.changes();
-  const now = (await upstream.definitions()).get(tool) as ToolDefinition | undefined;
+  const now = (await upstream.definitions(since_ms)).get(tool) as ToolDefinition | undefined;
   if (now === undefined)
     refuse('MCP_DEFINITION_CHANGED', `The server "${server}" no longer has the tool "${tool}".`);
   if (pinOf(now) !== pin) refuse('MCP_DEFINITION_CHANGED');

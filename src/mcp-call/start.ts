@@ -44,7 +44,7 @@ function remoteBy({ timeout_s, url, ...rest }: Omit<RemoteEntry, 'mode' | 'tools
 }
 
 /** A script that an interpreter runs is what the server is. Other files in a command line, such as a database, change as they are used. */
-const SCRIPT = /\.(?:[cm]?[jt]s|py|pyz|rb|sh|pl|php|jar|lua|exs|wasm)$/;
+export const SCRIPT: RegExp = /\.(?:[cm]?[jt]s|py|pyz|rb|sh|pl|php|jar|lua|exs|wasm)$/;
 
 function filesIn(args: readonly string[], cwd: string): Started['files'] {
   const found = args.flatMap((arg) => {

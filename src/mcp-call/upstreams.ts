@@ -10,8 +10,11 @@ import { reachServer } from './remote.ts';
 /** A server that runs. */
 export interface Upstream {
   readonly connection: McpConnection;
-  /** What it defines now, by the name of the tool. Whoever asks while a list is under way gets that one. */
-  definitions(): Promise<ReadonlyMap<string, object>>;
+  /**
+   * What it defines, by the name of the tool, from a list that is under way or was asked for at `since_ms` or later: many calls at once share
+   * one. Without a time another list is asked for.
+   */
+  definitions(since_ms?: number): Promise<ReadonlyMap<string, object>>;
   /** Counts how often the server said that its list changed. */
   changes(): number;
 }
@@ -49,7 +52,7 @@ export class Upstreams {
 
   /** `start` names everything that starting it means: another start is another process. */
   async open(server: string, start: Started['start'], around: Omit<Surroundings, 'lock'>): Promise<Upstream> {
-    const key = `${server} ${canonicalText(start)}`;
+    const key = keyOf(server, start);
     const known = this.#known.get(key);
     if (known && (known.upstream === null || known.upstream.connection.isOpen)) return known.opening;
     this.#requirePause(server);
@@ -66,6 +69,12 @@ export class Upstreams {
       this.#fail(server, error);
       throw error;
     }
+  }
+
+  /** The same where it runs already; null where it does not. */
+  running(server: string, start: Started['start']): Upstream | null {
+    const upstream = this.#known.get(keyOf(server, start))?.upstream ?? null;
+    return upstream?.connection.isOpen ? upstream : null;
   }
 
   #requirePause(server: string): void {
@@ -94,17 +103,27 @@ export class Upstreams {
   }
 }
 
+function keyOf(server: string, start: Started['start']): string {
+  return `${server} ${canonicalText(start)}`;
+}
+
+interface Listing {
+  readonly begun_ms: number;
+  readonly tools: Promise<ReadonlyMap<string, object>>;
+  is_under_way: boolean;
+}
+
 async function opened(
   start: Started['start'],
   around: Omit<Surroundings, 'lock'>,
   notified: (message: Notification) => void,
 ): Promise<Upstream> {
-  let listed: Promise<ReadonlyMap<string, object>> | null = null;
+  let newest: Listing | null = null;
   let changes = 0;
   const connection = new McpConnection((message) => {
     if (message.method === 'notifications/tools/list_changed') {
       changes += 1;
-      listed = null;
+      newest = null;
     }
     notified(message);
   });
@@ -122,13 +141,19 @@ async function opened(
   return {
     connection,
     changes: () => changes,
-    definitions: () => {
-      if (listed) return listed;
-      const mine = list().finally(() => {
-        if (listed === mine) listed = null;
-      });
-      listed = mine;
-      return mine;
+    definitions: (since_ms = Number.POSITIVE_INFINITY) => {
+      if (newest && (newest.is_under_way || newest.begun_ms >= since_ms)) return newest.tools;
+      const mine: Listing = { begun_ms: performance.now(), tools: list(), is_under_way: true };
+      newest = mine;
+      mine.tools.then(
+        () => {
+          mine.is_under_way = false;
+        },
+        () => {
+          if (newest === mine) newest = null;
+        },
+      );
+      return mine.tools;
     },
   };
 }

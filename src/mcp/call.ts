@@ -14,7 +14,7 @@ import {
   text,
 } from './answer.ts';
 import { badCall, isObject, rpcOf } from './message.ts';
-import { type CallEffect, type ClientInput, offeredTo } from './offered.ts';
+import { type CallEffect, type ClientInput, offeredAs } from './offered.ts';
 import { type Hear, heard, hearRun } from './progress.ts';
 
 /** Who calls through a door, and what they can do. */
@@ -84,7 +84,7 @@ export async function callTool(
   options: ToolCallOptions,
 ): Promise<Called> {
   try {
-    const offered = (await offeredTo(caller.face)).get(name);
+    const offered = await offeredAs(caller.face, name);
     if (offered === undefined)
       return only(refusedCall(new Refusal('MCP_TOOL_UNKNOWN', `There is no tool "${name}".`)));
     options.check?.(offered.definition, values);

@@ -20,7 +20,7 @@ import {
   wrong,
 } from './message.ts';
 import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
-import { offeredTo } from './offered.ts';
+import { offeredAs, offeredTo } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
 import { callAsTask, GoingTasks } from './task-call.ts';
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
@@ -194,7 +194,7 @@ export class McpDoor {
     options: ToolCallOptions,
   ): Promise<Called> {
     if (wantsTask(message)) {
-      const offered = (await offeredTo(caller.face)).get(name);
+      const offered = await offeredAs(caller.face, name);
       if (offered) options.check?.(offered.definition, values);
       if (offered?.effect && !offered.is_shadow) {
         const effect = offered.effect(values, options.input);

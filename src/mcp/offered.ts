@@ -5,6 +5,7 @@ export type CallEffect = Request<'mcp.call'>['effect'];
 export type ClientInput = NonNullable<Extract<CallEffect, { kind: 'mcp' }>['input']>;
 
 type Registered = Result<'tools.list'>['tools'][number];
+type Gated = Result<'mcp.tools'>['tools'][number];
 
 /** What can be called by one name, and how it is listed. */
 export interface Offered {
@@ -83,26 +84,44 @@ export const OWN: readonly Offered[] = [
 export async function offeredTo(face: Face): Promise<ReadonlyMap<string, Offered>> {
   const [registered, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
   const found = new Map<string, Offered>();
-  const asking = new Set(
-    gated.passes.filter(({ pass }) => pass.includes('input')).map(({ server }) => server),
-  );
-  for (const { called, server, tool, mode, definition } of gated.tools)
-    found.set(called, {
-      definition: { ...(definition as JsonObject), name: called },
-      is_shadow: mode === 'shadow',
-      asks: asking.has(server) ? server : null,
-      effect: (values, input) => ({
-        ...{ kind: 'mcp', server, tool, arguments: values },
-        ...(input && asking.has(server) && { input }),
-      }),
-    });
-  for (const tool of registered.tools)
-    found.set(tool.name, {
-      definition: definitionOf(tool),
-      effect: (values) => ({ kind: 'tool', tool: tool.name, arguments: values }),
-    });
+  for (const tool of gated.tools) found.set(tool.called, ofServer(tool, gated.passes));
+  for (const tool of registered.tools) found.set(tool.name, ofRegistry(tool));
   for (const one of OWN) found.set(one.definition.name, one);
   return found;
+}
+
+/** The same of one name. */
+export async function offeredAs(face: Face, name: string): Promise<Offered | undefined> {
+  const own = OWN.find(({ definition }) => definition.name === name);
+  if (own) return own;
+  const registered = (await face.tools.list()).tools.find((tool) => tool.name === name);
+  if (registered) return ofRegistry(registered);
+  const { tools, passes } = await face.mcp.tools();
+  const gated = tools.find(({ called }) => called === name);
+  return gated && ofServer(gated, passes);
+}
+
+function ofServer(
+  { called, server, tool, mode, definition }: Gated,
+  passes: Result<'mcp.tools'>['passes'],
+): Offered {
+  const is_asking = passes.some((one) => one.server === server && one.pass.includes('input'));
+  return {
+    definition: { ...(definition as JsonObject), name: called },
+    is_shadow: mode === 'shadow',
+    asks: is_asking ? server : null,
+    effect: (values, input) => ({
+      ...{ kind: 'mcp', server, tool, arguments: values },
+      ...(input && is_asking && { input }),
+    }),
+  };
+}
+
+function ofRegistry(tool: Registered): Offered {
+  return {
+    definition: definitionOf(tool),
+    effect: (values) => ({ kind: 'tool', tool: tool.name, arguments: values }),
+  };
 }
 
 function definitionOf({ name, summary, undo, parameters }: Registered): Offered['definition'] {

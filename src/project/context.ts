@@ -19,7 +19,8 @@ import { Follower } from '../journey/follower.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
 import { ReadLedger } from '../journey/read-ledger.ts';
 import { stepGate } from '../journey/steps.ts';
-import { limits, mcpLimits } from '../limits.ts';
+import { limits } from '../limits.ts';
+import { serverMemory } from '../mcp-call/memory.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -108,7 +109,7 @@ export function journeyContext(
     memory: {
       proven: null,
       asked: new Recent(limits.remembered_contexts),
-      servers: new Recent(mcpLimits.servers),
+      servers: serverMemory(),
       grants: new Recent(limits.remembered_contexts),
       plan: null,
       looks: new Recent(limits.remembered_contexts),
@@ -214,6 +215,11 @@ async function openRules(store: Store, snapshot: string, telemetry: Telemetry): 
 }
 
 /** Looks at the file every time. It is read again when it is another one or was changed, and parsed when its bytes changed. */
-function registryOf(path: string, root: string): () => Registry {
-  return rememberedFile(path, (known) => loadRegistry(path, { root, ...(known && { known }) }));
+function registryOf(path: string, root: string): Context['registry'] {
+  const reading = (requireReadOnly: boolean) =>
+    rememberedFile<Registry>(path, (known) =>
+      loadRegistry(path, { root, requireReadOnly, ...(known && { known }) }),
+    );
+  const [toRun, toLook] = [reading(true), reading(false)];
+  return ({ requireReadOnly = true } = {}) => (requireReadOnly ? toRun() : toLook());
 }

@@ -286,7 +286,7 @@ export const permissionReasons = {
   RUN_AS_CANNOT_REACH: [
     3296,
     'The user that the tool runs as cannot reach a path that it needs.',
-    'Give that user the right (chown, chmod or setfacl), or name another user with run_as in the registry.',
+    'Give that user the right (chown, chmod or setfacl), or name another user with run_as in the registry (for an MCP server: --run-as, or run_as in keyturn.yaml).',
   ],
   SANDBOX_TOO_WIDE: [
     3297,

@@ -14,7 +14,12 @@ it('the servers of a client are written into keyturn.yaml and start nothing; ano
   writeFileSync(
     file,
     JSON.stringify({
-      mcpServers: { 'My Files': { command: 'node', args: ['x.js'] }, far: { url: 'https://x' } },
+      mcpServers: {
+        'My Files': { command: 'node', args: ['x.js'] },
+        far: { url: 'https://x' },
+        gate: { command: 'keyturn', args: ['mcp', '--project', root] },
+        local: { command: 'node', args: [join(root, 'node_modules/.bin/keyturn'), 'mcp', '--as', 'scout'] },
+      },
     }),
   );
   const { result } = await importFrom(call);
@@ -22,6 +27,8 @@ it('the servers of a client are written into keyturn.yaml and start nothing; ano
     servers: [
       { server: 'my-files', problem: null },
       { server: 'far', problem: null },
+      { server: 'gate', problem: expect.stringContaining('the gate itself') },
+      { server: 'local', problem: expect.stringContaining('the gate itself') },
     ],
   });
   expect(readFileSync(join(root, 'keyturn.yaml'), 'utf8')).toContain('my-files');

@@ -64,10 +64,15 @@ async function scene(registry = SHELL): Promise<Project> {
   return p;
 }
 
-/** What a client gave to its hook, with another command. */
-function inputOf(client: HookClient, p: Project, command: string, over: object = {}): string {
+/** What a running client gave to its hook; the file says which version that was. Ids and folders are others. */
+function recordedOf(client: HookClient, p: Project, call: 'shell' | 'gate') {
   const text = readFileSync(resolve(`test/hook/inputs/${client}.json`), 'utf8');
-  const recorded = JSON.parse(text.replaceAll('{root}', p.root));
+  return JSON.parse(text.replaceAll('{root}', p.root))[call];
+}
+
+/** The same with another command. */
+function inputOf(client: HookClient, p: Project, command: string, over: object = {}): string {
+  const recorded = recordedOf(client, p, 'shell');
   return JSON.stringify({ ...recorded, tool_input: { ...recorded.tool_input, command }, ...over });
 }
 
@@ -171,6 +176,11 @@ describe.each(CLIENTS)('a command that %s asks about', (client) => {
   });
 });
 
+async function activated(p: Project, rules: string): Promise<void> {
+  writeFileSync(join(p.root, 'policies/hook.cedar'), rules);
+  await p.keyturn.policies.activate({ reason: 'Looking is free.', signer: p.ada });
+}
+
 /** A human permits one command line, and activates that. */
 async function passing(p: Project): Promise<void> {
   const names = CLIENTS.map((client) => `${client}.${DIALECTS[client].shell.toLowerCase()}`);
@@ -180,11 +190,24 @@ async function passing(p: Project): Promise<void> {
 permit (principal is Keyturn::Agent, action == Keyturn::Action::"pass", resource is Keyturn::ClientTool)
 when { context.arguments has "${name}" && context.arguments["${name}"].command == "git status" };`,
   );
-  writeFileSync(join(p.root, 'policies/hook.cedar'), rules.join('\n\n'));
-  await p.keyturn.policies.activate({ reason: 'Looking is free.', signer: p.ada });
+  await activated(p, rules.join('\n\n'));
 }
 
 describe('keyturn hook', () => {
+  it('lets every client call the gate by the policies of docs/hook.md, and nothing else', LONG, async () => {
+    const p = await scene(NONE);
+    const rules = readFileSync(resolve('docs/hook.md'), 'utf8')
+      .split('```')
+      .find((part) => part.includes('@id('));
+    await activated(p, rules!);
+    for (const client of CLIENTS) {
+      const call = recordedOf(client, p, 'gate');
+      expect(await asks(client, p, JSON.stringify(call))).toEqual({ code: 0, out: '', err: '' });
+      const other = { ...call, tool_name: call.tool_name.replace('keyturn_', 'other_') };
+      expect(await asks(client, p, JSON.stringify(other))).toMatchObject({ code: 2, out: '' });
+    }
+  });
+
   it('says no without a project, a known client, an agent, and while all is frozen', LONG, async () => {
     const p = await scene();
     const input = inputOf('codex', p, 'true');

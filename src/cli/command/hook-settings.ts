@@ -55,7 +55,11 @@ export function status(call: Call): Promise<Answer> {
     const rows = clients.map(({ client, settings, installed, fails_closed, code }) => [
       client,
       code ?? (installed ? 'asks' : 'does not ask'),
-      installed ? (fails_closed ? 'no' : 'yes, if it is late') : '',
+      installed
+        ? fails_closed
+          ? `no, since ${DIALECTS[client as HookClient].closed_since}`
+          : 'yes, if it is late'
+        : '',
       visible(settings),
     ]);
     return {
@@ -87,7 +91,7 @@ async function shellStanding(
   keyturn: Keyturn,
 ): Promise<{ readonly has_shell: boolean; readonly lines: string[] }> {
   const POLICIES =
-    'All other tools of the client run as the client runs them: the policies let each through or refuse it (action "pass"), and what they say is recorded.';
+    'All other tools of the client run as the client runs them: the policies let each through or refuse it (action "pass"), and what they say is recorded. Without a policy that permits it, each is refused: docs/hook.md has two to copy.';
   try {
     const has_shell = (await shellOf(keyturn)) !== null;
     const line = has_shell

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
 import { Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -7,6 +7,7 @@ import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
+import { thisProgram } from './hook.ts';
 import { keyOf } from './mcp.ts';
 import { programAt } from './mcp-servers.ts';
 
@@ -25,9 +26,11 @@ export function config(call: Call): Promise<Answer> {
         return keyturn.people.enrol({ name, principal: 'agent', public_key, signer });
       });
     }
-    const args = ['mcp', '--project', keyturn.layout.root, '--as', name];
-    const server = { command: 'keyturn', args };
-    const result: Result<'mcp config'> = { agent: name, key_file: path, command: 'keyturn', args };
+    // By its path: a client has a PATH of its own, on which a package in a folder is not.
+    const [command = '', ...program] = thisProgram();
+    const args = [...program, 'mcp', '--project', keyturn.layout.root, '--as', name];
+    const server = { command, args };
+    const result: Result<'mcp config'> = { agent: name, key_file: path, ...server };
     return { result, lines: configLines(name, server, known !== undefined) };
   });
 }
@@ -115,6 +118,8 @@ function imported(keyturn: Keyturn, from: string, { command, args = [], env, url
     }
     if (typeof command !== 'string' || !Array.isArray(args))
       refuse('MCP_CONFIG_MALFORMED', 'It has no command.');
+    if (isGate([command, ...args.map(String)]))
+      refuse('MCP_CONFIG_MALFORMED', 'It is the gate itself. Leave it in the client.');
     keyturn.configureServer(server, {
       executable: programAt(command),
       args: args.map(String),
@@ -126,4 +131,10 @@ function imported(keyturn: Keyturn, from: string, { command, args = [], env, url
     if (!(error instanceof Refusal)) throw error;
     return { server, from, problem: `${error.code}: ${error.message}` };
   }
+}
+
+/** As `mcp config` prints it, now or in an earlier version. Behind itself a gate would ask itself without an end. */
+function isGate(words: readonly string[]): boolean {
+  const program = words[words.indexOf('mcp') - 1];
+  return program !== undefined && (basename(program) === 'keyturn' || program === thisProgram()[1]);
 }
