@@ -29,7 +29,7 @@ import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE } from './page.ts';
-import { pathOf, queryOf, requestIn } from './query.ts';
+import { pathOf, queryIn, requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
@@ -311,8 +311,9 @@ async function answerVerb(door: Door, route: Route, request: Request): Promise<R
 async function answerTo(caller: WebCaller, door: Door, route: Route, request: Request): Promise<Response> {
   const { keyturn } = door;
   const { verb, namespace, name } = route;
-  const is_get = request.method === 'GET';
-  const body: JsonObject = is_get ? requestIn(queryOf(request), route.query()!) : await bodyOf(request);
+  // HEAD is asked for as GET is; the framework leaves out the body.
+  const is_get = request.method !== 'POST';
+  const body: JsonObject = is_get ? requestIn(queryIn(request), route.query()!) : await bodyOf(request);
   if (caller.kind !== 'agent' && verb.kind !== 'read') {
     if (route.is_act) return answerAct(keyturn, route, body, actorOf(caller)!);
     if (caller.name === null || !route.is_look) refuse('SESSION_READS');

@@ -8,7 +8,7 @@ export function pathOf({ url }: Pick<Request, 'url'>): string {
   return URL_PARTS.exec(url)?.[1] ?? '';
 }
 
-export function queryOf({ url }: Pick<Request, 'url'>): URLSearchParams {
+export function queryIn({ url }: Pick<Request, 'url'>): URLSearchParams {
   return new URLSearchParams(URL_PARTS.exec(url)?.[2] ?? '');
 }
 
