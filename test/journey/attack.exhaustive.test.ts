@@ -202,7 +202,9 @@ describe('a tool without a sandbox that outlives its executor', () => {
     sandbox: none
     undo: none
 `);
-    const script = '#!/bin/sh\necho $$ > pid\nwhile [ ! -e go ]; do sleep 0.05; done\necho done > mark\n';
+    // In a session of its own, since what the executor started directly is ended with it.
+    const late = 'echo $$ > pid; while [ ! -e go ]; do sleep 0.05; done; echo done > mark';
+    const script = `#!/bin/sh\nsetsid sh -c '${late}' &\nwait\n`;
     writeFileSync(join(p.root, 'late.sh'), script, { mode: 0o755 });
     const effect = { kind: 'tool' as const, tool: 'late', arguments: {} };
     const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Mark', effect });

@@ -19,17 +19,25 @@ const SIZE: SoakSize = {
 const MOST_MS = is_full ? 3_600_000 : 900_000;
 
 describe('a service under load whose processes are killed', () => {
-  it('on SQLite: nothing is lost, nothing runs twice, and the ledger verifies', async () => {
-    const told = await soakService(await project('version: 1\ntools: []\n', undefined, CONFIG), SIZE);
-    console.log(JSON.stringify(told));
-    expect(told.kills).toBe(SIZE.kills);
-  }, MOST_MS);
+  it(
+    'on SQLite: nothing is lost, nothing runs twice, and the ledger verifies',
+    async () => {
+      const told = await soakService(await project('version: 1\ntools: []\n', undefined, CONFIG), SIZE);
+      console.log(JSON.stringify(told));
+      expect(told.kills).toBe(SIZE.kills);
+    },
+    MOST_MS,
+  );
 
-  it('on PostgreSQL: nothing is lost, nothing runs twice, and the ledger verifies', async () => {
-    const p = await shared(server(), 'soak-service');
-    appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { requests_minute: 1000000 }\n');
-    const told = await soakService(p, SIZE);
-    console.log(JSON.stringify(told));
-    expect(told.kills).toBe(SIZE.kills);
-  }, MOST_MS);
+  it(
+    'on PostgreSQL: nothing is lost, nothing runs twice, and the ledger verifies',
+    async () => {
+      const p = await shared(server(), 'soak-service');
+      appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { requests_minute: 1000000 }\n');
+      const told = await soakService(p, SIZE);
+      console.log(JSON.stringify(told));
+      expect(told.kills).toBe(SIZE.kills);
+    },
+    MOST_MS,
+  );
 });
