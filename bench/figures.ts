@@ -13,6 +13,7 @@ import { MCP } from './mcp-figure.ts';
 import { PAGES } from './pages-figure.ts';
 import { PASSKEY } from './passkey-figure.ts';
 import { policyFigure } from './policy.ts';
+import { SERVICE } from './service-figure.ts';
 import type { Sizes } from './sizes.ts';
 import { measureStarts, type Starts, startRow, writeQueue } from './start.ts';
 import { countSyncs } from './syncs.ts';
@@ -37,6 +38,7 @@ export const FIGURES: readonly Figure[] = [
   PAGES,
   WAITING,
   MCP,
+  SERVICE,
   PASSKEY,
   policyFigure,
   { name: 'check and verify', rows: ledgers },

@@ -1,4 +1,5 @@
 import type { Crowd } from './growth.ts';
+import type { ServiceAsked } from './service.ts';
 
 export interface Sizes {
   /** Runs of each process, with a small and with a large queue. */
@@ -31,6 +32,7 @@ export interface Sizes {
     readonly strokes: number;
     readonly lines: number;
   };
+  readonly service: Omit<ServiceAsked, 'root'>;
   /** What a journey does not ask about. */
   readonly crowd: Crowd;
 }
@@ -55,6 +57,16 @@ export const FULL: Sizes = {
   dispatches: 300,
   agent_rows: 100_000,
   console: { rounds: 15, waiting: 1_000, strokes: 100, lines: 10_000 },
+  service: {
+    rounds: 5,
+    gets: 10_000,
+    proposals: 256,
+    starts: 200,
+    mixed_s: 60,
+    followers: 100,
+    heap_first: 10_000,
+    heap_last: 110_000,
+  },
   crowd: { intents: 10_000, principals: 1_000, delegations: 1_000, entries: 1_500 },
 };
 
@@ -75,5 +87,15 @@ export const QUICK: Sizes = {
   dispatches: 60,
   agent_rows: 10_000,
   console: { rounds: 5, waiting: 100, strokes: 20, lines: 10_000 },
+  service: {
+    rounds: 2,
+    gets: 2_000,
+    proposals: 128,
+    starts: 20,
+    mixed_s: 5,
+    followers: 100,
+    heap_first: 1_000,
+    heap_last: 11_000,
+  },
   crowd: { intents: 1_000, principals: 100, delegations: 100, entries: 150 },
 };

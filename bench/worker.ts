@@ -12,6 +12,8 @@ import { measurePages } from './pages.ts';
 import { measurePasskeys } from './passkey.ts';
 import { layPlanMemory, measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
+import { measureService } from './service.ts';
+import { plainPart, proposingPart, servicePart } from './service-part.ts';
 import { measureWaiting, rejectEach } from './waiting.ts';
 
 /** What is measured in a process of its own, so that nothing that ran before disturbs it. */
@@ -31,6 +33,10 @@ const jobs = {
   measurePages,
   measureWaiting,
   measureMcp,
+  measureService,
+  servicePart,
+  plainPart,
+  proposingPart,
   rejectEach,
   measurePlans,
   measureRewrites,

@@ -32,7 +32,9 @@ const SOAKS = {
   lists: ['test/journey/list-many.exhaustive.test.ts'],
   contract: ['test/serve/contract.exhaustive.test.ts'],
   callers: ['test/journey/callers.exhaustive.test.ts'],
-  service: ['test/serve/soak.exhaustive.test.ts'],
+  // Ten minutes each.
+  'service-sqlite': ['test/serve/soak.exhaustive.test.ts', '-t', 'on SQLite'],
+  'service-postgres': ['test/serve/soak.exhaustive.test.ts', '-t', 'on PostgreSQL'],
   'disk-full': [
     'test/plan/engine/disk-full.test.ts',
     'test/plan/engine/disk-full.exhaustive.test.ts',

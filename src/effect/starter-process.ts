@@ -10,6 +10,7 @@ import {
   runChild,
 } from './child.ts';
 import { O_PATH } from './open-path.ts';
+import { openRunLock } from './run-lock.ts';
 import type { StarterReport, StarterRequest } from './starter.ts';
 
 const owner = process.ppid;
@@ -42,16 +43,19 @@ function start(
   abort: AbortSignal,
 ): Promise<ChildOutcome> {
   const fds: number[] = [];
+  const held: number[] = [];
   try {
     for (const fd of command.fds ?? [])
       fds.push(openSync(`/proc/${owner}/fd/${fd}`, constants.O_RDONLY | O_PATH));
+    // Held before it is asked whether the parent lives: a human who finds it dead and the lock free then settles what never starts.
+    if (command.lock !== undefined) held.push(openRunLock(command.lock));
     // A parent that died cannot want this any more, and a human may have settled it since.
     if (process.ppid !== owner) process.exit();
     return runChild({ ...command, fds, abort }, inherited);
   } catch (error) {
     return Promise.resolve(notStarted((error as NodeJS.ErrnoException).code ?? 'unknown'));
   } finally {
-    for (const fd of fds) closeSync(fd);
+    for (const fd of [...fds, ...held]) closeSync(fd);
   }
 }
 

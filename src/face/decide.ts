@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { deepFrozen } from '../canonical/frozen.ts';
 import type { IntentState } from '../gate/state.ts';
 import { statusWordOf } from '../gate/status-word.ts';
 import type { Signer } from '../identity/act.ts';
@@ -15,9 +16,16 @@ import { askedHash, askedId, digest, id, intent, name, reasonCode, time } from '
 import { shown } from './shown.ts';
 import { act, here, read, write } from './verb.ts';
 
-/** An intent with the word for where it stands now. */
+const told = new WeakMap<IntentState, z.output<typeof intent>>();
+
+/** An intent with the word for where it stands now: the same value while neither has changed. */
 export function standingIntent({ clock }: Context, state: IntentState): z.output<typeof intent> {
-  return { ...state, standing: statusWordOf(state, clock()) };
+  const standing = statusWordOf(state, clock());
+  const known = told.get(state);
+  if (known?.standing === standing) return known;
+  const now = deepFrozen({ ...state, standing });
+  told.set(state, now);
+  return now;
 }
 
 /** From the first look at a proposal to the order of its run. */

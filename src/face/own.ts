@@ -9,6 +9,17 @@ import type { Page, PagedRow, Store } from '../store/store.ts';
  * no step of the journey can tell of it. What this does not know is refused.
  */
 export function ownContext(context: Context, proposer: string): Context {
+  const known = owned.get(context);
+  if (known?.proposer === proposer) return known.context;
+  const own = contextOf(context, proposer);
+  owned.set(context, { proposer, context: own });
+  return own;
+}
+
+/** The last that was made of each context: a door has one for each caller. */
+const owned = new WeakMap<Context, { readonly proposer: string; readonly context: Context }>();
+
+function contextOf(context: Context, proposer: string): Context {
   return {
     ...context,
     store: ownStore(context.store, proposer),

@@ -31,7 +31,7 @@ export const begun = once(() =>
     since: time,
     host: z.string(),
     pid: z.int(),
-    /** `alive`: its process is at work. `killed`: it was ended half way. */
+    /** `alive`: its process, or something that it started, is at work. `killed`: it was ended half way. */
     state: z.enum(['alive', 'dead', 'other-host', 'killed']),
   }),
 );

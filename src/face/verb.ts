@@ -149,11 +149,10 @@ export function methodsOf<T extends Verbs>(
 
 /** The request as the schema has it, with what came from this process beside it. */
 function requestOf({ input, here }: AnyVerb, request: object): object {
-  const mine = new Set<string>(here);
   const local: Record<string, unknown> = Object.create(null);
   const json: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(request))
-    if (mine.has(name)) local[name] = value;
+    if ((here as readonly string[]).includes(name)) local[name] = value;
     // An option that a caller leaves out by its value.
     else if (value !== undefined) json[name] = value;
   // Before the schema looks: it drops a key "__proto__" in silence, and what was asked would not be what is done.

@@ -1,16 +1,18 @@
 import type { Json } from '../canonical/json.ts';
+import { isRunLocked } from '../effect/run-lock.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { parseArgument } from '../tool/arguments.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
 import { type Life, lifeOf } from './life.ts';
 import { allIntents } from './list.ts';
+import { runLock } from './tool.ts';
 
 /** A run that started and whose end is not recorded, or that was killed half way. */
 export interface InDoubt {
   readonly state: IntentState;
   readonly run: Run;
-  /** Whether the process that took the claim is still at work. A tool that was killed is `dead`. */
+  /** Whether the process that took the claim, or anything that the run started, is still at work. A tool that was killed is `dead`. */
   readonly life: Life;
 }
 
@@ -20,10 +22,15 @@ export async function inDoubt(context: Context): Promise<InDoubt[]> {
     for await (const state of allIntents(context, status)) {
       const run = state.runs.at(-1);
       if (!run) continue;
-      const life = status === 'partial' ? 'dead' : lifeOf(context, run.execution_id, run.executor);
-      found.push({ state, run, life });
+      found.push({ state, run, life: status === 'partial' ? 'dead' : lifeOfAll(context, run) });
     }
   return found;
+}
+
+/** A tool can outlive the process that started it, and a human who looks at the world meanwhile looks too early. */
+function lifeOfAll(context: Context, { execution_id, executor }: Run): Life {
+  const life = lifeOf(context, execution_id, executor);
+  return life === 'dead' && isRunLocked(runLock(context, execution_id)) ? 'alive' : life;
 }
 
 /** Gives each text the type of its parameter. What has no parameter stays text, and is refused by name later. */

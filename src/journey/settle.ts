@@ -31,7 +31,9 @@ export async function resolve(
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
   if (state.status === 'claimed') requireDead(context, execution_id, run.executor, request.host_is_dead);
-  await requireLetGo(context, execution_id);
+  // What a tool does until its end, a human who looked before did not see: nobody says yet that it did not happen.
+  const most_ms = outcome === 'did_not_happen' && state.status === 'claimed' ? 0 : ENDING_MS;
+  await requireLetGo(context, execution_id, most_ms);
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
   const resolved = await signAct(
     context.origin,
@@ -67,10 +69,14 @@ export function requireDead(
 const ENDING_MS = 1_000;
 
 /** Nor while something that the run started is still there, although its process is not. */
-export async function requireLetGo(context: Context, execution_id: string): Promise<void> {
-  const until_ms = performance.now() + ENDING_MS;
+export async function requireLetGo(
+  context: Context,
+  execution_id: string,
+  most_ms = ENDING_MS,
+): Promise<void> {
+  const until_ms = performance.now() + most_ms;
   while (isRunLocked(runLock(context, execution_id))) {
-    if (performance.now() > until_ms)
+    if (performance.now() >= until_ms)
       refuse('RUN_STILL_ALIVE', 'The tool outlived the process that started it, and is still running.');
     await setTimeout(20);
   }

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
+import { isDeepFrozen } from '../canonical/frozen.ts';
 import { refuse } from '../refusal.ts';
 import { type Problem, problemOf } from './status.ts';
 
@@ -29,12 +30,29 @@ export function answerWith(schema: z.ZodType, value: unknown, status = 200, head
   return respond(told(schema, value), status, { 'content-type': 'application/json', ...headers });
 }
 
+interface Tagged {
+  readonly schema: z.ZodType;
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** Of values that cannot change. They are forgotten with their values. */
+const tagged = new WeakMap<object, Tagged>();
+
 /** The same for a read, with a tag by which a caller who has it already is spared it. */
 export function answerTagged(schema: z.ZodType, value: unknown, known: string | null): Response {
-  const text = told(schema, value);
-  const etag = `"${sha256(text).slice(0, 32)}"`;
+  const { text, etag } = taggedOf(schema, value);
   if (known !== null && tagsIn(known).includes(etag)) return respond(null, 304, { ...ASKED_AGAIN, etag });
   return respond(text, 200, { 'content-type': 'application/json', ...ASKED_AGAIN, etag });
+}
+
+function taggedOf(schema: z.ZodType, value: unknown): Tagged {
+  const earlier = isDeepFrozen(value) ? tagged.get(value) : undefined;
+  if (earlier?.schema === schema) return earlier;
+  const text = told(schema, value);
+  const made = { schema, text, etag: `"${sha256(text).slice(0, 32)}"` };
+  if (isDeepFrozen(value)) tagged.set(value, made);
+  return made;
 }
 
 function told(schema: z.ZodType, value: unknown): string {

@@ -29,7 +29,7 @@ import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE } from './page.ts';
-import { requestIn } from './query.ts';
+import { pathOf, queryIn, requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import type { Sessions } from './session.ts';
@@ -85,13 +85,12 @@ export function appOf(door: Door): Hono {
     handle: (request: Request) => Promise<Response> | Response,
   ) => {
     methods.set(path, allowed);
-    app.on([...allowed], path, ({ req }) => handle(req.raw));
+    app.on([...allowed], path, ({ req }) => handle(forUs(req.raw)));
   };
-
-  app.use('*', async ({ req }, next) => {
-    if (!door.is_local) requireHost(req.raw, door.site);
-    await next();
-  });
+  const forUs = (request: Request) => {
+    if (!door.is_local) requireHost(request, site);
+    return request;
+  };
   at(['GET'], '/livez', () => respond('live\n', 200, { 'content-type': 'text/plain' }));
   at(['GET'], '/readyz', async () => {
     const reasons = await door.reasons();
@@ -192,8 +191,8 @@ export function appOf(door: Door): Hono {
   };
   app.onError((error) => refused(error));
   app.notFound(async ({ req }) => {
-    await counted(door, req.raw);
-    const allowed = methods.get(new URL(req.url).pathname);
+    await counted(door, forUs(req.raw));
+    const allowed = methods.get(pathOf(req.raw));
     if (allowed) return refused(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
     return refused(new Refusal('ROUTE_UNKNOWN'));
   });
@@ -244,7 +243,7 @@ async function mcpCaller(door: Door, request: Request): Promise<WebCaller> {
 async function openSession(door: Door, request: Request): Promise<Response> {
   const { sessions, site } = door;
   requireOwnPage(request, site);
-  const asked = sessionAsked.safeParse(await bodyOf(request.clone()));
+  const asked = sessionAsked.safeParse(await bodyOf(request));
   if (!asked.success)
     refuse('SHAPE_INVALID', 'A session is opened with {link}, or with {} that a human signed.');
   const { link } = asked.data;
@@ -311,10 +310,9 @@ async function answerVerb(door: Door, route: Route, request: Request): Promise<R
 async function answerTo(caller: WebCaller, door: Door, route: Route, request: Request): Promise<Response> {
   const { keyturn } = door;
   const { verb, namespace, name } = route;
-  const is_get = request.method === 'GET';
-  const body: JsonObject = is_get
-    ? requestIn(new URL(request.url).searchParams, route.query()!)
-    : await bodyOf(request);
+  // HEAD is asked for as GET is; the framework leaves out the body.
+  const is_get = request.method !== 'POST';
+  const body: JsonObject = is_get ? requestIn(queryIn(request), route.query()!) : await bodyOf(request);
   if (caller.kind !== 'agent' && verb.kind !== 'read') {
     if (route.is_act) return answerAct(keyturn, route, body, actorOf(caller)!);
     if (caller.name === null || !route.is_look) refuse('SESSION_READS');

@@ -86,7 +86,7 @@ async function signerOf(
   const base = signatureBase(request, signature);
   const key = known.keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
-  requireContentDigest(request.headers, await bodyBytes(request.clone()));
+  requireContentDigest(request.headers, await bodyBytes(request));
   if (!keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until)) refuse('MESSAGE_REPLAYED');
   return { kind: known.kind, name: keyid, key };
 }
@@ -105,8 +105,24 @@ function saysSameOrigin(headers: Headers): boolean {
   return headers.get('sec-fetch-site') === 'same-origin' || headers.has('origin');
 }
 
-/** The verbs, as this caller may ask for them. This is the one place where the door decides that. */
+/** Of callers that asked lately, for each project. A face keeps nothing of one request: who calls is looked up at each. */
+const faces = new WeakMap<Keyturn, Map<string, Face>>();
+const FACES = 1_000;
+
+/** The verbs, as this caller may ask for them. */
 export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
+  const known = faces.get(keyturn) ?? new Map<string, Face>();
+  faces.set(keyturn, known);
+  const { kind, name } = caller;
+  const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${name}`;
+  const face = known.get(ref) ?? faceOf(keyturn, caller);
+  if (known.size >= FACES) known.clear();
+  known.set(ref, face);
+  return face;
+}
+
+/** This is the one place where the door decides what a caller may ask for. */
+function faceOf(keyturn: Keyturn, caller: WebCaller): Face {
   const { kind, name } = caller;
   if (name === null) return keyturn;
   // What a human asks for without a proof of its own leaves no entry, not even that it was refused.

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Entry, entrySentence, type Face, type Keyturn } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
@@ -36,27 +37,45 @@ async function streamOf(asked: EventsAsked): Promise<Response> {
   signal.addEventListener('abort', asked.onEnd, { once: true });
   if (signal.aborted) asked.onEnd();
   const from = last_id === null ? await sizeOf(keyturn) : await placeAfter(keyturn, last_id);
-  const entries = keyturn.ledger.follow({ from, signal });
-  let next: Promise<IteratorResult<Entry>> | null = null;
+  const take = inBatches(keyturn.ledger.follow({ from, signal }), signal);
   const stream = new ReadableStream({
     pull: async (controller) => {
-      next ??= entries.next();
-      const came = await orQuiet(next, signal).catch((error: unknown) => {
+      const came = await take().catch((error: unknown) => {
         stop.abort();
         throw error;
       });
-      if (came !== null) next = null;
-      const is_over = (came === null && signal.aborted) || came?.done || !(await holds(asked));
+      const is_over = came === null || (came.length === 0 && signal.aborted) || !(await holds(asked));
       if (is_over) stop.abort();
       if (is_over) controller.close();
-      else if (came === null) controller.enqueue(bytes(': still here\n\n'));
-      else if (await mayHear(asked, came.value as Entry))
-        controller.enqueue(bytes(eventOf(came.value as Entry)));
-      else controller.enqueue(bytes(':\n\n'));
+      else controller.enqueue(bytes(came.length === 0 ? ': still here\n\n' : await heardOf(asked, came)));
     },
     cancel: () => stop.abort(),
   });
   return respond(stream, 200, { 'content-type': 'text/event-stream' });
+}
+
+/** In one piece: each costs a look at the caller and a write, and a hundred streams hear of every commit. */
+const BATCH = 64;
+
+/** What has come: some entries in their order, none where nothing comes for a while or the signal does, null where it is over. */
+function inBatches(entries: AsyncGenerator<Entry>, signal: AbortSignal): () => Promise<Entry[] | null> {
+  let next: Promise<IteratorResult<Entry>> | null = null;
+  return async () => {
+    const batch: Entry[] = [];
+    next ??= entries.next();
+    let came = await orQuiet(next, signal);
+    // Also lets others of this process go on before this stream is written to.
+    const turn = setImmediate(null);
+    while (came !== null) {
+      next = null;
+      if (came.done) return batch.length === 0 ? null : batch;
+      batch.push(came.value);
+      if (batch.length === BATCH) break;
+      next = entries.next();
+      came = await Promise.race([next, turn]);
+    }
+    return batch;
+  };
 }
 
 async function sizeOf({ ledger }: Keyturn): Promise<number> {
@@ -90,10 +109,17 @@ async function orQuiet<T>(next: Promise<T>, signal: AbortSignal): Promise<T | nu
   return Promise.race([next, quiet]).finally(end);
 }
 
+/** All streams are told the same entries. */
+const events = new WeakMap<Entry, string>();
+
 function eventOf(entry: Entry): string {
+  const known = events.get(entry);
+  if (known !== undefined) return known;
   const { seq, at, kind, subject, body } = entry;
   const data = JSON.stringify({ seq, at, kind, subject, words: entrySentence({ kind, body }) });
-  return `id: ${idOf(entry)}\nevent: entry\ndata: ${data}\n\n`;
+  const text = `id: ${idOf(entry)}\nevent: entry\ndata: ${data}\n\n`;
+  events.set(entry, text);
+  return text;
 }
 
 /** With a part of the hash of the entry before it, which covers all that came before. */
@@ -117,10 +143,18 @@ async function placeAfter(keyturn: Keyturn, id: string): Promise<number> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-async function mayHear({ caller, face }: EventsAsked, { subject }: Entry): Promise<boolean> {
-  if (caller.kind !== 'agent') return true;
+/** A comment where it may hear none of them. */
+async function heardOf({ caller, face }: EventsAsked, entries: readonly Entry[]): Promise<string> {
+  if (caller.kind !== 'agent') return entries.map(eventOf).join('');
+  const own = new Map<string, boolean>();
+  for (const { subject } of entries) if (!own.has(subject)) own.set(subject, await isOwn(face, subject));
+  const heard = entries.filter(({ subject }) => own.get(subject));
+  return heard.length === 0 ? ':\n\n' : heard.map(eventOf).join('');
+}
+
+async function isOwn({ intents }: Face, subject: string): Promise<boolean> {
   if (!UUID.test(subject)) return false;
-  return face.intents.get({ intent_id: subject }).then(
+  return intents.get({ intent_id: subject }).then(
     () => true,
     () => false,
   );

@@ -54,8 +54,11 @@ export function publicUrlOf(text: string): string {
 }
 
 /** A page of another site can have our address under its own name: its requests then name that. */
-export function requireHost({ headers }: Request, { hosts }: Pick<Site, 'hosts'>): void {
-  if (!hosts.has((headers.get('host') ?? '').toLowerCase())) refuse('HOST_UNKNOWN');
+export function requireHost({ headers, url }: Request, { hosts }: Pick<Site, 'hosts'>): void {
+  const host = (headers.get('host') ?? '').toLowerCase();
+  // The first line of a request can name a host as well. That of the URL has no port where it is 80.
+  const is_same = url.startsWith(`http://${host}/`) || url.startsWith(`http://${host.replace(/:80$/, '')}/`);
+  if (!hosts.has(host) || !is_same) refuse('HOST_UNKNOWN');
 }
 
 const OWN_PAGES: ReadonlySet<string> = new Set(['same-origin', 'none']);

@@ -1,5 +1,6 @@
 import type { Keyturn } from '../keyturn.ts';
 import type { AskedKind, Metrics } from './metrics.ts';
+import { pathOf } from './query.ts';
 import type { Route } from './route.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -23,13 +24,6 @@ export function measured(
     metrics.answered(kind, response.status, (performance.now() - from) / 1000);
     return response;
   };
-}
-
-/** Without a URL object: it costs as much as the rest of a small request. */
-function pathOf({ url }: Request): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  const end = url.slice(start).search(/[?#]/);
-  return end < 0 ? url.slice(start) : url.slice(start, start + end);
 }
 
 function kindOf(route: Route | undefined, path: string): AskedKind {

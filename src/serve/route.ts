@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Verb } from '../face/verb.ts';
+import { once, type Verb } from '../face/verb.ts';
 import { VERBS } from '../face/verbs.ts';
 
 /** As much of a JSON Schema as the rules of the door look at. */
@@ -47,11 +47,9 @@ export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route
 }
 
 function routeOf(namespace: string, name: string, verb: Verb): Route {
-  let known: Readonly<Record<string, Schema>> | undefined;
-  const members = () => {
-    known ??= membersOf(z.toJSONSchema(verb.input(), { unrepresentable: 'any', io: 'input' }) as Schema);
-    return known;
-  };
+  const members = once(() =>
+    membersOf(z.toJSONSchema(verb.input(), { unrepresentable: 'any', io: 'input' }) as Schema),
+  );
   return {
     path: `/v1/${namespace}/${name}`,
     namespace,
@@ -61,7 +59,7 @@ function routeOf(namespace: string, name: string, verb: Verb): Route {
       verb.kind === 'act' || (verb.kind === 'write' && (verb.here as readonly string[]).includes('signer')),
     is_look: LOOKS.has(`${namespace}.${name}`),
     members,
-    query: () => (verb.kind === 'read' && Object.values(members()).every(isPlain) ? members() : null),
+    query: once(() => (verb.kind === 'read' && Object.values(members()).every(isPlain) ? members() : null)),
   };
 }
 

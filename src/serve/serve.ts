@@ -90,9 +90,9 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   };
   const app = appOf(door);
   const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes: routesOf() });
-  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
+  const listener = getRequestListener(answer);
   for (const server of servers) server.on('request', listener);
-  const near = getRequestListener(appOf({ ...door, is_local: true }).fetch, { overrideGlobalObjects: false });
+  const near = getRequestListener(appOf({ ...door, is_local: true }).fetch);
   const local = await listenLocally(keyturn.layout.serve_socket, near);
   const executing =
     most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);

@@ -59,6 +59,8 @@ describe('T5: a process that runs many tools', () => {
       });
     await expectRefusal('RUN_STILL_ALIVE', settle);
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+    const stateOf = async () => (await p.keyturn.runs.inDoubt()).runs[0]?.state;
+    await until(async () => (await stateOf()) !== 'alive');
     await settle();
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/canonical/json.ts';
@@ -193,6 +193,40 @@ describe('a tool without a sandbox that outlives its executor', () => {
     process.kill(Number(pid), 'SIGKILL');
     await until(() => p.keyturn.runs.resolve(settle));
     expect(await p.keyturn.intents.get({ intent_id })).toMatchObject({ status: 'failed' });
+  });
+
+  it('a tool that outlives its executor for a moment is alive, and nobody says before its end that nothing happened', async () => {
+    const p = await project(`${TOOLS}  - name: late
+    summary: Leaves its mark late.
+    executable: ./late.sh
+    sandbox: none
+    undo: none
+`);
+    // In a session of its own, since what the executor started directly is ended with it.
+    const late = 'echo $$ > pid; while [ ! -e go ]; do sleep 0.05; done; echo done > mark';
+    const script = `#!/bin/sh\nsetsid sh -c '${late}' &\nwait\n`;
+    writeFileSync(join(p.root, 'late.sh'), script, { mode: 0o755 });
+    const effect = { kind: 'tool' as const, tool: 'late', arguments: {} };
+    const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Mark', effect });
+    await ready(p, { intent_id, hash });
+    const executor = racer(p.root, intent_id, hash);
+    await executor.ready;
+    executor.go();
+    await until(() => readFileSync(join(p.root, 'pid'), 'utf8').trim());
+    executor.child.kill('SIGKILL');
+    await executor.answer;
+    const stateNow = async () => (await p.keyturn.runs.inDoubt()).runs[0]!.state;
+    const { runs } = await p.keyturn.intents.get({ intent_id });
+    const { execution_id } = runs[0]!;
+    const settled = (outcome: 'happened' | 'did_not_happen') =>
+      p.keyturn.runs.resolve({ execution_id, outcome, reason: 'I looked.', signer: p.ada });
+    expect([existsSync(join(p.root, 'mark')), await stateNow()]).toEqual([false, 'alive']);
+    // It ends within the time for which a sandbox that ends would be waited for.
+    setTimeout(() => writeFileSync(join(p.root, 'go'), ''), 300);
+    await expectRefusal('RUN_STILL_ALIVE', () => settled('did_not_happen'));
+    while ((await stateNow()) !== 'dead');
+    expect(existsSync(join(p.root, 'mark'))).toBe(true);
+    await settled('happened');
   });
 });
 

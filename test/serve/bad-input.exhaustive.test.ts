@@ -1,30 +1,13 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { OpenKey } from '../../src/identity/act.ts';
 import { human, PERMITS, policy, rules } from '../journey/authority.ts';
-import { call, proved, refusalIn, SAY, type Service, service, session } from './service.ts';
+import { heard, socketTo } from './raw.ts';
+import { call, proved, refusalIn, SAY, type Service, service, session, shownIn } from './service.ts';
+import { callSigned } from './signed.ts';
 
 vi.setConfig({ testTimeout: 110_000 });
 
 const FREEZE = { scope: 'tool', name: 'say', reason: 'a look' };
-
-async function socketTo({ port }: Service): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  await once(socket, 'connect');
-  socket.on('error', () => {});
-  return socket;
-}
-
-/** What was answered on a bare connection until it ended, or until this much was. */
-async function heard(socket: Socket, until: RegExp): Promise<string> {
-  let text = '';
-  for await (const part of socket) {
-    text += String(part);
-    if (until.test(text)) break;
-  }
-  return text;
-}
 
 const head = (s: Service, more: string) =>
   `POST /v1/intents/list HTTP/1.1\r\nHost: localhost:${s.port}\r\nAuthorization: Bearer ${s.token}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`;
@@ -79,14 +62,17 @@ describe('a token, a link and a draft', () => {
     ]);
   });
 
-  it('is finished by another session, once, whoever draws it up', async () => {
+  it('is finished by another session of the same human or of none, once, and by that of nobody else', async () => {
     const s = await service();
     const cookie = await session(s);
-    const bo = await human(s, 'bo');
+    const [bo, cy] = [(await human(s, 'bo')) as OpenKey, (await human(s, 'cy')) as OpenKey];
     const at = '/v1/system/freeze';
     const drawn = await call(s, at, { request: FREEZE, by: 'bo' }, { cookie });
     const finished = { request: FREEZE, draft: drawn.body.draft, proofs: await proved(drawn, bo) };
-    const both = await Promise.all([1, 2].map(() => call(s, at, finished, { cookie })));
+    const of_cy = shownIn(await callSigned(s, cy, '/v1/session', {}));
+    expect(refusalIn(await call(s, at, finished, { cookie: of_cy }))).toEqual([403, 'CALLER_OTHER']);
+    const of_bo = shownIn(await callSigned(s, bo, '/v1/session', {}));
+    const both = await Promise.all([of_bo, cookie].map((shown) => call(s, at, finished, { cookie: shown })));
     expect(both.map(({ status }) => status).sort()[0]).toBe(200);
     expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await s.keyturn.system.get()).freezes).toHaveLength(1);

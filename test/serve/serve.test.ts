@@ -17,6 +17,7 @@ import {
   session,
   shownAs,
   shownIn,
+  withToken,
 } from './service.ts';
 import { callSigned, keyed } from './signed.ts';
 
@@ -115,8 +116,14 @@ describe('who is not shown to be somebody', () => {
     expect((await s.keyturn.agents.tokens()).tokens).toMatchObject([
       { name: 'bot', token_id, status: 'active', last_used_at: expect.any(String) },
     ]);
+    const other = await withToken(s, 'other');
+    const theirs = () => call(s, '/v1/intents/list', undefined, { token: other.token });
+    expect((await theirs()).status).toBe(200);
     await s.keyturn.agents.revokeToken({ name: 'bot', token_id, reason: 'lost', signer });
     expect(refusalIn(await asks())).toEqual([401, 'TOKEN_INVALID']);
+    expect((await theirs()).status).toBe(200);
+    await s.keyturn.people.revoke({ name: 'other', reason: 'gone', signer });
+    expect(refusalIn(await theirs())).toEqual([401, 'TOKEN_INVALID']);
   });
 
   it('is who comes with a link a second time', async () => {

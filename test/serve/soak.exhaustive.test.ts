@@ -15,18 +15,29 @@ const SIZE: SoakSize = {
   callers: is_full ? 16 : 4,
 };
 
-describe('a service under load whose processes are killed', () => {
-  it('on SQLite: nothing is lost, nothing runs twice, and the ledger verifies', async () => {
-    const told = await soakService(await project('version: 1\ntools: []\n', undefined, CONFIG), SIZE);
-    console.log(JSON.stringify(told));
-    expect(told.kills).toBe(SIZE.kills);
-  }, 900_000);
+/** A kill comes once the processes work again, which takes as long as the machine makes it. */
+const MOST_MS = is_full ? 3_600_000 : 900_000;
 
-  it('on PostgreSQL: nothing is lost, nothing runs twice, and the ledger verifies', async () => {
-    const p = await shared(server(), 'soak-service');
-    appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { requests_minute: 1000000 }\n');
-    const told = await soakService(p, SIZE);
-    console.log(JSON.stringify(told));
-    expect(told.kills).toBe(SIZE.kills);
-  }, 900_000);
+describe('a service under load whose processes are killed', () => {
+  it(
+    'on SQLite: nothing is lost, nothing runs twice, and the ledger verifies',
+    async () => {
+      const told = await soakService(await project('version: 1\ntools: []\n', undefined, CONFIG), SIZE);
+      console.log(JSON.stringify(told));
+      expect(told.kills).toBe(SIZE.kills);
+    },
+    MOST_MS,
+  );
+
+  it(
+    'on PostgreSQL: nothing is lost, nothing runs twice, and the ledger verifies',
+    async () => {
+      const p = await shared(server(), 'soak-service');
+      appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { requests_minute: 1000000 }\n');
+      const told = await soakService(p, SIZE);
+      console.log(JSON.stringify(told));
+      expect(told.kills).toBe(SIZE.kills);
+    },
+    MOST_MS,
+  );
 });

@@ -188,7 +188,7 @@ async function requireOnce({ keyturn }: Project, asked: readonly Asked[], marks:
   for (const { intent_id, word } of asked) {
     const { status, runs } = await keyturn.intents.get({ intent_id });
     expect(runs).toHaveLength(1);
-    expect(marks.includes(word), `${intent_id} ${status}`).toBe(status !== 'failed');
+    expect(marks.includes(word), `${intent_id} ${status} ${JSON.stringify(runs)}`).toBe(status !== 'failed');
   }
   expect(new Set(asked.map(({ intent_id }) => intent_id)).size).toBe(asked.length);
   await keyturn.ledger.verify({ deep: true });
