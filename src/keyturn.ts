@@ -24,7 +24,7 @@ import { draftAct, finishDraft } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
-import type { Context } from './journey/context.ts';
+import { type Context, requireIntent } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
 import { entriesInFile } from './journey/entries.ts';
 import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
@@ -32,6 +32,7 @@ import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { observeDoors } from './journey/observe.ts';
 import { queueOf } from './journey/queue.ts';
+import { reviewersAdded } from './journey/reviewers.ts';
 import { type LookedServer, lookAtServer } from './journey/servers.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
@@ -341,6 +342,9 @@ export class Keyturn {
   runNotifier = (command: ChildCommand) => this.#context.starter.run(command);
   /** How much waits, in numbers. */
   queue = () => queueOf(this.#context);
+  /** Whom the policies ask to look at an intent now, and did not before it had waited for so long. */
+  reviewersAdded = async (intent_id: string, since: Date): Promise<string[]> =>
+    reviewersAdded(this.#context, await requireIntent(this.#context, intent_id), since);
   /** Tells the log and the SDK of an operator about something that a door did. */
   observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
   /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */

@@ -7,6 +7,7 @@ import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
 import { offer } from '../journey/offer.ts';
 import { review } from '../journey/review.ts';
+import { reviewersOf } from '../journey/reviewers.ts';
 import { submit } from '../journey/submit.ts';
 import { explain } from '../refusal.ts';
 import { effect, envelope } from './effect.ts';
@@ -15,9 +16,10 @@ import { askedHash, askedId, digest, id, intent, name, reasonCode, time } from '
 import { shown } from './shown.ts';
 import { act, here, read, write } from './verb.ts';
 
-/** An intent with the word for where it stands now. */
-export function standingIntent({ clock }: Context, state: IntentState): z.output<typeof intent> {
-  return { ...state, standing: statusWordOf(state, clock()) };
+/** An intent with the word for where it stands now, and who is asked to look at it. */
+export async function standingIntent(context: Context, state: IntentState): Promise<z.output<typeof intent>> {
+  const standing = statusWordOf(state, context.clock());
+  return { ...state, standing, reviewers: await reviewersOf(context, state) };
 }
 
 /** From the first look at a proposal to the order of its run. */
@@ -38,7 +40,7 @@ export const deciding = {
       }),
     run: async ({ context }, { intent_id }) => {
       const { state, ...seen } = await review(context, intent_id);
-      return { intent: standingIntent(context, state), ...seen };
+      return { intent: await standingIntent(context, state), ...seen };
     },
   }),
 
@@ -108,7 +110,7 @@ export const deciding = {
       }),
     run: async ({ context }, request) => {
       const { state, ...offered } = await offer(context, request);
-      return { intent: standingIntent(context, state), ...offered };
+      return { intent: await standingIntent(context, state), ...offered };
     },
   }),
 

@@ -216,15 +216,15 @@ function lookOf({ intent_id, hash, capability: text, holder_key: holder }: Asked
   return { intent_id, hash, capability };
 }
 
-function previewOf(
+async function previewOf(
   context: OpenProject['context'],
   { state, effect, shown, seen, capability }: Preview,
-): z.output<ReturnType<typeof looked>> {
+): Promise<z.output<ReturnType<typeof looked>>> {
   const { recorded, held } = capability;
   const { scope, conditions, holder, expires_at } = held.claims;
   const { capability_id, by, issued } = recorded;
   const allows = { scope, conditions, holder, expires_at, depth: held.depth, glass: issued.glass };
-  const intent = standingIntent(context, state);
+  const intent = await standingIntent(context, state);
   return { intent, effect, shown, capability: { capability_id, by, ...allows }, seen };
 }
 

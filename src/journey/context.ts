@@ -26,7 +26,7 @@ import type { Attributes } from '../plan/state/attributes.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Store, Tip } from '../store/store.ts';
+import type { Beats, Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
 import type { CallMarks, CheckArguments } from './call-marks.ts';
@@ -37,6 +37,8 @@ import type { ReadLedger } from './read-ledger.ts';
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
   readonly store: Store;
+  /** What executors say of themselves, beside the ledger. */
+  readonly beats: Beats;
   /** Why the last commit did not reach the disk; null where it did. */
   readonly writing: { readonly failed: ReasonCode | null };
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
@@ -130,6 +132,8 @@ export interface Memory {
   /** What checks the arguments of a grant, by the digest of its bounds. */
   readonly grants: Recent<Digest, CheckArguments>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
+  /** Whether a snapshot of policies may name who is asked to look. */
+  readonly routes: Recent<Digest, boolean>;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;
   /** Made by the first plan: most processes run none. */

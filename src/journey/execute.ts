@@ -5,6 +5,7 @@ import type { Capability, IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { isForThisHost } from './addressed.ts';
+import { keepBeating } from './beat.ts';
 import type { Context } from './context.ts';
 import { allIntents } from './list.ts';
 import { removeSettled } from './live.ts';
@@ -55,6 +56,9 @@ export async function executeOrders(context: Context, request: ExecuteRequest): 
     waiting.push(intent_id);
     begin();
   };
+  const over = new AbortController();
+  const beating = keepBeating(context, over.signal, () => request.signal.aborted);
+  beating.catch(() => {}); // a store that is out of reach must not be waited for
   try {
     await removeSettled(context);
     await heardUntil(context, request, add);
@@ -63,6 +67,8 @@ export async function executeOrders(context: Context, request: ExecuteRequest): 
     const late = setTimeout(() => stop.abort(), request.grace_ms);
     await Promise.all(running);
     clearTimeout(late);
+    over.abort();
+    if (request.signal.aborted) await beating;
   }
 }
 

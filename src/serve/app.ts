@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
-import type { Keyturn } from '../keyturn.ts';
+import type { Keyturn, Queue } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { answerAct } from './act.ts';
@@ -52,6 +52,8 @@ export interface Door {
   readonly assets: readonly Asset[];
   /** Why the service is not ready; none where it is. */
   readonly reasons: () => Promise<readonly ReasonCode[]>;
+  /** How much waits; null where the ledger cannot be read. */
+  readonly queue: () => Promise<Queue | null>;
   /** The service stops: whoever waits is answered. */
   readonly stopping: AbortSignal;
   readonly metrics: Metrics;
@@ -67,7 +69,12 @@ const session = z.strictObject({
   /** The second secret, which each request of the session shows in the header Keyturn-Page. */
   page: z.string(),
 });
-const health = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()).readonly() });
+const health = z.strictObject({
+  ready: z.boolean(),
+  reasons: z.array(z.string()).readonly(),
+  /** How many may run what is ordered, how many said lately that they run, and the orders for which none does; `null` where the ledger cannot be read. */
+  executors: z.strictObject({ enrolled: z.int(), running: z.int(), unserved: z.int() }).nullable(),
+});
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
 export function appOf(door: Door): Hono {
@@ -96,7 +103,9 @@ export function appOf(door: Door): Hono {
   at(['GET'], '/readyz', async () => {
     const reasons = await door.reasons();
     const ready = reasons.length === 0;
-    return answerWith(health, { ready, reasons }, ready ? 200 : 503);
+    const queue = await door.queue();
+    const executors = queue && { ...queue.executors, unserved: queue.unserved };
+    return answerWith(health, { ready, reasons, executors }, ready ? 200 : 503);
   });
   if (door.assets.length === 0)
     at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));

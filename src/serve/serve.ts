@@ -83,6 +83,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     is_local: false,
     assets,
     reasons,
+    queue,
     stopping: stopping.signal,
     metrics,
     measures,
