@@ -30,6 +30,7 @@ import type { Beats, Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { Registry } from '../tool/registry.ts';
 import type { CallMarks, CheckArguments } from './call-marks.ts';
+import type { ControlPlane } from './control-plane.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
 import type { ReadLedger } from './read-ledger.ts';
@@ -110,6 +111,8 @@ export interface Context {
   readonly environment: string;
   /** The secret half of a control key. Only a grant reads it. */
   readonly control_key: (public_key: string) => MachineKey;
+  /** Who issues what was ordered, where this host does not itself. */
+  readonly control_plane?: ControlPlane;
   /** The key with which this host states what it claims and how that ended. */
   readonly executor_key: () => MachineKey;
   /** The receipt of an unsigned proposal that has no idempotency key, made again from its id. */
@@ -274,6 +277,10 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'LEDGER_FOREIGN',
   'KEPT_HEAD_INVALID',
   'CLOCK_AHEAD',
+  'SERVICE_UNREACHABLE',
+  'SERVICE_TLS',
+  'SERVICE_FOREIGN',
+  'CALLER_LIMITED',
   'DISK_FULL',
   'WRITE_FAILED',
   'INTERNAL',

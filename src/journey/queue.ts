@@ -29,13 +29,19 @@ export async function queueOf(context: Context): Promise<Queue> {
   const doubts = await inDoubt(context);
   return {
     ...(await waitingIn(context)),
-    ...(await orderedIn(context)),
-    executors: await executorsNow(context),
+    ...(await servedNow(context)),
     // What a live process runs is at work, and in no doubt.
     in_doubt: doubts.filter(({ life }) => life !== 'alive').length,
     freezes: (await store.system()).freezes.length,
     entries: (await store.tip()).size,
   };
+}
+
+/** What is ordered, and who runs it. */
+export type Served = Pick<Queue, 'ordered' | 'unserved' | 'executors'>;
+
+export async function servedNow(context: Context): Promise<Served> {
+  return { ...(await orderedIn(context)), executors: await executorsNow(context) };
 }
 
 /** Newest first, until everything that is older has expired, however long it could live. */

@@ -15,7 +15,7 @@ export type Reviewers = readonly string[] | null;
 /** Who is asked to look at an intent now. Null where it does not wait, and where the policies name nobody who could approve it. */
 export async function reviewersOf(context: Context, state: IntentState): Promise<Reviewers> {
   const routed = await routedOf(context, state);
-  return routed && routed.at(context.clock());
+  return routed === null ? null : routed.at(context.clock());
 }
 
 /** Who is asked now, and was not at that time because it had not waited for long enough. */
