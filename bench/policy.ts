@@ -127,6 +127,7 @@ const REQUEST: PolicyRequest = {
     pace_hour: 2,
     pace_day: 9,
     running_s: 0,
+    waited_s: 0,
     frozen: false,
   },
 };

@@ -1,6 +1,7 @@
 import type { AgentContext } from './agent/context.ts';
 import { excerptOfProof } from './audit/excerpt.ts';
 import { auditProof } from './audit/proof.ts';
+import { sign } from './canonical/ed25519.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
@@ -24,14 +25,17 @@ import { draftAct, finishDraft } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
-import type { Context } from './journey/context.ts';
+import { type Context, requireIntent } from './journey/context.ts';
+import type { IssueAsked } from './journey/control-plane.ts';
 import * as enrolling from './journey/enrol.ts';
 import { entriesInFile } from './journey/entries.ts';
 import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
 import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
+import { issueFor } from './journey/issue-for.ts';
 import { observeDoors } from './journey/observe.ts';
-import { queueOf } from './journey/queue.ts';
+import { queueOf, servedNow } from './journey/queue.ts';
+import { reviewersAdded } from './journey/reviewers.ts';
 import { type LookedServer, lookAtServer } from './journey/servers.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
@@ -329,6 +333,18 @@ export class Keyturn {
   /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
   execute = (request: ExecuteRequest) =>
     alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
+  /** Issues what was ordered, for an executor on a host without a control key. It writes nothing. */
+  issueFor = (executor: string, asked: IssueAsked) => issueFor(this.#context, executor, asked);
+  /** What the executor of this host signs its requests with. */
+  executorSigner = () => {
+    const { public_key } = this.#context.executor_key();
+    const name = `executor:${public_key}`;
+    return {
+      name,
+      ledger: this.origin,
+      sign: (bytes: Uint8Array) => sign(bytes, this.#context.executor_key().key),
+    };
+  };
   /** Where notifications go, by the file of this host alone; and how far each was told. */
   notifyTargets = () => readTargets(this.layout);
   get notifyPlaces(): NotifyPlaces {
@@ -341,6 +357,11 @@ export class Keyturn {
   runNotifier = (command: ChildCommand) => this.#context.starter.run(command);
   /** How much waits, in numbers. */
   queue = () => queueOf(this.#context);
+  /** The part of it that costs little: what is ordered, and who runs it. */
+  served = () => servedNow(this.#context);
+  /** Whom the policies ask to look at an intent now, and did not before it had waited for so long. */
+  reviewersAdded = async (intent_id: string, since: Date): Promise<string[]> =>
+    reviewersAdded(this.#context, await requireIntent(this.#context, intent_id), since);
   /** Tells the log and the SDK of an operator about something that a door did. */
   observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
   /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
@@ -410,11 +431,12 @@ export { type Registration, verifyEnrolment } from './identity/passkey-enrolment
 export type { Passphrase } from './identity/passphrase.ts';
 export { activeCredentials, hasKey, onlyKeyOf } from './identity/principal.ts';
 export type { BoundSection } from './journey/bound-shown.ts';
+export { type ControlPlane, issueAnswer, issueAsked } from './journey/control-plane.ts';
 export type { Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
 export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
-export type { Queue } from './journey/queue.ts';
+export type { Queue, Served } from './journey/queue.ts';
 export { actionOf, executorIn, neededScope } from './journey/reach.ts';
 export type { McpEffect } from './mcp-call/effect.ts';
 export { calledName, RUN_PROGRESS } from './mcp-call/name.ts';

@@ -155,6 +155,9 @@ export const limits = {
   act_wait_s: 120,
   /** How old the signature of a request may be: time for a slow line, and little to replay it in elsewhere. */
   message_signature_s: 60,
+  /** How often an executor says that it runs, and after how long without a word it is taken for gone. */
+  beat_ms: 5_000,
+  beat_missed_ms: 15_000,
   /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
   clock_skew_ms: 5_000,
   /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */

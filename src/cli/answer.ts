@@ -96,6 +96,7 @@ export interface Options {
   readonly bearer?: string;
   readonly oauthIssuer?: string;
   readonly oauthClaim?: string;
+  readonly controlPlane?: string;
   readonly oauthName?: readonly string[];
   readonly allow?: readonly string[];
   readonly schema?: string;

@@ -9,7 +9,7 @@ import { styleOf } from './status-word.ts';
 
 /** What a review shows. From a file there is no standing, and none is needed. */
 export type ShownReview = Pick<Result<'intents.review'>, 'envelope' | 'shown' | 'alternates'> & {
-  readonly intent: IntentState;
+  readonly intent: IntentState & { readonly reviewers?: readonly string[] | null };
 };
 
 /** Where a screen is shown. */
@@ -69,7 +69,7 @@ function codeSpans(hash: string): Span[] {
 
 /** What a yes covers beside the effect: what it replaces, what it requests, and how many must say yes. */
 function namedFields(
-  { actions, replaces, approvals_needed }: IntentState,
+  { actions, replaces, approvals_needed, reviewers }: ShownReview['intent'],
   { effect, undoes }: ShownReview['envelope'],
 ): Field[] {
   const plain = actions.length === 1 && (effect.kind !== 'tool' || actions[0] === `tool:${effect.tool}`);
@@ -77,6 +77,7 @@ function namedFields(
     ...(replaces === null ? [] : ([['Replaces', replaces]] as const)),
     ...(undoes === null ? [] : ([['Undoes', `the run of ${undoes}`]] as const)),
     ...(plain ? [] : ([['Requests', actions.map(visible).join(', ')]] as const)),
+    ...(reviewers ? ([['Asked to look', reviewers.map(visible).join(', ')]] as const) : []),
     ...(approvals_needed === 1 ? [] : ([['Approvers', `${approvals_needed} different humans`]] as const)),
   ];
 }

@@ -17,6 +17,7 @@ export function storyLines(story: Story, now: Date): string[] {
     ...intentLines(story, now),
     ...changeLines(story),
     ...historyLines(story),
+    ...waitLines(story),
     ...story.reports_missing.map(
       ({ execution_id, names }) =>
         `Missing reports: ${names.join(', ')}. Make them again: keyturn plan report ${execution_id}`,
@@ -62,6 +63,16 @@ function intentLines({ intent, envelope, absent, shown, alternates }: Story, now
     ]),
     `What was asked for ${whyAbsent(absent ?? 'missing')}`,
   ];
+}
+
+/** What this host can run by hand waits for nobody. */
+export function isUnserved(waits_for: Story['waits_for']): boolean {
+  return waits_for !== null && waits_for.enrolled > 0 && waits_for.running === 0 && !waits_for.is_here;
+}
+
+function waitLines({ waits_for }: Story): string[] {
+  if (!isUnserved(waits_for)) return [];
+  return [`ORDERED, AND NO EXECUTOR CALLED ${visible(waits_for!.executor)} IS RUNNING: the order lapses`];
 }
 
 function changeLines({ intent, changes }: Story): string[] {

@@ -106,11 +106,14 @@ export function startApp(): App {
       quietly(lookAtAll().then(() => drawn_before && tell(null)));
     },
     onEntry: (entry) => {
-      if (OF_WORLD.test(entry.kind)) quietly(lookAtWorld().then(() => tell(entry)));
+      const isAsked = ASKS.test(entry.kind) || isRouted(queue.get());
+      if (OF_WORLD.test(entry.kind)) quietly((isAsked ? lookAtAll() : lookAtWorld()).then(() => tell(entry)));
       else if (OF_INTENT.test(entry.subject)) quietly(lookAtOne(entry.subject).then(() => tell(entry)));
       else tell(entry);
     },
   });
+  // Who is asked to look can change by the time alone.
+  setInterval(() => isRouted(queue.get()) && quietly(lookAtAll()), LOOK_MS);
   return {
     ...{ api, live, world, queue, route, kept, again, ahead },
     inOrder: ordering(),
@@ -121,6 +124,14 @@ export function startApp(): App {
       return () => listeners.delete(listener);
     },
   };
+}
+
+const LOOK_MS = 30_000;
+/** Who is asked to look at what waits may be another one from here on. */
+const ASKS = /^policy\./;
+
+function isRouted(queue: Queue): boolean {
+  return [...(queue?.values() ?? [])].some(({ reviewers }) => reviewers !== null);
 }
 
 /** All that waits, and what is approved and not ordered; the newest 2,000. */

@@ -30,9 +30,11 @@ function orderOf(queue: Queue, name: string | null, now: number): Ordered {
   );
   const key = ({ proposed_at, intent_id }: Listed) => `${proposed_at} ${intent_id}`;
   open.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  const needs = ({ approvals, proposer, approvals_needed }: Listed) =>
+  const needs = ({ approvals, proposer, approvals_needed, reviewers }: Listed) =>
     name === null ||
-    (!approvals.some(({ by }) => by === name) && proposer !== name) ||
+    (!approvals.some(({ by }) => by === name) &&
+      proposer !== name &&
+      (reviewers === null || reviewers.includes(name))) ||
     approvals.length >= approvals_needed;
   const mine = open.filter(needs);
   const others = open.filter((one) => !needs(one));

@@ -8,6 +8,7 @@ import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
 import { offer } from '../journey/offer.ts';
 import { review } from '../journey/review.ts';
+import { reviewersOf } from '../journey/reviewers.ts';
 import { submit } from '../journey/submit.ts';
 import { explain } from '../refusal.ts';
 import { effect, envelope } from './effect.ts';
@@ -18,12 +19,14 @@ import { act, here, read, write } from './verb.ts';
 
 const told = new WeakMap<IntentState, z.output<typeof intent>>();
 
-/** An intent with the word for where it stands now: the same value while neither has changed. */
-export function standingIntent({ clock }: Context, state: IntentState): z.output<typeof intent> {
-  const standing = statusWordOf(state, clock());
+/** An intent with the word for where it stands now, and who is asked to look at it: the same value while none of it has changed. */
+export async function standingIntent(context: Context, state: IntentState): Promise<z.output<typeof intent>> {
+  const standing = statusWordOf(state, context.clock());
+  const reviewers = await reviewersOf(context, state);
   const known = told.get(state);
-  if (known?.standing === standing) return known;
-  const now = deepFrozen({ ...state, standing });
+  if (known?.standing === standing && JSON.stringify(known.reviewers) === JSON.stringify(reviewers))
+    return known;
+  const now = deepFrozen({ ...state, standing, reviewers });
   told.set(state, now);
   return now;
 }
@@ -46,7 +49,7 @@ export const deciding = {
       }),
     run: async ({ context }, { intent_id }) => {
       const { state, ...seen } = await review(context, intent_id);
-      return { intent: standingIntent(context, state), ...seen };
+      return { intent: await standingIntent(context, state), ...seen };
     },
   }),
 
@@ -116,7 +119,7 @@ export const deciding = {
       }),
     run: async ({ context }, request) => {
       const { state, ...offered } = await offer(context, request);
-      return { intent: standingIntent(context, state), ...offered };
+      return { intent: await standingIntent(context, state), ...offered };
     },
   }),
 

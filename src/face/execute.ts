@@ -222,15 +222,15 @@ function presentedBy({ capability: text, holder_key: holder }: Presenting): Pres
   return { ...(text !== undefined && { text }), ...(holder && { holder }) };
 }
 
-function previewOf(
+async function previewOf(
   context: OpenProject['context'],
   { state, effect, shown, seen, capability }: Preview,
-): z.output<ReturnType<typeof looked>> {
+): Promise<z.output<ReturnType<typeof looked>>> {
   const { recorded, held } = capability;
   const { scope, conditions, holder, expires_at } = held.claims;
   const { capability_id, by, issued } = recorded;
   const allows = { scope, conditions, holder, expires_at, depth: held.depth, glass: issued.glass };
-  const intent = standingIntent(context, state);
+  const intent = await standingIntent(context, state);
   return { intent, effect, shown, capability: { capability_id, by, ...allows }, seen };
 }
 

@@ -170,7 +170,7 @@ export const intents = {
         proposer: z.string().optional(),
         /** A part of the goal, the tool or the proposer, in any case. */
         text: z.string().min(1).max(200).optional(),
-        /** What this human could approve: it waits, and they neither approved nor, unless they are the only human, proposed it. */
+        /** What this human is asked to look at: it waits, they neither approved nor, unless they are the only human, proposed it, and the policies ask them, or nobody in particular. */
         needs: name.optional(),
         ...page,
       }),
@@ -190,7 +190,7 @@ export const intents = {
 
   next: read({
     open_to: 'people',
-    about: 'What has waited longest of what this human could approve.',
+    about: 'What has waited longest of what this human is asked to look at.',
     input: () => z.strictObject({ needs: name }),
     output: () =>
       z.strictObject({

@@ -72,6 +72,22 @@ export const status = z.enum(STATUSES);
 
 export const standing = z.enum(STATUS_WORDS).meta({ id: 'standing' });
 
+/** Whom the policies ask to look at what waits; `null`: all who could approve it, and always to an agent. It gives nobody a right. */
+export const reviewers = z.array(name).readonly().nullable();
+
+/** Which executors an order waits for, by name or label. What none takes in time lapses. */
+export const awaited = z
+  .strictObject({
+    executor: z.string(),
+    enrolled: z.int(),
+    /** How many of them said lately that they run. */
+    running: z.int(),
+    /** Whether the host that answers is one of them. */
+    is_here: z.boolean(),
+  })
+  .readonly()
+  .meta({ id: 'waits-for' });
+
 /** A capability as the ledger tells it. */
 export const recorded = z
   .strictObject({
@@ -199,6 +215,7 @@ export const intent = z
       .nullable(),
     /** The status as it is now: the clock counts. */
     standing,
+    reviewers,
   })
   .meta({ id: 'intent' });
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Status, statusOf } from '../journey/status.ts';
-import { code, digest, freeze, id, name, reasonCode, standing, time } from './parts.ts';
+import { awaited, code, digest, freeze, id, name, reasonCode, reviewers, standing, time } from './parts.ts';
 import { policies } from './policies.ts';
 import { begun, begunOf } from './runs.ts';
 import { nothing, once, read } from './verb.ts';
@@ -34,20 +34,13 @@ const output = once(() =>
     /** Rollbacks that are not complete. */
     stuck: list(needed.extend({ execution_id: id }).readonly()),
     failed: list(needed.readonly()),
-    waiting: list(needed.readonly()),
+    waiting: list(needed.extend({ reviewers }).readonly()),
     /** Approved, and not by enough approvals that count now; the code says why. */
     approval_expired: list(needed.extend({ code: reasonCode }).readonly()),
     /** Approved, and not to be run now; the code says why: most often no run is ordered. */
     ungranted: list(needed.extend({ code: reasonCode }).readonly()),
     /** May run now. */
-    approved: list(
-      needed
-        .extend({
-          /** Which executors its order waits for, by name or label, and how many of them are enrolled. What none takes in time lapses. */
-          waits_for: z.strictObject({ executor: z.string(), enrolled: z.int() }).readonly(),
-        })
-        .readonly(),
-    ),
+    approved: list(needed.extend({ waits_for: awaited }).readonly()),
     /** The files in policies/ beside the snapshot that decides. */
     policies: policies.files.output(),
   }),

@@ -1,10 +1,12 @@
 import * as z from 'zod';
+import { heardNow } from '../journey/beat.ts';
 import * as timing from '../journey/clock.ts';
 import { addControlKey } from '../journey/control.ts';
 import * as executing from '../journey/executor.ts';
 import * as freezing from '../journey/freeze.ts';
 import { limits } from '../limits.ts';
 import { createControlKey, executorKeyIn, ownExecutorKey } from '../project/keys.ts';
+import type { Beat } from '../store/store.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
 import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
 import { statusVerb } from './status.ts';
@@ -29,8 +31,23 @@ const executor = z
     added_at: time,
     added_by: name,
     revoked_at: time.nullable(),
+    /** What it said of itself last; `null` where it never did. It is not signed, and nothing is decided by it. */
+    heard: z
+      .strictObject({
+        /** It said so a moment ago, and has not stopped since. */
+        is_running: z.boolean(),
+        /** Since when the process runs that said it. */
+        since: time,
+        at: time,
+      })
+      .readonly()
+      .nullable(),
   })
   .meta({ id: 'known-executor' });
+
+function saidBy(heard: Beat | undefined): z.output<typeof executor>['heard'] {
+  return heard ? { is_running: heard.is_running, since: heard.since, at: heard.at } : null;
+}
 
 /** What holds for the whole project: freezes, keys, executors, the clock, what takes room. */
 export const system = {
@@ -55,9 +72,14 @@ export const system = {
     run: async ({ context, layout }) => {
       const { executors, ...found } = await context.store.system();
       const own = executorKeyIn(layout);
+      const heard = await heardNow(context);
       return {
         ...found,
-        executors: executors.map((one) => ({ ...one, is_this_host: one.public_key === own })),
+        executors: executors.map((one) => ({
+          ...one,
+          is_this_host: one.public_key === own,
+          heard: saidBy(heard.get(one.public_key)),
+        })),
       };
     },
   }),

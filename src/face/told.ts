@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
 import type { Envelope } from '../intent/envelope.ts';
-import { absence, digest, id, intent, output, time } from './parts.ts';
+import { absence, awaited, digest, id, intent, output, time } from './parts.ts';
 import { shown } from './shown.ts';
 import { once } from './verb.ts';
 
@@ -89,6 +89,8 @@ export const story = once(() =>
         .readonly(),
       /** What it asks for differently than the intent that it replaces; null when that one is not in the file. */
       changes: z.array(z.string()).readonly().nullable(),
+      /** Which executors its order waits for; `null` where no run is ordered that an executor would take. */
+      waits_for: awaited.nullable(),
       outputs: z
         .array(
           z

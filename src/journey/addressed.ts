@@ -33,10 +33,9 @@ export function requireBoundHere(executor: Executor, effect: Effect): void {
     refuse('EXECUTOR_ELSEWHERE', `It is for an executor called "${called}".`, { called });
 }
 
-/** How many executors could take what is addressed so. */
-export function executorsFor(system: System, audience: string): number {
-  return system.executors.filter((one) => one.revoked_at === null && isAddressed(system, one, audience))
-    .length;
+/** The executors that could take what is addressed so. */
+export function executorsFor(system: System, audience: string): Executor[] {
+  return system.executors.filter((one) => one.revoked_at === null && isAddressed(system, one, audience));
 }
 
 /**
@@ -51,7 +50,7 @@ export function orderAudience(context: Context, system: System, effect: Effect, 
     refuse('EXECUTOR_ELSEWHERE', `It is for an executor called "${called}", and not for ${asked}.`, {
       called,
     });
-  if (executorsFor(system, bound) === 0)
+  if (executorsFor(system, bound).length === 0)
     refuse('EXECUTOR_ABSENT', `No executor called "${called}" is enrolled.`, { called });
   return bound;
 }

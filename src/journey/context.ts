@@ -26,10 +26,11 @@ import type { Attributes } from '../plan/state/attributes.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Store, Tip } from '../store/store.ts';
+import type { Beats, Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { LoadOptions, Registry } from '../tool/registry.ts';
 import type { CallMarks, CheckArguments } from './call-marks.ts';
+import type { ControlPlane } from './control-plane.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
 import type { ReadLedger } from './read-ledger.ts';
@@ -37,6 +38,8 @@ import type { ReadLedger } from './read-ledger.ts';
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
   readonly store: Store;
+  /** What executors say of themselves, beside the ledger. */
+  readonly beats: Beats;
   /** Why the last commit did not reach the disk; null where it did. */
   readonly writing: { readonly failed: ReasonCode | null };
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
@@ -108,6 +111,8 @@ export interface Context {
   readonly environment: string;
   /** The secret half of a control key. Only a grant reads it. */
   readonly control_key: (public_key: string) => MachineKey;
+  /** Who issues what was ordered, where this host does not itself. */
+  readonly control_plane?: ControlPlane;
   /** The key with which this host states what it claims and how that ended. */
   readonly executor_key: () => MachineKey;
   /** The receipt of an unsigned proposal that has no idempotency key, made again from its id. */
@@ -130,6 +135,8 @@ export interface Memory {
   /** What checks the arguments of a grant, by the digest of its bounds. */
   readonly grants: Recent<Digest, CheckArguments>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
+  /** Whether a snapshot of policies may name who is asked to look. */
+  readonly routes: Recent<Digest, boolean>;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;
   /** Made by the first plan: most processes run none. */
@@ -270,6 +277,10 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'LEDGER_FOREIGN',
   'KEPT_HEAD_INVALID',
   'CLOCK_AHEAD',
+  'SERVICE_UNREACHABLE',
+  'SERVICE_TLS',
+  'SERVICE_FOREIGN',
+  'CALLER_LIMITED',
   'DISK_FULL',
   'WRITE_FAILED',
   'INTERNAL',

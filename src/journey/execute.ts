@@ -5,7 +5,9 @@ import type { Capability, IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { isForThisHost } from './addressed.ts';
+import { keepBeating } from './beat.ts';
 import type { Context } from './context.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { allIntents } from './list.ts';
 import { removeSettled } from './live.ts';
 import { run } from './run.ts';
@@ -15,8 +17,16 @@ import { seenOf } from './seen.ts';
 export interface Executed {
   readonly intent_id: string;
   readonly tool: string;
-  /** `claimed` comes before the others. `refused`: it did not begin. `in doubt`: how it ended is not recorded. */
-  readonly outcome: 'claimed' | 'success' | 'failure' | 'partial' | 'rolled_back' | 'refused' | 'in doubt';
+  /** `claimed` comes before the others. `waits`: the control plane cannot be asked now. `refused`: it did not begin. `in doubt`: how it ended is not recorded. */
+  readonly outcome:
+    | 'claimed'
+    | 'success'
+    | 'failure'
+    | 'partial'
+    | 'rolled_back'
+    | 'refused'
+    | 'in doubt'
+    | 'waits';
   readonly code: ReasonCode | null;
 }
 
@@ -27,6 +37,8 @@ export interface ExecuteRequest {
   readonly grace_ms: number;
   /** Runs at once. */
   readonly most: number;
+  /** Who issues what was ordered; this host itself unless told. */
+  readonly control_plane?: ControlPlane;
   readonly tell?: (executed: Executed) => void;
   /** What was ordered before has been looked for, and new orders are heard of. */
   readonly onReady?: () => void;
@@ -37,32 +49,54 @@ export interface ExecuteRequest {
  * recorded, and a human orders again. Rejects where the ledger can no longer be followed; whoever calls it again goes on with what
  * is still open.
  */
-export async function executeOrders(context: Context, request: ExecuteRequest): Promise<void> {
+export async function executeOrders(opened: Context, request: ExecuteRequest): Promise<void> {
+  const { control_plane } = request;
+  const context = control_plane ? { ...opened, control_plane } : opened;
   const stop = new AbortController();
   const waiting: string[] = [];
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<boolean>>();
+  /** Those that are known to wait: that is told once. */
+  const asked = new Set<string>();
+  let is_open = true;
+  const tell = (executed: Executed) => {
+    const { intent_id, outcome } = executed;
+    const is_known = outcome === 'waits' && asked.has(intent_id);
+    if (outcome === 'waits') asked.add(intent_id);
+    else asked.delete(intent_id);
+    if (!is_known) request.tell?.(executed);
+  };
   const begin = () => {
     while (!request.signal.aborted && waiting.length > 0 && running.size < request.most) {
-      const done = executeOrdered(context, waiting.shift()!, stop.signal, request.tell ?? (() => {}));
+      const intent_id = waiting.shift()!;
+      const done = executeOrdered(context, intent_id, stop.signal, tell);
       running.add(done);
-      void done.finally(() => {
+      void done.then((is_over) => {
         running.delete(done);
+        // Until the order lapses.
+        if (!is_over) setTimeout(() => add(intent_id), AGAIN_MS).unref();
         begin();
       });
     }
   };
   const add = (intent_id: string) => {
+    if (!is_open) return;
     waiting.push(intent_id);
     begin();
   };
+  const over = new AbortController();
+  const beating = keepBeating(context, over.signal, () => request.signal.aborted);
+  beating.catch(() => {}); // a store that is out of reach must not be waited for
   try {
     await removeSettled(context);
     await heardUntil(context, request, add);
   } finally {
+    is_open = false;
     waiting.length = 0;
     const late = setTimeout(() => stop.abort(), request.grace_ms);
     await Promise.all(running);
     clearTimeout(late);
+    over.abort();
+    if (request.signal.aborted) await beating;
   }
 }
 
@@ -119,19 +153,28 @@ function openOrder(state: IntentState, now: Date): Capability | null {
   }
 }
 
-/** Never rejects: one run that fails does not end the others. */
+const AGAIN_MS = 500;
+/** Nothing was decided: it is asked again. */
+const UNASKED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'SERVICE_UNREACHABLE',
+  'SERVICE_TLS',
+  'SERVICE_FOREIGN',
+  'CALLER_LIMITED',
+]);
+
+/** False where it is to be tried again. Never rejects: one run that fails does not end the others. */
 async function executeOrdered(
   context: Context,
   intent_id: string,
   abort: AbortSignal,
   tell: (executed: Executed) => void,
-): Promise<void> {
+): Promise<boolean> {
   let told: Pick<Executed, 'intent_id' | 'tool'> = { intent_id, tool: '' };
   let has_begun = false;
   try {
     const state = await context.store.find('intent', intent_id);
     const order = state && (await orderOf(context, state));
-    if (!state || !order) return;
+    if (!state || !order) return true;
     told = { intent_id, tool: state.tool };
     const act = () =>
       run(context, {
@@ -148,8 +191,11 @@ async function executeOrdered(
     const { result, reason_code } =
       state.effect === 'plan' ? await context.in_turn('executed plan', act) : await act();
     tell({ ...told, outcome: result, code: reason_code });
+    return true;
   } catch (error) {
     const code = error instanceof Refusal ? error.code : 'INTERNAL';
-    tell({ ...told, outcome: has_begun ? 'in doubt' : 'refused', code });
+    const is_over = has_begun || !UNASKED.has(code);
+    tell({ ...told, outcome: has_begun ? 'in doubt' : is_over ? 'refused' : 'waits', code });
+    return is_over;
   }
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '../canonical/digest.ts';
 import { kidOf } from '../capability/key.ts';
 import { mint, secondOf } from '../capability/token.ts';
-import type { Body, Event } from '../event/event.ts';
+import { type Body, type Event, parseEvent } from '../event/event.ts';
 import { currentCapability } from '../gate/capability.ts';
 import { next } from '../gate/next.ts';
 import { lostBy, type Standing } from '../gate/standing.ts';
@@ -10,8 +10,9 @@ import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { type MachineKey, signFact } from '../identity/fact.ts';
 import type { Principal } from '../identity/principal.ts';
-import { refuse } from '../refusal.ts';
+import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Asked, Context, Kept } from './context.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { countsCapabilities } from './counted.ts';
 import { requireBounds } from './extent.ts';
 import { glassHolds } from './glass.ts';
@@ -31,6 +32,9 @@ export interface Issuing {
   readonly terms: Terms;
   readonly now: Date;
 }
+
+/** The same before it is known who orders it, and what. */
+export type AskedToRun = Omit<Issuing, 'principal' | 'delegated' | 'terms'>;
 
 /** What the policies say to a capability, and what that counted. */
 export interface IssueDecision {
@@ -144,7 +148,7 @@ export interface Looking {
 /** The capability that is presented, was issued, or is issued now under an open order. */
 export async function capabilityFor(
   context: Context,
-  about: Omit<Issuing, 'principal' | 'delegated' | 'terms'>,
+  about: AskedToRun,
   presented: Presented,
   looking: Looking,
 ): Promise<{ capability: UsableCapability; issue: Issue | null }> {
@@ -158,20 +162,23 @@ export async function capabilityFor(
     const token = Buffer.from(await context.store.object(chosen.issued.token)).toString('utf8');
     return { capability: await usable(token, state), issue: null };
   }
-  const lost = lostBy(chosen.approvers, standing, about.authorities);
-  if (lost) throw lost;
-  const issue = await issueNow(context, about, chosen, looking);
+  const { control_plane } = context;
+  const issue = control_plane
+    ? await issuedElsewhere(control_plane, state, chosen, looking)
+    : await issueNow(context, about, chosen, looking);
   const issued = next(state, issue.issued, now.toISOString());
   return { capability: await usable(issue.token, issued), issue };
 }
 
 /** The control plane decides, under the policies of now, whether what was ordered is issued. A no of theirs ends the order. */
-async function issueNow(
+export async function issueNow(
   context: Context,
-  about: Omit<Issuing, 'principal' | 'delegated' | 'terms'>,
+  about: AskedToRun,
   order: Capability,
   { keep, noted }: Looking,
 ): Promise<Issue> {
+  const lost = lostBy(order.approvers, about.standing, about.authorities);
+  if (lost) throw lost;
   const principal = about.authorities.principal(order.by) ?? refuse('PRINCIPAL_UNKNOWN');
   const terms = await termsOrdered(context, order, about.asked.effect);
   requireBounds(context, about.asked.envelope, about.asked.effect);
@@ -180,4 +187,26 @@ async function issueNow(
   const decision = await decideIssue(context, issuing, keep);
   noted.denied_order = null;
   return issueOf(context, issuing, decision, order);
+}
+
+/** The same, decided by a service. What it answers is believed as far as its control key signed it: the token and the entry are verified here. */
+async function issuedElsewhere(
+  control_plane: ControlPlane,
+  { intent_id, hash }: IntentState,
+  { capability_id: order_id }: Capability,
+  { keep, noted }: Looking,
+): Promise<Issue> {
+  const answer = await control_plane({ intent_id, hash, order_id });
+  const decision = Buffer.from(answer.decision, 'base64');
+  if ('denied' in answer) {
+    keep({ digest: sha256(decision), bytes: decision });
+    noted.denied_order = order_id;
+    return refuse(answer.denied as ReasonCode, answer.words);
+  }
+  const issued = parseEvent({ kind: 'capability.issued', subject: intent_id, body: answer.issued });
+  return {
+    issued: issued as Event<'capability.issued'>,
+    token: answer.token,
+    objects: [Buffer.from(answer.token), decision],
+  };
 }

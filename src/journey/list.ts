@@ -1,4 +1,3 @@
-import { isOwnRequest } from '../gate/signers.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { openEnvelope } from '../intent/envelope.ts';
@@ -6,6 +5,7 @@ import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
 import { newestBefore, type PageRequest, pageOf } from './page.ts';
+import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Which intents are meant: those that fit all of it. */
 interface IntentFilter {
@@ -14,7 +14,10 @@ interface IntentFilter {
   readonly proposer?: string | undefined;
   /** A part of its goal, its tool or its proposer, in any case. */
   readonly text?: string | undefined;
-  /** What this human could approve: it waits, and they neither approved nor, unless they are the only human, proposed it. */
+  /**
+   * What this human is asked to look at: it waits, they neither approved nor, unless they are the only human, proposed it, and the policies
+   * ask them, or nobody in particular.
+   */
   readonly needs?: string | undefined;
 }
 
@@ -25,6 +28,7 @@ export interface IntentSummary extends IntentState {
   readonly standing: StatusWord;
   /** Null where it was erased, or its stored bytes are damaged. */
   readonly goal: string | null;
+  readonly reviewers: Reviewers;
 }
 
 export interface IntentList {
@@ -85,11 +89,17 @@ async function summaryIf(
 ): Promise<IntentSummary | null> {
   const standing = statusWordOf(state, now);
   if (!fits(state, standing, filter, is_alone)) return null;
+  const reviewers = await reviewersOf(context, state);
+  if (!isAsked(reviewers, filter)) return null;
   const goal = await goalOf(context, state);
   const { text } = filter;
   if (text !== undefined && ![goal ?? '', state.tool, state.proposer].some((one) => holds(one, text)))
     return null;
-  return { ...state, standing, goal };
+  return { ...state, standing, goal, reviewers };
+}
+
+function isAsked(reviewers: Reviewers, { needs }: IntentFilter): boolean {
+  return needs === undefined || reviewers === null || reviewers.includes(needs);
 }
 
 /** Null where it was erased, or its stored bytes are damaged. */
@@ -121,11 +131,6 @@ function fits(
   return needs === undefined || (standing === 'waiting' && couldApprove(state, needs, is_alone));
 }
 
-/** The only human of a project approves what they asked for themselves. */
-function couldApprove(state: IntentState, name: string, is_alone: boolean): boolean {
-  return (is_alone || !isOwnRequest(state, name)) && !state.approvals.some(({ by }) => by === name);
-}
-
 async function isAlone(context: Context, needs: string | undefined): Promise<boolean> {
   return needs !== undefined && (await humansNow(context)) === 1;
 }
@@ -137,7 +142,7 @@ export interface NextNeeded {
   readonly more: number;
 }
 
-/** What has waited longest of what this human could approve. */
+/** What has waited longest of what this human is asked to look at. */
 export async function nextNeeded(context: Context, needs: string): Promise<NextNeeded> {
   const now = context.clock();
   const is_alone = await isAlone(context, needs);
@@ -145,6 +150,7 @@ export async function nextNeeded(context: Context, needs: string): Promise<NextN
   let more = 0;
   for await (const state of allIntents(context, 'proposed')) {
     if (!fits(state, statusWordOf(state, now), { needs }, is_alone)) continue;
+    if (!isAsked(await reviewersOf(context, state), { needs })) continue;
     if (intent_id === null) intent_id = state.intent_id;
     else if (++more === MORE_COUNTED) break;
   }

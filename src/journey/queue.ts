@@ -1,5 +1,6 @@
 import { statusWordOf } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
+import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
 import { allIntents } from './list.ts';
 import { inDoubt } from './look.ts';
@@ -13,6 +14,9 @@ export interface Queue {
   readonly oldest_at: string | null;
   /** Orders that no executor has claimed yet. */
   readonly ordered: number;
+  /** Those of them for which no executor runs. */
+  readonly unserved: number;
+  readonly executors: { readonly enrolled: number; readonly running: number };
   readonly in_doubt: number;
   readonly freezes: number;
   readonly entries: number;
@@ -25,12 +29,19 @@ export async function queueOf(context: Context): Promise<Queue> {
   const doubts = await inDoubt(context);
   return {
     ...(await waitingIn(context)),
-    ordered: await orderedIn(context),
+    ...(await servedNow(context)),
     // What a live process runs is at work, and in no doubt.
     in_doubt: doubts.filter(({ life }) => life !== 'alive').length,
     freezes: (await store.system()).freezes.length,
     entries: (await store.tip()).size,
   };
+}
+
+/** What is ordered, and who runs it. */
+export type Served = Pick<Queue, 'ordered' | 'unserved' | 'executors'>;
+
+export async function servedNow(context: Context): Promise<Served> {
+  return { ...(await orderedIn(context)), executors: await executorsNow(context) };
 }
 
 /** Newest first, until everything that is older has expired, however long it could live. */
@@ -49,11 +60,23 @@ async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'old
   return { waiting, oldest_at };
 }
 
-async function orderedIn({ store, clock }: Context): Promise<number> {
+async function orderedIn(context: Context): Promise<Pick<Queue, 'ordered' | 'unserved'>> {
+  const { store, clock } = context;
   const now_ms = clock().getTime();
   const rows = await store.page(
     'capability',
     newestBefore(limits.page_rows, undefined, ['status', ['ordered']]),
   );
-  return rows.filter(({ state }) => Date.parse(state.lapses_at) > now_ms).length;
+  const open = rows.filter(({ state }) => Date.parse(state.lapses_at) > now_ms);
+  const served = new Map<string, boolean>();
+  let unserved = 0;
+  for (const { state } of open) {
+    const intent = await store.find('intent', state.intent_id);
+    const order = intent?.capabilities.find((one) => one.capability_id === state.capability_id);
+    if (!order || order.holder !== null) continue;
+    const { audience } = order;
+    if (!served.has(audience)) served.set(audience, (await waitsFor(context, audience)).running > 0);
+    if (!served.get(audience)) unserved += 1;
+  }
+  return { ordered: open.length, unserved };
 }

@@ -21,7 +21,7 @@ import type { Derived, Effect, Prepared } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { glassHolds } from './glass.ts';
-import { capabilityFor, type Issue, type Looking } from './issue.ts';
+import { type AskedToRun, capabilityFor, type Issue, type Looking } from './issue.ts';
 import type { Presented, UsableCapability } from './present.ts';
 import { requireDispatchedNow } from './prove-agent.ts';
 import { secretsIn, toolsOf } from './reach.ts';
@@ -58,22 +58,13 @@ export async function makeReady(
   looking: Looking,
   earlier?: Pick<Ready, 'state' | 'derived'>,
 ): Promise<Ready> {
-  // A row can be forged; a signature cannot.
-  const proven = await provenState(context, intent_id);
-  const moment = await momentOf(
+  const { moment, ...about } = await askedToRun(
     context,
-    proven?.system ?? (await context.store.system()),
-    proven?.authorities ?? NOBODY,
+    { intent_id, hash },
+    context.executor_key().public_key,
   );
-  const { now } = moment;
-  const standing = approvedNow(proven?.state ?? null, hash, moment);
-  if (proven === null || 'eligible' in standing) return refuseDenied(standing as Denial);
-  const { system, authorities, state } = proven;
-  const executor = requireExecutor(system, context.executor_key().public_key);
-  await requireDispatchedNow(context, state);
-  const asked = await openAsked(context, state);
-  requireBoundHere(executor, asked.effect);
-  const about = { standing, system, authorities, asked, now };
+  const { standing, system, authorities, asked, now } = about;
+  const { state } = standing;
   const { issue, capability } = await capabilityFor(context, about, presented ?? {}, looking);
   requireStillCounted(standing, capability, moment);
   requireToolsFree(state, asked.effect, moment);
@@ -93,6 +84,29 @@ export async function makeReady(
   const shown = { order_id: recorded.capability_id, bounds: recorded.bounds, ...state };
   const seen = seenOf(shown, presented?.text === undefined ? null : capability.held.digest);
   return { state, seen, capability, issue, ruling, matter, derived, prepared };
+}
+
+/** What the decision to issue a capability to this executor is made from. Refused where the intent may not run, or not there. */
+export async function askedToRun(
+  context: Context,
+  { intent_id, hash }: Pick<LookRequest, 'intent_id' | 'hash'>,
+  executor: string,
+): Promise<AskedToRun & { readonly moment: Moment }> {
+  // A row can be forged; a signature cannot.
+  const proven = await provenState(context, intent_id);
+  const moment = await momentOf(
+    context,
+    proven?.system ?? (await context.store.system()),
+    proven?.authorities ?? NOBODY,
+  );
+  const standing = approvedNow(proven?.state ?? null, hash, moment);
+  if (proven === null || 'eligible' in standing) return refuseDenied(standing as Denial);
+  const { system, authorities, state } = proven;
+  const known = requireExecutor(system, executor);
+  await requireDispatchedNow(context, state);
+  const asked = await openAsked(context, state);
+  requireBoundHere(known, asked.effect);
+  return { standing, system, authorities, asked, now: moment.now, moment };
 }
 
 const NOBODY: Authorities = { principal: () => null, delegation: () => null };

@@ -15,7 +15,8 @@ import type { Envelope } from '../intent/envelope.ts';
 import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
 import { serverClaims, type ToolDefinition } from '../mcp-call/definition.ts';
-import { quorumsMet } from '../policy/quorum.ts';
+import type { Engine } from '../policy/engine.ts';
+import { type Quorum, quorumsMet } from '../policy/quorum.ts';
 import { type DecisionRecord, recordOf, sealDecision } from '../policy/replay.ts';
 import {
   type Decision,
@@ -59,13 +60,14 @@ export interface Matter {
     readonly scope: ResourceScope;
   };
   readonly running_s?: number;
+  readonly waited_s?: number;
 }
 
 /** Asks the active policies. The answer is kept whatever it is: a denial is a fact, too. */
 export async function rule(context: Context, matter: Matter): Promise<Ruling> {
   const snapshot = matter.system.policy ?? refuse('POLICY_MISSING');
   const engine = await context.rules(snapshot);
-  const request = await requestOf(context, matter, (approvers) => quorumsMet(engine.set.quorums, approvers));
+  const request = await questionAbout(context, matter, engine);
   const decision = engine.decide(request);
   const nonce = randomBytes(16).toString('base64');
   const record = recordOf(engine, request, decision, { subject: matter.state.intent_id, nonce });
@@ -107,12 +109,11 @@ export function requireAllowed({ decision }: Ruling): void {
     refuse(decision.code, decision.words, { policies: decision.policies.map(({ id }) => id).join(', ') });
 }
 
-type Approver = { readonly name: string; readonly roles: readonly string[] };
-
-async function requestOf(
+/** What these policies are asked. */
+export async function questionAbout(
   context: Context,
   matter: Matter,
-  met: (approvers: readonly Approver[]) => string[],
+  { set: { quorums } }: Engine,
 ): Promise<PolicyRequest> {
   const { action, principal, state, effect } = matter;
   const authorities = matter.authorities ?? (await authoritiesFor(context, namedIn(state)));
@@ -137,7 +138,7 @@ async function requestOf(
     context: {
       humans,
       ...askedOf(context, matter),
-      ...approvedOf(state, counted, rolesOf(authorities), met),
+      ...approvedOf(state, counted, rolesOf(authorities), quorums),
       ...grantOf(context, matter, resource),
       ...proposed,
       ...momentOf(context, matter),
@@ -222,7 +223,7 @@ function approvedOf(
   state: IntentState,
   approvals: readonly Approval[],
   rolesIn: (name: string) => readonly string[],
-  met: (approvers: readonly Approver[]) => string[],
+  quorums: readonly Quorum[],
 ): Part<'approvals' | 'approvers' | 'approver_roles' | 'quorums' | 'assurance' | 'self_approved'> {
   const names = signersOf(approvals);
   const approvers = names.map((name) => ({ name, roles: rolesIn(name) }));
@@ -230,7 +231,7 @@ function approvedOf(
     approvals: names.length,
     approvers: names,
     approver_roles: [...new Set(approvers.flatMap(({ roles }) => roles))].sort(),
-    quorums: met(approvers),
+    quorums: quorumsMet(quorums, approvers),
     assurance: Math.min(...(approvals.length ? approvals.map((each) => ASSURANCE[each.assurance]) : [0])),
     self_approved:
       names.some((name) => isOwnRequest(state, name)) ||
@@ -283,12 +284,13 @@ const NOTHING = { network: false, write: [], unconfined: false } as const;
 
 function momentOf(
   context: Context,
-  { state, system, now, running_s }: Matter,
-): Part<'environment' | 'hour' | 'weekday' | 'epoch_s' | 'running_s' | 'frozen'> {
+  { state, system, now, running_s = 0, waited_s = 0 }: Matter,
+): Part<'environment' | 'hour' | 'weekday' | 'epoch_s' | 'running_s' | 'waited_s' | 'frozen'> {
   return {
     environment: context.environment,
     ...timeContext(now),
-    running_s: running_s ?? 0,
+    running_s,
+    waited_s,
     frozen:
       frozenFor(state, {
         freezes: system.freezes,

@@ -4,13 +4,14 @@ import { type Denial, standingOf } from '../gate/standing.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { executorsFor } from './addressed.ts';
+import { type WaitsFor, waitsFor } from './beat.ts';
 import { momentOf, notDispatched } from './check.ts';
 import { checkClock } from './clock.ts';
 import { authoritiesFor, type Context, namedIn } from './context.ts';
 import { allIntents, goalOf } from './list.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 import { type PolicyFilesStanding, policyFilesStanding } from './policy-files.ts';
+import { type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** An intent that needs a human, with what a person knows it by. */
 export interface NeedsHuman {
@@ -26,12 +27,10 @@ export interface NeedsHuman {
   readonly since: string;
 }
 
+export type WaitingNow = NeedsHuman & { readonly reviewers: Reviewers };
 export type InDoubtNow = InDoubt & Pick<NeedsHuman, 'goal'>;
 export type StuckNow = NeedsHuman & { readonly execution_id: string };
-/** Which executors an order waits for, and how many of them are enrolled. An order that none takes in time lapses. */
-export type OrderedNow = NeedsHuman & {
-  readonly waits_for: { readonly executor: string; readonly enrolled: number };
-};
+export type OrderedNow = NeedsHuman & { readonly waits_for: WaitsFor };
 export type NotRun = NeedsHuman & { readonly code: ReasonCode };
 
 /** Of each list the newest, at most `LISTED_MOST`, newest first. */
@@ -45,7 +44,7 @@ export interface Status {
   /** Rollbacks that are not complete. */
   readonly stuck: readonly StuckNow[];
   readonly failed: readonly NeedsHuman[];
-  readonly waiting: readonly NeedsHuman[];
+  readonly waiting: readonly WaitingNow[];
   /** Approved, and not by enough approvals that count now; the code says why. */
   readonly approval_expired: readonly NotRun[];
   /** Approved, and not to be run now; the code says why. */
@@ -63,8 +62,12 @@ export async function statusOf(context: Context): Promise<Status> {
   const failed: NeedsHuman[] = [];
   for await (const state of newest(context, 'failed'))
     failed.push(await needs(context, state, state.runs.at(-1)?.finished_at));
-  const waiting: NeedsHuman[] = [];
-  for await (const state of newest(context, 'proposed')) waiting.push(await needs(context, state, null));
+  const waiting: WaitingNow[] = [];
+  for await (const state of newest(context, 'proposed'))
+    waiting.push({
+      ...(await needs(context, state, null)),
+      reviewers: await reviewersOf(context, state),
+    });
   return {
     clock: await wrongClock(context),
     frozen: freezes,
@@ -154,18 +157,12 @@ async function approvedNow(context: Context): Promise<ApprovedNow> {
   for await (const state of newest(context, 'approved')) {
     const { list, denial } = await judged(context, state);
     const one = await needs(context, state, state.approvals.at(-1)?.signed_at);
-    if (list === 'approved') lists.approved.push({ ...one, waits_for: await waitsFor(context, state) });
-    else lists[list].push({ ...one, code: denial!.code });
+    if (list === 'approved') {
+      const { audience } = currentCapability(state, context.clock());
+      lists.approved.push({ ...one, waits_for: await waitsFor(context, audience) });
+    } else lists[list].push({ ...one, code: denial!.code });
   }
   return lists;
-}
-
-async function waitsFor(context: Context, state: IntentState): Promise<OrderedNow['waits_for']> {
-  const system = await context.store.system();
-  const { audience } = currentCapability(state, context.clock());
-  const own = `${system.origin}/`;
-  const executor = audience.startsWith(own) ? audience.slice(own.length) : audience;
-  return { executor, enrolled: executorsFor(system, audience) };
 }
 
 /** What a human can only approve again. */

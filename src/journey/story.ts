@@ -1,6 +1,7 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
+import { capabilityNow } from '../gate/capability.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
@@ -17,13 +18,15 @@ import {
   type Told,
   tellIntent,
 } from '../story/tell.ts';
+import { type WaitsFor, waitsFor } from './beat.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
 import { review } from './review.ts';
+import { type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Everything that can be told of one intent. */
 export interface IntentStory {
-  readonly intent: IntentState & { readonly standing: StatusWord };
+  readonly intent: IntentState & { readonly standing: StatusWord; readonly reviewers: Reviewers };
   /** What was asked for; null where it is not there. */
   readonly envelope: Envelope | null;
   readonly effect: JsonObject | null;
@@ -36,6 +39,8 @@ export interface IntentStory {
   readonly story: readonly Told[];
   /** What it asks for differently than the intent that it replaces; null when that one is not at hand. */
   readonly changes: readonly string[] | null;
+  /** Which executors its order waits for; null where no run is ordered that an executor would take. */
+  readonly waits_for: WaitsFor | null;
   readonly outputs: readonly Output[];
   /** Reports of finished runs that are not in the project. */
   readonly reports_missing: readonly MissingReports[];
@@ -67,12 +72,19 @@ export async function storyOf(
   const story = await tellIntent(entries, read, before);
   const asked = isAbsent(story.asked) ? null : await review(context, intent_id);
   return {
-    ...told(story, clock()),
+    ...told(story, clock(), await reviewersOf(context, story.intent)),
+    waits_for: await orderWaits(context, story.intent),
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
     reports_missing: await missingReports(context, story.intent),
     output: with_output ? await printedLast(story, read) : null,
   };
+}
+
+async function orderWaits(context: Context, state: IntentState): Promise<WaitsFor | null> {
+  const order = state.status === 'approved' ? capabilityNow(state, context.clock()) : '';
+  if (typeof order === 'string' || order.status !== 'ordered' || order.holder !== null) return null;
+  return waitsFor(context, order.audience);
 }
 
 async function entriesOf({ store }: Context, subject: string): Promise<Entry[]> {
@@ -98,7 +110,8 @@ export async function storyInFile({
 }: FileStory): Promise<IntentStory> {
   const story = await tellIntent(entries, read, before);
   return {
-    ...told(story, now),
+    ...told(story, now, null),
+    waits_for: null,
     shown: shownFromFile(story),
     alternates: [],
     reports_missing: [],
@@ -106,13 +119,18 @@ export async function storyInFile({
   };
 }
 
-type ToldStory = Omit<IntentStory, 'shown' | 'alternates' | 'reports_missing' | 'output'>;
+type ToldStory = Omit<IntentStory, 'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output'>;
 
-function told({ intent, asked, told: story, outputs, changes }: Story, now: Date): ToldStory {
+function told(
+  { intent, asked, told: story, outputs, changes }: Story,
+  now: Date,
+  reviewers: Reviewers,
+): ToldStory {
   const found = isAbsent(asked)
     ? { envelope: null, effect: null, absent: asked }
     : { ...asked, absent: null };
-  return { intent: { ...intent, standing: statusWordOf(intent, now) }, ...found, story, changes, outputs };
+  const standing = statusWordOf(intent, now);
+  return { intent: { ...intent, standing, reviewers }, ...found, story, changes, outputs };
 }
 
 /** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */

@@ -169,9 +169,16 @@ export function annotationProblems(policy: Policy): PolicyProblem[] {
   });
   return [
     ...missing.map((name) => about(policy, `has no @${name}`)),
-    ...[...wrong, ...undeclaredCalls(policy)].map((message) => about(policy, message)),
+    ...[...wrong, ...undeclaredCalls(policy), ...hiddenReview(policy)].map((message) =>
+      about(policy, message),
+    ),
     ...scopeProblems(policy),
   ];
+}
+
+/** Whether a set asks anybody in particular is told from its text: an escape there would hide it. */
+function hiddenReview({ scope, text }: Policy): string[] {
+  return scope === 'review' && !text.includes('"review"') ? ['@scope is to be written as "review"'] : [];
 }
 
 /** A rule that stands in a scope where its action is never asked about would never apply, and its author would not know. */

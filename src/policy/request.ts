@@ -1,12 +1,21 @@
 /** The question that the rules answer, and the answer. */
 
-export type Scope = 'intent' | 'capability' | 'execution' | 'emergency';
-export type PolicyAction = 'submit' | 'approve' | 'grant' | 'execute' | 'pass' | 'break_glass' | 'access';
+export type Scope = 'review' | 'intent' | 'capability' | 'execution' | 'emergency';
+export type PolicyAction =
+  | 'review'
+  | 'submit'
+  | 'approve'
+  | 'grant'
+  | 'execute'
+  | 'pass'
+  | 'break_glass'
+  | 'access';
 
-export const SCOPES: readonly Scope[] = ['intent', 'capability', 'execution', 'emergency'];
+export const SCOPES: readonly Scope[] = ['intent', 'capability', 'execution', 'emergency', 'review'];
 
 /** Which scope judges an action. The forbids of the emergency scope judge every action after it. */
 export const SCOPE_OF: Readonly<Record<PolicyAction, Scope>> = {
+  review: 'review',
   submit: 'intent',
   approve: 'intent',
   grant: 'capability',
@@ -104,6 +113,7 @@ export interface PolicyContext {
   readonly pace_hour: number;
   readonly pace_day: number;
   readonly running_s: number;
+  readonly waited_s: number;
   readonly frozen: boolean;
 }
 
@@ -162,6 +172,7 @@ export const BLANK = {
   proposed_hour: 0,
   proposed_day: 0,
   running_s: 0,
+  waited_s: 0,
   frozen: false,
 } as const satisfies Partial<PolicyContext>;
 

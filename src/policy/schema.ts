@@ -149,9 +149,14 @@ namespace Keyturn {
     pace_day: Long,
     // How long it has been running; 0 before it starts.
     running_s: Long,
+    // How long it has waited for a human since it was proposed; 0 unless the action is review.
+    waited_s: Long,
     frozen: Bool,
   };
 
+  // Scope "review". Who is asked to look at what waits for a human? It gives nobody a right, and takes none: where no policy permits it to anybody
+  // who could approve, all of them are asked.
+  action review appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };
   // Scope "intent".
   action submit appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
   action approve appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };

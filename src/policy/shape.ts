@@ -85,6 +85,7 @@ export const contextShape: Shape<PolicyContext> = {
   pace_hour: count,
   pace_day: count,
   running_s: count,
+  waited_s: count,
   frozen: z.boolean(),
 };
 

@@ -27,6 +27,7 @@ export function notAsked(message: string): string {
 }
 
 const VERBS: Readonly<Record<PolicyRequest['action'], string>> = {
+  review: 'be asked about',
   pass: 'let its client run',
   submit: 'submit an intent for',
   approve: 'approve',

@@ -38,8 +38,8 @@ const notifyRoute = z.strictObject({
   on: z.array(z.enum(NOTIFY_EVENTS)).min(1),
   /** Only about these tools; about all unless told. */
   tools: z.array(z.string().max(limits.name_chars)).max(limits.tools).optional(),
-  /** Who is asked to look, in the message. It gives nobody a right. */
-  reviewers: z.array(z.string().max(limits.name_chars)).max(64).default([]),
+  /** Whom this target reaches, by name or as `role:NAME`: of what waits it is told only where one of them is asked to look. All unless told. */
+  for: z.array(z.string().max(limits.name_chars)).min(1).max(64).optional(),
 });
 
 /** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */

@@ -27,6 +27,7 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Receipt, Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
+import { beatFile } from './beat-file.ts';
 import { callMarks } from './call-marks.ts';
 import { type Config, guardedPaths, serversOf } from './config.ts';
 import { secretsOf } from './executor-file.ts';
@@ -85,6 +86,7 @@ export function journeyContext(
   const starter = new Starter();
   return {
     store,
+    beats: store.beats ?? beatFile(layout),
     writing,
     requireKeptHead,
     requireSteadyClock,
@@ -112,6 +114,7 @@ export function journeyContext(
       servers: serverMemory(),
       grants: new Recent(limits.remembered_contexts),
       plan: null,
+      routes: new Recent(limits.remembered_contexts),
       looks: new Recent(limits.remembered_contexts),
       attributes: null,
     },

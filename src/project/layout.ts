@@ -28,6 +28,8 @@ export interface Layout {
   readonly nonces: string;
   /** Where a service answers the terminals of its own account. */
   readonly serve_socket: string;
+  /** What the executor of this host said of itself last, where the store is a file. */
+  readonly beat_file: string;
   /** How far each target of notifications has been told. */
   readonly notify_file: string;
   readonly config: string;
@@ -52,6 +54,7 @@ export function layoutOf(root: string, own: string = join(root, '.keyturn')): La
     token_uses: join(own, 'token-uses.json'),
     nonces: join(own, 'serve.nonces'),
     serve_socket: join(own, 'serve.sock'),
+    beat_file: join(own, 'beat.json'),
     notify_file: join(own, 'notify.json'),
     config: join(root, 'keyturn.yaml'),
     policies: join(root, 'policies'),

@@ -134,7 +134,7 @@ export const authorityReasons = {
   CONTROL_KEY_ELSEWHERE: [
     3339,
     'This host has no control key, so it cannot issue what was ordered.',
-    'Run it where the control key is, or grant with --out there and run with --capability here.',
+    'Run it where the control key is, or let a service there issue it: `keyturn execute --control-plane URL`.',
   ],
   FROZEN: [3340, 'It is frozen.', 'A human ends it with `keyturn unfreeze`.'],
   NOT_FROZEN: [3341, 'It is not frozen.', 'Nothing was done. `keyturn status` shows what is.'],

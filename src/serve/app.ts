@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
-import type { Keyturn } from '../keyturn.ts';
+import { issueAnswer, issueAsked, type Keyturn, type Served } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { answerAct } from './act.ts';
@@ -13,6 +13,7 @@ import {
   COOKIE,
   callerIn,
   cookieIn,
+  executorCalling,
   quotaNameOf,
   requireStill,
   type WebCaller,
@@ -52,6 +53,8 @@ export interface Door {
   readonly assets: readonly Asset[];
   /** Why the service is not ready; none where it is. */
   readonly reasons: () => Promise<readonly ReasonCode[]>;
+  /** What is ordered, and who runs it; null where the ledger cannot be read. */
+  readonly served: () => Promise<Served | null>;
   /** The service stops: whoever waits is answered. */
   readonly stopping: AbortSignal;
   readonly metrics: Metrics;
@@ -67,7 +70,12 @@ const session = z.strictObject({
   /** The second secret, which each request of the session shows in the header Keyturn-Page. */
   page: z.string(),
 });
-const health = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()).readonly() });
+const health = z.strictObject({
+  ready: z.boolean(),
+  reasons: z.array(z.string()).readonly(),
+  /** How many may run what is ordered, how many said lately that they run, and the orders for which none does; `null` where the ledger cannot be read. */
+  executors: z.strictObject({ enrolled: z.int(), running: z.int(), unserved: z.int() }).nullable(),
+});
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
 export function appOf(door: Door): Hono {
@@ -93,9 +101,10 @@ export function appOf(door: Door): Hono {
   };
   at(['GET'], '/livez', () => respond('live\n', 200, { 'content-type': 'text/plain' }));
   at(['GET'], '/readyz', async () => {
-    const reasons = await door.reasons();
+    const [reasons, served] = await Promise.all([door.reasons(), door.served()]);
     const ready = reasons.length === 0;
-    return answerWith(health, { ready, reasons }, ready ? 200 : 503);
+    const executors = served && { ...served.executors, unserved: served.unserved };
+    return answerWith(health, { ready, reasons, executors }, ready ? 200 : 503);
   });
   if (door.assets.length === 0)
     at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
@@ -155,6 +164,14 @@ export function appOf(door: Door): Hono {
   at(['POST'], '/v1/acts/finish', async (request) => {
     const { caller, body } = await acting(request);
     return finishTogether(keyturn, acts, body, caller);
+  });
+  at(['POST'], '/v1/executor/issue', async (request) => {
+    requireOwnPage(request, site);
+    const executor = await executorCalling(request, keyturn);
+    door.quota.take(`executor:${executor}`);
+    const asked = issueAsked.safeParse(await bodyOf(request));
+    if (!asked.success) refuse('SHAPE_INVALID', 'An executor asks with {intent_id, hash, order_id}.');
+    return answerWith(issueAnswer, await keyturn.issueFor(executor, asked.data));
   });
   const going: GoingCalls = { doors: new Map(), holders: new Map(), sessions: new Map() };
   const { access } = door;

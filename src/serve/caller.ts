@@ -68,12 +68,37 @@ async function requireKey(keyturn: Keyturn, name: string, key: string): Promise<
   if (!known?.keys.includes(key)) refuse('MESSAGE_SIGNATURE_INVALID', 'The key was revoked.');
 }
 
-/** Who signed the request: for this ledger and this address, now, and for the first time. */
 async function signerOf(
   request: Request,
   signature: MessageSignature,
   keyturn: Keyturn,
 ): Promise<Exclude<WebCaller, { kind: 'session' }>> {
+  const { keyid } = signature;
+  const known = (await keyturn.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
+  const key = await requireSignedBy(request, signature, keyturn, known.keys);
+  return { kind: known.kind, name: keyid, key };
+}
+
+const EXECUTOR = 'executor:';
+
+/** The key of the executor that signed the request. One that was revoked asks for nothing. */
+export async function executorCalling(request: Request, keyturn: Keyturn): Promise<string> {
+  const signature = messageSignatureIn(request) ?? refuse('CALLER_UNPROVEN');
+  const { executors } = await keyturn.system.get();
+  const known = executors.find(
+    ({ public_key, revoked_at }) => revoked_at === null && signature.keyid === `${EXECUTOR}${public_key}`,
+  );
+  if (known === undefined) refuse('MESSAGE_SIGNATURE_INVALID', 'The key is of no executor that may run.');
+  return requireSignedBy(request, signature, keyturn, [known.public_key]);
+}
+
+/** Which of these keys signed the request: for this ledger and this address, now, and for the first time. */
+async function requireSignedBy(
+  request: Request,
+  signature: MessageSignature,
+  keyturn: Keyturn,
+  keys: readonly string[],
+): Promise<string> {
   const { keyid, created, nonce, tag } = signature;
   if (tag !== keyturn.origin)
     refuse('MESSAGE_SIGNATURE_INVALID', `The signature is for another ledger than ${keyturn.origin}.`, {
@@ -82,13 +107,12 @@ async function signerOf(
   const now = keyturn.now().getTime();
   const until = new Date((created + limits.message_signature_s) * 1000 + limits.clock_skew_ms);
   if (created * 1000 > now + limits.clock_skew_ms || until.getTime() < now) refuse('MESSAGE_REPLAYED');
-  const known = (await keyturn.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
   const base = signatureBase(request, signature);
-  const key = known.keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
+  const key = keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
   requireContentDigest(request.headers, await bodyBytes(request));
   if (!keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until)) refuse('MESSAGE_REPLAYED');
-  return { kind: known.kind, name: keyid, key };
+  return key;
 }
 
 /** Null where it is not there, and where it is there twice: another page can add one. */

@@ -83,6 +83,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     is_local: false,
     assets,
     reasons,
+    served: lately(() => keyturn.served().catch(() => null)),
     stopping: stopping.signal,
     metrics,
     measures,

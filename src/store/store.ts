@@ -101,6 +101,28 @@ export interface Rebuild {
   readonly differences: readonly string[];
 }
 
+/** What an executor said of itself last. It is not signed, and nothing is decided by it. */
+export interface Beat {
+  /** Its public key. */
+  readonly executor: string;
+  /** Since when the process runs that said it. */
+  readonly since: string;
+  readonly at: string;
+  /** It said so a moment ago, and has not stopped since. */
+  readonly is_running: boolean;
+}
+
+/** Where executors say that they run: beside the ledger, of which it is no part. */
+export interface Beats {
+  /** `instance` tells one process from the next one with the same key. */
+  beat(said: {
+    readonly executor: string;
+    readonly instance: string;
+    readonly is_running: boolean;
+  }): Promise<void>;
+  heard(): Promise<readonly Beat[]>;
+}
+
 /**
  * What survives a crash. One verb writes, and it returns only when everything is durable.
  *
@@ -166,6 +188,8 @@ export interface Store {
    * all the same. Resolves to what stops it. Absent where a store has no such word from others.
    */
   changes?(listener: () => void): Promise<() => Promise<void>>;
+  /** Absent where all executors of a store are on its host. */
+  readonly beats?: Beats;
   close(): Promise<void>;
 }
 

@@ -20,9 +20,9 @@ describe('keyturn executor', () => {
       `[OK] An executor "second" may run what is ordered for that name\nPublic key: ${public_key}\n`,
     );
     const { stdout } = await project.run('executor', 'list');
-    expect(stdout).toMatch(/^NAME +SERVES +HOST +STATUS +ADDED +BY +PUBLIC KEY\n/);
-    expect(stdout).toMatch(/^executor +this one +active +\S+ +alice +\S+$/m);
-    expect(stdout).toMatch(/^second +active +\S+ +alice +\S+$/m);
+    expect(stdout).toMatch(/^NAME +SERVES +HOST +STATUS +HEARD +ADDED +BY +PUBLIC KEY\n/);
+    expect(stdout).toMatch(/^executor +this one +active +never +\S+ +alice +\S+$/m);
+    expect(stdout).toMatch(/^second +active +never +\S+ +alice +\S+$/m);
     const revoked = await project.talk(['executor', 'revoke', public_key, ...REASON], ALICE);
     expect(revoked.screen).toContain('Revoke: the executor "second"');
     expect(revoked.stdout).toBe('[OK] The executor "second" is revoked\n');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openEngine } from '../../src/policy/engine.ts';
-import { ACTIONS, type PolicyRequest, SCOPE_OF } from '../../src/policy/request.ts';
+import { ACTIONS, type PolicyRequest, SCOPE_OF, SCOPES } from '../../src/policy/request.ts';
 import { openPolicySet, parsePolicySet } from '../../src/policy/set.ts';
 import { ANY, asking, engineOf, QUESTION, rule, source } from './questions.ts';
 
@@ -8,6 +8,7 @@ const PERMITS = [
   rule('in', 'intent', `permit ${ANY};`),
   rule('cap', 'capability', `permit ${ANY};`),
   rule('exe', 'execution', `permit ${ANY};`),
+  rule('rev', 'review', `permit ${ANY};`),
 ];
 
 const ids = ({ policies }: { policies: readonly { id: string }[] }) => policies.map(({ id }) => id);
@@ -58,7 +59,7 @@ describe('a decision', () => {
   });
 
   it('comes only from the scope of its action', async () => {
-    for (const scope of ['intent', 'capability', 'execution', 'emergency'] as const) {
+    for (const scope of SCOPES) {
       const engine = await engineOf(rule('only', scope, `permit ${ANY};`));
       const allowed = ACTIONS.filter((action) => engine.decide(asking(action)).allowed);
       expect(allowed).toEqual(ACTIONS.filter((action) => SCOPE_OF[action] === scope));

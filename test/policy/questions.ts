@@ -59,6 +59,7 @@ export const QUESTION: PolicyRequest = {
     pace_hour: 0,
     pace_day: 0,
     running_s: 0,
+    waited_s: 0,
     frozen: false,
   },
 };

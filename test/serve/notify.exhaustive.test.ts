@@ -10,7 +10,7 @@ import { deliver } from '../../src/serve/notify/deliver.ts';
 import { slackText, testMessage } from '../../src/serve/notify/message.ts';
 import { keepNotifying, type Notified, type NotifierRequest } from '../../src/serve/notify/notifier.ts';
 import { webhookSignature } from '../../src/serve/notify/sign.ts';
-import { authority, proposeSay } from '../journey/authority.ts';
+import { authority, human, PERMITS, policy, proposeSay, rules } from '../journey/authority.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -246,15 +246,51 @@ describe('a target', () => {
     const p = await authority();
     const { url, heard } = await target(200);
     const routes =
-      '{ remind_before: 24h, escalate_after: 1s, routes: [{ to: hook, on: [escalation, reminder], reviewers: [grace] }] }';
+      '{ remind_before: 24h, escalate_after: 1s, routes: [{ to: hook, on: [escalation, reminder], for: [grace] }] }';
     targets(p, `hook: { webhook: "${url}", secret: HOOK, ${LOCAL} }`, routes);
     await notifying(p);
     const { intent_id } = await proposeSay(p);
     await until(() => heard.length === 1);
     expect(JSON.parse(heard[0]!.body)).toMatchObject({
       type: 'keyturn.escalation',
-      data: { intent_id, reviewers: ['grace'] },
+      // The policies ask nobody in particular, so everybody is told.
+      data: { intent_id, reviewers: [] },
     });
+    expect((await p.keyturn.intents.get({ intent_id })).status).toBe('proposed');
+  }, 60_000);
+
+  it('reaches those whom the policies ask to look, and later those whom they add; nobody else is told', async () => {
+    const p = await authority();
+    await human(p, 'bob', ['finance']);
+    await human(p, 'carol', ['lead']);
+    const review = 'permit (principal, action == Keyturn::Action::"review", resource)';
+    const asks = (role: string, s: number) =>
+      policy(
+        role,
+        'review',
+        `${review} when { principal.roles.contains("${role}") && context.waited_s >= ${s} };`,
+      );
+    await rules(p, [PERMITS, asks('finance', 0), asks('lead', 2)].join('\n'));
+    const [bob, carol, ada] = [await target(200), await target(200), await target(200)];
+    const hooks = Object.entries({ bob, carol, ada }).map(
+      ([name, { url }]) => `${name}: { webhook: "${url}", secret: HOOK, ${LOCAL} }`,
+    );
+    const on = 'on: [waiting, escalation]';
+    const routes = `[{ to: bob, ${on}, for: [bob] }, { to: carol, ${on}, for: ["role:lead"] }, { to: ada, ${on}, for: [ada] }]`;
+    targets(p, hooks.join(', '), `{ routes: ${routes} }`);
+    const { told } = await notifying(p);
+    const { intent_id } = await proposeSay(p);
+    await until(() => told.length >= 2);
+    expect(JSON.parse(bob.heard[0]!.body)).toMatchObject({
+      type: 'keyturn.waiting',
+      data: { intent_id, reviewers: ['bob'] },
+    });
+    expect(carol.heard.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { type: 'keyturn.escalation', data: { intent_id, reviewers: ['bob', 'carol'] } },
+    ]);
+    // Bob was asked before, and is not asked again because carol is.
+    expect(told.map(({ target: to }) => to)).toEqual(['bob', 'carol']);
+    expect(ada.heard).toEqual([]);
     expect((await p.keyturn.intents.get({ intent_id })).status).toBe('proposed');
   }, 60_000);
 

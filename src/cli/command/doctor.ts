@@ -1,13 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import { freezeWords, Keyturn } from '../../keyturn.ts';
+import { freezeWords, type Result as Keyed, Keyturn } from '../../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { consoleAssets } from '../../serve/assets.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
+import { isUnserved } from '../story.ts';
 import { refusalOf } from '../tell.ts';
 import { hasTerminal } from '../terminal.ts';
 
@@ -104,6 +105,7 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
     await registryCheck(keyturn),
     await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
+    await attempt('executors', () => executors(keyturn)),
     await attempt('freezes', () => freezes(keyturn)),
     await attempt('temporary files', () => temporaryFiles(keyturn)),
     doubts.length === 0
@@ -146,6 +148,23 @@ async function temporaryFiles(keyturn: Keyturn): Promise<string> {
 async function freezes(keyturn: Keyturn): Promise<string> {
   const [freeze] = (await keyturn.system.get()).freezes;
   return freeze ? refuse('FROZEN', freezeWords(freeze)) : 'nothing is frozen';
+}
+
+/** That none runs is no fault by itself: what is ordered here can be run by hand. */
+async function executors(keyturn: Keyturn): Promise<string> {
+  const waiting = (await keyturn.system.status()).approved.find(({ waits_for }) => isUnserved(waits_for));
+  if (waiting)
+    refuse(
+      'EXECUTOR_ABSENT',
+      `No executor called "${waiting.waits_for.executor}" is running, and ${waiting.intent_id} waits for one.`,
+    );
+  const enrolled = (await keyturn.system.get()).executors.filter(({ revoked_at }) => revoked_at === null);
+  return enrolled.map(({ name, heard }) => `${name} ${heardWords(heard)}`).join(', ') || 'none is enrolled';
+}
+
+function heardWords(heard: Keyed<'system.get'>['executors'][number]['heard']): string {
+  if (heard === null) return 'was never heard';
+  return heard.is_running ? `runs since ${heard.since}` : `was last heard at ${heard.at}`;
 }
 
 async function registryCheck(keyturn: Keyturn): Promise<Check> {

@@ -40,15 +40,17 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const { executors } = await keyturn.system.get();
     const result: Result<'executor list'> = { executors };
-    const headings = ['NAME', 'SERVES', 'HOST', 'STATUS', 'ADDED', 'BY', 'PUBLIC KEY'];
+    const headings = ['NAME', 'SERVES', 'HOST', 'STATUS', 'HEARD', 'ADDED', 'BY', 'PUBLIC KEY'];
     return { result, lines: table(headings, result.executors.map(row)) };
   });
 }
 
 function row(one: Result<'executor list'>['executors'][number]): string[] {
-  const { name, labels, is_this_host, revoked_at, added_at, added_by, public_key } = one;
+  const { name, labels, is_this_host, revoked_at, added_at, added_by, public_key, heard } = one;
   const status = revoked_at === null ? 'active' : 'revoked';
-  return [name, labels.join(' '), is_this_host ? 'this one' : '', status, added_at, added_by, public_key];
+  const said = heard === null ? 'never' : heard.is_running ? 'running' : heard.at;
+  const host = is_this_host ? 'this one' : '';
+  return [name, labels.join(' '), host, status, said, added_at, added_by, public_key];
 }
 
 /** What it runs is stopped, and what it says of that decides nothing. */

@@ -87,10 +87,14 @@ function namedIn(text: string): [string, string] {
 
 export function execute(call: Call): Promise<Answer> {
   const most = mostOf(call);
-  return stoppable(call, (keyturn, rest) =>
+  const { controlPlane } = call.options;
+  return stoppable(call, async (keyturn, rest) =>
     keyturn.execute({
       ...rest,
       most,
+      ...(controlPlane !== undefined && {
+        control_plane: (await import('../control-plane.ts')).controlPlaneAt(keyturn, controlPlane),
+      }),
       onReady: () => say(2, `Runs what is ordered for ${keyturn.config.executor}. Ctrl-C ends it.`),
     }),
   );

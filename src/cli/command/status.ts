@@ -6,6 +6,7 @@ import { afterApproval, resumeCommand } from '../conversation.ts';
 import { intentLines, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
 import { type Opened, reading } from '../project.ts';
+import { isUnserved } from '../story.ts';
 import { stdoutTable } from './list.ts';
 
 /** How many of each list the verb tells at most. */
@@ -69,6 +70,12 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
       waiting,
       look,
     ),
+    ...section(
+      'Waiting; the policies ask',
+      waiting.flatMap(({ intent_id, reviewers }) =>
+        reviewers ? [`${intent_id}: ${reviewers.map(visible).join(', ')}`] : [],
+      ),
+    ),
     ...listed(
       'Approved, and not by enough approvals that still count; see `keyturn review`',
       approval_expired,
@@ -88,6 +95,12 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
       paint('yellow', 'Ordered, and no executor is enrolled that could take it; the order lapses'),
       approved
         .filter(({ waits_for }) => waits_for.enrolled === 0)
+        .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
+    ),
+    ...section(
+      paint('yellow', 'Ordered, and no executor that could take it is running; the order lapses'),
+      approved
+        .filter(({ waits_for }) => isUnserved(waits_for))
         .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
     ),
     ...(policies.words === null
@@ -136,14 +149,14 @@ function doubtLines(doubt: Status['in_doubt'][number], paint: Paint): string[] {
 const SHOWN = 20;
 
 /** Newest first, with goals. */
-function listed(title: string, intents: Status['waiting'], look: TableLook): string[] {
+function listed(title: string, intents: Status['failed'], look: TableLook): string[] {
   if (intents.length === 0) return [];
   const columns = look.columns === undefined ? undefined : look.columns - 2;
   const shown = intentLines(intents.slice(0, SHOWN).map(withAge), { ...look, columns });
   return [heading(title, intents), ...indented(shown, intents)];
 }
 
-const withAge = (one: Status['waiting'][number]) => ({ ...one, proposed_at: one.since });
+const withAge = (one: Status['failed'][number]) => ({ ...one, proposed_at: one.since });
 
 function section(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];

@@ -49,8 +49,14 @@ export const SERVICE: readonly Spec[] = [
   {
     name: 'execute',
     about: 'run what is ordered for this host, as the orders come, without a service',
-    options: [parallel],
-    examples: ['keyturn execute'],
+    options: [
+      {
+        flags: '--control-plane <url>',
+        about: 'the service that issues what is ordered, for a host without a control key',
+      },
+      parallel,
+    ],
+    examples: ['keyturn execute', 'keyturn execute --control-plane https://keys.example.org'],
     load: async () => (await import('../command/serve.ts')).execute,
   },
   {

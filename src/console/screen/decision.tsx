@@ -114,6 +114,8 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
 function Bar({ intent }: { readonly intent: Intent }) {
   const now = useNow(10_000);
   const { at, of } = placeIn(useOrder(), intent.intent_id);
+  const { name } = useMe();
+  const others = intent.reviewers && !intent.reviewers.includes(name ?? '') ? intent.reviewers : null;
   const left = Date.parse(intent.expires_at) - now;
   return (
     <div class="bar">
@@ -122,7 +124,9 @@ function Bar({ intent }: { readonly intent: Intent }) {
         Queue
       </a>
       <span class="not-narrow">
-        {intent.standing === 'waiting' ? 'Waiting for you' : capital(intent.standing)}
+        {intent.standing !== 'waiting' && capital(intent.standing)}
+        {intent.standing === 'waiting' &&
+          (others ? `Waits for ${others.map(visible).join(', ')}` : 'Waiting for you')}
       </span>
       <span class="end">
         {intent.standing === 'waiting' && (

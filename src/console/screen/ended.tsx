@@ -39,15 +39,27 @@ export function Ended({ intent, word }: { readonly intent: Intent; readonly word
         <b>Expired at {clockOf(intent.expires_at)}.</b> Nothing ran.
       </>
     );
-  if (word === 'ordered')
-    return (
-      <>
-        <b>It is ordered</b>, and waits for the executor.
-      </>
-    );
+  if (word === 'ordered') return <Ordered intent_id={intent.intent_id} />;
   return (
     <>
       <b>This was decided.</b> It stands: {word.toLowerCase()}.
+    </>
+  );
+}
+
+function Ordered({ intent_id }: { readonly intent_id: string }) {
+  const { api } = useApp();
+  const waits_for = useTold(() => api.intents.story({ intent_id }), [intent_id]).value?.waits_for;
+  return (
+    <>
+      <b>It is ordered</b>
+      {waits_for?.running === 0 ? (
+        <>
+          , and no executor called <bdi>{visible(waits_for.executor)}</bdi> is running: the order lapses.
+        </>
+      ) : (
+        ', and waits for the executor.'
+      )}
     </>
   );
 }

@@ -1,10 +1,14 @@
+import { useEffect } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
+import type { Result } from '../../keyturn.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
 import { List, Page } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { clockOf, dayOf, plural } from '../words.ts';
+
+const LOOK_MS = 10_000;
 
 /** What needs a human, and whether the service can work. */
 function Health(_: { readonly id: string }) {
@@ -14,13 +18,27 @@ function Health(_: { readonly id: string }) {
     [],
     () => true,
   );
+  const { again } = told;
+  // An executor that is gone leaves no entry.
+  useEffect(() => {
+    const timer = setInterval(again, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [again]);
   return (
     <Page title="Health" told={told}>
       {([status, { executors, control_keys }, reasons]) => {
+        const unserved = status.approved.filter(({ waits_for }) => waits_for.running === 0);
         const rows: readonly (readonly [string, boolean, string])[] = [
           ['Service', reasons.length === 0, reasons.length === 0 ? 'Ready.' : reasons.join(', ')],
           ['Clock', status.clock === null, status.clock?.words ?? 'It fits the ledger.'],
           ['Policies', status.policies.same, status.policies.words ?? 'The files are what decides.'],
+          [
+            'Executors',
+            unserved.length === 0,
+            unserved.length === 0
+              ? `${executors.filter(({ heard, revoked_at }) => heard?.is_running && !revoked_at).length} running.`
+              : `Ordered, and none runs that is called ${unserved.map(({ waits_for }) => visible(waits_for.executor)).join(', ')}.`,
+          ],
           [
             'In doubt',
             status.in_doubt.length === 0,
@@ -87,7 +105,7 @@ function Health(_: { readonly id: string }) {
             <h2 class="head">Executors</h2>
             <List
               none="No executor may run anything."
-              items={executors.map(({ name, is_this_host, added_at, revoked_at, public_key }) => (
+              items={executors.map(({ name, is_this_host, added_at, revoked_at, public_key, heard }) => (
                 <>
                   <div>
                     <b>
@@ -98,7 +116,7 @@ function Health(_: { readonly id: string }) {
                       <code>{public_key.slice(0, 16)}…</code> since {dayOf(added_at)}
                     </p>
                   </div>
-                  <span class="end">{revoked_at ? 'revoked' : 'active'}</span>
+                  <span class="end">{revoked_at ? 'revoked' : heardWords(heard)}</span>
                 </>
               ))}
             />
@@ -108,6 +126,13 @@ function Health(_: { readonly id: string }) {
       }}
     </Page>
   );
+}
+
+function heardWords(heard: Result<'system.get'>['executors'][number]['heard']): string {
+  if (heard === null) return 'never heard';
+  return heard.is_running
+    ? `runs since ${clockOf(heard.since)}`
+    : `last heard ${dayOf(heard.at)}, ${clockOf(heard.at)}`;
 }
 
 async function ready(): Promise<readonly string[]> {

@@ -19,6 +19,10 @@ export async function dueIn(
       found.push({ event: 'reminder', occasion: about.intent_id, at, about });
     if (isDue(Date.parse(about.proposed_at) + escalate_after_s * 1000))
       found.push({ event: 'escalation', occasion: about.intent_id, at, about });
+    if (about.reviewers === null) continue;
+    const added = await keyturn.reviewersAdded(about.intent_id, new Date(from_ms));
+    if (added.length > 0)
+      found.push({ event: 'escalation', occasion: [about.intent_id, ...added].join(' '), at, about, added });
   }
   for (const { intent_id, execution_id, state } of (await keyturn.runs.inDoubt()).runs) {
     if (state !== 'dead' || doubts.has(execution_id)) continue;

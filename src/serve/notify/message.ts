@@ -15,12 +15,14 @@ export interface Notice {
     readonly tool: string | null;
     readonly proposer: string | null;
     readonly expires_at: string | null;
-    /** Who is asked to look. */
+    /** Whom the policies ask to look; empty where they ask nobody in particular. */
     readonly reviewers: readonly string[];
   };
 }
 
-type About = Pick<IntentState, 'intent_id' | 'tool' | 'proposer' | 'expires_at'>;
+type About = Pick<IntentState, 'intent_id' | 'tool' | 'proposer' | 'expires_at'> & {
+  readonly reviewers: readonly string[] | null;
+};
 
 const WORDS: Readonly<Record<NotifyEvent, string>> = {
   waiting: 'waits for a human',
@@ -53,16 +55,17 @@ export interface Occasion {
   /** What tells it from all others of its event: an entry, an intent or a run. */
   readonly occasion: string;
   readonly at: string;
+  /** Who is asked to look since; without it all are who are asked. */
+  readonly added?: readonly string[];
 }
 
 export interface MessageParts extends Occasion {
   readonly origin: string;
   readonly address: string;
-  readonly reviewers: readonly string[];
 }
 
 export function notificationOf(parts: MessageParts): Notice {
-  const { event, about, occasion, origin, at, address, reviewers } = parts;
+  const { event, about, occasion, origin, at, address } = parts;
   const text = about ? `${about.tool}, proposed by ${about.proposer}, ${WORDS[event]}.` : `${WORDS[event]}.`;
   return {
     id: `msg_${sha256(`${origin}\n${event}\n${occasion}`).slice(0, 32)}`,
@@ -75,7 +78,7 @@ export function notificationOf(parts: MessageParts): Notice {
       tool: about?.tool ?? null,
       proposer: about?.proposer ?? null,
       expires_at: about?.expires_at ?? null,
-      reviewers,
+      reviewers: about?.reviewers ?? [],
     },
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '../../canonical/digest.ts';
-import type { Entry, Keyturn, NotifyPlace, NotifyTarget } from '../../keyturn.ts';
+import type { Entry, Keyturn, NotifyEvent, NotifyPlace, NotifyTarget } from '../../keyturn.ts';
 import { Refusal } from '../../refusal.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
 import { dueIn } from './due.ts';
@@ -25,6 +25,8 @@ export interface Notified extends Delivery {
 
 type Route = Keyturn['config']['notify']['routes'][number];
 
+/** What asks people to look. */
+const ASKING: ReadonlySet<NotifyEvent> = new Set<NotifyEvent>(['waiting', 'reminder', 'escalation']);
 const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
 const LOOK_MS = 15_000;
 /** A store that fails is looked at again after this. */
@@ -157,11 +159,21 @@ class Channel {
     const routes = this.#routes.filter(
       ({ on, tools }) => on.includes(event) && (!tools || (about !== null && tools.includes(about.tool))),
     );
-    if (routes.length === 0) return false;
-    const reviewers = [...new Set(routes.flatMap((route) => route.reviewers))];
+    if (routes.length === 0 || !(await this.#reaches(routes, occasion))) return false;
     const { address } = this.#request;
-    const message = notificationOf({ ...occasion, origin: this.#keyturn.origin, address, reviewers });
+    const message = notificationOf({ ...occasion, origin: this.#keyturn.origin, address });
     return this.#deliver(message, signal);
+  }
+
+  /** Whether one of those who are asked to look is reached here. */
+  async #reaches(routes: readonly Route[], { event, about, added }: Occasion): Promise<boolean> {
+    const asked = ASKING.has(event) ? (added ?? about?.reviewers ?? null) : null;
+    if (asked === null || routes.some((route) => route.for === undefined)) return true;
+    const { principals } = await this.#keyturn.people.list();
+    const called = principals
+      .filter(({ name }) => asked.includes(name))
+      .flatMap(({ name, roles }) => [name, ...roles.map((role) => `role:${role}`)]);
+    return routes.some((route) => route.for!.some((one) => called.includes(one)));
   }
 
   /** False where the service stops before it is over: it is tried again after the next start. */

@@ -33,7 +33,8 @@ const PAGED_INDEXES = ['status', 'tool', 'proposer', 'actor']
  * different tenants never wait for each other. `generation` counts what changes state without appending: a rebuild, and
  * the look after a lost answer. Keys are compared byte by byte ("C"): a collation that an update of the operating system
  * changes would break their indexes. The root of the largest complete subtree that ends with an entry is its `peak`,
- * null where that is the entry itself. `set_aside` holds what a repair took out of a chain.
+ * null where that is the entry itself. `set_aside` holds what a repair took out of a chain. `beat` is no part of the ledger: executors say there
+ * that they run.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -99,6 +100,16 @@ export const MIGRATIONS: readonly string[] = [
     bytes bytea NOT NULL,
     PRIMARY KEY (tenant, digest)
   );
+
+  CREATE TABLE keyturn.beat (
+    tenant integer NOT NULL,
+    executor text COLLATE "C" NOT NULL,
+    instance text COLLATE "C" NOT NULL,
+    since timestamptz NOT NULL,
+    at timestamptz NOT NULL,
+    is_running boolean NOT NULL,
+    PRIMARY KEY (tenant, executor)
+  ) WITH (fillfactor = 50);
 
   CREATE FUNCTION keyturn.refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
     $$ BEGIN RAISE EXCEPTION 'ledger entries are never changed'; END $$;
@@ -209,6 +220,7 @@ export async function grantTo(db: Connection, role: string): Promise<void> {
       GRANT UPDATE (size, last, generation) ON keyturn.tenant TO ${name};
       GRANT UPDATE, DELETE ON keyturn.projection TO ${name};
       GRANT DELETE ON keyturn.claim, keyturn.object TO ${name};
+      GRANT INSERT, UPDATE ON keyturn.beat TO ${name};
       ${TABLES.map((table) => `GRANT INSERT${table.repeats ? ', UPDATE, DELETE' : ''} ON keyturn.${table.name} TO ${name};`).join('')}
     `,
   });

@@ -7,6 +7,7 @@ import { type Receipt, type Store, walkObjects } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
+import { beatsOf } from './beat.ts';
 import type { SessionOptions } from './begin.ts';
 import { chainOf } from './chain.ts';
 import { BUSY_ms, type Connection, connect } from './connection.ts';
@@ -154,6 +155,7 @@ function storeOf(
   const reader = sessionOf(() => connected({ access: 'read' }), read_only ? first : undefined);
   const chain = chainOf(writer, tenant, clock, busy_ms);
   const notifier = notifierOf(reader, tenant);
+  const saying = sessionOf(connected);
   const followers = followersOf(() => connected({ access: 'read' }), tenant);
   const adopter = adopterOf(connected, tenant, clock, busy_ms);
   let closed: Promise<void> | null = null;
@@ -178,7 +180,7 @@ function storeOf(
     await group.idle();
     // No commit is under way, so its connection is free; perhaps there is no other.
     await notifier.flush(writer);
-    await Promise.all([writer.end(), reader.end(), followers.end(), adopter.end()]);
+    await Promise.all([writer.end(), reader.end(), saying.end(), followers.end(), adopter.end()]);
   }
 
   const keyOf = rememberedKeys();
@@ -239,6 +241,7 @@ function storeOf(
       requireOpen();
       return mapped(() => followers.add(listener));
     },
+    beats: beatsOf(saying, reader, tenant),
     close: () => {
       closed ??= end();
       return closed;

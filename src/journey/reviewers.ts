@@ -1,0 +1,100 @@
+import { isOwnRequest } from '../gate/signers.ts';
+import type { IntentState } from '../gate/state.ts';
+import { statusWordOf } from '../gate/status-word.ts';
+import { canAct, type Principal } from '../identity/principal.ts';
+import type { Engine } from '../policy/engine.ts';
+import type { PolicyRequest } from '../policy/request.ts';
+import { Refusal } from '../refusal.ts';
+import { type Context, humansNow } from './context.ts';
+import { openAsked } from './effect.ts';
+import { questionAbout } from './rules.ts';
+
+/** Whom the active policies ask to look at an intent, by name; null for all who could approve it. It gives nobody a right, and takes none. */
+export type Reviewers = readonly string[] | null;
+
+/** Who is asked to look at an intent now. Null where it does not wait, and where the policies name nobody who could approve it. */
+export async function reviewersOf(context: Context, state: IntentState): Promise<Reviewers> {
+  const routed = await routedOf(context, state);
+  return routed === null ? null : routed.at(context.clock());
+}
+
+/** Who is asked now, and was not at that time because it had not waited for long enough. */
+export async function reviewersAdded(context: Context, state: IntentState, since: Date): Promise<string[]> {
+  const routed = await routedOf(context, state);
+  if (routed === null) return [];
+  const before = routed.at(since);
+  // All were asked, so none is added.
+  if (before === null) return [];
+  return (routed.at(context.clock()) ?? []).filter((name) => !before.includes(name));
+}
+
+/** Whether this human could approve it. The only human of a project approves what they asked for themselves. */
+export function couldApprove(state: IntentState, name: string, is_alone: boolean): boolean {
+  return (is_alone || !isOwnRequest(state, name)) && !state.approvals.some(({ by }) => by === name);
+}
+
+interface Routed {
+  /** Those who are asked once it has waited until then. */
+  at(until: Date): Reviewers;
+}
+
+/** Where the policies or the contents cannot be read (they are damaged, erased, or not for this caller) all are asked. */
+async function routedOf(context: Context, state: IntentState): Promise<Routed | null> {
+  try {
+    return statusWordOf(state, context.clock()) === 'waiting' ? await routing(context, state) : null;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+async function routing(context: Context, state: IntentState): Promise<Routed | null> {
+  const engine = await routingPolicies(context);
+  if (engine === null) return null;
+  const is_alone = (await humansNow(context)) === 1;
+  const people = (await context.store.all('principal')).filter(
+    (one) => canAct(one) && couldApprove(state, one.name, is_alone),
+  );
+  const principal = people[0];
+  if (principal === undefined) return null;
+  const [asked, system] = await Promise.all([openAsked(context, state), context.store.system()]);
+  const matter = { action: 'review', principal, state, ...asked, system, now: context.clock() } as const;
+  const question = await questionAbout(context, matter, engine);
+  const proposed_ms = Date.parse(state.proposed_at);
+  return {
+    at: (until) => {
+      const waited_s = Math.max(0, Math.floor((until.getTime() - proposed_ms) / 1000));
+      const names = people
+        .filter((one) => engine.decide(askedAbout(question, one, waited_s)).allowed)
+        .map(({ name }) => name);
+      return names.length === 0 ? null : names.sort();
+    },
+  };
+}
+
+function askedAbout(
+  question: PolicyRequest,
+  { kind, name, roles, enrolled_by }: Principal,
+  waited_s: number,
+): PolicyRequest {
+  return {
+    ...question,
+    principal: { kind, name, roles, enrolled_by },
+    // Nobody acts yet, from whatever account.
+    context: { ...question.context, same_account: false, waited_s },
+  };
+}
+
+/** The active policies where some are of the scope `review`; null where none is. Most sets have none, and are not parsed for it. */
+async function routingPolicies({ store, rules, memory }: Context): Promise<Engine | null> {
+  const { policy } = await store.system();
+  if (policy === null) return null;
+  let may_route = memory.routes.get(policy);
+  if (may_route === undefined) {
+    may_route = Buffer.from(await store.object(policy)).includes('review');
+    memory.routes.set(policy, may_route);
+  }
+  if (!may_route) return null;
+  const engine = await rules(policy);
+  return engine.set.policies.some(({ scope }) => scope === 'review') ? engine : null;
+}
