@@ -20,6 +20,7 @@ import { ReadLedger } from '../journey/read-ledger.ts';
 import { stepGate } from '../journey/steps.ts';
 import { limits, mcpLimits } from '../limits.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
+import { planLimits } from '../plan/limits.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Receipt, Store } from '../store/store.ts';
@@ -111,6 +112,7 @@ export function journeyContext(
       grants: new Recent(limits.remembered_contexts),
       plan: null,
       looks: new Recent(limits.remembered_contexts),
+      previews: new Recent(planLimits.kept_previews),
       attributes: null,
     },
     step: stepGate(),
