@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { clockOf, dayOf, plural } from '../words.ts';
 
@@ -15,17 +15,14 @@ function Health(_: { readonly id: string }) {
     () => true,
   );
   return (
-    <Page title="Health" told={told}>
+    <PageFrame title="Health" told={told}>
       {([status, { executors, control_keys }, reasons]) => {
+        const doubts = status.in_doubt.filter(({ state }) => state !== 'alive');
         const rows: readonly (readonly [string, boolean, string])[] = [
           ['Service', reasons.length === 0, reasons.length === 0 ? 'Ready.' : reasons.join(', ')],
           ['Clock', status.clock === null, status.clock?.words ?? 'It fits the ledger.'],
           ['Policies', status.policies.same, status.policies.words ?? 'The files are what decides.'],
-          [
-            'In doubt',
-            status.in_doubt.length === 0,
-            status.in_doubt.length === 0 ? 'No run.' : plural(status.in_doubt.length, 'run'),
-          ],
+          ['In doubt', doubts.length === 0, doubts.length === 0 ? 'No run.' : plural(doubts.length, 'run')],
           [
             'Stuck',
             status.stuck.length === 0,
@@ -106,7 +103,7 @@ function Health(_: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 
