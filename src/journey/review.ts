@@ -59,7 +59,7 @@ async function shownNow(
 }
 
 /** One place in the diffs of a plan. */
-export interface HunksAsked {
+interface HunksAsked {
   readonly intent_id: string;
   readonly hash: string;
   readonly action_id: string;
