@@ -11,7 +11,7 @@ import { type OrderedQueue, ordering, type WaitingMap } from './order.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import type { Person, QueueItem } from './types.ts';
 
-export type { Intent, Person, QueueItem, ReviewTold, ShownEffect } from './types.ts';
+export type { Intent, Person, QueueItem, ShownEffect } from './types.ts';
 
 /** The person who uses this page, and the passkey that they sign with here. */
 export interface Me {
