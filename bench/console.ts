@@ -202,9 +202,13 @@ async function longestTask({ browser }: Stage, page: Page, work: () => Promise<v
   return { wall_ms: most('dur'), on_core_ms: most('tdur') };
 }
 
-/** Runs in the page: to the end and back, four fifths of a screen in each frame. */
+/** Runs in the page: to the end and back, four fifths of a screen in each frame. A browser without a screen may stop drawing: it goes on. */
 async function scrollThrough(): Promise<number> {
-  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const frame = () =>
+    new Promise((done) => {
+      requestAnimationFrame(done);
+      setTimeout(done, 250);
+    });
   let far = 0;
   for (const step of [0.8, -0.8]) {
     for (let before = -1; scrollY !== before; ) {

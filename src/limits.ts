@@ -139,6 +139,8 @@ export const limits = {
   requests_at_once: 10_000,
   streams_default: 16,
   streams: 2_000,
+  /** Parts of a diff in one answer. */
+  hunks_answer: 240,
   /** Connections to a service: all of them, and those from one address, which leave some to others. */
   connections: 2_048,
   connections_each: 1_536,

@@ -1,7 +1,7 @@
 import type { App, Me } from './app.ts';
 import { mayI } from './deciding.ts';
 import { type Ahead, lookAt } from './looked.ts';
-import type { Listed } from './types.ts';
+import type { QueueItem } from './types.ts';
 
 const aboutOf = (hash: string, me: Me | null) => `${hash} ${me?.key ?? ''}`;
 
@@ -9,7 +9,7 @@ const aboutOf = (hash: string, me: Me | null) => `${hash} ${me?.key ?? ''}`;
 export function askAhead(
   app: Pick<App, 'api' | 'ahead'>,
   me: Me | null,
-  { intent_id, hash }: Pick<Listed, 'intent_id' | 'hash'>,
+  { intent_id, hash }: Pick<QueueItem, 'intent_id' | 'hash'>,
 ): Ahead {
   const known = app.ahead.get(intent_id);
   if (known) return known;

@@ -4,14 +4,14 @@ import { type Client, createClient } from '../client/client.ts';
 import type { Result } from '../keyturn.ts';
 import { type Cell, cellOf, useCell } from './cell.ts';
 import { pageSecret } from './enter.ts';
-import { type Kept, keptIn } from './kept.ts';
-import { follow, type Heard, type Live } from './live.ts';
+import { type KeptHere, keptIn } from './kept.ts';
+import { followLedger, type HeardEntry, type LiveState } from './live.ts';
 import type { Ahead } from './looked.ts';
-import { type Ordered, ordering, type Queue } from './order.ts';
+import { type OrderedQueue, ordering, type WaitingMap } from './order.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
-import type { Listed, Person } from './types.ts';
+import type { Person, QueueItem } from './types.ts';
 
-export type { Intent, Listed, Person, Review, Shown } from './types.ts';
+export type { Intent, Person, QueueItem, ShownEffect } from './types.ts';
 
 /** The person who uses this page, and the passkey that they sign with here. */
 export interface Me {
@@ -23,7 +23,7 @@ export interface Me {
   readonly can_sync: boolean;
 }
 
-export interface World {
+export interface KnownWorld {
   readonly origin: string;
   readonly people: readonly Person[];
   readonly freezes: Result<'system.get'>['freezes'];
@@ -33,22 +33,22 @@ export interface World {
 
 export interface App {
   readonly api: Client;
-  readonly live: Cell<Live>;
-  readonly world: Cell<World>;
-  readonly queue: Cell<Queue>;
-  readonly inOrder: (queue: Queue, name: string | null) => Ordered;
+  readonly live: Cell<LiveState>;
+  readonly world: Cell<KnownWorld>;
+  readonly queue: Cell<WaitingMap>;
+  readonly inOrder: (queue: WaitingMap, name: string | null) => OrderedQueue;
   readonly route: Cell<string>;
   readonly ticked: Cell<ReadonlySet<string>>;
-  readonly kept: Kept;
+  readonly kept: KeptHere;
   /** By intent: what is drawn next is drawn at once. */
   readonly ahead: Map<string, Ahead>;
   /** Who the person says that they are, where several could be. */
   readonly chosen: Cell<string | null>;
-  onEntry(listener: (entry: Heard | null) => void): () => void;
+  onEntry(listener: (entry: HeardEntry | null) => void): () => void;
   again(): void;
 }
 
-const NOTHING: World = { origin: '', people: [], freezes: [], executors: [], policy: null };
+const NOTHING: KnownWorld = { origin: '', people: [], freezes: [], executors: [], policy: null };
 const OF_WORLD = /^(system|key|credential|role|token|policy|executor|delegation|control_key|simulation)\./;
 const OF_INTENT = /^[0-9a-f]{8}-/;
 
@@ -58,20 +58,20 @@ export const useApp = (): App => useContext(AppContext);
 /** Everything that the page knows, and the stream that keeps it true. */
 export function startApp(): App {
   const api = createClient({ address: location.origin, page: pageSecret() });
-  const listeners = new Set<(entry: Heard | null) => void>();
-  const live = cellOf<Live>({ state: 'lost', since: Date.now(), seq: null });
-  const world = cellOf<World>(NOTHING);
-  const queue = cellOf<Queue>(null);
+  const listeners = new Set<(entry: HeardEntry | null) => void>();
+  const live = cellOf<LiveState>({ state: 'lost', since: Date.now(), seq: null });
+  const world = cellOf<KnownWorld>(NOTHING);
+  const queue = cellOf<WaitingMap>(null);
   const kept = keptIn(localStorage);
   const route = cellOf(location.hash.slice(1) || '/');
   addEventListener('hashchange', () => route.set(location.hash.slice(1) || '/'));
   const ahead = new Map<string, Ahead>();
-  const tell = (entry: Heard | null) => {
+  const tell = (entry: HeardEntry | null) => {
     if (entry === null || OF_WORLD.test(entry.kind)) ahead.clear();
     else ahead.delete(entry.subject);
     for (const listener of [...listeners]) listener(entry);
   };
-  const worldNow = async (): Promise<World> => {
+  const worldNow = async (): Promise<KnownWorld> => {
     const [{ origin, freezes, executors, policy }, { principals }] = await Promise.all([
       api.system.get(),
       api.people.list(),
@@ -86,7 +86,7 @@ export function startApp(): App {
     queue.set(new Map(open.map((one) => [one.intent_id, one])));
   };
   const lookAtOne = async (intent_id: string) => {
-    const before = queue.get() ?? new Map<string, Listed>();
+    const before = queue.get() ?? new Map<string, QueueItem>();
     const known = before.get(intent_id);
     const next = new Map(before);
     if (known) next.set(intent_id, { ...(await api.intents.get({ intent_id })), goal: known.goal });
@@ -97,7 +97,7 @@ export function startApp(): App {
   };
   let is_first = true;
   const quietly = (work: Promise<unknown>) => void work.catch(() => {});
-  const { again } = follow({
+  const { again } = followLedger({
     live,
     onOpen: () => {
       // With the first answers everything is drawn; after a break all that is drawn asks again.
@@ -135,7 +135,7 @@ function isRouted(queue: Queue): boolean {
 }
 
 /** All that waits, and what is approved and not ordered; the newest 2,000. */
-async function waiting(api: Client): Promise<readonly Listed[]> {
+async function waiting(api: Client): Promise<readonly QueueItem[]> {
   const lists = await Promise.all(
     (['waiting', 'approved'] as const).map((standing) => api.intents.list({ standing, limit: 1000 })),
   );
@@ -165,7 +165,7 @@ export function passkeysHere(people: readonly Person[], origin = location.origin
 }
 
 /** The queue as this person sees it. */
-export function useOrder(): Ordered {
+export function useOrder(): OrderedQueue {
   const { queue, inOrder } = useApp();
   const { name } = useMe();
   return inOrder(useCell(queue), name);
@@ -189,7 +189,7 @@ export function useMe(): {
   return { me, all, name: me?.name ?? (humans.length === 1 ? humans[0]!.name : null) };
 }
 
-export interface Told<T> {
+export interface AnswerState<T> {
   readonly value: T | null;
   readonly trouble: Trouble | null;
   again(): void;
@@ -199,8 +199,8 @@ export interface Told<T> {
 export function useTold<T>(
   ask: () => Promise<T>,
   deps: readonly unknown[],
-  matters: (entry: Heard) => boolean = () => false,
-): Told<T> {
+  matters: (entry: HeardEntry) => boolean = () => false,
+): AnswerState<T> {
   const app = useApp();
   const [told, setTold] = useState<{ of: unknown; value: T | null; trouble: Trouble | null }>({
     of: null,

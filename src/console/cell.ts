@@ -26,6 +26,12 @@ export function cellOf<T>(first: T): Cell<T> {
 
 export function useCell<T>(cell: Cell<T>): T {
   const [, redraw] = useState(0);
-  useEffect(() => cell.subscribe(() => redraw((n) => n + 1)), [cell]);
-  return cell.get();
+  const drawn = cell.get();
+  useEffect(() => {
+    const again = () => redraw((n) => n + 1);
+    // It may have changed after it was drawn, before anything listened.
+    if (!Object.is(cell.get(), drawn)) again();
+    return cell.subscribe(again);
+  }, [cell]);
+  return drawn;
 }

@@ -1,9 +1,9 @@
 import type { App, Me } from './app.ts';
-import type { Asked } from './gesture.ts';
+import type { SignatureAsked } from './gesture.ts';
 import type { Looked, May } from './looked.ts';
 
 /** The same signature approves and orders one run. */
-export function turnAsked({ review: { intent, envelope }, sealed }: Looked): Asked {
+export function turnAsked({ review: { intent, envelope }, sealed }: Looked): SignatureAsked {
   const { intent_id, attempt, actions } = intent;
   const { hash, effect_digest } = sealed;
   const action =
@@ -35,7 +35,10 @@ export function turnAsked({ review: { intent, envelope }, sealed }: Looked): Ask
   };
 }
 
-export function approveAsked({ review: { intent }, sealed: { hash, effect_digest } }: Looked): Asked {
+export function approveAsked({
+  review: { intent },
+  sealed: { hash, effect_digest },
+}: Looked): SignatureAsked {
   const { intent_id } = intent;
   return {
     verb: 'intents.approve',
@@ -49,7 +52,10 @@ export function approveAsked({ review: { intent }, sealed: { hash, effect_digest
   };
 }
 
-export function rejectAsked({ review: { intent }, sealed: { hash } }: Looked, reason: string): Asked {
+export function rejectAsked(
+  { review: { intent }, sealed: { hash } }: Looked,
+  reason: string,
+): SignatureAsked {
   const { intent_id } = intent;
   return {
     verb: 'intents.reject',
@@ -59,7 +65,10 @@ export function rejectAsked({ review: { intent }, sealed: { hash } }: Looked, re
 }
 
 /** The proposer takes it back, for good. */
-export function withdrawAsked({ review: { intent }, sealed: { hash } }: Looked, reason: string): Asked {
+export function withdrawAsked(
+  { review: { intent }, sealed: { hash } }: Looked,
+  reason: string,
+): SignatureAsked {
   const { intent_id } = intent;
   return {
     verb: 'intents.withdraw',

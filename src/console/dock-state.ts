@@ -29,7 +29,7 @@ export type DockState =
   | { readonly kind: 'no-passkey'; readonly here: boolean };
 
 /** What the dock says. Whatever makes a signature wrong comes before what would allow it. */
-export function stateOf({
+export function dockStateOf({
   looked,
   intent,
   stale,

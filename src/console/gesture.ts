@@ -2,10 +2,11 @@ import type { Json } from '../canonical/json.ts';
 import type { ExpectedAct, ExpectedOfProposer, RebuiltAct } from '../display/signed.ts';
 import type { Assertion, Draft } from '../keyturn.ts';
 import type { App, Me } from './app.ts';
-import { challengeFor, Mismatch, rebuilt } from './statement.ts';
+import { Refusal } from './refusal.ts';
+import { challengeFor, rebuilt, refuseOther } from './statement.ts';
 
 /** One act that a person is about to sign: the verb, what it is asked with, and what the page expects to be signed. */
-export interface Asked {
+export interface SignatureAsked {
   readonly verb: string;
   readonly request: Readonly<Record<string, unknown>>;
   readonly expected: ExpectedAct | ExpectedOfProposer;
@@ -14,7 +15,7 @@ export interface Asked {
 }
 
 export interface DrawnAct {
-  readonly asked: Asked;
+  readonly asked: SignatureAsked;
   /** What was asked for, with the nonce that the service chose where it needs one. */
   readonly request: Readonly<Record<string, unknown>>;
   readonly draft: Draft;
@@ -25,7 +26,7 @@ export interface DrawnAct {
 export interface Gesture {
   readonly acts: readonly DrawnAct[];
   /** What the service would not draw up, with its reason: each is left out alone. */
-  readonly refused: readonly { readonly asked: Asked; readonly error: unknown }[];
+  readonly refused: readonly { readonly asked: SignatureAsked; readonly error: unknown }[];
   readonly challenge: Uint8Array;
   readonly touch: readonly string[] | null;
 }
@@ -47,40 +48,39 @@ export function actOf({ api }: App, verb: string): AnyAct {
 }
 
 /** Draws acts up, makes each statement again from what the page shows, and refuses any difference. */
-export async function drawUp(app: App, me: Me, asks: readonly Asked[]): Promise<Gesture> {
+export async function drawUp(app: App, me: Me, asks: readonly SignatureAsked[]): Promise<Gesture> {
   const drawn = await Promise.allSettled(asks.map((asked) => drawOne(app, me, asked)));
   const acts = drawn.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const refused = drawn.flatMap((one, i) =>
     one.status === 'rejected' ? [{ asked: asks[i]!, error: one.reason as unknown }] : [],
   );
-  const mismatch = refused.find(({ error }) => error instanceof Mismatch);
+  const mismatch = refused.find(({ error }) => error instanceof Refusal && error.code === 'ACT_OTHER');
   // A service that has one other act signed is not trusted with the others.
   if (mismatch) throw mismatch.error;
   if (acts.length === 0) throw refused[0]!.error;
   return { acts, refused, ...challengeFor(acts.map(({ statement }) => statement.digest)) };
 }
 
-async function drawOne(app: App, me: Me, asked: Asked): Promise<DrawnAct> {
+async function drawOne(app: App, me: Me, asked: SignatureAsked): Promise<DrawnAct> {
   const { verb, request, expected, key = me.key } = asked;
   const drawn = await actOf(app, verb).draft({ request, by: me.name, key });
   const { draft, digests, deadline } = drawn;
-  if (draft.statements.length !== 1 || draft.by !== me.name || draft.key !== key)
-    throw new Mismatch('who signs it');
+  if (draft.statements.length !== 1 || draft.by !== me.name || draft.key !== key) refuseOther('who signs it');
   const signing = { origin: app.world.get().origin, by: me.name, key, at: draft.at, deadline };
   const statement = rebuilt(draft.statements[0]!, expected, signing);
-  if (digests[0] !== statement.digest) throw new Mismatch('its digest');
+  if (digests[0] !== statement.digest) refuseOther('its digest');
   const { nonce } = drawn.request ?? {};
   return { asked, request: { ...request, ...(nonce !== undefined && { nonce }) }, draft, statement };
 }
 
-export interface Finished {
-  readonly asked: Asked;
+export interface FinishedAct {
+  readonly asked: SignatureAsked;
   readonly result?: unknown;
   readonly error?: unknown;
 }
 
 /** Gives the service the proof of each act. One that is refused now is refused alone. */
-export async function finish(app: App, { acts }: Gesture, proof: Assertion): Promise<readonly Finished[]> {
+export async function finish(app: App, { acts }: Gesture, proof: Assertion): Promise<readonly FinishedAct[]> {
   const done = await Promise.allSettled(
     acts.map(({ asked: { verb }, request, draft }) =>
       actOf(app, verb).finish({ request, draft, proofs: [proof] }),
@@ -130,7 +130,7 @@ export function reasoned(
   subject: string | null,
   request: Readonly<Record<string, Json>>,
   more: Partial<ExpectedAct> & { readonly leave?: readonly string[] } = {},
-): Asked {
+): SignatureAsked {
   const leave = new Set(more.leave ?? []);
   const fixed = Object.fromEntries(Object.entries(request).filter(([name]) => !leave.has(name)));
   return {

@@ -1,5 +1,5 @@
 /** What this browser keeps, and sends nowhere: who you are, the last head that it saw, how long you looked. */
-export interface Kept {
+export interface KeptHere {
   get(name: string): string | null;
   set(name: string, value: string): void;
   looked(at: number, seconds: number, opened: boolean): void;
@@ -7,7 +7,7 @@ export interface Kept {
   week(now: number): string | null;
 }
 
-interface Look {
+interface PastLook {
   readonly at: number;
   readonly seconds: number;
   readonly opened: boolean;
@@ -16,7 +16,7 @@ interface Look {
 const WEEK_MS = 7 * 86_400_000;
 const MOST = 500;
 
-export function keptIn(storage: Storage): Kept {
+export function keptIn(storage: Storage): KeptHere {
   // A browser may refuse to keep anything: the console works without.
   const get = (name: string) => {
     try {
@@ -32,10 +32,10 @@ export function keptIn(storage: Storage): Kept {
       // Nothing is kept.
     }
   };
-  const looks = (): readonly Look[] => {
+  const looks = (): readonly PastLook[] => {
     try {
       const found = JSON.parse(get('looks') ?? '[]') as unknown;
-      return Array.isArray(found) ? (found as Look[]) : [];
+      return Array.isArray(found) ? (found as PastLook[]) : [];
     } catch {
       return [];
     }
@@ -52,7 +52,7 @@ export function keptIn(storage: Storage): Kept {
       const middle = Math.round(times[Math.floor(times.length / 2)]!);
       const opened = recent.filter((one) => one.opened).length;
       const count = recent.length === 1 ? '1 decision' : `${recent.length} decisions`;
-      return `${count} in seven days, ${middle} s in the middle; everything was opened in ${opened}.`;
+      return `${count} in seven days. You looked for ${middle} s (median), and opened everything in ${opened} of them.`;
     },
   };
 }

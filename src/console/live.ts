@@ -2,7 +2,7 @@ import type { Cell } from './cell.ts';
 import { pageHeader } from './enter.ts';
 
 /** `lost`: no connection, and it is tried again. `over`: the session ended, and only a new link helps. */
-export interface Live {
+export interface LiveState {
   readonly state: 'live' | 'lost' | 'over';
   /** Since when it is so, by the clock of the page. */
   readonly since: number;
@@ -10,7 +10,7 @@ export interface Live {
   readonly seq: number | null;
 }
 
-export interface Heard {
+export interface HeardEntry {
   readonly seq: number;
   readonly at: string;
   readonly kind: string;
@@ -19,8 +19,8 @@ export interface Heard {
 }
 
 export interface Listening {
-  readonly live: Cell<Live>;
-  readonly onEntry: (entry: Heard) => void;
+  readonly live: Cell<LiveState>;
+  readonly onEntry: (entry: HeardEntry) => void;
   /** The stream began, or began again: what was drawn before may be old. */
   readonly onOpen: () => void;
 }
@@ -28,12 +28,12 @@ export interface Listening {
 const AGAIN_MS = [500, 1_000, 2_000, 5_000];
 
 /** Follows the ledger. A stream that broke off goes on after the last entry; one that cannot is begun again, and all is asked for anew. */
-export function follow({ live, onEntry, onOpen }: Listening): { again(): void } {
+export function followLedger({ live, onEntry, onOpen }: Listening): { again(): void } {
   let stop = new AbortController();
   let last_id: string | null = null;
   let tries = 0;
   let timer = 0;
-  const become = (state: Live['state']) => {
+  const become = (state: LiveState['state']) => {
     const before = live.get();
     if (before.state !== state) live.set({ ...before, state, since: Date.now() });
   };
@@ -42,7 +42,7 @@ export function follow({ live, onEntry, onOpen }: Listening): { again(): void } 
     const [, data] = /^data: (.*)$/m.exec(event) ?? [];
     if (id === undefined || data === undefined) return;
     last_id = id;
-    const entry = JSON.parse(data) as Heard;
+    const entry = JSON.parse(data) as HeardEntry;
     live.set({ ...live.get(), seq: entry.seq });
     onEntry(entry);
   };

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 /** What of a screen was seen: values that are cut until they are opened, and parts that were not on the screen yet. */
-export interface Look {
+export interface ScreenLook {
   /** A cut value of this name is there. */
   needs(label: string, is_cut: boolean): void;
   open(label: string): void;
@@ -16,7 +16,7 @@ export interface Look {
 }
 
 /** Where nothing has to be opened. */
-export const QUIET: Look = {
+export const QUIET: ScreenLook = {
   needs: () => {},
   open: () => {},
   isOpen: () => false,
@@ -26,11 +26,11 @@ export const QUIET: Look = {
   unseen: () => [],
 };
 
-export const LookContext = createContext<Look>(QUIET);
-export const useLook = (): Look => useContext(LookContext);
+export const LookContext = createContext<ScreenLook>(QUIET);
+export const useLook = (): ScreenLook => useContext(LookContext);
 
 /** A new one for each thing that is looked at. `changed` is called when the dock has something else to say. */
-export function useFreshLook(subject: string): Look {
+export function useFreshLook(subject: string): ScreenLook {
   const [, redraw] = useState(0);
   return useMemo(() => {
     const cuts = new Set<string>();

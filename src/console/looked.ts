@@ -1,17 +1,14 @@
 import type { Client } from '../client/client.ts';
 import { isSealedAs, type SealedProposal, sealedProposal, withTheirDiffs } from '../display/signed.ts';
 import { showTool } from '../display/tool.ts';
-import type { Result } from '../keyturn.ts';
-import type { Effect } from './words.ts';
-
-type Review = Result<'intents.review'>;
-type Shown = Review['shown'];
+import type { ReviewTold, ShownEffect } from './types.ts';
+import type { EffectToDraw } from './words.ts';
 
 /** One proposal as this page draws it. */
 export interface Looked {
-  readonly review: Review;
-  readonly effect: Effect;
-  readonly shown: Shown;
+  readonly review: ReviewTold;
+  readonly effect: EffectToDraw;
+  readonly shown: ShownEffect;
   /** Computed in the page, from what it draws. */
   readonly sealed: SealedProposal;
   /** Whether that is what the service says it is. If not, nothing is signed. */
@@ -39,11 +36,14 @@ export interface Ahead {
   readonly about: string;
 }
 
+/** Lines of diffs that come with a proposal: a few screens. The others are read when they come near the screen. */
+const DIFF_LINES = 1_000;
+
 export async function lookAt(api: Client, intent_id: string): Promise<Looked> {
-  return lookedAt(await api.intents.review({ intent_id }));
+  return lookedAt(await api.intents.review({ intent_id, diff_lines: DIFF_LINES }));
 }
 
-async function lookedAt(review: Review): Promise<Looked> {
+async function lookedAt(review: ReviewTold): Promise<Looked> {
   const { intent, envelope, effect } = review;
   const own = sealedProposal(envelope, effect);
   return {
@@ -57,7 +57,7 @@ async function lookedAt(review: Review): Promise<Looked> {
 }
 
 /** What a person sees is made here, from the effect that the digest covers. */
-async function drawnFrom(effect: Effect, theirs: Shown): Promise<Shown> {
+async function drawnFrom(effect: EffectToDraw, theirs: ShownEffect): Promise<ShownEffect> {
   if (effect.kind === 'tool') return showTool(effect);
   if (effect.kind === 'mcp') return (await import('../display/mcp.ts')).showMcp(effect);
   // Loaded with the first plan: it reads SQL, too.

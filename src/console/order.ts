@@ -1,17 +1,17 @@
-import type { Listed } from './types.ts';
+import type { QueueItem } from './types.ts';
 
-export type Queue = ReadonlyMap<string, Listed> | null;
+export type WaitingMap = ReadonlyMap<string, QueueItem> | null;
 
 /** What needs this person, then what waits for others; each with the longest waiting first, so that what is new comes below. */
-export interface Ordered {
-  readonly mine: readonly Listed[];
-  readonly others: readonly Listed[];
-  readonly all: readonly Listed[];
+export interface OrderedQueue {
+  readonly mine: readonly QueueItem[];
+  readonly others: readonly QueueItem[];
+  readonly all: readonly QueueItem[];
 }
 
 /** The same for the same queue and person, until the first of it expires. A thousand proposals are not sorted for each that draws one. */
-export function ordering(): (queue: Queue, name: string | null, now?: number) => Ordered {
-  let known: { queue: Queue; name: string | null; until: number; ordered: Ordered } | null = null;
+export function ordering(): (queue: WaitingMap, name: string | null, now?: number) => OrderedQueue {
+  let known: { queue: WaitingMap; name: string | null; until: number; ordered: OrderedQueue } | null = null;
   return (queue, name, now = Date.now()) => {
     if (known?.queue === queue && known.name === name && now < known.until) return known.ordered;
     const ordered = orderOf(queue, name, now);
@@ -21,16 +21,16 @@ export function ordering(): (queue: Queue, name: string | null, now?: number) =>
   };
 }
 
-function orderOf(queue: Queue, name: string | null, now: number): Ordered {
+function orderOf(queue: WaitingMap, name: string | null, now: number): OrderedQueue {
   const open = [...(queue?.values() ?? [])].filter(
     ({ standing, expires_at, capabilities }) =>
       (standing === 'waiting' ||
         (standing === 'approved' && !capabilities.some(({ status }) => status === 'ordered'))) &&
       Date.parse(expires_at) > now,
   );
-  const key = ({ proposed_at, intent_id }: Listed) => `${proposed_at} ${intent_id}`;
+  const key = ({ proposed_at, intent_id }: QueueItem) => `${proposed_at} ${intent_id}`;
   open.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  const needs = ({ approvals, proposer, approvals_needed, reviewers }: Listed) =>
+  const needs = ({ approvals, proposer, approvals_needed, reviewers }: QueueItem) =>
     name === null ||
     (!approvals.some(({ by }) => by === name) &&
       proposer !== name &&
@@ -41,12 +41,15 @@ function orderOf(queue: Queue, name: string | null, now: number): Ordered {
   return { mine, others, all: [...mine, ...others] };
 }
 
-export function placeIn({ all }: Ordered, intent_id: string): { readonly at: number; readonly of: number } {
+export function placeInQueue(
+  { all }: OrderedQueue,
+  intent_id: string,
+): { readonly at: number; readonly of: number } {
   return { at: all.findIndex((one) => one.intent_id === intent_id) + 1, of: all.length };
 }
 
 /** The one after, or before; the first where this one is not in the queue any more. */
-export function nextIn({ all }: Ordered, intent_id: string, step = 1): Listed | null {
+export function nextIn({ all }: OrderedQueue, intent_id: string, step = 1): QueueItem | null {
   const at = all.findIndex((one) => one.intent_id === intent_id);
   const next = at === -1 ? all[0] : all[at + step];
   return next && next.intent_id !== intent_id ? next : null;

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useApp, useMe } from './app.ts';
-import { type Asked, drawUp, type Finished, finish, type Gesture, touched } from './gesture.ts';
+import { drawUp, type FinishedAct, finish, type Gesture, type SignatureAsked, touched } from './gesture.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 
 export type Phase =
@@ -8,20 +8,20 @@ export type Phase =
   | { readonly is: 'drawing' }
   | { readonly is: 'armed'; readonly gesture: Gesture }
   | { readonly is: 'sending'; readonly gesture: Gesture }
-  | { readonly is: 'done'; readonly finished: readonly Finished[] }
+  | { readonly is: 'done'; readonly finished: readonly FinishedAct[] }
   | { readonly is: 'failed'; readonly trouble: Trouble };
 
 const IDLE: Phase = { is: 'idle' };
 
 export interface SigningAct {
   readonly phase: Phase;
-  begin(asks: readonly Asked[]): void;
+  begin(asks: readonly SignatureAsked[]): void;
   cancel(): void;
   reset(): void;
 }
 
 /** From the first press to the proof: draw up, compare, touch, finish. `subject` is what the dock is about; another one begins anew. */
-export function useSigning(subject: string, onDone?: (finished: readonly Finished[]) => void): SigningAct {
+export function useSigning(subject: string, onDone?: (finished: readonly FinishedAct[]) => void): SigningAct {
   const app = useApp();
   const { me } = useMe();
   const [phase, setPhase] = useState<Phase>(IDLE);
@@ -32,7 +32,7 @@ export function useSigning(subject: string, onDone?: (finished: readonly Finishe
     setPhase(IDLE);
   }, []);
   useEffect(() => cancel, [subject]);
-  const begin = (asks: readonly Asked[]) => {
+  const begin = (asks: readonly SignatureAsked[]) => {
     if (running.current || me === null) return;
     const mine = new AbortController();
     running.current = mine;

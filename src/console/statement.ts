@@ -7,13 +7,11 @@ import {
   type RebuiltAct,
   rebuiltAct,
 } from '../display/signed.ts';
+import { refuse } from './refusal.ts';
 
 /** The service drew up another act than the page shows. Nothing is signed. */
-export class Mismatch extends Error {
-  constructor(what: string) {
-    super(`The service asks for a signature on something else than this page shows: ${what}.`);
-    this.name = 'Mismatch';
-  }
+export function refuseOther(what: string): never {
+  refuse('ACT_OTHER', `The service asks for a signature on something else than this page shows: ${what}.`);
 }
 
 /** The statement, made again from what the page drew. Any difference ends the gesture. */
@@ -23,7 +21,7 @@ export function rebuilt(
   signing: ActSigning,
 ): RebuiltAct {
   const made = rebuiltAct(theirs, expected, signing);
-  if ('differs' in made) throw new Mismatch(made.differs);
+  if ('differs' in made) refuseOther(made.differs);
   return made;
 }
 

@@ -9,14 +9,16 @@ export function troubleOf(error: unknown): Trouble {
   const { name, message, code, advice } = error as Partial<
     Record<'name' | 'message' | 'code' | 'advice', string>
   >;
-  if (name === 'ServiceRefusal') return { words: message ?? '', advice: advice ?? '', code: code ?? null };
+  if (name === 'ServiceRefusal')
+    return { words: message ?? '', advice: (advice ?? '').replaceAll('`', ''), code: code ?? null };
   if (name === 'NotAllowedError' || name === 'AbortError')
     return { words: 'The gesture was not finished.', advice: 'Nothing was signed.', code: null };
-  if (name === 'Mismatch')
+  // What this page refuses by itself. The advice of all reasons is not loaded with it.
+  if (name === 'Refusal')
     return {
       words: message ?? '',
-      advice: 'Nothing was signed. Do not use this console until you know why.',
-      code: 'Refused by this page',
+      advice: `Nothing was signed.${code === 'ACT_OTHER' ? ' Do not use this console until you know why.' : ''}`,
+      code: code ?? null,
     };
   if (error instanceof TypeError)
     return {

@@ -1,9 +1,10 @@
 import type { McpEffect } from '../mcp-call/effect.ts';
 import type { ActionEffect, PlanEffect } from '../plan/model.ts';
 import type { ToolEffect } from '../tool/effect.ts';
-import type { Intent, Shown } from './types.ts';
+import { countsOf } from './part/hunks.ts';
+import type { Intent, ShownEffect } from './types.ts';
 
-export type Effect = ToolEffect | PlanEffect | McpEffect;
+export type EffectToDraw = ToolEffect | PlanEffect | McpEffect;
 type Tone = 'danger' | 'warn' | 'ok' | 'plain';
 
 export interface Fact {
@@ -30,7 +31,7 @@ const FILES: Readonly<Record<string, string>> = {
   FILE_RENAME: 'move',
 };
 
-export function deedOf(effect: Effect): Deed {
+export function deedOf(effect: EffectToDraw): Deed {
   if (effect.kind === 'tool') {
     const first = effect.chosen[0];
     const target = first ? (effect.argv[first.element] ?? '').slice(first.start, first.end) : null;
@@ -88,7 +89,7 @@ const HIGH: ReadonlySet<string> = new Set([
 ]);
 
 /** From the alarms, worst first. They come from the effect. */
-export function riskOf(shown: Shown): Fact {
+export function riskOf(shown: ShownEffect): Fact {
   const [worst] = shown.alarms.filter(({ alarm }) => HIGH.has(alarm));
   if (worst) return { label: 'Risk', value: 'High', tone: 'danger', why: aboutOf(worst) };
   const [other] = shown.alarms;
@@ -96,7 +97,7 @@ export function riskOf(shown: Shown): Fact {
   return { label: 'Risk', value: 'Low', tone: 'plain', why: 'Nothing about it raises an alarm.' };
 }
 
-function aboutOf({ words, about }: Shown['alarms'][number]): string {
+function aboutOf({ words, about }: ShownEffect['alarms'][number]): string {
   const on = about.map(({ text }) => text).join('');
   return words.includes(':') || on === ''
     ? sentence(words)
@@ -110,7 +111,7 @@ export function sentence(words: string): string {
   return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 }
 
-export function undoOf(effect: Effect): Fact {
+export function undoFact(effect: EffectToDraw): Fact {
   const label = 'Undo';
   if (effect.kind === 'mcp')
     return { label, value: 'Not possible', tone: 'danger', why: 'An MCP server declares no undo.' };
@@ -152,19 +153,11 @@ export function undoOf(effect: Effect): Fact {
 }
 
 /** Added and removed lines of all diffs. */
-export function linesOf(shown: Shown): { readonly added: number; readonly removed: number } {
-  let [added, removed] = [0, 0];
-  for (const part of [shown, ...shown.parts])
-    for (const { hunks } of part.blocks)
-      for (const { lines } of hunks)
-        for (const text of lines) {
-          if (text.startsWith('+')) added++;
-          if (text.startsWith('-')) removed++;
-        }
-  return { added, removed };
+function linesOf(shown: ShownEffect): { readonly added: number; readonly removed: number } {
+  return countsOf([shown, ...shown.parts].flatMap(({ blocks }) => blocks.flatMap(({ hunks }) => hunks)));
 }
 
-export function changesOf(effect: Effect, shown: Shown): Fact {
+export function changesFact(effect: EffectToDraw, shown: ShownEffect): Fact {
   const label = 'Changes';
   if (effect.kind === 'plan') {
     const paths = new Set(
@@ -181,7 +174,7 @@ export function changesOf(effect: Effect, shown: Shown): Fact {
       : 'A failure rolls nothing back.';
     return {
       label,
-      value: `${plural(paths.size, 'file')}, +${added} −${removed}`,
+      value: `${plural(paths.size, 'file')}, +${added.toLocaleString('en')} −${removed.toLocaleString('en')}`,
       tone: steps > 0 ? 'warn' : 'plain',
       why:
         steps > 0

@@ -2,7 +2,7 @@ import { isUtf8 } from '../canonical/primitive.ts';
 import type { ActionEffect, FileState, PathChange } from '../plan/model.ts';
 import type { Collector, SeenChange } from '../plan/preview/collect.ts';
 import { isPin } from '../plan/state/pin.ts';
-import { diffBlock } from './diff.ts';
+import { type DiffRoom, diffBlock } from './diff.ts';
 import {
   type Alarm,
   agent,
@@ -23,7 +23,10 @@ import { showSqlStep, sqlAlarms } from './sql.ts';
 import { alarm, showTool } from './tool.ts';
 
 /** What was seen of the files while a plan was derived: diffs, and what is odd about their contents. */
-export type SeenFiles = Pick<Collector, 'changeOf' | 'findings'>;
+export type SeenFiles = Pick<Collector, 'changeOf' | 'findings'> & {
+  /** Where there is one, diffs that do not fit in it are told without their lines. */
+  readonly diff_room?: DiffRoom;
+};
 
 /** One action of a plan. A pipeline has its steps as parts, each a tool call or SQL. */
 export function showAction(action: ActionEffect, seen: SeenFiles | null): Shown {
@@ -184,7 +187,9 @@ function blocksOf(action: ActionEffect, seen: SeenFiles | null): Block[] {
   const diffs = changes
     .filter((change) => !isPin(change))
     .map((change) => [change, seen?.changeOf(action_id, change.path) ?? null] as const);
-  const found = diffs.flatMap(([change, one]) => (one === null ? [] : [changeBlock(change, one)]));
+  const found = diffs.flatMap(([change, one]) =>
+    one === null ? [] : [changeBlock(change, one, seen?.diff_room)],
+  );
   return [
     ...(sql === null ? [] : [block('sql', [derived('SQL')], sql, query_text === null ? 'agent' : 'derived')]),
     // A diff of a new file is its content, so that it is not shown twice. Of what is no text there is no diff.
@@ -211,10 +216,15 @@ type CreateOperation = Extract<
   { content: string }
 >;
 
-function changeBlock({ path, before, after }: PathChange, { diff, lines_left_out }: SeenChange): Block {
+function changeBlock(
+  { path, before, after }: PathChange,
+  { diff, lines_left_out }: SeenChange,
+  room?: DiffRoom,
+): Block {
   return diffBlock(
     { path, from: 'agent', was: before !== null, will_be: after !== null },
     diff,
     lines_left_out,
+    room,
   );
 }

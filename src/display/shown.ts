@@ -79,9 +79,14 @@ export interface Block {
   readonly from: Origin;
   readonly lines: readonly string[];
   /** Of a diff: what changes, below its lines. */
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly ShownHunk[];
   /** Lines that are not here because there are too many. While there are any, it was not shown. */
   readonly left_out: number;
+}
+
+export interface ShownHunk extends Hunk {
+  /** Its lines are not here: so many are read apart, by whoever looks at this place. */
+  readonly apart?: number;
 }
 
 export const derived = (text: string): Piece => ({ text: visible(text), from: 'derived' });

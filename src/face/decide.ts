@@ -7,14 +7,15 @@ import { check } from '../journey/check.ts';
 import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
 import { offer } from '../journey/offer.ts';
-import { review } from '../journey/review.ts';
+import { hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
 import { submit } from '../journey/submit.ts';
+import { limits } from '../limits.ts';
 import { explain } from '../refusal.ts';
 import { effect, envelope } from './effect.ts';
 import { capabilityScope, grantAsked, offerAsked, order, orderAsked, orderOf } from './order.ts';
 import { askedHash, askedId, digest, id, intent, name, reasonCode, time } from './parts.ts';
-import { shown } from './shown.ts';
+import { shown, shownHunk } from './shown.ts';
 import { act, here, read, write } from './verb.ts';
 
 const told = new WeakMap<IntentState, z.output<typeof intent>>();
@@ -36,7 +37,12 @@ export const deciding = {
   review: read({
     open_to: 'people',
     about: 'Everything a human sees before the key is turned, read from the bytes that the hash covers.',
-    input: () => z.strictObject({ intent_id: askedId }),
+    input: () =>
+      z.strictObject({
+        intent_id: askedId,
+        /** So many lines of diffs are in the answer, or a few more. The others are asked for with `intents.hunks`. */
+        diff_lines: z.int().min(0).optional(),
+      }),
     output: () =>
       z.strictObject({
         intent,
@@ -47,10 +53,27 @@ export const deciding = {
         /** What a human may turn to when a run fails: a yes covers it, too. */
         alternates: z.array(shown).readonly(),
       }),
-    run: async ({ context }, { intent_id }) => {
-      const { state, ...seen } = await review(context, intent_id);
+    run: async ({ context }, { intent_id, diff_lines }) => {
+      const { state, ...seen } = await review(context, intent_id, diff_lines);
       return { intent: await standingIntent(context, state), ...seen };
     },
+  }),
+
+  hunks: read({
+    open_to: 'people',
+    about: 'Some parts of one diff of a plan that waits, which a review told without their lines.',
+    input: () =>
+      z.strictObject({
+        intent_id: askedId,
+        hash: askedHash,
+        action_id: z.string(),
+        path: z.string(),
+        /** Which parts, in their order in the block, from 0. */
+        from: z.int().min(0),
+        count: z.int().min(1).max(limits.hunks_answer),
+      }),
+    output: () => z.strictObject({ hunks: z.array(shownHunk).readonly() }),
+    run: async ({ context }, asked) => ({ hunks: await hunksApart(context, asked) }),
   }),
 
   check: read({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALARMS, type Shown } from '../display/shown.ts';
+import { ALARMS, type Shown, type ShownHunk } from '../display/shown.ts';
 
 /** What a person must see of an effect: `src/display/shown.ts` as `--json` prints it. Nothing is cut. */
 
@@ -23,6 +23,17 @@ const alarm = z
     about: pieces,
   })
   .readonly();
+export const shownHunk: z.ZodType<ShownHunk> = z
+  .strictObject({
+    old_start: z.int(),
+    old_lines: z.int(),
+    new_start: z.int(),
+    new_lines: z.int(),
+    lines: z.array(z.string()).readonly(),
+    /** Its lines are not here: so many are asked for with `intents.hunks`. */
+    apart: z.int().exactOptional(),
+  })
+  .readonly();
 const block = z
   .strictObject({
     kind: z.enum(['sql', 'text', 'diff']),
@@ -30,19 +41,7 @@ const block = z
     from: z.enum(['registry', 'agent', 'derived', 'server']),
     lines: z.array(z.string()).readonly(),
     /** Of a diff. Each line begins with a space, `-`, `+` or `\`; lines count from 1. */
-    hunks: z
-      .array(
-        z
-          .strictObject({
-            old_start: z.int(),
-            old_lines: z.int(),
-            new_start: z.int(),
-            new_lines: z.int(),
-            lines: z.array(z.string()).readonly(),
-          })
-          .readonly(),
-      )
-      .readonly(),
+    hunks: z.array(shownHunk).readonly(),
     /** More than zero where a change is too long to be shown. */
     left_out: z.int(),
   })

@@ -21,6 +21,7 @@ import { limits } from '../limits.ts';
 import type { ServerEntries } from '../mcp-call/entry.ts';
 import type { ServerMemory } from '../mcp-call/memory.ts';
 import type { Upstreams } from '../mcp-call/upstreams.ts';
+import type { Hunk } from '../plan/report/hunk.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
 import type { Engine } from '../policy/engine.ts';
@@ -139,6 +140,8 @@ export interface Memory {
   readonly routes: Recent<Digest, boolean>;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;
+  /** The diffs of plans that are read part by part, by the digest of the effect, which says what every file was and will be. */
+  readonly previews: Recent<Digest, (action_id: string, path: string) => readonly Hunk[] | null>;
   /** Made by the first plan: most processes run none. */
   attributes: Attributes | null;
 }

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
+import type { DiffRoom } from '../display/diff.ts';
 import { showPlan } from '../display/plan.ts';
 import type { Shown } from '../display/shown.ts';
 import { OpenFiles } from '../durable/open-files.ts';
@@ -112,17 +113,25 @@ export async function previewSamePlan(
   context: Context,
   spec: PlanSpec,
   proposed: PlanEffect,
-): Promise<Shown> {
-  const { effect, shown } = await previewPlan(context, spec);
+  room?: DiffRoom,
+): Promise<{ readonly shown: Shown; readonly seen: Collector }> {
+  const { effect, shown, seen } = await previewPlan(context, spec, room);
   requireSamePlan(proposed, effect);
-  return shown;
+  return { shown, seen };
 }
 
 /** What a plan would do to the files as they are now, as a person reads it. */
-export async function previewPlan(context: Context, spec: PlanSpec) {
-  const collector = new Collector();
-  const effect = await simulate(context, spec, { visit: collector.visit });
-  return { effect, shown: showPlan(effect, collector), findings: collector.findings };
+export async function previewPlan(context: Context, spec: PlanSpec, room?: DiffRoom) {
+  const seen = new Collector();
+  const effect = await simulate(context, spec, { visit: seen.visit });
+  const { findings } = seen;
+  const changeOf = (action_id: string, path: string) => seen.changeOf(action_id, path);
+  return {
+    effect,
+    shown: showPlan(effect, { changeOf, findings, ...(room && { diff_room: room }) }),
+    findings,
+    seen,
+  };
 }
 
 export interface Validation {

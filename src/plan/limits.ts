@@ -37,6 +37,10 @@ export const planLimits = {
   diff_searched_chars: 4096,
   /** All diffs of one plan: far more than a person reads, little enough to hold in memory. */
   preview_chars: 64 * MiB,
+  /** The same in lines: a page that draws them all has a height that every browser can hold. */
+  preview_lines: 1_000_000,
+  /** Plans whose diffs are kept for those who read them part by part. */
+  kept_previews: 2,
   /** A path: far above what people write, below what every Linux file system takes. */
   path_bytes: 1024,
   name_bytes: 255,

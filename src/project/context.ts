@@ -22,6 +22,7 @@ import { stepGate } from '../journey/steps.ts';
 import { limits } from '../limits.ts';
 import { serverMemory } from '../mcp-call/memory.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
+import { planLimits } from '../plan/limits.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Receipt, Store } from '../store/store.ts';
@@ -116,6 +117,7 @@ export function journeyContext(
       plan: null,
       routes: new Recent(limits.remembered_contexts),
       looks: new Recent(limits.remembered_contexts),
+      previews: new Recent(planLimits.kept_previews),
       attributes: null,
     },
     step: stepGate(),

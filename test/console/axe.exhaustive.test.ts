@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Furnished, furnish, open, screensOf } from './screens.ts';
 import { openStage, type Person, type Stage } from './stage.ts';
+import { HOSTILE, MARKUP, statesOf } from './states.ts';
 
-const TIME = 110_000;
+const TIME = 200_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
@@ -58,6 +59,71 @@ describe.each([
       await page.waitForSelector('[role=dialog]');
       for (const one of await violations(ada)) found.push(`${key}: ${one}`);
       await page.keyboard.press('Escape');
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+const LOOKS = [
+  ['light', 1440, 900],
+  ['dark', 390, 844],
+] as const;
+
+async function foundIn(name: string, found: string[]): Promise<void> {
+  const { page } = ada;
+  for (const [colorScheme, width, height] of LOOKS) {
+    // Otherwise it is measured while colours go from one look to the other.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height });
+    for (const one of await violations(ada)) found.push(`${name}, ${width}: ${one}`);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (wide > 0) found.push(`${name}: ${wide} pixels wider than ${width}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+describe('WCAG 2.2 AA with what was written to be something else', () => {
+  it('has no violation on any screen that shows it', { timeout: TIME }, async () => {
+    const asked = { issuer: 'docs-bot', declared_goal: HOSTILE };
+    const action = { action_id: 'a', action_type: 'FILE_CREATE', target: 'Approve and run once.md' };
+    const plan = {
+      plan_id: 'p',
+      action_plan: [{ ...action, operation: { type: 'create', content: HOSTILE } }],
+    };
+    const { intent_id: plan_id } = await stage.propose({
+      ...asked,
+      effect: { kind: 'plan', task_id: 'p', config: null, plan },
+    });
+    const no = await stage.propose({
+      ...asked,
+      effect: { kind: 'tool', tool: 'say', arguments: { word: MARKUP.repeat(50) } },
+    });
+    await stage.keyturn.intents.reject({ ...no, reason: HOSTILE, signer: stage.ada });
+    const frozen = { scope: 'tool' as const, name: 'wait', signer: stage.ada };
+    await stage.keyturn.system.freeze({ ...frozen, reason: HOSTILE });
+    await ada.page.evaluate(AXE);
+    const found: string[] = [];
+    for (const [name, route, drawn] of [
+      ...screensOf({ ...there, plan: plan_id }),
+      ['rejected', `/story/${no.intent_id}`, '.story li'],
+    ] as const) {
+      await open(ada.page, route);
+      await ada.page.waitForSelector(drawn);
+      await foundIn(name, found);
+    }
+    await stage.keyturn.system.unfreeze({ ...frozen, reason: 'It was a test.' });
+    expect(found).toEqual([]);
+  });
+
+  it('has no violation in any state of the dock, of a dialog, or of the connection', {
+    timeout: TIME,
+  }, async () => {
+    const found: string[] = [];
+    for (const [name, arrange] of statesOf(stage, ada)) {
+      const end = await arrange();
+      await ada.page.evaluate(AXE);
+      await foundIn(name, found);
+      await end?.();
     }
     expect(found).toEqual([]);
   });

@@ -382,6 +382,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   plans: 'the contract of the plans of the agent core, and the verbs of plans',
   refusalOf: 'what is recorded about a refusal, and the refusal that an error is shown as',
   refused: 'a step, and an intent, that ends with a refusal',
+  screens: 'what each part of the console that is loaded later can draw',
   standingOf: 'where an intent stands, and the word that a person types for it',
   tell: 'the story of an intent, and printing an answer',
   termsOf: 'the words of a text, and the terms of an order',
@@ -397,10 +398,10 @@ const TWINS: readonly (readonly [RegExp, RegExp])[] = [
 
 const EXPORTED = /^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
 
-/** One word, one thing: a name that two files export has two meanings, or one of them is too many. A command, and what a page draws, are called by what they show. */
+/** One word, one thing: a name that two files export has two meanings, or one of them is too many. A command is called like its verb. */
 export const oneMeaning: Check = (files) => {
   const holders = new Map<string, Set<string>>();
-  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/|console\/)/.test(path)))
+  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/)/.test(path)))
     for (const [, name] of text.matchAll(EXPORTED))
       holders.set(name!, (holders.get(name!) ?? new Set()).add(path));
   const areTwins = ([one, other, third]: readonly string[]) =>

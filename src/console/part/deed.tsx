@@ -1,26 +1,27 @@
 import type { ComponentProps, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { argument } from '../../canonical/visible.ts';
 import { argvPieces } from '../../display/tool.ts';
 import type { ToolEffect } from '../../tool/effect.ts';
-import type { Shown } from '../app.ts';
+import type { ShownEffect } from '../app.ts';
 import { LookContext, QUIET, useSeenMark } from '../look.ts';
-import { type Effect, sentence } from '../words.ts';
+import { type EffectToDraw, plural, sentence } from '../words.ts';
 import type * as diff from './diff.tsx';
-import { Dig, Fold, type Pieces, Printed, Row, Value } from './text.tsx';
+import { Dig, Fold, LabelRow, type Pieces, PrintedText, ValueText } from './text.tsx';
 
-type DiffProps = ComponentProps<typeof diff.Diff>;
+type DiffProps = ComponentProps<typeof diff.DiffView>;
 
 /** Drawn by a file that is asked for with the first plan: the first screen needs none of it. */
-function Diff(props: DiffProps) {
+function DiffView(props: DiffProps) {
   const [Loaded, setLoaded] = useState<ComponentType<DiffProps> | null>(null);
   useEffect(() => {
-    void import('./diff.tsx').then((loaded) => setLoaded(() => loaded.Diff));
+    void import('./diff.tsx').then((loaded) => setLoaded(() => loaded.DiffView));
   }, []);
   return Loaded && <Loaded {...props} />;
 }
 
 /** Exactly what runs. All of it is drawn from the effect whose digest the page computed; of a plan, the diffs are the service's. */
-export function DeedOf({ effect, shown }: { readonly effect: Effect; readonly shown: Shown }) {
+export function DeedOf({ effect, shown }: { readonly effect: EffectToDraw; readonly shown: ShownEffect }) {
   if (effect.kind === 'tool') return <ToolDeed effect={effect} shown={shown} title="Exactly this runs" />;
   if (effect.kind === 'mcp') return <CallDeed effect={effect} shown={shown} />;
   const of = shown.parts.length;
@@ -44,8 +45,8 @@ function CallDeed({
   effect,
   shown,
 }: {
-  readonly effect: Extract<Effect, { kind: 'mcp' }>;
-  readonly shown: Shown;
+  readonly effect: Extract<EffectToDraw, { kind: 'mcp' }>;
+  readonly shown: ShownEffect;
 }) {
   return (
     <div class="deeds">
@@ -53,7 +54,7 @@ function CallDeed({
         <header>
           <h2>Exactly this is called</h2>
           <span class="note">
-            <Value pieces={shown.headline.value} label="the call" />
+            <ValueText pieces={shown.headline.value} label="the call" />
           </span>
         </header>
         <Alarms shown={shown} />
@@ -61,9 +62,9 @@ function CallDeed({
           {shown.fields
             .filter(({ weight }) => weight !== 'dim')
             .map(({ label, value, weight }, i) => (
-              <Row key={i} label={label} alarm={weight === 'alarm'}>
-                <Value pieces={value} label={`${label} ${i + 1}`} />
-              </Row>
+              <LabelRow key={i} label={label} alarm={weight === 'alarm'}>
+                <ValueText pieces={value} label={`${label} ${i + 1}`} />
+              </LabelRow>
             ))}
         </dl>
         {shown.blocks.map((block, i) => (
@@ -77,9 +78,9 @@ function CallDeed({
           </header>
           <dl class="rows">
             {shown.parts[0]!.fields.map(({ label, value }, i) => (
-              <Row key={i} label={label}>
-                <Value pieces={value} label={`${label} ${i + 1}`} />
-              </Row>
+              <LabelRow key={i} label={label}>
+                <ValueText pieces={value} label={`${label} ${i + 1}`} />
+              </LabelRow>
             ))}
           </dl>
         </section>
@@ -94,7 +95,7 @@ function CallDeed({
   );
 }
 
-type Action = Extract<Effect, { kind: 'plan' }>['actions'][number];
+type Action = Extract<EffectToDraw, { kind: 'plan' }>['actions'][number];
 const KINDS: Readonly<Record<string, string>> = {
   FILE_CREATE: 'New file',
   FILE_MODIFY: 'Change',
@@ -105,12 +106,18 @@ const KINDS: Readonly<Record<string, string>> = {
   PIPELINE_RUN: 'Pipeline',
 };
 
+/** Which change a diff is of: its title is the path, in the form in which no two look the same. */
+function placeOf({ action_id, changes }: Action, { title }: ShownEffect['blocks'][number]) {
+  const change = changes.find(({ path }) => argument(path) === title[0]?.text);
+  return change ? { action_id, path: change.path } : null;
+}
+
 function ActionDeed({
   part,
   effect,
   place,
 }: {
-  readonly part: Shown;
+  readonly part: ShownEffect;
   readonly effect: Action;
   readonly place: string;
 }) {
@@ -121,11 +128,12 @@ function ActionDeed({
   return (
     <>
       {diffs.map((block) => (
-        <Diff
+        <DiffView
           block={block}
           label={plainOf(block.title)}
           note={note}
           gone={effect.action_type === 'FILE_DELETE'}
+          place={placeOf(effect, block)}
         />
       ))}
       {(diffs.length === 0 || others.length > 0 || part.parts.length > 0) && (
@@ -133,7 +141,7 @@ function ActionDeed({
           <header>
             <h2>{note}</h2>
             <span class="note">
-              <Value pieces={part.headline.value} label={`action ${effect.action_id}`} />
+              <ValueText pieces={part.headline.value} label={`action ${effect.action_id}`} />
             </span>
           </header>
           {others.map((block) => (
@@ -143,9 +151,9 @@ function ActionDeed({
             {part.fields
               .filter(({ weight }) => weight !== 'dim')
               .map(({ label, value, weight }) => (
-                <Row label={label} alarm={weight === 'alarm'}>
-                  <Value pieces={value} label={`${label} of ${effect.action_id}`} />
-                </Row>
+                <LabelRow label={label} alarm={weight === 'alarm'}>
+                  <ValueText pieces={value} label={`${label} of ${effect.action_id}`} />
+                </LabelRow>
               ))}
           </dl>
         </section>
@@ -163,11 +171,11 @@ function ActionDeed({
 
 const plainOf = (pieces: Pieces) => pieces.map(({ text }) => text).join('');
 
-function BlockOf({ block }: { readonly block: Shown['blocks'][number] }) {
+function BlockOf({ block }: { readonly block: ShownEffect['blocks'][number] }) {
   const end = useSeenMark(plainOf(block.title) || block.kind);
   return (
     <div class="inset">
-      <Printed
+      <PrintedText
         title={plainOf(block.title)}
         text={block.lines.join('\n')}
         note={block.left_out > 0 ? `${block.left_out} more lines are too many to be shown` : block.kind}
@@ -177,7 +185,7 @@ function BlockOf({ block }: { readonly block: Shown['blocks'][number] }) {
   );
 }
 
-function SqlStep({ shown, place }: { readonly shown: Shown; readonly place: number }) {
+function SqlStep({ shown, place }: { readonly shown: ShownEffect; readonly place: number }) {
   return (
     <section class="deed">
       <header>
@@ -192,14 +200,14 @@ function SqlStep({ shown, place }: { readonly shown: Shown; readonly place: numb
 }
 
 /** What raises an alarm, filled, first. */
-export function Alarms({ shown }: { readonly shown: Shown }) {
+export function Alarms({ shown }: { readonly shown: ShownEffect }) {
   if (shown.alarms.length === 0) return null;
   return (
     <dl class="rows alarms">
       {shown.alarms.map(({ alarm, words, about, weight }) => (
-        <Row label={ALARM_WORDS[alarm] ?? alarm} alarm={weight === 'alarm'}>
-          <b>{sentence(words)}</b> {about.length > 0 && <Value pieces={about} label={`alarm ${words}`} />}
-        </Row>
+        <LabelRow label={ALARM_WORDS[alarm] ?? alarm} alarm={weight === 'alarm'}>
+          <b>{sentence(words)}</b> {about.length > 0 && <ValueText pieces={about} label={`alarm ${words}`} />}
+        </LabelRow>
       ))}
     </dl>
   );
@@ -244,7 +252,7 @@ function ToolDeed({
   title,
 }: {
   readonly effect: ToolEffect;
-  readonly shown: Shown;
+  readonly shown: ShownEffect;
   readonly title: string;
 }) {
   const end = useSeenMark('the command');
@@ -277,7 +285,7 @@ function ToolDeed({
           <div class={option === null ? 'arg one' : 'arg'} key={i}>
             {option !== null && <bdi class="opt">{option}</bdi>}
             <span>
-              <Value pieces={pieces} label={label} />
+              <ValueText pieces={pieces} label={label} />
             </span>
           </div>
         ))}
@@ -287,9 +295,9 @@ function ToolDeed({
         {shown.fields
           .filter(({ label, weight }) => !ELSEWHERE.has(label) && weight !== 'alarm')
           .map(({ label, value }) => (
-            <Row label={label}>
-              <Value pieces={value} label={label} />
-            </Row>
+            <LabelRow label={label}>
+              <ValueText pieces={value} label={label} />
+            </LabelRow>
           ))}
       </dl>
       <div ref={end} class="mark-end" />
@@ -324,7 +332,7 @@ function elementPieces({ argv, chosen }: ToolEffect, at: number): Pieces {
 }
 
 /** What stands in none of the parts above. */
-export function MoreOf({ effect, shown }: { readonly effect: Effect; readonly shown: Shown }) {
+export function MoreOf({ effect, shown }: { readonly effect: EffectToDraw; readonly shown: ShownEffect }) {
   const fields =
     effect.kind === 'tool'
       ? shown.fields.filter(({ label }) => ELSEWHERE.has(label))
@@ -333,14 +341,14 @@ export function MoreOf({ effect, shown }: { readonly effect: Effect; readonly sh
   return (
     <Fold
       title={effect.kind === 'plan' ? 'Every detail of the plan' : 'Environment and digests'}
-      note={env > 0 ? `${env} variables` : `${fields.length} lines`}
+      note={env > 0 ? plural(env, 'variable') : plural(fields.length, 'line')}
       later={() => (
         <LookContext.Provider value={QUIET}>
           <dl class="rows">
             {fields.map(({ label, value }) => (
-              <Row label={label}>
-                <Value pieces={value} label={`detail ${label}`} />
-              </Row>
+              <LabelRow label={label}>
+                <ValueText pieces={value} label={`detail ${label}`} />
+              </LabelRow>
             ))}
           </dl>
         </LookContext.Provider>

@@ -101,7 +101,8 @@ export function ReasonDock({
   const [reason, setReason] = useState('');
   const field = useRef<HTMLInputElement>(null);
   // Before the paint: what is typed right after the key that asks for a reason is part of the reason.
-  useLayoutEffect(() => field.current?.focus(), []);
+  // What is read stays where it is: the dock is on the screen.
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), []);
   const give = (event: Event) => {
     event.preventDefault();
     if (reason.trim() !== '') onGive(reason.trim());

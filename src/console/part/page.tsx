@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Told } from '../app.ts';
+import type { AnswerState } from '../app.ts';
 
 /** A page beside the queue: a bar, a title, and what it holds once that is known. */
-export function Page<T>({
+export function PageFrame<T>({
   title,
   lead,
   told,
@@ -12,7 +12,7 @@ export function Page<T>({
 }: {
   readonly title: string;
   readonly lead?: ComponentChildren;
-  readonly told: Told<T>;
+  readonly told: AnswerState<T>;
   readonly narrow?: boolean;
   /** The page has a title of its own. */
   readonly quiet?: boolean;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useApp, useMe } from '../app.ts';
 import { useCell } from '../cell.ts';
-import type { Asked, Finished } from '../gesture.ts';
+import type { FinishedAct, SignatureAsked } from '../gesture.ts';
 import { useKeys } from '../keys.ts';
 import { useSigning } from '../signing.ts';
 import { type DockProps, ReasonDock, SigningDock } from './dock.tsx';
@@ -12,7 +12,7 @@ interface Props {
   /** What the button says: the whole act. */
   readonly text: string;
   readonly subject: string;
-  readonly ask: (reason: string) => Asked;
+  readonly ask: (reason: string) => SignatureAsked;
   /** After "Touch your passkey to". */
   readonly doing: string;
   readonly done: string;
@@ -23,7 +23,7 @@ interface Props {
   /** What is done at a terminal where no passkey can be used. */
   readonly command?: string;
   readonly small?: boolean;
-  readonly onDone?: (finished: readonly Finished[]) => void;
+  readonly onDone?: (finished: readonly FinishedAct[]) => void;
 }
 
 /** A button, then the reason, then the gesture: every act but the decision itself. */

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import type { Shown } from '../app.ts';
+import type { ShownEffect } from '../app.ts';
 import { useLook } from '../look.ts';
 import { cut, plural } from '../words.ts';
 
-export type Pieces = Shown['headline']['value'];
+export type Pieces = ShownEffect['headline']['value'];
 
 /** Longer values are cut until somebody opens them. */
 export const CUT_CHARS = 600;
@@ -16,7 +16,7 @@ export function Val({ text }: { readonly text: string }) {
 }
 
 /** One value of an effect. A long one is cut, and the dock says so until it is opened. */
-export function Value({ pieces, label }: { readonly pieces: Pieces; readonly label: string }) {
+export function ValueText({ pieces, label }: { readonly pieces: Pieces; readonly label: string }) {
   const look = useLook();
   const length = pieces.reduce((sum, { text }) => sum + text.length, 0);
   const [open, setOpen] = useState(false);
@@ -82,7 +82,7 @@ export function Words({
 }
 
 /** Bytes that a tool printed, or a file holds. */
-export function Printed({
+export function PrintedText({
   title,
   text,
   note,
@@ -143,7 +143,7 @@ export function Fold({
   );
 }
 
-export function Row({
+export function LabelRow({
   label,
   alarm,
   children,

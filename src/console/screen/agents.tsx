@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { sha256 } from '../../canonical/digest.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { dayOf, span } from '../words.ts';
 
@@ -15,7 +15,7 @@ function Agents(_: { readonly id: string }) {
     ({ kind }) => /^(key|token|credential)\./.test(kind),
   );
   return (
-    <Page
+    <PageFrame
       title="Agents"
       told={told}
       lead={<span>Agents propose, and do what a human delegated to their key. They approve nothing.</span>}
@@ -88,7 +88,7 @@ function Agents(_: { readonly id: string }) {
           ))
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 

@@ -3,13 +3,13 @@ import { visible } from '../../canonical/visible.ts';
 import { useApp, useMe, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { approveAsked, mayI, turnAsked } from '../deciding.ts';
-import type { Finished } from '../gesture.ts';
+import type { FinishedAct } from '../gesture.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
 import { type Looked, lookAt, type May } from '../looked.ts';
-import { DeedOf } from '../part/deed.tsx';
 import { Dock, type DockProps, SigningDock } from '../part/dock.tsx';
 import { Icon } from '../part/icon.tsx';
+import { LookedDeed } from '../part/looked-deed.tsx';
 import { Fold, Target } from '../part/text.tsx';
 import { useSigning } from '../signing.ts';
 import { troubleOf } from '../trouble.ts';
@@ -68,7 +68,7 @@ function Batch({ id }: { readonly id: string }) {
   const odd = oddOf(members);
   const act = runs === can.length ? `Approve ${can.length}, run each once` : `Approve ${can.length}`;
   const done = (finished: unknown): DockProps => {
-    const all = finished as readonly Finished[];
+    const all = finished as readonly FinishedAct[];
     const failed = all.filter(({ error }) => error !== undefined);
     return {
       state: 'done',
@@ -168,7 +168,7 @@ function Batch({ id }: { readonly id: string }) {
                   )}
                 </label>
                 <Fold title="Exactly what runs" note={looked.sealed.code}>
-                  <DeedOf effect={looked.effect} shown={looked.shown} />
+                  <LookedDeed looked={looked} />
                 </Fold>
               </div>
             );

@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { clockOf, dayOf } from '../words.ts';
 
 function Conversations({ id }: { readonly id: string }) {
@@ -15,7 +15,7 @@ function All() {
     ({ subject }) => subject.startsWith('agent:'),
   );
   return (
-    <Page
+    <PageFrame
       title="Conversations"
       told={told}
       lead={<span>Goals in the words of users, and what became of them.</span>}
@@ -50,7 +50,7 @@ function All() {
           })}
         />
       )}
-    </Page>
+    </PageFrame>
   );
 }
 
@@ -62,7 +62,7 @@ function One({ id }: { readonly id: string }) {
     ({ subject }) => subject === `agent:${id}`,
   );
   return (
-    <Page title="Conversation" told={told} lead={<code>{visible(id)}</code>}>
+    <PageFrame title="Conversation" told={told} lead={<code>{visible(id)}</code>}>
       {({ entries }) => (
         <ul class="plain">
           {entries.toReversed().map(({ seq, at, words }) => (
@@ -72,7 +72,7 @@ function One({ id }: { readonly id: string }) {
           ))}
         </ul>
       )}
-    </Page>
+    </PageFrame>
   );
 }
 

@@ -5,9 +5,9 @@ import { type Intent, useApp, useMe, useOrder, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow } from '../clock.ts';
 import { approveAsked, rejectAsked, turnAsked, withdrawAsked } from '../deciding.ts';
-import { stateOf } from '../dock-state.ts';
+import { dockStateOf } from '../dock-state.ts';
 import { useKeys } from '../keys.ts';
-import type { Look } from '../look.ts';
+import type { ScreenLook } from '../look.ts';
 import type { Looked } from '../looked.ts';
 import { nextIn } from '../order.ts';
 import { type Button, Dock, type DockProps, ReasonDock, SigningDock } from '../part/dock.tsx';
@@ -20,7 +20,7 @@ interface Props {
   readonly intent: Intent;
   readonly stale: boolean;
   readonly redraw: () => void;
-  readonly look: Look;
+  readonly look: ScreenLook;
   readonly began: number;
 }
 
@@ -78,7 +78,7 @@ export function DecisionDock({ looked, intent, stale, redraw, look, began }: Pro
     : [{ text: 'Queue', href: '#/' }];
 
   const now = useNow(1_000);
-  const state = stateOf({
+  const state = dockStateOf({
     looked,
     intent,
     stale,

@@ -8,20 +8,21 @@ import { openAll } from '../deciding.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
 import { isStale, type Looked } from '../looked.ts';
-import { placeIn } from '../order.ts';
-import { DeedOf, MoreOf } from '../part/deed.tsx';
+import { placeInQueue } from '../order.ts';
+import { MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';
-import { Dig, Fold, Printed, Target, Val, Words } from '../part/text.tsx';
+import { LookedDeed } from '../part/looked-deed.tsx';
+import { Dig, Fold, PrintedText, Target, Val, Words } from '../part/text.tsx';
 import {
   approvalOf,
   capital,
-  changesOf,
+  changesFact,
   clockOf,
   deedOf,
   type Fact,
   riskOf,
   span,
-  undoOf,
+  undoFact,
 } from '../words.ts';
 import { DecisionDock } from './decision-dock.tsx';
 
@@ -50,7 +51,7 @@ function useLooked(intent_id: string, me: Me | null) {
   };
 }
 
-export function Decision({ intent_id }: { readonly intent_id: string }) {
+export function DecisionScreen({ intent_id }: { readonly intent_id: string }) {
   const look = useFreshLook(intent_id);
   const { me, name } = useMe();
   const { trouble, drawn, now, stale, redraw } = useLooked(intent_id, me);
@@ -62,7 +63,8 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
   }, [intent_id]);
   useKeys({ o: () => openAll() });
   const fixed = useMemo(
-    () => (drawn ? [riskOf(drawn.shown), undoOf(drawn.effect), changesOf(drawn.effect, drawn.shown)] : []),
+    () =>
+      drawn ? [riskOf(drawn.shown), undoFact(drawn.effect), changesFact(drawn.effect, drawn.shown)] : [],
     [drawn],
   );
   if (trouble)
@@ -85,7 +87,7 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
         </header>
       </div>
     );
-  const { review, effect, shown } = drawn;
+  const { review } = drawn;
   const intent = now.review.intent;
   return (
     <LookContext.Provider value={look}>
@@ -95,7 +97,7 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
         <Words who={intent.proposer} text={review.envelope.declared_goal} />
         <Replaces intent={intent} />
         <FactList facts={[...fixed, approvalOf(intent, name, Date.now())]} />
-        <DeedOf effect={effect} shown={shown} />
+        <LookedDeed looked={drawn} />
         <DecisionDock
           looked={drawn}
           intent={intent}
@@ -113,7 +115,7 @@ export function Decision({ intent_id }: { readonly intent_id: string }) {
 /** State, end, and place in the queue. */
 function Bar({ intent }: { readonly intent: Intent }) {
   const now = useNow(10_000);
-  const { at, of } = placeIn(useOrder(), intent.intent_id);
+  const { at, of } = placeInQueue(useOrder(), intent.intent_id);
   const { name } = useMe();
   const others = intent.reviewers && !intent.reviewers.includes(name ?? '') ? intent.reviewers : null;
   const left = Date.parse(intent.expires_at) - now;
@@ -360,7 +362,7 @@ function Below({ looked, intent }: { readonly looked: Looked; readonly intent: I
             <p class="dim">
               Hash <Dig digest={sealed.hash} /> Effect <Dig digest={sealed.effect_digest} />
             </p>
-            <Printed
+            <PrintedText
               title="What the digests cover"
               text={JSON.stringify({ envelope: review.envelope, effect }, null, 2)}
               note="verbatim"

@@ -2,17 +2,17 @@ import { visible } from '../../canonical/visible.ts';
 import type { App, Intent } from '../app.ts';
 import { openAll } from '../deciding.ts';
 import type { DockState } from '../dock-state.ts';
-import type { Look } from '../look.ts';
+import type { ScreenLook } from '../look.ts';
 import type { Looked } from '../looked.ts';
 import type { Button, DockProps } from '../part/dock.tsx';
-import { clockOf, deedOf, undoOf } from '../words.ts';
-import { Ended } from './ended.tsx';
+import { clockOf, deedOf, undoFact } from '../words.ts';
+import { EndedWords } from './ended.tsx';
 
-interface Told {
+interface AnswerState {
   readonly app: App;
   readonly looked: Looked;
   readonly intent: Intent;
-  readonly look: Look;
+  readonly look: ScreenLook;
   /** Withdraw where the person proposed it, reject where not. */
   readonly refusing: Button;
   readonly nextButton: readonly Button[];
@@ -23,7 +23,7 @@ interface Told {
 /** What the dock says in each state, and which buttons it has. */
 export function dockIn(
   state: DockState,
-  { app, looked, intent, look, refusing, nextButton, redraw, begin }: Told,
+  { app, looked, intent, look, refusing, nextButton, redraw, begin }: AnswerState,
 ): DockProps {
   const { intent_id } = intent;
   const { code } = looked.sealed;
@@ -48,7 +48,7 @@ export function dockIn(
       Code <span class="short">{code}</span>
     </span>
   );
-  const undo = undoOf(looked.effect);
+  const undo = undoFact(looked.effect);
   const runs = (
     <>
       <b>
@@ -89,7 +89,7 @@ export function dockIn(
         says: frozen ? (
           <>
             <b>Frozen</b> since {clockOf(frozen.at)}, by <bdi>{frozen.by}</bdi>: “
-            <bdi>{visible(frozen.reason)}</bdi>”. You can approve; it starts when a human unfreezes and orders
+            <bdi>{visible(frozen.reason)}</bdi>” You can approve; it starts when a human unfreezes and orders
             it.
           </>
         ) : (
@@ -172,7 +172,7 @@ export function dockIn(
         state: state.word,
         tone: 'no',
         mark: [state.word === 'succeeded' ? 'ok' : 'no', 'plain'],
-        says: <Ended intent={intent} word={state.word} />,
+        says: <EndedWords intent={intent} word={state.word} />,
         buttons: [
           ...(intent.replaced_by
             ? [{ text: 'Compare and decide', href: `#/decide/${intent.replaced_by}` }]

@@ -20,7 +20,9 @@ export function Empty() {
     );
   const needs = value
     ? [
-        ...value.in_doubt.map((one) => ({ ...one, word: 'In doubt: settle it' })),
+        ...value.in_doubt
+          .filter(({ state }) => state !== 'alive')
+          .map((one) => ({ ...one, word: 'In doubt: settle it' })),
         ...value.stuck.map((one) => ({ ...one, word: 'Its undo is stuck' })),
         ...value.failed.slice(0, 5).map((one) => ({ ...one, word: 'Failed' })),
       ]

@@ -3,7 +3,7 @@ import { type Intent, useApp, useTold } from '../app.ts';
 import { clockOf } from '../words.ts';
 
 /** How a proposal ended, in the place of its buttons. */
-export function Ended({ intent, word }: { readonly intent: Intent; readonly word: string }) {
+export function EndedWords({ intent, word }: { readonly intent: Intent; readonly word: string }) {
   const told = useTold(() => resultOf(intent.intent_id), [intent.intent_id, word]);
   const { api } = useApp();
   function resultOf(intent_id: string) {

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { type Me, useApp, useMe } from '../app.ts';
 import { actOf, touched } from '../gesture.ts';
-import { challengeFor, Mismatch, rebuilt } from '../statement.ts';
+import { refuse } from '../refusal.ts';
+import { challengeFor, rebuilt, refuseOther } from '../statement.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
 
 /** A further passkey of the person who signs here: it is made with one touch, and signs its own enrolment with a second one; then the passkey that is known signs for it. */
@@ -36,7 +37,7 @@ async function makePasskey(name: string, label: string): Promise<Made> {
   })) as PublicKeyCredential;
   const response = made.response as AuthenticatorAttestationResponse;
   const key = response.getPublicKey();
-  if (key === null) throw new Error('This browser cannot tell the key of the passkey.');
+  if (key === null) refuse('PASSKEY_INVALID', 'This browser cannot tell the key of the passkey.');
   const data = new Uint8Array(response.getAuthenticatorData());
   const credential_id = base64(made.rawId).toString('base64url');
   const public_key = base64(key).toString('base64');
@@ -114,7 +115,7 @@ export function Enrol() {
     const act = actOf(app, 'people.addCredential');
     const { draft, deadline } = await act.draft({ request, by: me.name, key: me.key, holder });
     const signing = { origin: app.world.get().origin, by: me.name, key: me.key, at: draft.at, deadline };
-    if (draft.statements.length !== 1) throw new Mismatch('how many acts there are');
+    if (draft.statements.length !== 1) refuseOther('how many acts there are');
     const statement = rebuilt(
       draft.statements[0]!,
       { kind: 'credential.added', subject: me.name, fixed: { credential, reason }, free: [] },

@@ -1,5 +1,5 @@
 import { useApp, useTold } from '../app.ts';
-import { Page } from '../part/page.tsx';
+import { PageFrame } from '../part/page.tsx';
 import { dayOf, plural, span } from '../words.ts';
 
 const DAYS = 14;
@@ -14,13 +14,14 @@ function Figures(_: { readonly id: string }) {
         api.intents.list({ limit: 1000 }),
         api.runs.list({ limit: 1000 }),
         api.ledger.entries({ kind: 'intent.refused', limit: 500 }),
+        api.runs.inDoubt(),
       ]),
     [],
     ({ kind }) => /^(intent|execution)\./.test(kind),
   );
   return (
-    <Page title="Figures" told={told} lead={<span>From the newest 1,000 intents and runs.</span>}>
-      {([{ intents }, { runs }, { entries }]) => {
+    <PageFrame title="Figures" told={told} lead={<span>From the newest 1,000 intents and runs.</span>}>
+      {([{ intents }, { runs }, { entries }, { runs: begun }]) => {
         const now = Date.now();
         const days = Array.from({ length: DAYS }, (_, i) => now - (DAYS - 1 - i) * DAY_MS);
         const per = (times: readonly string[]) =>
@@ -33,7 +34,7 @@ function Figures(_: { readonly id: string }) {
         const waiting = intents
           .filter(({ standing }) => standing === 'waiting')
           .map(({ proposed_at }) => now - Date.parse(proposed_at));
-        const doubt = runs.filter(({ standing }) => standing === 'IN DOUBT').length;
+        const doubt = begun.filter(({ state }) => state !== 'alive').length;
         return (
           <>
             <dl class="facts">
@@ -42,7 +43,7 @@ function Figures(_: { readonly id: string }) {
                 value={decided.length > 0 ? span(decided[Math.floor(decided.length / 2)]!) : 'None yet'}
                 why={
                   decided.length > 0
-                    ? `In the middle of ${plural(decided.length, 'decision')}.`
+                    ? `The median of ${plural(decided.length, 'decision')}.`
                     : 'Nobody has decided.'
                 }
               />
@@ -54,7 +55,7 @@ function Figures(_: { readonly id: string }) {
               <Figure
                 label="In doubt"
                 value={String(doubt)}
-                why={doubt === 0 ? 'The end of every run is known.' : 'A human has to settle them.'}
+                why={doubt === 0 ? 'Every run goes on or has ended.' : 'A human has to settle them.'}
               />
               <Figure
                 label="Runs"
@@ -85,7 +86,7 @@ function Figures(_: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 
@@ -136,11 +137,13 @@ function Bars({
       <figcaption>
         <b>{title}</b>
         <span>
-          {total} in {counts.length} days, at most {Math.max(...counts)} a day
+          {total === 0
+            ? `none in ${counts.length} days`
+            : `${total} in ${counts.length} days, at most ${Math.max(...counts)} a day`}
         </span>
       </figcaption>
       <svg
-        viewBox={`0 0 ${W} ${H + 20}`}
+        viewBox={`0 0 ${W} ${H + 1}`}
         role="img"
         aria-label={`${title}: ${counts.map((count, i) => `${dayOf(days[i]!)} ${count}`).join(', ')}`}
         class={`bars t-${tone}`}
@@ -159,13 +162,11 @@ function Bars({
               />
             ),
         )}
-        <text x="0" y={H + 16}>
-          {dayOf(days[0]!)}
-        </text>
-        <text x={W} y={H + 16} text-anchor="end">
-          today
-        </text>
       </svg>
+      <p class="days" aria-hidden="true">
+        <span>{dayOf(days[0]!)}</span>
+        <span>today</span>
+      </p>
     </figure>
   );
 }

@@ -6,7 +6,7 @@ import { type DockProps, ReasonDock, SigningDock } from '../part/dock.tsx';
 import { useSigning } from '../signing.ts';
 
 /** Always one key away. It stops what runs, and lets nothing begin. */
-export function Freeze({ onClose }: { readonly onClose: () => void }) {
+export function FreezeDialog({ onClose }: { readonly onClose: () => void }) {
   const app = useApp();
   const { me } = useMe();
   const live = useCell(app.live);

@@ -5,7 +5,7 @@ import { visible } from '../../canonical/visible.ts';
 import { callAction } from '../../mcp-call/name.ts';
 import { useApp, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
-import type { Asked } from '../gesture.ts';
+import type { SignatureAsked } from '../gesture.ts';
 import { SignedAct } from '../part/signed-act.tsx';
 import { plural } from '../words.ts';
 
@@ -227,7 +227,7 @@ function grantAsked({
   readonly uses: number;
   readonly ttl_s: number;
   readonly reason: string;
-}): Asked {
+}): SignatureAsked {
   const schema = schemaOf(tool, limits);
   const bounds = sha256(
     canonicalBytes({

@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { dayOf, plural, span } from '../words.ts';
 import { GrantForm } from './grant-form.tsx';
@@ -15,7 +15,7 @@ function Grants(_: { readonly id: string }) {
     () => true,
   );
   return (
-    <Page title="Grants" told={told}>
+    <PageFrame title="Grants" told={told}>
       {([{ delegations }, { capabilities }]) => {
         const now = Date.now();
         const open = capabilities.filter(({ standing }) => standing === 'ordered' || standing === 'issued');
@@ -110,7 +110,7 @@ function Grants(_: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 

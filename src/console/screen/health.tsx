@@ -4,7 +4,7 @@ import type { Result } from '../../keyturn.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { clockOf, dayOf, plural } from '../words.ts';
 
@@ -25,9 +25,10 @@ function Health(_: { readonly id: string }) {
     return () => clearInterval(timer);
   }, [again]);
   return (
-    <Page title="Health" told={told}>
+    <PageFrame title="Health" told={told}>
       {([status, { executors, control_keys }, reasons]) => {
         const unserved = status.approved.filter(({ waits_for }) => waits_for.running === 0);
+        const doubts = status.in_doubt.filter(({ state }) => state !== 'alive');
         const rows: readonly (readonly [string, boolean, string])[] = [
           ['Service', reasons.length === 0, reasons.length === 0 ? 'Ready.' : reasons.join(', ')],
           ['Clock', status.clock === null, status.clock?.words ?? 'It fits the ledger.'],
@@ -39,11 +40,7 @@ function Health(_: { readonly id: string }) {
               ? `${executors.filter(({ heard, revoked_at }) => heard?.is_running && !revoked_at).length} running.`
               : `Ordered, and none runs that is called ${unserved.map(({ waits_for }) => visible(waits_for.executor)).join(', ')}.`,
           ],
-          [
-            'In doubt',
-            status.in_doubt.length === 0,
-            status.in_doubt.length === 0 ? 'No run.' : plural(status.in_doubt.length, 'run'),
-          ],
+          ['In doubt', doubts.length === 0, doubts.length === 0 ? 'No run.' : plural(doubts.length, 'run')],
           [
             'Stuck',
             status.stuck.length === 0,
@@ -124,7 +121,7 @@ function Health(_: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 

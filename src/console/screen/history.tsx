@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { type Listed, useApp, useTold } from '../app.ts';
-import { Page } from '../part/page.tsx';
+import { type QueueItem, useApp, useTold } from '../app.ts';
+import { PageFrame } from '../part/page.tsx';
+import { standingWord, useRunning } from '../running.ts';
 import { cut, dayOf, listedDeed } from '../words.ts';
 
 const STANDINGS = [
@@ -26,8 +27,9 @@ function History(_: { readonly id: string }) {
   const { api } = useApp();
   const [text, setText] = useState('');
   const [standing, setStanding] = useState<Standing | ''>('');
-  const [more, setMore] = useState<readonly Listed[]>([]);
+  const [more, setMore] = useState<readonly QueueItem[]>([]);
   const [next, setNext] = useState<string | null>(null);
+  const running = useRunning();
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const asked = {
@@ -51,7 +53,7 @@ function History(_: { readonly id: string }) {
     setNext(page.next);
   };
   return (
-    <Page title="History" told={{ ...told, value: told.value ?? { intents: [], next: null } }}>
+    <PageFrame title="History" told={{ ...told, value: told.value ?? { intents: [], next: null } }}>
       {({ intents }) => (
         <>
           <search>
@@ -97,7 +99,7 @@ function History(_: { readonly id: string }) {
                     </p>
                   </div>
                   <span class="end">
-                    {one.standing.toLowerCase()}, {dayOf(one.proposed_at)}
+                    {standingWord(one, running)}, {dayOf(one.proposed_at)}
                   </span>
                 </li>
               );
@@ -111,7 +113,7 @@ function History(_: { readonly id: string }) {
           )}
         </>
       )}
-    </Page>
+    </PageFrame>
   );
 }
 

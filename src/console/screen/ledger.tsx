@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
-import { Page } from '../part/page.tsx';
-import { Dig, Fold, Printed } from '../part/text.tsx';
+import { PageFrame } from '../part/page.tsx';
+import { Dig, Fold, PrintedText } from '../part/text.tsx';
 import { headIn } from '../proof.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
 import { clockOf, dayOf } from '../words.ts';
@@ -29,7 +29,7 @@ function Ledger(_: { readonly id: string }) {
     );
   };
   return (
-    <Page title="Ledger" told={told}>
+    <PageFrame title="Ledger" told={told}>
       {([head, { entries }]) => (
         <>
           <dl class="rows boxed">
@@ -75,7 +75,7 @@ function Ledger(_: { readonly id: string }) {
             </p>
           )}
           <Fold title="The head, to keep elsewhere" note="signed">
-            <Printed title="Give it to somebody who would notice" text={head.text} note="verbatim" />
+            <PrintedText title="Give it to somebody who would notice" text={head.text} note="verbatim" />
           </Fold>
           <div class="field filters">
             <label for="kind">Kind of entry</label>
@@ -108,7 +108,7 @@ function Ledger(_: { readonly id: string }) {
           </ol>
         </>
       )}
-    </Page>
+    </PageFrame>
   );
 }
 

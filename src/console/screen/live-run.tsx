@@ -3,21 +3,28 @@ import { visible } from '../../canonical/visible.ts';
 import type { Result } from '../../keyturn.ts';
 import { useApp } from '../app.ts';
 import { Icon } from '../part/icon.tsx';
-import { Printed } from '../part/text.tsx';
+import { PrintedText } from '../part/text.tsx';
 import { clockOf, plural } from '../words.ts';
 
-type Live = Result<'runs.live'>;
+type RunLive = Result<'runs.live'>;
 
-interface Heard {
+interface OutputHeard {
   readonly stdout: string;
   readonly stderr: string;
-  readonly steps: Live['steps'];
+  readonly steps: RunLive['steps'];
   readonly dropped: number;
-  readonly source: Live['source'];
-  readonly state: Live['state'];
+  readonly source: RunLive['source'];
+  readonly state: RunLive['state'];
 }
 
-const NOTHING: Heard = { stdout: '', stderr: '', steps: [], dropped: 0, source: 'live', state: 'going' };
+const NOTHING: OutputHeard = {
+  stdout: '',
+  stderr: '',
+  steps: [],
+  dropped: 0,
+  source: 'live',
+  state: 'going',
+};
 /** So long the service waits for something new before it answers with nothing. */
 const WAIT_MS = 10_000;
 /** What a page keeps of the end of each stream: the story has all of it. */
@@ -25,9 +32,9 @@ const KEPT_CHARS = 200_000;
 const AGAIN_MS = 1_000;
 
 /** What a run prints and does, as it comes: each question waits for what is new since the last answer. */
-function useLiveRun(execution_id: string): Heard {
+function useLiveRun(execution_id: string): OutputHeard {
   const { api } = useApp();
-  const [heard, setHeard] = useState<Heard>(NOTHING);
+  const [heard, setHeard] = useState<OutputHeard>(NOTHING);
   useEffect(() => {
     const stop = new AbortController();
     setHeard(NOTHING);
@@ -58,7 +65,7 @@ function useLiveRun(execution_id: string): Heard {
   return heard;
 }
 
-function added(before: Heard, { stdout, stderr, steps, source, state }: Live): Heard {
+function added(before: OutputHeard, { stdout, stderr, steps, source, state }: RunLive): OutputHeard {
   const ended = (text: string) => text.slice(-KEPT_CHARS);
   return {
     stdout: ended(before.stdout + stdout.text),
@@ -96,7 +103,7 @@ const PHASES: Readonly<Record<string, string>> = {
   done: 'All is done',
 };
 
-function LiveSteps({ steps }: { readonly steps: Live['steps'] }) {
+function LiveSteps({ steps }: { readonly steps: RunLive['steps'] }) {
   const last = steps.length - 1;
   return (
     <ol class="steps" aria-label="Steps">
@@ -137,7 +144,7 @@ function Growing({ title, text }: { readonly title: string; readonly text: strin
   if (text === '') return null;
   return (
     <div ref={box} class="growing">
-      <Printed title={title} text={text} note="as it comes" />
+      <PrintedText title={title} text={text} note="as it comes" />
     </div>
   );
 }

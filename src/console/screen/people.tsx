@@ -3,7 +3,7 @@ import { useApp, useMe, useTold } from '../app.ts';
 import { pageHeader } from '../enter.ts';
 import { reasoned } from '../gesture.ts';
 import { Tag } from '../part/icon.tsx';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { dayOf } from '../words.ts';
 import { Enrol } from './enrol.tsx';
@@ -30,7 +30,7 @@ function People(_: { readonly id: string }) {
     ({ kind }) => /^(key|credential|role)\./.test(kind),
   );
   return (
-    <Page
+    <PageFrame
       title="People"
       told={told}
       lead={
@@ -109,7 +109,7 @@ function People(_: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 

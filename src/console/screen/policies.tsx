@@ -2,9 +2,9 @@ import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Alarms } from '../part/deed.tsx';
-import { Diff } from '../part/diff.tsx';
+import { DiffView } from '../part/diff.tsx';
 import { Icon } from '../part/icon.tsx';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { Dig } from '../part/text.tsx';
 import { dayOf, plural } from '../words.ts';
@@ -18,7 +18,7 @@ function Policies(_: { readonly id: string }) {
     ({ kind }) => kind === 'policy.activated',
   );
   return (
-    <Page title="Policies" told={told}>
+    <PageFrame title="Policies" told={told}>
       {({ active, same, words }) => (
         <>
           <dl class="rows boxed">
@@ -34,7 +34,7 @@ function Policies(_: { readonly id: string }) {
           {same ? <Same /> : <Changed />}
         </>
       )}
-    </Page>
+    </PageFrame>
   );
 }
 
@@ -105,7 +105,7 @@ function Changed() {
   if (!told.value)
     return (
       <p class="dim" aria-busy="true">
-        Asking recent decisions again …
+        Checking recent decisions against these files …
       </p>
     );
   const { active, files, added, removed, changed, shown, asked, decisions } = told.value;
@@ -123,7 +123,7 @@ function Changed() {
           .join('. ')}
       </p>
       {blocks.map((block) => (
-        <Diff block={block} label={block.title.map(({ text }) => text).join('')} note="Policy text" />
+        <DiffView block={block} label={block.title.map(({ text }) => text).join('')} note="Policy text" />
       ))}
       <section>
         <h2 class="head">Which recent decisions would change</h2>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { type Listed, useApp, useOrder } from '../app.ts';
+import { type QueueItem, useApp, useOrder } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow } from '../clock.ts';
 import { Icon } from '../part/icon.tsx';
@@ -25,7 +25,7 @@ export function QueuePane({
   const Head = as === 'main' ? 'h1' : 'h2';
   const Sub = as === 'main' ? 'h2' : 'h3';
   const chunks = useMemo(() => ({ mine: chunksOf(mine), others: chunksOf(others) }), [order]);
-  const list = (items: readonly Listed[], some: readonly (readonly Listed[])[], title: string) =>
+  const list = (items: readonly QueueItem[], some: readonly (readonly QueueItem[])[], title: string) =>
     items.length > 0 && (
       <>
         <Sub class="sub">
@@ -53,7 +53,7 @@ export function QueuePane({
   );
 }
 
-const chunksOf = (items: readonly Listed[]) =>
+const chunksOf = (items: readonly QueueItem[]) =>
   Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
 
 /** Items that are far from the screen are only as high as they would be. */
@@ -63,7 +63,7 @@ function Items({
   now,
   first,
 }: {
-  readonly items: readonly Listed[];
+  readonly items: readonly QueueItem[];
   readonly current: string | null;
   readonly now: number;
   readonly first: boolean;
@@ -96,12 +96,25 @@ function Items({
   );
 }
 
+/** The queue alone is scrolled: the proposal beside it is read from its top. */
+function showInQueue(item: HTMLElement): void {
+  const pane = item.closest('.queue');
+  if (!pane) return;
+  const [{ top, bottom }, box] = [item.getBoundingClientRect(), pane.getBoundingClientRect()];
+  if (bottom > box.bottom) pane.scrollTop += bottom - box.bottom + EDGE_PX;
+  else if (top < box.top + HEAD_PX) pane.scrollTop += top - box.top - HEAD_PX;
+}
+
+const EDGE_PX = 8;
+/** The head of the queue stays over its first item. */
+const HEAD_PX = 56;
+
 function Item({
   one,
   now,
   is_current,
 }: {
-  readonly one: Listed;
+  readonly one: QueueItem;
   readonly now: number;
   readonly is_current: boolean;
 }) {
@@ -109,49 +122,53 @@ function Item({
   const ticked = useCell(app.ticked).has(one.intent_id);
   const ref = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    if (is_current) ref.current?.scrollIntoView({ block: 'nearest' });
+    if (is_current && ref.current) showInQueue(ref.current);
   }, [is_current]);
   const { verb, target } = listedDeed(one);
   const soon = Date.parse(one.expires_at) - now < 10 * 60_000;
   const { approvals, approvals_needed } = one;
-  return (
-    <li>
-      <a
-        ref={ref}
-        class={`item ${ticked ? 'ticked' : ''}`}
-        href={`#/decide/${one.intent_id}`}
-        aria-current={is_current ? 'true' : undefined}
-      >
-        <span class="top">
-          <span class="what">
-            {ticked && <Icon name="ok" />}
-            {verb}
-            {target !== null && (
-              <>
-                {' '}
-                <bdi class="val">{cut(visible(target), 28)}</bdi>
-              </>
-            )}
+  // The same elements: of forty, a key changes two.
+  return useMemo(
+    () => (
+      <li>
+        <a
+          ref={ref}
+          class={`item ${ticked ? 'ticked' : ''}`}
+          href={`#/decide/${one.intent_id}`}
+          aria-current={is_current ? 'true' : undefined}
+        >
+          <span class="top">
+            <span class="what">
+              {ticked && <Icon name="ok" />}
+              {verb}
+              {target !== null && (
+                <>
+                  {' '}
+                  <bdi class="val">{cut(visible(target), 28)}</bdi>
+                </>
+              )}
+            </span>
+            <span class="age">{span(now - Date.parse(one.proposed_at))}</span>
           </span>
-          <span class="age">{span(now - Date.parse(one.proposed_at))}</span>
-        </span>
-        <span class="goal">
-          <bdi dir="auto">“{cut(visible(one.goal ?? 'The words were erased.'), 160)}”</bdi>
-        </span>
-        <span class="meta">
-          <bdi>{one.proposer}</bdi>
-          <span class={`tag ${soon ? 'warn' : 'plain'}`}>
-            {soon ? (
-              <>
-                <Icon name="tri" />
-                expires in {span(Date.parse(one.expires_at) - now)}
-              </>
-            ) : (
-              `${approvals.length} of ${approvals_needed} approved`
-            )}
+          <span class="goal">
+            <bdi dir="auto">“{cut(visible(one.goal ?? 'The words were erased.'), 160)}”</bdi>
           </span>
-        </span>
-      </a>
-    </li>
+          <span class="meta">
+            <bdi>{one.proposer}</bdi>
+            <span class={`tag ${soon ? 'warn' : 'plain'}`}>
+              {soon ? (
+                <>
+                  <Icon name="tri" />
+                  expires in {span(Date.parse(one.expires_at) - now)}
+                </>
+              ) : (
+                `${approvals.length} of ${approvals_needed} approved`
+              )}
+            </span>
+          </span>
+        </a>
+      </li>
+    ),
+    [one, now, is_current, ticked],
   );
 }

@@ -3,7 +3,7 @@ import { useApp, useTold } from '../app.ts';
 import { useNow } from '../clock.ts';
 import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
-import { Page } from '../part/page.tsx';
+import { PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { Fold } from '../part/text.tsx';
 import { clockOf, span } from '../words.ts';
@@ -19,7 +19,7 @@ function Running(_: { readonly id: string }) {
     () => true,
   );
   return (
-    <Page title="Running" told={told}>
+    <PageFrame title="Running" told={told}>
       {([{ runs }, { runs: last }]) => (
         <>
           {runs.length === 0 && <p class="dim">Nothing runs now.</p>}
@@ -88,7 +88,7 @@ function Running(_: { readonly id: string }) {
           </ul>
         </>
       )}
-    </Page>
+    </PageFrame>
   );
 }
 

@@ -7,9 +7,9 @@ import { KEYS, useKeys } from '../keys.ts';
 import { nextIn } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
 import { clockOf } from '../words.ts';
-import { Decision } from './decision.tsx';
+import { DecisionScreen } from './decision.tsx';
 import { Empty } from './empty.tsx';
-import { Freeze } from './freeze.tsx';
+import { FreezeDialog } from './freeze.tsx';
 import { QueuePane } from './queue.tsx';
 
 /** Loaded when they are opened: the first screen needs none of them. */
@@ -106,7 +106,7 @@ export function Shell() {
     screen === 'batch' || (deciding && ticked.size > 1 && screen !== 'decide') ? (
       <Later key="batch" screen="batch" id={[...ticked].join()} />
     ) : current !== null ? (
-      <Decision intent_id={current} />
+      <DecisionScreen intent_id={current} />
     ) : (
       <Empty />
     );
@@ -143,7 +143,7 @@ export function Shell() {
           </main>
         )}
       </div>
-      {freezing && <Freeze onClose={() => setFreezing(false)} />}
+      {freezing && <FreezeDialog onClose={() => setFreezing(false)} />}
       {help && <Keys onClose={() => setHelp(false)} />}
     </>
   );
@@ -300,7 +300,7 @@ function Frozen() {
                 </>
               )}
             </b>{' '}
-            since {clockOf(at)}, by <bdi>{by}</bdi>: “<bdi>{visible(reason)}</bdi>”.{' '}
+            since {clockOf(at)}, by <bdi>{by}</bdi>: “<bdi>{visible(reason)}</bdi>”{' '}
           </span>
         ))}
       </p>

@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Intent, useApp, useTold } from '../app.ts';
-import { type Asked, type Finished, reasoned } from '../gesture.ts';
+import { type FinishedAct, reasoned, type SignatureAsked } from '../gesture.ts';
 import { useKeys } from '../keys.ts';
 import { Dock } from '../part/dock.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
@@ -93,13 +93,13 @@ function UndoCall({ intent: { intent_id, tool } }: { readonly intent: Intent }) 
   );
   const call = value?.undo;
   if (!call) return null;
-  const ask = (declared_goal: string): Asked => ({
+  const ask = (declared_goal: string): SignatureAsked => ({
     verb: 'intents.undo',
     request: { intent_id, declared_goal },
     // The hash is of an envelope that the service makes: what it asks for is drawn before anybody decides on it.
     expected: { format: 'keyturn-proposal/1', fixed: {}, free: ['hash'] },
   });
-  const done = ([first]: readonly Finished[]) => {
+  const done = ([first]: readonly FinishedAct[]) => {
     const { intent_id: proposed } = (first?.result ?? {}) as { intent_id?: string };
     if (proposed) toDecide(proposed);
   };

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../app.ts';
 import { Icon } from '../part/icon.tsx';
-import { type Proven, proveHere } from '../proof.ts';
+import { type ProvenHere, proveHere } from '../proof.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
 import { plural } from '../words.ts';
 
 /** Proven in this browser, or why not. */
-export function Proof({ id }: { readonly id: string }) {
+export function ProofPanel({ id }: { readonly id: string }) {
   const app = useApp();
-  const [proven, setProven] = useState<Proven | null>(null);
+  const [proven, setProven] = useState<ProvenHere | null>(null);
   const [trouble, setTrouble] = useState<Trouble | null>(null);
   const [busy, setBusy] = useState(false);
   const prove = () => {

@@ -1,14 +1,15 @@
 import { codeOf } from '../../canonical/code.ts';
 import { visible } from '../../canonical/visible.ts';
-import type { Shown } from '../app.ts';
+import type { ShownEffect } from '../app.ts';
 import { useApp, useTold } from '../app.ts';
 import { DeedOf } from '../part/deed.tsx';
 import { Icon, type IconName, Tag } from '../part/icon.tsx';
-import { Page } from '../part/page.tsx';
-import { Dig, Fold, Printed, Target, Words } from '../part/text.tsx';
-import { capital, clockOf, dayOf, deedOf, type Effect, plural } from '../words.ts';
+import { PageFrame } from '../part/page.tsx';
+import { Dig, Fold, PrintedText, Target, Words } from '../part/text.tsx';
+import { standingWord, useRunning } from '../running.ts';
+import { capital, clockOf, dayOf, deedOf, type EffectToDraw, plural } from '../words.ts';
 import { StoryDock } from './story-dock.tsx';
-import { Proof } from './story-proof.tsx';
+import { ProofPanel } from './story-proof.tsx';
 
 const ICONS: Readonly<Record<string, readonly [IconName, string]>> = {
   'approval.granted': ['key', 't-accent'],
@@ -22,15 +23,16 @@ const ICONS: Readonly<Record<string, readonly [IconName, string]>> = {
 
 function Story({ id }: { readonly id: string }) {
   const app = useApp();
+  const running = useRunning();
   const told = useTold(
     () => app.api.intents.story({ intent_id: id, with_output: true }),
     [id],
     ({ subject }) => subject === id,
   );
   return (
-    <Page title="Story" told={told} quiet>
+    <PageFrame title="Story" told={told} quiet>
       {({ intent, envelope, effect, shown, story, output, absent }) => {
-        const deed = effect ? deedOf(effect as unknown as Effect) : null;
+        const deed = effect ? deedOf(effect as unknown as EffectToDraw) : null;
         const run = intent.runs.at(-1);
         const good = ['succeeded', 'undone', 'happened'].includes(intent.standing);
         return (
@@ -48,7 +50,7 @@ function Story({ id }: { readonly id: string }) {
               </h2>
               <div class="who">
                 <Tag tone={good ? 'ok' : intent.standing === 'waiting' ? 'plain' : 'warn'}>
-                  {capital(intent.standing)}
+                  {capital(standingWord(intent, running))}
                 </Tag>
                 <span>
                   {dayOf(intent.proposed_at)}, {clockOf(intent.proposed_at)}
@@ -58,7 +60,7 @@ function Story({ id }: { readonly id: string }) {
             </header>
             <div class="cols">
               <div>
-                <Proof id={id} />
+                <ProofPanel id={id} />
                 <ol class="story">
                   {story.map(({ seq, at, kind, words, decision }) => {
                     const [icon, tone] = ICONS[kind] ?? ['dot', ''];
@@ -92,15 +94,15 @@ function Story({ id }: { readonly id: string }) {
                 </ol>
                 {output && 'stdout' in output && (output.stdout !== '' || output.stderr !== '') && (
                   <>
-                    <Printed title="What it printed" text={output.stdout} note="verbatim" />
+                    <PrintedText title="What it printed" text={output.stdout} note="verbatim" />
                     {output.stderr !== '' && (
-                      <Printed title="Errors that it printed" text={output.stderr} note="verbatim" />
+                      <PrintedText title="Errors that it printed" text={output.stderr} note="verbatim" />
                     )}
                   </>
                 )}
                 {effect && shown && (
                   <Fold title="Exactly what was decided on" note={`code ${codeOf(intent.hash)}`}>
-                    <DeedOf effect={effect as unknown as Effect} shown={shown as Shown} />
+                    <DeedOf effect={effect as unknown as EffectToDraw} shown={shown as ShownEffect} />
                   </Fold>
                 )}
                 {absent && <p class="dim">What it asked for is not stored any more.</p>}
@@ -170,7 +172,7 @@ function Story({ id }: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 
@@ -179,7 +181,8 @@ function brief(words: string): string {
   const text = visible(words)
     .replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '$1')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => clockOf(at));
-  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
+  // A name stays as it is written.
+  return /^(the|a|an|it|its|no)\b/.test(text) ? `${text[0]!.toUpperCase()}${text.slice(1)}` : text;
 }
 
 export const screens = { story: Story };

@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
 import { Tag } from '../part/icon.tsx';
-import { List, Page } from '../part/page.tsx';
+import { List, PageFrame } from '../part/page.tsx';
 import { Dig, Fold } from '../part/text.tsx';
 import { dayOf } from '../words.ts';
 
@@ -10,7 +10,7 @@ function Tools(_: { readonly id: string }) {
   const { api } = useApp();
   const told = useTold(() => Promise.all([api.tools.list(), api.tools.lint()]), []);
   return (
-    <Page title="Tools" told={told}>
+    <PageFrame title="Tools" told={told}>
       {([{ tools }, { registry, faults }]) => (
         <>
           <p class="dim">
@@ -67,7 +67,7 @@ function Tools(_: { readonly id: string }) {
           <Simulations />
         </>
       )}
-    </Page>
+    </PageFrame>
   );
 }
 

@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
-import { Page } from '../part/page.tsx';
+import { PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { plural } from '../words.ts';
 
@@ -24,7 +24,11 @@ function Undo({ id }: { readonly id: string }) {
     () => true,
   );
   return (
-    <Page title="Undo" told={told} lead={<span>This is what would change. Nothing has changed yet.</span>}>
+    <PageFrame
+      title="Undo"
+      told={told}
+      lead={<span>This is what would change. Nothing has changed yet.</span>}
+    >
       {([preview, { runs }]) => {
         const intent_id = runs.find(({ execution_id }) => execution_id === id)?.intent_id ?? null;
         const is_over = preview.paths.every(({ step }) => step === 'nothing');
@@ -86,7 +90,7 @@ function Undo({ id }: { readonly id: string }) {
                     preview.paths.filter(({ step }) => step !== 'nothing' && step !== 'refuse').length,
                     'path',
                   )}{' '}
-                  back to what they were before it.
+                  back to what was there before it.
                 </div>
               </div>
               <div class="acts">
@@ -116,7 +120,7 @@ function Undo({ id }: { readonly id: string }) {
           </>
         );
       }}
-    </Page>
+    </PageFrame>
   );
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ReasonCode, refuse } from '../../refusal.ts';
-import { findSecrets } from './credential.ts';
+import { type Secret, secretSteps } from './credential.ts';
 import { equalHead, equalTail, NEWLINE, newlinesIn } from './equal-ends.ts';
 import { syntaxProblem } from './syntax.ts';
 
@@ -38,15 +39,31 @@ type Found = Pick<ContentFinding, 'check' | 'severity' | 'code' | 'line' | 'mess
 
 /** Everything that is to be said about one change. Only what is new counts: what stood there before is not this plan's. */
 export function contentFindings(change: ContentChange): ContentFinding[] {
-  const { action_id, path, before, after } = change;
-  if (after === null) return [];
+  return [...findingSteps(change)].flat();
+}
+
+/** The same. A large file is looked at in turns, between which a service answers others. */
+export async function contentFindingsInTurns(change: ContentChange): Promise<ContentFinding[]> {
+  const found: ContentFinding[] = [];
+  const is_large = (change.after?.bytes.length ?? 0) > LARGE_BYTES;
+  for (const some of findingSteps(change)) {
+    found.push(...some);
+    if (is_large) await nextTurn();
+  }
+  return found;
+}
+
+const LARGE_BYTES = 256 * 1024;
+
+function* findingSteps({ action_id, path, before, after }: ContentChange): Generator<ContentFinding[]> {
+  if (after === null) return;
   const added = addedText(before?.bytes ?? new Uint8Array(), after.bytes);
-  return [
-    ...executableFindings(before, after),
-    ...shellFindings(added, path),
-    ...credentialFindings(added, path),
-    ...syntaxFindings(path, before, after),
-  ].map((found) => ({ ...found, action_id, path }));
+  const placed = (found: readonly Found[]) => found.map((one) => ({ ...one, action_id, path }));
+  yield placed(executableFindings(before, after));
+  for (const pattern of DATA.test(path) ? [...SHELL, ...SHELL_IN_DATA] : SHELL)
+    yield placed(shellFindings(added, pattern));
+  for (const secrets of secretSteps(added.text, path)) yield placed(credentialFindings(added, secrets));
+  yield placed(syntaxFindings(path, before, after));
 }
 
 /** Refuses with the first finding that no approval opens. */
@@ -167,20 +184,15 @@ const SHELL_IN_DATA: readonly (readonly [RegExp, string])[] = [
 
 const DATA = /\.(json|jsonc|ya?ml|toml|ini|cfg|conf|csv|xml|properties|env)$/i;
 
-function shellFindings(added: Added, path: string): Found[] {
-  const patterns = DATA.test(path) ? [...SHELL, ...SHELL_IN_DATA] : SHELL;
-  return patterns.flatMap(([pattern, message]) => {
-    const match = [...added.text.matchAll(pattern)].find(([text]) => !added.replaced.includes(text));
-    if (!match) return [];
-    const line = lineIn(added, match.index + (match[0].startsWith('\n') ? 1 : 0));
-    return [
-      { check: 'shell', severity: 'warn', code: null, line, message: `the new text ${message}` } as const,
-    ];
-  });
+function shellFindings(added: Added, [pattern, message]: readonly [RegExp, string]): Found[] {
+  const match = [...added.text.matchAll(pattern)].find(([text]) => !added.replaced.includes(text));
+  if (!match) return [];
+  const line = lineIn(added, match.index + (match[0].startsWith('\n') ? 1 : 0));
+  return [{ check: 'shell', severity: 'warn', code: null, line, message: `the new text ${message}` }];
 }
 
-function credentialFindings(added: Added, path: string): Found[] {
-  return findSecrets(added.text, path)
+function credentialFindings(added: Added, secrets: readonly Secret[]): Found[] {
+  return secrets
     .filter(({ text }) => !added.replaced.includes(text))
     .map(({ kind, offset, sure }) => ({
       check: 'credential',

@@ -1,8 +1,9 @@
 import type { Visited } from '../derive.ts';
-import { type ContentFinding, contentFindings, type FileContent } from '../input/content.ts';
+import { type ContentFinding, contentFindingsInTurns, type FileContent } from '../input/content.ts';
 import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import { type Diff, diffOf } from '../report/diff.ts';
+import type { Hunk } from '../report/hunk.ts';
 import { isPin } from '../state/pin.ts';
 
 /** What a preview keeps of a change. */
@@ -20,6 +21,7 @@ export class Collector {
   readonly findings: ContentFinding[] = [];
   private readonly seen = new Map<string, SeenChange>();
   private room: number = planLimits.preview_chars;
+  private room_lines: number = planLimits.preview_lines;
 
   readonly visit = async ({ action, change, before, after }: Visited): Promise<void> => {
     if (isPin(change)) return;
@@ -33,23 +35,34 @@ export class Collector {
     );
     // A renamed file brings its content along; it is not new.
     const was = action_type === 'FILE_RENAME' ? to : from;
-    this.findings.push(...contentFindings({ action_id, path: change.path, before: was, after: to }));
+    const { path } = change;
+    this.findings.push(...(await contentFindingsInTurns({ action_id, path, before: was, after: to })));
   };
 
   /** A diff that does not fit is left out whole. Of a file that goes away, its size and hash are enough. */
   private kept(diff: Diff, goes_away: boolean): SeenChange {
     if (diff.kind === 'binary') return { diff, lines_left_out: 0 };
-    const chars = (diff.hunks ?? []).reduce((sum, { lines }) => sum + lines.join('').length, 0);
     const { lines_added, lines_removed } = diff;
-    if (diff.hunks === null || chars > this.room)
+    const [chars, lines] = sizeOf(diff.hunks ?? []);
+    if (diff.hunks === null || chars > this.room || lines > this.room_lines)
       return { diff: { ...diff, hunks: null }, lines_left_out: goes_away ? 0 : lines_added + lines_removed };
     this.room -= chars;
+    this.room_lines -= lines;
     return { diff, lines_left_out: 0 };
   }
 
   changeOf(action_id: string, path: string): SeenChange | null {
     return this.seen.get(keyOf(action_id, path)) ?? null;
   }
+}
+
+function sizeOf(hunks: readonly Hunk[]): readonly [chars: number, lines: number] {
+  let [chars, count] = [0, 0];
+  for (const { lines } of hunks) {
+    count += lines.length;
+    for (const line of lines) chars += line.length;
+  }
+  return [chars, count];
 }
 
 function keyOf(action_id: string, path: string): string {

@@ -35,9 +35,25 @@ function diffText(from: Uint8Array, to: Uint8Array): Diff {
   const new_part = to.subarray(start, to_end);
   if (old_part.length + new_part.length > planLimits.diff_chars)
     return { kind: 'text', lines_added: linesIn(new_part), lines_removed: linesIn(old_part), hunks: null };
-  const hunks = hunksOf(lineEdits(linesOf(old_part), linesOf(new_part)), newlinesIn(from.subarray(0, start)));
+  const hunks =
+    from.length === 0 || to.length === 0
+      ? wholeHunk(from.length === 0 ? '+' : '-', textOf(from.length === 0 ? to : from))
+      : hunksOf(lineEdits(linesOf(old_part), linesOf(new_part)), newlinesIn(from.subarray(0, start)));
   return { kind: 'text', lines_added: marked(hunks, '+'), lines_removed: marked(hunks, '-'), hunks };
 }
+
+/** A file that comes or goes: nothing has to be compared. */
+function wholeHunk(mark: '+' | '-', text: string): Hunk[] {
+  if (text === '') return [];
+  const lines = text.split('\n').map((line) => mark + line);
+  const count = text.endsWith('\n') ? lines.length - 1 : lines.length;
+  if (count < lines.length) lines.pop();
+  else lines.push(NO_NEWLINE);
+  const [old_lines, new_lines] = mark === '+' ? [0, count] : [count, 0];
+  return [{ old_start: 1, old_lines, new_start: 1, new_lines, lines }];
+}
+
+const NO_NEWLINE = '\\ No newline at end of file';
 
 /** Each with its line feed, so that a last line without one is another line. */
 function linesOf(bytes: Uint8Array): string[] {
@@ -73,9 +89,7 @@ function emptyHunk(old_start: number, new_start: number) {
 }
 
 function unified(mark: string, text: string): string[] {
-  return text.endsWith('\n')
-    ? [`${mark}${text.slice(0, -1)}`]
-    : [`${mark}${text}`, '\\ No newline at end of file'];
+  return text.endsWith('\n') ? [`${mark}${text.slice(0, -1)}`] : [`${mark}${text}`, NO_NEWLINE];
 }
 
 /** Which rows are changed, or at most a few rows away from one that is. */

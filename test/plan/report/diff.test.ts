@@ -2,7 +2,7 @@ import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffOf } from '../../../src/plan/report/diff.ts';
-import { hunkLines } from '../../../src/plan/report/hunk.ts';
+import { hunkLines, slicesOf } from '../../../src/plan/report/hunk.ts';
 
 const bytes = (text: string | null) => (text === null ? null : Buffer.from(text));
 const linesOf = (before: string | null, after: string | null) => {
@@ -98,5 +98,54 @@ describe('the difference between two contents', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('a long hunk in parts', () => {
+  const hunksOf = (before: string, after: string) => {
+    const diff = diffOf(bytes(before), bytes(after));
+    return diff.kind === 'text' ? (diff.hunks ?? []) : [];
+  };
+  const partsOf = (before: string, after: string, most: number) =>
+    hunksOf(before, after).flatMap((hunk) => slicesOf(hunk, most));
+  /** The lines of one side, a last one without its end marked. */
+  const sideOf = (lines: readonly string[], other: string) =>
+    lines.flatMap((line, i) =>
+      line[0] === other || line[0] === '\\'
+        ? []
+        : [line.slice(1) + (lines[i + 1]?.startsWith('\\') ? '' : '\n')],
+    );
+
+  it('have the lines of both sides, each once and in order, and their numbers go on', () => {
+    const text = fc
+      .array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd', '\n', 'a\r\n'), { maxLength: 40 })
+      .map((a) => a.join(''));
+    fc.assert(
+      fc.property(text, text, fc.integer({ min: 2, max: 9 }), (before, after, most) => {
+        for (const hunk of hunksOf(before, after)) {
+          const parts = slicesOf(hunk, most);
+          for (const other of ['+', '-'])
+            expect(parts.flatMap(({ lines }) => sideOf(lines, other))).toEqual(sideOf(hunk.lines, other));
+          let [old_at, new_at] = [hunk.old_start, hunk.new_start];
+          for (const { old_start, old_lines, new_start, new_lines, lines } of parts) {
+            expect([old_start, new_start]).toEqual([old_at, new_at]);
+            expect([old_lines, new_lines]).toEqual([sideOf(lines, '+').length, sideOf(lines, '-').length]);
+            [old_at, new_at] = [old_at + old_lines, new_at + new_lines];
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('has old lines and those in their place in one part, and no part is too large', () => {
+    const lines = (word: string) => Array.from({ length: 1000 }, (_, i) => `${word} ${i}\n`).join('');
+    const parts = partsOf(lines('old'), lines('new'), 240);
+    expect(parts[1]!.lines).toContain('-old 130');
+    expect(parts[1]!.lines).toContain('+new 130');
+    expect(Math.max(...parts.map((part) => part.lines.length))).toBe(240);
+    const [wide, ...others] = partsOf('', `${'w'.repeat(100_000)}\n${'x\n'.repeat(5)}`, 240);
+    expect(wide!.lines).toHaveLength(1);
+    expect(others).toHaveLength(1);
   });
 });

@@ -1,0 +1,19 @@
+import { useApp, useTold } from './app.ts';
+
+/** The intents that run at this moment. In the ledger, a run that goes on and one whose end is not known look the same. */
+export function useRunning(): ReadonlySet<string> {
+  const { api } = useApp();
+  const { value } = useTold(
+    () => api.runs.inDoubt(),
+    [],
+    ({ kind }) => kind.startsWith('execution.'),
+  );
+  return new Set(value?.runs.filter(({ state }) => state === 'alive').map(({ intent_id }) => intent_id));
+}
+
+export function standingWord(
+  { intent_id, standing }: { readonly intent_id: string; readonly standing: string },
+  running: ReadonlySet<string>,
+): string {
+  return standing === 'IN DOUBT' && running.has(intent_id) ? 'running' : standing.toLowerCase();
+}

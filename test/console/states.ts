@@ -1,0 +1,161 @@
+import { open } from './screens.ts';
+import { type Person, reached, type Stage } from './stage.ts';
+
+/** Every state in which the screen that decides, and what lies over all screens, can be: arranged one after the other. */
+
+/** What hides characters is refused in an argument. */
+export const MARKUP = '<img src=x onerror="document.title=1"><svg/onload=alert(1)></script>';
+export const HOSTILE = `${MARKUP} \u202eApprove and run once\u2066 раypal`;
+
+/** Brings the page into the state; what it returns ends it. */
+type Arrange = () => Promise<(() => Promise<unknown>) | undefined>;
+
+export function statesOf(stage: Stage, ada: Person): readonly (readonly [string, Arrange])[] {
+  const { page, cdp, authenticator: authenticatorId } = ada;
+  const presence = (enabled: boolean) =>
+    cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+  const looking = async (over: Record<string, unknown> = {}, state: string | null = 'ready') => {
+    const { intent_id, hash } = await stage.propose(over);
+    await open(page, `/decide/${intent_id}`);
+    await page.waitForSelector(`[data-intent="${intent_id}"]`);
+    if (state !== null) await reached(ada, state);
+    return { intent_id, hash };
+  };
+  const say = (word: string) => ({ kind: 'tool', tool: 'say', arguments: { word } });
+  const dialog = (key: string): Arrange => {
+    return async () => {
+      await page.keyboard.press(key);
+      await page.waitForSelector('[role=dialog]');
+      return () => page.keyboard.press('Escape');
+    };
+  };
+  return [
+    [
+      'rejecting',
+      async () => {
+        await looking();
+        await page.keyboard.press('r');
+        await page.waitForSelector('.dock textarea, .dock input');
+        return () => page.keyboard.press('Escape');
+      },
+    ],
+    [
+      'armed',
+      async () => {
+        await looking();
+        await presence(false);
+        await page.keyboard.press('a');
+        await reached(ada, 'armed');
+        return async () => {
+          await page.keyboard.press('Escape');
+          await presence(true);
+        };
+      },
+    ],
+    [
+      'cut',
+      async () => {
+        await looking({ effect: say('word '.repeat(4_000)) }, 'cut');
+        return undefined;
+      },
+    ],
+    [
+      'hostile',
+      async () => {
+        await looking({ declared_goal: HOSTILE, effect: say(MARKUP) });
+        return undefined;
+      },
+    ],
+    [
+      'replaced',
+      async () => {
+        const { intent_id } = await looking();
+        await stage.keyturn.intents.edit({ intent_id, arguments: { word: 'other' }, signer: stage.ada });
+        await reached(ada, 'replaced');
+        return undefined;
+      },
+    ],
+    [
+      'rejected',
+      async () => {
+        const intent = await looking();
+        await stage.keyturn.intents.reject({ ...intent, reason: HOSTILE, signer: stage.ada });
+        await reached(ada, 'rejected');
+        return undefined;
+      },
+    ],
+    [
+      'batch',
+      async () => {
+        await looking();
+        await page.keyboard.press('x');
+        await looking();
+        await page.keyboard.press('x');
+        await open(page, '/batch');
+        await page.waitForSelector('.dock');
+        return async () => {
+          await open(page, '/queue');
+          await page.click('text=Untick');
+        };
+      },
+    ],
+    [
+      'frozen',
+      async () => {
+        const frozen = { scope: 'system' as const, signer: stage.ada };
+        await stage.keyturn.system.freeze({ ...frozen, reason: 'The refunds look wrong.' });
+        await looking({}, null);
+        await page.waitForSelector('.banner.danger');
+        return () => stage.keyturn.system.unfreeze({ ...frozen, reason: 'They were right.' });
+      },
+    ],
+    ['freezing', dialog('f')],
+    ['keys', dialog('?')],
+    [
+      'unknown',
+      async () => {
+        await open(page, '/decide/00000000-0000-4000-8000-000000000000');
+        await page.waitForSelector('.ask code');
+        return undefined;
+      },
+    ],
+    [
+      'dishonest',
+      async () => {
+        await page.route('**/v1/intents/review', async (route) => {
+          const answer = await route.fetch();
+          const body = (await answer.json()) as { effect: { argv: string[] } };
+          body.effect.argv[2] = 'something harmless';
+          await route.fulfill({ response: answer, json: body });
+        });
+        await looking({}, 'dishonest');
+        return () => page.unroute('**/v1/intents/review');
+      },
+    ],
+    [
+      'lost',
+      async () => {
+        await looking();
+        await stage.stopService();
+        await reached(ada, 'lost');
+        return undefined;
+      },
+    ],
+    [
+      'over',
+      async () => {
+        await stage.restart();
+        await reached(ada, 'over');
+        return undefined;
+      },
+    ],
+    [
+      'shut',
+      async () => {
+        await page.reload();
+        await page.waitForSelector('text=This browser has no session.');
+        return undefined;
+      },
+    ],
+  ];
+}
