@@ -130,7 +130,7 @@ const LOOK_MS = 30_000;
 /** Who is asked to look at what waits may be another one from here on. */
 const ASKS = /^policy\./;
 
-function isRouted(queue: Queue): boolean {
+function isRouted(queue: WaitingMap): boolean {
   return [...(queue?.values() ?? [])].some(({ reviewers }) => reviewers !== null);
 }
 

@@ -20,7 +20,7 @@ import {
   wrong,
 } from './message.ts';
 import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
-import { offeredAs, offeredTo } from './offered.ts';
+import { offeredAs } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
 import { callAsTask, GoingTasks } from './task-call.ts';
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
