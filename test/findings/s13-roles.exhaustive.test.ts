@@ -46,6 +46,7 @@ describe('S13: two roles, as docs/postgres.md says', () => {
       claim: 'delete insert',
       projection: 'delete insert update',
       object: 'delete insert',
+      beat: 'insert update',
       agent_execution_ledger: 'insert',
       agent_execution_confirmation_ledger: 'insert',
       agent_execution_access_decision_ledger: 'insert',
