@@ -86,13 +86,13 @@ export function startApp(): App {
     queue.set(new Map(open.map((one) => [one.intent_id, one])));
   };
   const lookAtOne = async (intent_id: string) => {
-    const before = queue.get() ?? new Map<string, QueueItem>();
-    const known = before.get(intent_id);
-    const next = new Map(before);
-    if (known) next.set(intent_id, { ...(await api.intents.get({ intent_id })), goal: known.goal });
-    else
-      for (const one of (await api.intents.list({ standing: 'waiting', limit: 20 })).intents)
-        next.set(one.intent_id, one);
+    const known = queue.get()?.get(intent_id);
+    const found: readonly QueueItem[] = known
+      ? [{ ...(await api.intents.get({ intent_id })), goal: known.goal }]
+      : (await api.intents.list({ standing: 'waiting', limit: 20 })).intents;
+    // After the answer: others may have come while it was awaited.
+    const next = new Map<string, QueueItem>(queue.get());
+    for (const one of found) next.set(one.intent_id, one);
     queue.set(next);
   };
   let is_first = true;

@@ -209,6 +209,8 @@ describe('many at once', () => {
     const ids: string[] = [];
     for (let i = 0; i < 200; i++) ids.push((await stage.propose()).intent_id);
     await open(ada.page, `/decide/${ids[0]}`);
+    await ada.page.waitForSelector(`.item[aria-current][href="#/decide/${ids[0]}"]`);
+    await expect.poll(() => ada.page.textContent('.bar .step'), { timeout: 20_000 }).toMatch(/ of 2\d\d/);
     for (const id of ids.slice(1, 12)) {
       await ada.page.keyboard.press('j');
       await ada.page.waitForSelector(`[data-intent="${id}"]`);
