@@ -179,7 +179,7 @@ async function refusal(
   return { kind: 'REFUSED', correlation_id: heard.said.correlation_id, reason_code, user_visible_text };
 }
 
-/** Nothing is dispatched, and the executor is not called: the wish is taken down, and that is all. */
+/** Nothing is dispatched, and the executor is not called: the wish is noted, and that is all. */
 async function missing(
   context: AgentContext,
   heard: Heard,
@@ -202,7 +202,7 @@ async function missing(
       if (!raced) throw error;
     }
   }
-  return refuse('STORE_BUSY', 'Too many wishes are being taken down at once. Ask again.');
+  return refuse('STORE_BUSY', 'Too many requests are being noted at once. Ask again.');
 }
 
 function missingAnswer(
@@ -216,8 +216,8 @@ function missingAnswer(
     correlation_id,
     reason_code: limited ? 'INTAKE_LIMITED' : packet.reason_code,
     user_visible_text: limited
-      ? 'This does not exist yet. Too many wishes were taken down lately; ask again later.'
-      : 'This does not exist yet. The wish is taken down, and you will be told when it exists.',
+      ? 'Nothing here can do that yet. Too many such requests were noted lately: ask again later.'
+      : 'Nothing here can do that yet. The request is noted, and you will be told when something can.',
     intake,
   };
 }

@@ -229,7 +229,7 @@ describe('a conversation', () => {
   it('a wish for something that does not exist is taken down, and nothing runs', async () => {
     const missing = await run('agent', 'ask', 'calibrate the northern telescope mirrors');
     expect(missing.code).toBe(1);
-    expect(missing.stdout).toMatch(/^This does not exist yet\. [^\n]+\n$/);
+    expect(missing.stdout).toMatch(/^Nothing here can do that yet\. [^\n]+\n$/);
     expect((await run('intake', 'list')).stdout).toMatch(/open +NEW_CAPABILITY +- .*telescope/);
   });
 
