@@ -4,15 +4,17 @@ import { type ActKnown, expectedAct } from '../../src/display/expected.ts';
 import { rebuiltAct } from '../../src/display/signed.ts';
 import { Keyturn, type Signer } from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
+import { agentPlace } from '../agent/agent-place.ts';
 import { authority, proposeSay } from '../journey/authority.ts';
 import { freshSigner } from '../support/keys.ts';
 
 const REASON = { reason: 'a test' };
+const place = agentPlace();
 
 describe('what an act is expected to say', () => {
   it('is what the project draws up, for each verb, and not where a member is another', async () => {
     const { keyturn, ada } = await authority();
-    const { intents, runs, people, agents, system, conversations } = keyturn;
+    const { intents, runs, people, agents, system } = keyturn;
     const { intent_id, hash } = await proposeSay({ keyturn, ada } as never, { issuer: 'ada' }, ada);
     const other = await proposeSay({ keyturn, ada } as never, { issuer: 'ada' }, ada);
     const { attempt, effect_digest } = await intents.get({ intent_id });
@@ -25,7 +27,6 @@ describe('what an act is expected to say', () => {
     const { actions } = await intents.get({ intent_id });
     const action = actions[0]!;
     const freeze = { scope: 'tool', name: 'say', ...REASON } as const;
-    const until = new Date(Date.now() + 86_400_000).toISOString();
     type Row = readonly [verb: string, request: ActKnown, act: (signer: Signer) => Promise<unknown>];
     const act = <T extends object>(
       verb: string,
@@ -53,11 +54,6 @@ describe('what an act is expected to say', () => {
       act('agents.addToken', { name: 'scout', digest: 'a'.repeat(64), ...REASON }, agents.addToken),
       act('agents.revokeToken', { name: 'scout', token_id, ...REASON }, agents.revokeToken),
       act('agents.revokeDelegation', { delegation_id: randomUUID(), ...REASON }, agents.revokeDelegation),
-      act(
-        'conversations.waive',
-        { figures: ['execution_error_rate'], until, ...REASON } as never,
-        conversations.waive as never,
-      ),
     ];
     for (const [verb, known, run] of rows) await expectSame(keyturn, ada, verb, known, run);
     const { capability_id } = await intents.turn({
@@ -102,6 +98,18 @@ describe('what an act is expected to say', () => {
     expect(await told(keyturn, ada, 'intents.approve', asked, approve(61))).toEqual({
       differs: 'expires_at',
     });
+  });
+
+  it('is what the project draws up for a waiver, where there is a breach', async () => {
+    const { keyturn, ada } = place();
+    const { conversations, people } = keyturn;
+    await people.assign({ name: 'ada', roles: ['builder'], ...REASON, signer: ada });
+    await conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const asked = { figures: ['execution_error_rate' as const], until, ...REASON };
+    await expectSame(keyturn, ada, 'conversations.waive', asked, (signer) =>
+      conversations.waive({ ...asked, signer }),
+    );
   });
 
   it('is not told where the service alone would know it', () => {
