@@ -209,14 +209,14 @@ function planned(
     const { kind, subject, body } = event;
     const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
     for (const claim of claims) taken.push([claim, end.size]);
-    const facts = { seq: end.size, tenant, at, kind, subject, claims, body: body as JsonObject };
-    const entry = { ...facts, prev: end.last };
-    const sealed = sealEntry(entry);
-    const { seq, bytes, hash } = sealed;
+    const { size: seq, last: prev } = end;
+    // Written member by member: V8 makes a hidden class for each object that begins with a spread.
+    const entry = { seq, tenant, at, kind, subject, claims, body: body as JsonObject, prev };
+    const { bytes, hash } = sealEntry(entry);
     const { size, frontier } = append(end, hash);
     end = { size, frontier, last: hash, at };
     entries.push({ seq, bytes, hash, subject, kind, signer: signedBy(event), peak: frontier.at(-1)! });
-    written.push({ ...sealed, entry, event });
+    written.push({ seq, bytes, hash, entry, event });
   }
   const rows = Array.from(changes.changed(), plannedRow);
   const receipt = { entries: written };
@@ -230,9 +230,9 @@ function requireBrought({ decisions }: CheckedCommit, needed: NeededDecision): v
 
 export function plannedRow(row: Row): PlannedRow {
   const { name, state } = row;
-  const by = PROJECTIONS[name].paged?.(state as never) ?? NOT_PAGED;
+  const { tool, proposer, actor } = PROJECTIONS[name].paged?.(state as never) ?? NOT_PAGED;
   const status = 'status' in state ? state.status : null;
-  return { row, status, ...by, text: canonicalTextOfParsed(state) };
+  return { row, status, tool, proposer, actor, text: canonicalTextOfParsed(state) };
 }
 
 const NOT_PAGED: PagedBy = { tool: null, proposer: null, actor: null };
