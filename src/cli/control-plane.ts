@@ -10,7 +10,9 @@ export function controlPlaneAt(keyturn: Keyturn, url: string): ControlPlane {
     const { ask } = askingAt(address, {}, keyturn.executorSigner());
     const told = await ask('/v1/executor/issue', asked, {}).catch(notDecided);
     const answer = issueAnswer.safeParse(told);
-    return answer.success ? answer.data : refuse('SERVICE_FOREIGN', 'What it answers is no capability.');
+    return answer.success
+      ? answer.data
+      : refuse('SERVICE_FOREIGN', 'The answer of the service is not a capability.');
   };
 }
 

@@ -72,7 +72,7 @@ export function isUnserved(waits_for: Story['waits_for']): boolean {
 
 function waitLines({ waits_for }: Story): string[] {
   if (!isUnserved(waits_for)) return [];
-  return [`ORDERED, AND NO EXECUTOR CALLED ${visible(waits_for!.executor)} IS RUNNING: the order lapses`];
+  return [`ORDERED, BUT NO EXECUTOR CALLED ${visible(waits_for!.executor)} IS RUNNING: the order will lapse`];
 }
 
 function changeLines({ intent, changes }: Story): string[] {

@@ -285,7 +285,8 @@ export const simulations = {
 
   news: write({
     open_to: 'people',
-    about: 'Tell a user, once, which of their wishes exist now. Every answer to `ask` has the same.',
+    about:
+      'Tell a user, once, which of their earlier requests a simulation serves now. Every answer to `ask` has the same.',
     input: () => z.strictObject({ user_id: z.string() }),
     output: () => z.strictObject({ news: z.array(news) }),
     run: async ({ agent }, { user_id }) => {

@@ -43,9 +43,12 @@ export async function askServer(
   { server, method, params, capabilities, by }: PassRequest,
 ): Promise<PassedAnswer> {
   const { accepted, digest } = await acceptedServer(context, server);
-  for (const what of [PASSED_METHODS[method], ...(capabilities ? (['input'] as const) : [])])
+  const has_input = [capabilities, params.inputResponses, params.requestState].some(
+    (one) => one !== undefined,
+  );
+  for (const what of [PASSED_METHODS[method], ...(has_input ? (['input'] as const) : [])])
     if (!accepted.pass.includes(what))
-      refuse('MCP_NOT_PASSED', `Nobody accepted that "${server}" passes on ${what}.`);
+      refuse('MCP_NOT_PASSED', `No human accepted that "${server}" passes on ${what}.`);
   const { freezes } = await context.store.system();
   const agents = by === undefined ? [] : [by];
   const freeze = freezeOf(freezes, { tenant: context.store.tenant, agents, tools: [] });

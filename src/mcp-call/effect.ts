@@ -36,7 +36,7 @@ export function mcpEffect(
   call: { readonly tool: string; readonly arguments: JsonObject; readonly input?: CallInput | undefined },
 ): McpEffect {
   if (call.input && !pass.includes('input'))
-    refuse('MCP_NOT_PASSED', `Nobody accepted that "${server}" asks clients for input.`);
+    refuse('MCP_NOT_PASSED', `No human accepted that "${server}" asks clients for input.`);
   const definition: ToolDefinition =
     tools.find(({ name }) => name === call.tool) ??
     refuse('MCP_TOOL_UNKNOWN', `Nobody accepted a tool "${call.tool}" of the server "${server}".`);

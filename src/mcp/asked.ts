@@ -64,5 +64,5 @@ export async function answerAsked(
 }
 
 function requireWatched(watched: WatchedResources | null): WatchedResources {
-  return watched ?? wrong(ERRORS.request, 'A resource is watched in a session.');
+  return watched ?? wrong(ERRORS.request, 'Watching a resource needs a session.');
 }

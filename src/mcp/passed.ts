@@ -54,7 +54,10 @@ async function askWith(
   if (result.resultType !== 'input_required') return result;
   return (
     questionsOf(result, server, answers) ??
-    wrong(ERRORS.internal, `The server ${server} asks for input first, which is not passed on.`)
+    wrong(
+      ERRORS.internal,
+      `The server ${server} asked for input, and this gate does not pass its questions on.`,
+    )
   );
 }
 

@@ -27,7 +27,7 @@ export function notAsked(message: string): string {
 }
 
 const VERBS: Readonly<Record<PolicyRequest['action'], string>> = {
-  review: 'be asked about',
+  review: 'be asked to look at',
   pass: 'let its client run',
   submit: 'submit an intent for',
   approve: 'approve',

@@ -321,7 +321,7 @@ export const authorityReasons = {
   ],
   SLO_NOT_MEASURED: [
     3420,
-    'A figure of the agent core was not measured in the last 24 hours, which is no pass.',
+    'A figure of the agent core was not measured in the last 24 hours, so the check does not pass.',
     'Let something be dispatched, and look again.',
   ],
   SLO_NOT_BREACHED: [
@@ -332,6 +332,6 @@ export const authorityReasons = {
   ROLE_REQUIRED: [
     3422,
     'The human lacks the role that this act needs.',
-    'Somebody with that role acts, or a human assigns it with `keyturn roles`.',
+    'Ask a human with that role, or assign the role with `keyturn roles`.',
   ],
 } as const satisfies Record<string, Reason>;

@@ -163,8 +163,8 @@ async function executors(keyturn: Keyturn): Promise<string> {
 }
 
 function heardWords(heard: Keyed<'system.get'>['executors'][number]['heard']): string {
-  if (heard === null) return 'was never heard';
-  return heard.is_running ? `runs since ${heard.since}` : `was last heard at ${heard.at}`;
+  if (heard === null) return 'has never reported';
+  return heard.is_running ? `running since ${heard.since}` : `last reported at ${heard.at}`;
 }
 
 async function registryCheck(keyturn: Keyturn): Promise<Check> {

@@ -71,7 +71,7 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
       look,
     ),
     ...section(
-      'Waiting; the policies ask',
+      'Asked to look, by the policies',
       waiting.flatMap(({ intent_id, reviewers }) =>
         reviewers ? [`${intent_id}: ${reviewers.map(visible).join(', ')}`] : [],
       ),
@@ -92,13 +92,13 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
       approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
     ),
     ...section(
-      paint('yellow', 'Ordered, and no executor is enrolled that could take it; the order lapses'),
+      paint('yellow', 'Ordered, but no executor is enrolled that could take it; the order will lapse'),
       approved
         .filter(({ waits_for }) => waits_for.enrolled === 0)
         .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
     ),
     ...section(
-      paint('yellow', 'Ordered, and no executor that could take it is running; the order lapses'),
+      paint('yellow', 'Ordered, but no executor that could take it is running; the order will lapse'),
       approved
         .filter(({ waits_for }) => isUnserved(waits_for))
         .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),

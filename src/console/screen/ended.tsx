@@ -55,7 +55,7 @@ function Ordered({ intent_id }: { readonly intent_id: string }) {
       <b>It is ordered</b>
       {waits_for?.running === 0 ? (
         <>
-          , and no executor called <bdi>{visible(waits_for.executor)}</bdi> is running: the order lapses.
+          , and no executor called <bdi>{visible(waits_for.executor)}</bdi> is running: the order will lapse.
         </>
       ) : (
         ', and waits for the executor.'

@@ -38,7 +38,7 @@ function Health(_: { readonly id: string }) {
             unserved.length === 0,
             unserved.length === 0
               ? `${executors.filter(({ heard, revoked_at }) => heard?.is_running && !revoked_at).length} running.`
-              : `Ordered, and none runs that is called ${unserved.map(({ waits_for }) => visible(waits_for.executor)).join(', ')}.`,
+              : `Orders wait, and no executor called ${unserved.map(({ waits_for }) => visible(waits_for.executor)).join(', ')} is running.`,
           ],
           ['In doubt', doubts.length === 0, doubts.length === 0 ? 'No run.' : plural(doubts.length, 'run')],
           [
@@ -128,8 +128,8 @@ function Health(_: { readonly id: string }) {
 function heardWords(heard: Result<'system.get'>['executors'][number]['heard']): string {
   if (heard === null) return 'never heard';
   return heard.is_running
-    ? `runs since ${clockOf(heard.since)}`
-    : `last heard ${dayOf(heard.at)}, ${clockOf(heard.at)}`;
+    ? `running since ${clockOf(heard.since)}`
+    : `last reported ${dayOf(heard.at)}, ${clockOf(heard.at)}`;
 }
 
 async function ready(): Promise<readonly string[]> {

@@ -75,7 +75,7 @@ function Ledger(_: { readonly id: string }) {
             </p>
           )}
           <Fold title="The head, to keep elsewhere" note="signed">
-            <PrintedText title="Give it to somebody who would notice" text={head.text} note="verbatim" />
+            <PrintedText title="Keep a copy outside this machine" text={head.text} note="verbatim" />
           </Fold>
           <div class="field filters">
             <label for="kind">Kind of entry</label>
