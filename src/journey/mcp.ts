@@ -49,8 +49,9 @@ export function startedNow(context: Context, server: string): Configured {
   const { memory, root } = context;
   const known = memory.servers.starts.get(server);
   if (known && isStillStart(known, entry)) return known.configured;
-  const configured = startedBy(server, entry, context);
-  const now = knownStart(entry, configured, root);
+  const look = () => startedBy(server, entry, context);
+  const configured = look();
+  const now = knownStart(entry, configured, { root, again: look });
   if (now) memory.servers.starts.set(server, now);
   return configured;
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { canonicalText } from '../canonical/json.ts';
 import { fileKey, hasSettled } from '../effect/file-key.ts';
 import type { Configured } from './accepted.ts';
 import type { ServerEntry } from './entry.ts';
@@ -12,11 +13,14 @@ export interface KnownStart {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Null where more decides than these files: the PATH of `env`, or what `covers` names. */
+/**
+ * Null where more decides than these files: the PATH of `env`, or what `covers` names. `again` looks once more: a file that was replaced
+ * after its bytes were hashed and before its key was taken is not remembered.
+ */
 export function knownStart(
   entry: ServerEntry,
   configured: Configured,
-  root: string,
+  { root, again }: { readonly root: string; readonly again: () => Configured },
   now_ms: number = Date.now(),
 ): KnownStart | null {
   const { start, files } = configured;
@@ -32,7 +36,8 @@ export function knownStart(
     ...['.', cwd, ...folders].map((path) => resolve(root, path)),
   ];
   const keys = new Map(paths.map((path) => [path, keyAt(path, now_ms)]));
-  return [...keys.values()].includes(UNSETTLED) ? null : { entry, configured, files: keys };
+  if ([...keys.values()].includes(UNSETTLED)) return null;
+  return canonicalText(again()) === canonicalText(configured) ? { entry, configured, files: keys } : null;
 }
 
 /** The same entry, and at every path is the file that was there. */

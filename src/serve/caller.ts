@@ -135,25 +135,24 @@ const FACES = 1_000;
 
 /** The verbs, as this caller may ask for them. */
 export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
+  const { kind, name } = caller;
+  if (name === null) return keyturn;
   const known = faces.get(keyturn) ?? new Map<string, Face>();
   faces.set(keyturn, known);
-  const { kind, name } = caller;
   const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${name}`;
-  const face = known.get(ref) ?? faceOf(keyturn, caller);
+  const face = known.get(ref) ?? faceOf(keyturn, caller, name);
   if (known.size >= FACES) known.clear();
   known.set(ref, face);
   return face;
 }
 
 /** This is the one place where the door decides what a caller may ask for. */
-function faceOf(keyturn: Keyturn, caller: WebCaller): Face {
-  const { kind, name } = caller;
-  if (name === null) return keyturn;
+function faceOf(keyturn: Keyturn, caller: WebCaller, name: string): Face {
   // What a human asks for without a proof of its own leaves no entry, not even that it was refused.
   return keyturn.as({
     name,
     account: accountFor(keyturn, caller),
-    ...(kind !== 'agent' && { mayWrite: () => false }),
+    ...(caller.kind !== 'agent' && { mayWrite: () => false }),
   });
 }
 

@@ -27,7 +27,11 @@ describe('how a server is started', () => {
     };
     const entry: ServerEntry = serverEntrySchema.parse({ sandbox: { write: ['data'] }, ...raw });
     const configured = () => startedBy('own', entry, { root, digests });
-    const at = (later_ms: number) => knownStart(entry, configured(), root, Date.now() + later_ms);
+    const at = (later_ms: number, between: () => void = () => {}) => {
+      const before = configured();
+      between();
+      return knownStart(entry, before, { root, again: configured }, Date.now() + later_ms);
+    };
     const isStill = (start: KnownStart, now = entry) => isStillStart(start, now, Date.now() + LATER_MS);
     return { place, entry, at, isStill };
   }
@@ -36,6 +40,12 @@ describe('how a server is started', () => {
     expect(known().at(0)).toBeNull();
     expect(known({ covers: ['*.mjs'] }).at(LATER_MS)).toBeNull();
     expect(known().at(LATER_MS)).not.toBeNull();
+  });
+
+  it('is not remembered where a file or a link was replaced after its bytes were hashed', () => {
+    const { place, at } = known();
+    expect(at(LATER_MS, () => writeFileSync(place('server.mjs'), '// another\n'))).toBeNull();
+    expect(at(LATER_MS)).not.toBeNull();
   });
 
   it('is remembered until the entry, a file, a link or the rights to a folder are others', () => {
