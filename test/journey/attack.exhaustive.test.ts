@@ -224,7 +224,7 @@ describe('a tool without a sandbox that outlives its executor', () => {
     // It ends within the time for which a sandbox that ends would be waited for.
     setTimeout(() => writeFileSync(join(p.root, 'go'), ''), 300);
     await expectRefusal('RUN_STILL_ALIVE', () => settled('did_not_happen'));
-    while ((await stateNow()) !== 'dead');
+    await until(async () => expect(await stateNow()).toBe('dead'));
     expect(existsSync(join(p.root, 'mark'))).toBe(true);
     await settled('happened');
   });
