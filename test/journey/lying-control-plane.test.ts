@@ -128,6 +128,23 @@ describe('an executor holds what the control plane signed against the order of t
   });
 });
 
+describe('what was issued for an order, and written without a claim', () => {
+  it('claims nothing once the order has lapsed', async () => {
+    let now = new Date('2026-03-02T10:00:00.000Z');
+    const clock = () => now;
+    const p = await authority(clock);
+    const [used, kept] = [await turned(p), await turned(p)];
+    now = new Date('2026-03-02T10:01:00.000Z');
+    await writeIssued(p, used, () => ({}), clock);
+    const token = await writeIssued(p, kept, () => ({}), clock);
+    expect((await runSeen(p.keyturn, { ...used, confirm: yes })).result).toBe('success');
+    now = new Date('2026-03-02T10:02:00.000Z');
+    for (const capability of [undefined, token])
+      await expectRefusal('ORDER_LAPSED', () => runSeen(p.keyturn, { ...kept, confirm: yes, capability }));
+    expect(await kinds(p, kept.intent_id)).not.toContain('execution.claimed');
+  });
+});
+
 describe('the sandbox of a tool', () => {
   const sandbox = { network: false, read: ['/srv'], write: ['/srv/out'] };
   const effect = { kind: 'tool', sandbox } as unknown as ToolEffect;
