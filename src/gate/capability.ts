@@ -71,6 +71,7 @@ export function spent(state: IntentState, { body }: Event<'execution.claimed'>, 
     refuse('CAPABILITY_INTENT_CHANGED');
   if (capability.issued === null) refuse('TRANSITION_ILLEGAL', 'It was ordered, and not issued.');
   if (Date.parse(capability.expires_at) <= Date.parse(at)) refuse('CAPABILITY_EXPIRED');
+  if (Date.parse(usableUntil(capability)) <= Date.parse(at)) refuse('ORDER_LAPSED');
   if (isMadeLater(capability.issued.at, at)) refuse('CAPABILITY_NOT_YET');
   return changed(state, { ...capability, status: 'spent' });
 }
@@ -105,9 +106,18 @@ export function outstanding({ capabilities }: IntentState, at: string): string[]
 }
 
 /** Issued and not over, or ordered and not lapsed. */
-function isOpen({ status, expires_at, lapses_at }: Capability, now_ms: number): boolean {
-  if (Date.parse(expires_at) <= now_ms) return false;
-  return status === 'issued' || (status === 'ordered' && Date.parse(lapses_at) > now_ms);
+function isOpen(capability: Capability, now_ms: number): boolean {
+  const { status, expires_at } = capability;
+  if (Date.parse(expires_at) <= now_ms || Date.parse(usableUntil(capability)) <= now_ms) return false;
+  return status === 'issued' || status === 'ordered';
+}
+
+/**
+ * One that is issued in the commit of its order can be used until it expires. All others are issued in the commit of their claim. The
+ * attacker has an executor key and the store, writes what was issued alone and claims later: that ends with the order, too.
+ */
+function usableUntil({ issued, ordered_at, lapses_at, expires_at }: Capability): string {
+  return issued?.at === ordered_at ? expires_at : lapses_at;
 }
 
 function changed(state: IntentState, capability: Capability): IntentState {
@@ -128,7 +138,8 @@ export function capabilityNow(state: IntentState, now: Date): Capability | Reaso
   const newest = attempts.at(-1);
   if (!newest || newest.status === 'denied') return 'ORDER_MISSING';
   if (newest.status === 'revoked') return 'CAPABILITY_REVOKED';
-  return newest.issued === null ? 'ORDER_LAPSED' : 'CAPABILITY_EXPIRED';
+  const has_expired = newest.issued !== null && Date.parse(newest.expires_at) <= now.getTime();
+  return has_expired || newest.status === 'spent' ? 'CAPABILITY_EXPIRED' : 'ORDER_LAPSED';
 }
 
 export function currentCapability(state: IntentState, now: Date): Capability {

@@ -189,7 +189,7 @@ export async function issueNow(
   return issueOf(context, issuing, decision, order);
 }
 
-/** The same, decided by a service. What it answers is believed as far as its control key signed it: the token and the entry are verified here. */
+/** The same, decided by a service. The caller verifies the token and the entry, and compares them with the order. */
 async function issuedElsewhere(
   control_plane: ControlPlane,
   { intent_id, hash }: IntentState,

@@ -13,6 +13,7 @@ import { isForThisHost } from './addressed.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { actionOf, categoryOf, neededScope } from './reach.ts';
+import { requireAsOrdered } from './terms.ts';
 
 /** What whoever runs brings along. Without a text the newest capability that was ordered for the intent is used. */
 export interface Presented {
@@ -31,7 +32,7 @@ type IssuedCapability = Capability & { readonly issued: Issued };
 
 /**
  * Step 5 of 002: the executor validates the capability, offline against the public keys of the control plane, and
- * against the ledger for revocation and use.
+ * against the ledger for revocation, use, and what the human ordered.
  */
 export async function requireCapability(
   context: Context,
@@ -67,10 +68,11 @@ export async function requireCapability(
   const { tool_category } = held.claims;
   if (tool_category !== null && tool_category !== categoryOf(effect))
     refuse('CAPABILITY_WRONG_ACTION', `It is for tools of the category "${tool_category}".`);
+  await requireAsOrdered(context, recorded!, opened.root, effect);
   return { held, recorded: recorded as IssuedCapability };
 }
 
-/** A sandbox is made from the scope, so it needs no comparison. What has no sandbox must be within the scope. */
+/** A sandbox is made from the scope, which may be narrower than what the effect needs. What has no sandbox must be within the scope. */
 function neededUnlessConfined(effect: Effect) {
   return effect.kind === 'tool' && effect.sandbox !== 'none' ? null : neededScope(effect);
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { canonicalScope, type ResourceScope } from '../capability/scope.ts';
+import { canonicalScope, isScopeWithin, type ResourceScope } from '../capability/scope.ts';
 import { requireSqlRunner } from '../effect/sql/confine.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
 import { secretsOfStart } from '../mcp-call/accepted.ts';
@@ -142,9 +142,11 @@ function namedShortly(paths: readonly string[]): readonly string[] {
   return fits(folders) ? folders : distinct(paths.map((path) => (path.startsWith('/') ? '/' : '.')));
 }
 
-/** The sandbox as the capability narrows it. Nothing is added: its scope is within what the effect needs. */
+/** The sandbox as the capability narrows it. A scope that reaches beyond the approved sandbox is refused, whoever signed it. */
 export function confinedTo(effect: ToolEffect, scope: ResourceScope): ToolEffect {
   if (effect.sandbox === 'none') return effect;
+  if (!isScopeWithin(scope, neededScope(effect)))
+    refuse('CAPABILITY_WIDENED', 'It reaches beyond the sandbox that was approved.');
   const { network, read, write } = scope;
   return { ...effect, sandbox: { network, read: [...read], write: [...write] } };
 }

@@ -1,7 +1,8 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytesOfParsed, guardPlain, parseJson } from '../canonical/json.ts';
+import { canonicalBytesOfParsed, guardPlain, isSameJson, parseJson } from '../canonical/json.ts';
 import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { canonicalScope, isScopeWithin, type ResourceScope } from '../capability/scope.ts';
+import type { CapabilityClaims } from '../capability/token.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -140,4 +141,26 @@ export async function termsOrdered(
   };
   const terms = { action, ttl_s, expires_at, tool_category, conditions: plainConditions(conditions) };
   return requireTerms({ ...terms, scope: canonicalScope(scope) }, effect);
+}
+
+/**
+ * The attacker has the control key, and signs a token that reaches further than the order, or leaves its conditions out. So an executor
+ * compares the first block with what the human signed. Later blocks are compared with the first when the token is opened.
+ */
+export async function requireAsOrdered(
+  context: Context,
+  order: Capability,
+  { scope, tool_category, conditions, action, audience, holder, expires_at }: CapabilityClaims,
+  effect: Effect,
+): Promise<void> {
+  const terms = await termsOrdered(context, order, effect);
+  const is_same =
+    isSameJson(scope, terms.scope) &&
+    isSameJson(conditions, terms.conditions) &&
+    tool_category === terms.tool_category &&
+    action === terms.action &&
+    expires_at === terms.expires_at &&
+    audience === order.audience &&
+    holder === order.holder;
+  if (!is_same) refuse('CAPABILITY_WIDENED', 'The token does not say what was ordered.');
 }

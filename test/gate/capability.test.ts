@@ -18,6 +18,7 @@ import {
   HASH,
   issued,
   next,
+  ordered,
   proposed,
   RUN,
   RUN_2,
@@ -83,6 +84,22 @@ describe('a capability', () => {
     expect(verdict(short)).toBe('CAPABILITY_EXPIRED');
     expect(verdict(short, new Date('2026-01-15T12:29:59.999Z'))).toBe('ELIGIBLE');
     await expectRefusal('CAPABILITY_EXPIRED', () => next(short, claimed(), '2026-01-15T12:30:00.000Z'));
+  });
+
+  it('that was issued after its order has to be claimed before the order lapses', async () => {
+    const lapses_at = '2026-01-15T12:02:00.000Z';
+    const [in_time, late] = ['2026-01-15T12:01:59.999Z', lapses_at];
+    const open = fold(proposed(), granted(), ordered({ lapses_at }));
+    const after = next(open, issued(), '2026-01-15T12:01:00.000Z');
+    expect(next(after, claimed(), in_time).status).toBe('claimed');
+    expect(verdict(after, new Date(in_time))).toBe('ELIGIBLE');
+    await expectRefusal('ORDER_LAPSED', () => next(after, claimed(), late));
+    expect(verdict(after, new Date(late))).toBe('ORDER_LAPSED');
+    expect(outstanding(after, late)).toEqual([]);
+    // One that was issued with its order is for whoever takes it elsewhere, until it expires.
+    const at_once = next(open, issued(), AT);
+    expect(next(at_once, claimed(), late).status).toBe('claimed');
+    expect(verdict(at_once, new Date(late))).toBe('ELIGIBLE');
   });
 
   it('that was revoked is denied, and claims nothing', async () => {
