@@ -370,8 +370,8 @@ export const mcpLimits = {
   watched: 1_000,
   /** Messages to one client that it has not read: more are left out. */
   unread: 1_000,
-  /** Sessions of clients over HTTP that watch something, in one process. */
-  sessions: 1_000,
+  /** Sessions of one caller over HTTP, in one process: the one that was used longest ago is forgotten. */
+  sessions: 100,
   /** How long a client may wait for the result of a task in one request. */
   task_wait_ms: 3_600_000,
   /** Calls of one client at once; more are told to wait. */

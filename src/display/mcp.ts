@@ -52,12 +52,17 @@ export function showMcp(effect: McpEffect): Shown {
 
 /** What the client can be asked for, and what it answered: by itself or by its user, which nobody can tell here. */
 function inputLines({ capabilities, responses, state }: CallInput): Line[] {
-  const names = Object.keys(capabilities).join(', ');
+  const names = Object.entries(capabilities).map(([name, how]) => {
+    const ways = Object.keys(how ?? {}).join(', ');
+    return ways === '' ? name : `${name} (${ways})`;
+  });
   const answers = Object.entries(responses ?? {}).map(([name, value]) =>
     line('Client answers', [agent(name), derived(' = '), valued(value, 'agent')]),
   );
   return [
-    line('Server may ask', [derived(`the client of the agent for: ${names === '' ? 'nothing' : names}`)]),
+    line('Server may ask', [
+      derived(`the client of the agent for: ${names.length === 0 ? 'nothing' : names.join(', ')}`),
+    ]),
     ...answers,
     ...(state === null ? [] : [line('Server state', [valued(state, 'agent')])]),
   ];

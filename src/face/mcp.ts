@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { OnOutput } from '../effect/child.ts';
 import { serverName } from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
+import { clientCapabilities } from '../intent/client-input.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import { beginCall, type CallRequest } from '../journey/call.ts';
 import { askServer, PASSED_METHODS, type PassRequest } from '../journey/passed.ts';
@@ -13,6 +14,12 @@ import { code, digest, id, name, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
 const server = serverName;
+
+const WATCHES = { begin: 'resources/subscribe', end: 'resources/unsubscribe' } as const;
+type Asked = Exclude<PassRequest['method'], (typeof WATCHES)[keyof typeof WATCHES]>;
+const ASKED = Object.keys(PASSED_METHODS).filter(
+  (method) => method !== WATCHES.begin && method !== WATCHES.end,
+) as [Asked];
 
 /** MCP servers behind the gate, and calls to them. */
 export const mcp = {
@@ -139,10 +146,10 @@ export const mcp = {
     input: () =>
       z.strictObject({
         server,
-        method: z.enum(Object.keys(PASSED_METHODS) as [PassRequest['method']]),
+        method: z.enum(ASKED),
         params: z.record(z.string(), z.json()),
         /** What the client can answer, where a human accepted that the server may ask it. */
-        capabilities: z.record(z.string(), z.json()).optional(),
+        capabilities: clientCapabilities.optional(),
       }),
     output: () =>
       z.strictObject({
@@ -150,9 +157,14 @@ export const mcp = {
         /** The error of the server, in its words. */
         error: z.looseObject({}).nullable(),
       }),
-    run: async ({ context, caller }, request) => {
+    here: here<{
+      /** To be told of changes of the resource in place of reading it. A server tells all or none, so who watches is counted in this process. */
+      readonly watch?: 'begin' | 'end' | undefined;
+    }>('watch'),
+    run: async ({ context, caller }, { watch, ...request }) => {
       const by = caller.kind === 'owner' ? undefined : caller.name;
-      const { result, error } = await askServer(context, { ...(request as PassRequest), by });
+      const asked = { ...(request as PassRequest), ...(watch && { method: WATCHES[watch] }), by };
+      const { result, error } = await askServer(context, asked);
       return { result: result && { ...result }, error: error && { ...error } };
     },
   }),

@@ -7,6 +7,7 @@ import { describeIssue } from '../event/event.ts';
 import { serverName } from '../event/shape.ts';
 import { limits, mcpLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { clientCapabilities } from './client-input.ts';
 
 const uuid = z
   .string()
@@ -48,7 +49,11 @@ const mcpCall = z.strictObject({
   arguments: object,
   /** Where the server may ask the client of its caller for input: what that client can answer, and what it has answered. */
   input: z
-    .strictObject({ capabilities: object, responses: object.nullable(), state: z.string().nullable() })
+    .strictObject({
+      capabilities: clientCapabilities,
+      responses: object.nullable(),
+      state: z.string().nullable(),
+    })
     .optional(),
 });
 

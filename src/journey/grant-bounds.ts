@@ -69,7 +69,9 @@ export async function requireWithinGrant(
   const known = pins.filter(({ action }) => action === effect.action);
   if (!known.some((one) => one.pin === pin)) refuse('GRANT_PIN_CHANGED');
   if (schema === null) return;
-  if (effect.kind === 'mcp' && effect.input?.responses)
+  // Both are texts that the agent chooses and the server reads, and the schema sees neither.
+  const { responses = null, state = null } = (effect.kind === 'mcp' && effect.input) || {};
+  if (responses !== null || state !== null)
     refuse(
       'GRANT_OUTSIDE',
       'It answers a question of the server, and the grant has limits for arguments alone.',

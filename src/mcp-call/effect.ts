@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { canonicalText, isSameJson, type Json, type JsonObject } from '../canonical/json.ts';
+import { clientCapabilities } from '../intent/client-input.ts';
 import { refuse } from '../refusal.ts';
 import { type Accepted, type Configured, type Started, startedSchema } from './accepted.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
@@ -18,7 +19,11 @@ export const mcpEffectSchema = startedSchema.extend({
   arguments: object,
   /** What the client of the caller can answer, and has answered, to questions of the server. */
   input: z
-    .strictObject({ capabilities: object, responses: object.nullable(), state: z.string().nullable() })
+    .strictObject({
+      capabilities: clientCapabilities,
+      responses: object.nullable(),
+      state: z.string().nullable(),
+    })
     .optional(),
   /** The whole definition, in the server's words, and its digest. */
   definition: object,

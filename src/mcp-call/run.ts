@@ -67,7 +67,12 @@ export async function sendCall(
   { abort, onProgress }: SendOptions,
 ): Promise<CallEnd> {
   const params = { name: tool, arguments: values, ...answersIn(input) };
-  const options = { timeout_ms, abort, onProgress, capabilities: input?.capabilities };
+  const options = {
+    timeout_ms,
+    abort,
+    onProgress,
+    capabilities: input?.capabilities as JsonObject | undefined,
+  };
   return judged(await connection.ask('tools/call', params, options));
 }
 

@@ -3,13 +3,23 @@ import { capabilitiesIn, ERRORS, isObject, type Message, wrong } from './message
 import type { ClientInput } from './offered.ts';
 
 /** What a server may ask the client of its caller, and the capability by which the client says that it can answer. */
-const QUESTIONS: Readonly<Record<string, string>> = {
+const QUESTIONS: Readonly<Record<string, keyof ClientInput['capabilities']>> = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
   'roots/list': 'roots',
 };
 
-const ASKABLE = Object.values(QUESTIONS);
+/** What a client can say of each. Whatever else it says stays here: a human would have to approve it. */
+const WAYS = { elicitation: ['form', 'url'], sampling: ['context', 'tools'], roots: [] } as const;
+
+function answerable(said: JsonObject): ClientInput['capabilities'] {
+  const known = Object.entries(WAYS).flatMap(([name, ways]) => {
+    const how = said[name];
+    if (!isObject(how)) return [];
+    return [[name, Object.fromEntries(ways.filter((way) => isObject(how[way])).map((way) => [way, {}]))]];
+  });
+  return Object.fromEntries(known);
+}
 
 /** What the client of a stateless request can answer and has answered; null where there is nothing of it. */
 export function inputIn(message: Message): ClientInput | null {
@@ -19,13 +29,10 @@ export function inputIn(message: Message): ClientInput | null {
     wrong(ERRORS.params, '"inputResponses" has to be an object.');
   if (requestState !== undefined && typeof requestState !== 'string')
     wrong(ERRORS.params, '"requestState" has to be a text.');
-  const said = Object.entries(capabilitiesIn(message)).filter(([name]) => ASKABLE.includes(name));
-  if (said.length === 0 && inputResponses === undefined && requestState === undefined) return null;
-  return {
-    capabilities: Object.fromEntries(said),
-    responses: inputResponses ?? null,
-    state: requestState ?? null,
-  };
+  const capabilities = answerable(capabilitiesIn(message));
+  if (Object.keys(capabilities).length === 0 && inputResponses === undefined && requestState === undefined)
+    return null;
+  return { capabilities, responses: inputResponses ?? null, state: requestState ?? null };
 }
 
 /** A result of `tools/call` that has questions in place of content. */
@@ -42,15 +49,27 @@ export function questionsOf(value: JsonObject, server: string, input: ClientInpu
     const capability = typeof method === 'string' ? QUESTIONS[method] : undefined;
     return capability !== undefined && input?.capabilities[capability] !== undefined;
   };
-  if (!asked.every(([, one]) => isObject(one) && can(one))) return null;
-  const inputRequests = Object.fromEntries(
-    asked.map(([key, one]) => [key, named(one as JsonObject, server)]),
+  const questions = asked.map(
+    ([key, one]) => [key, isObject(one) && can(one) ? named(one, server) : null] as const,
   );
-  return { ...value, inputRequests } as unknown as Questions;
+  if (questions.some(([, question]) => question === null)) return null;
+  return { ...value, inputRequests: Object.fromEntries(questions) } as unknown as Questions;
 }
 
-function named(question: JsonObject, server: string): JsonObject {
-  const { params } = question;
-  if (!isObject(params) || typeof params.message !== 'string') return question;
-  return { ...question, params: { ...params, message: `The server ${server} asks: ${params.message}` } };
+/** The member whose text a client shows or gives to its model; the third has none, and shows nothing. */
+const SHOWN: Readonly<Record<string, string>> = {
+  'elicitation/create': 'message',
+  'sampling/createMessage': 'systemPrompt',
+};
+
+/** Null where there is no place for the name: a question must not look like one of the gate. */
+function named(question: JsonObject, server: string): JsonObject | null {
+  const { params = {}, method } = question;
+  if (!isObject(params)) return null;
+  const _meta = { ...(isObject(params._meta) && params._meta), 'keyturn/server': server };
+  const member = SHOWN[String(method)];
+  if (member === undefined) return { ...question, params: { ...params, _meta } };
+  const said = params[member] ?? (member === 'systemPrompt' ? '' : null);
+  if (typeof said !== 'string') return null;
+  return { ...question, params: { ...params, _meta, [member]: `The server ${server} asks: ${said}` } };
 }

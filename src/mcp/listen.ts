@@ -1,4 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
+import { mcpLimits } from '../limits.ts';
 import type { McpCaller, WantedNotices } from './call.ts';
 import { ERRORS, isObject, type Message, wrong } from './message.ts';
 import { tellChanges, WatchedResources } from './notices.ts';
@@ -20,7 +21,9 @@ export async function listenFor(
   const watched = new WatchedResources();
   try {
     const early: ServerNotice[] = [];
-    let pass: (notice: ServerNotice) => void = (notice) => early.push(notice);
+    let pass: (notice: ServerNotice) => void = (notice) => {
+      if (early.length < mcpLimits.unread) early.push(notice);
+    };
     await tellChanges(caller, { ...lists, uris: watched }, (notice) => pass(notice), signal);
     // What cannot be watched is left out of what is acknowledged.
     for (const uri of asked) await watched.add(caller, uri).catch(() => {});

@@ -2,11 +2,11 @@ import type { Keyturn } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller, WantedNotices } from './call.ts';
 import { ERRORS, wrong } from './message.ts';
-import { passedNotice, watchPassed } from './passed.ts';
-import type { ServerNotice } from './progress.ts';
+import { isPassedNotice, passedNotice, watchPassed } from './passed.ts';
+import { NoticeQueue, type ServerNotice } from './progress.ts';
 import { intentUri, isOwnResource, readResource } from './resources.ts';
 
-/** What a client with a handshake is told unasked. */
+/** What a client with a handshake is told unasked, where it is the only one of this process. */
 export const EVERYTHING = { tools: true, prompts: true, resources: true, logging: true } as const;
 
 const LISTS = ['tools', 'prompts', 'resources'] as const;
@@ -31,10 +31,10 @@ export async function tellChanges(
   const told = (notice: ServerNotice | null) => {
     if (notice !== null && !signal.aborted) tell(notice);
   };
-  // One after the other, so that they keep their order.
-  let last = Promise.resolve();
+  const queue = new NoticeQueue();
   const end = caller.hear?.((server, notice) => {
-    last = last.then(async () => told(await passedNotice(caller, server, notice, wanted))).catch(() => {});
+    if (isPassedNotice(notice))
+      queue.add(async () => told(await passedNotice(caller, server, notice, wanted)));
   });
   if (end) signal.addEventListener('abort', end, { once: true });
   const entries = await caller.entries?.(signal);
@@ -73,10 +73,17 @@ export class WatchedResources {
   async add(caller: McpCaller, uri: string): Promise<void> {
     if (this.#ends.has(uri)) return;
     if (this.#ends.size >= mcpLimits.watched) wrong(ERRORS.params, 'Too many resources are watched.');
+    const nothing = async () => {};
+    if (isOwnResource(uri)) {
+      // Entries of every intent come here, so nothing is told of one before it was read: it may be that of another agent.
+      await readResource(caller, uri);
+      if (this.#ends.size < mcpLimits.watched) this.#ends.set(uri, nothing);
+      return;
+    }
     // A server may tell of a change together with its answer.
-    this.#ends.set(uri, async () => {});
+    this.#ends.set(uri, nothing);
     try {
-      this.#ends.set(uri, await watch(caller, uri));
+      this.#ends.set(uri, await watchPassed(caller, uri));
     } catch (error) {
       this.#ends.delete(uri);
       throw error;
@@ -92,11 +99,4 @@ export class WatchedResources {
   async close(): Promise<void> {
     await Promise.all(this.uris.map((uri) => this.remove(uri)));
   }
-}
-
-/** Refused where the caller cannot read it. */
-async function watch(caller: McpCaller, uri: string): Promise<() => Promise<void>> {
-  if (!isOwnResource(uri)) return watchPassed(caller, uri);
-  await readResource(caller, uri);
-  return async () => {};
 }

@@ -23,12 +23,12 @@ async function ask(
   server: string,
   method: Method,
   params: JsonObject,
-  capabilities?: JsonObject,
+  { capabilities, watch }: Pick<Request<'mcp.ask'>, 'capabilities' | 'watch'> = {},
 ): Promise<JsonObject> {
-  const asked = { server, method, params: params as never };
   const { result, error } = await face.mcp.ask({
-    ...asked,
-    ...(capabilities && { capabilities: capabilities as never }),
+    ...{ server, method, params: params as never },
+    ...(capabilities && { capabilities }),
+    ...(watch && { watch }),
   });
   if (error === null) return (result ?? {}) as JsonObject;
   const { code, message, data } = error as JsonObject;
@@ -49,8 +49,8 @@ async function askWith(
     ...(answers?.responses && { inputResponses: answers.responses as JsonObject }),
     ...(answers?.state && { requestState: answers.state }),
   };
-  const capabilities = answers?.capabilities as JsonObject | undefined;
-  const result = await ask(caller, server, method, { ...params, ...given }, capabilities);
+  const capabilities = answers?.capabilities;
+  const result = await ask(caller, server, method, { ...params, ...given }, { capabilities });
   if (result.resultType !== 'input_required') return result;
   return (
     questionsOf(result, server, answers) ??
@@ -200,6 +200,8 @@ export async function passedNotice(
   return { method, params: { ...params, logger } };
 }
 
+export const isPassedNotice = ({ method }: ServerNotice): boolean => Object.hasOwn(NOTICES, method);
+
 const NOTICES: Readonly<Record<string, 'logging' | 'resources' | 'prompts'>> = {
   'notifications/message': 'logging',
   'notifications/resources/list_changed': 'resources',
@@ -225,13 +227,14 @@ export async function watchPassed(caller: McpCaller, uri: string): Promise<() =>
   if (found === null) return wrong(ERRORS.params, `There is no resource ${uri}.`, { uri });
   const key = prefixed(found.server, found.uri);
   const params = { uri: found.uri };
-  if (!holders.has(key)) await ask(caller, found.server, 'resources/subscribe', params);
+  const told = (watch: 'begin' | 'end') => ask(caller, found.server, 'resources/read', params, { watch });
+  if (!holders.has(key)) await told('begin');
   holders.set(key, (holders.get(key) ?? 0) + 1);
   return async () => {
     const left = holders.get(key)! - 1;
     if (left > 0) return void holders.set(key, left);
     holders.delete(key);
     // A server that is gone tells nothing any more.
-    await ask(caller, found.server, 'resources/unsubscribe', params).catch(() => {});
+    await told('end').catch(() => {});
   };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { type Face, RUN_PROGRESS } from '../keyturn.ts';
+import { mcpLimits } from '../limits.ts';
 import { isObject } from './message.ts';
 
 type Tell = (params: JsonObject) => void;
@@ -11,6 +12,28 @@ export interface ServerNotice {
 
 /** Tells what servers say unasked, and how far runs in this process have come. Returns how to end that. */
 export type Hear = (tell: (server: string, message: ServerNotice) => void) => () => void;
+
+/** Looks at notices one after the other, so that they keep their order. A server that sends faster than that has the rest left out. */
+export class NoticeQueue {
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  add(look: () => Promise<void>): void {
+    if (this.#waiting >= mcpLimits.unread) return;
+    this.#waiting += 1;
+    this.#last = this.#last
+      .then(look)
+      .catch(() => {})
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+  }
+
+  /** Resolves when all that was added so far was looked at. */
+  all(): Promise<void> {
+    return this.#last;
+  }
+}
 
 /** What a call under a grant tells on its way: a run in this request prints it. */
 export function heard(onProgress: Tell | undefined) {
@@ -38,16 +61,16 @@ export function hearRun(
   tell: Tell,
 ): () => Promise<void> {
   let mine: unknown = null;
-  let last = Promise.resolve();
+  const queue = new NoticeQueue();
   const end = hear?.((_server, { method, params: { execution_id, told } }) => {
     if (method !== RUN_PROGRESS) return;
-    last = last.then(async () => {
+    queue.add(async () => {
       if (mine !== execution_id) mine = (await face.intents.result({ intent_id })).run?.execution_id;
       if (mine === execution_id && isObject(told)) tell(told);
     });
   });
   return () => {
     end?.();
-    return last.catch(() => {});
+    return queue.all();
   };
 }

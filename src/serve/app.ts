@@ -189,7 +189,7 @@ export function appOf(door: Door): Hono {
     const { answerMcp, streamMcp } = await import('./mcp.ts');
     const asked = {
       ...{ keyturn, caller, request, going, stopping: door.stopping, address: site.origin },
-      recheck: () => mcpCaller(door, request),
+      recheck: () => stillCallingMcp(door, request, caller),
       beginStream: () => door.quota.begin(quotaNameOf(caller), 'stream'),
     };
     // A HEAD would leave a stream that nobody reads.
@@ -245,16 +245,29 @@ async function counted(door: Door, request: Request): Promise<WebCaller> {
 
 /** At /mcp, by an access token of the authorization server as well. */
 async function mcpCaller(door: Door, request: Request): Promise<WebCaller> {
-  const { access, keyturn, quota, site } = door;
-  requireOwnPage(request, site);
-  const name = access === null ? null : await access.nameIn(request.headers);
+  requireOwnPage(request, door.site);
+  const name = await nameByAccess(door, request);
   if (name === null) return counted(door, request);
+  const caller: WebCaller = { kind: 'agent', name, key: null };
+  door.quota.take(quotaNameOf(caller));
+  return caller;
+}
+
+/** The same for a stream that goes on. It is no other request: nothing is counted, and no signature is taken a second time. */
+async function stillCallingMcp(door: Door, request: Request, caller: WebCaller): Promise<void> {
+  const name = await nameByAccess(door, request);
+  if (name === null) return stillCalling(door, request, caller);
+  if (name !== caller.name) refuse('TOKEN_INVALID', 'The token now names another agent.');
+}
+
+/** The agent that an access token names; null where the request shows none. */
+async function nameByAccess({ access, keyturn }: Door, { headers }: Request): Promise<string | null> {
+  const name = access === null ? null : await access.nameIn(headers);
+  if (name === null) return null;
   const found = (await keyturn.people.list()).principals.find((one) => one.name === name);
   if (found?.kind !== 'agent' || found.status !== 'active')
     refuse('TOKEN_INVALID', 'No enrolled agent is named for this token.');
-  const caller: WebCaller = { kind: 'agent', name, key: null };
-  quota.take(quotaNameOf(caller));
-  return caller;
+  return name;
 }
 
 async function openSession(door: Door, request: Request): Promise<Response> {

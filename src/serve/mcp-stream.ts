@@ -3,7 +3,7 @@ import { mcpLimits } from '../limits.ts';
 import type { Answered } from '../mcp/door.ts';
 import { respond } from './answer.ts';
 
-/** So often a line is sent on which nothing happens, and it is looked whether the caller is still one. */
+/** So often it is looked whether the caller is still one, also while messages come, and a line is sent on which nothing happens. */
 const QUIET_MS = 15_000;
 
 const encoder = new TextEncoder();
@@ -20,6 +20,7 @@ export class MessageStream {
   readonly #options: StreamOptions;
   readonly #unread: Uint8Array[] = [];
   readonly #gone = new AbortController();
+  #checked_ms = performance.now();
   #wake: () => void = () => {};
   #last: (() => Promise<void>) | null = null;
   #begin: () => void = () => {};
@@ -46,6 +47,7 @@ export class MessageStream {
 
   /** The answer, and the end of the stream; null where nothing is to be answered. It counts as read once all of it was taken. */
   finish(answered: Answered | null): void {
+    if (this.#last !== null) return;
     if (answered !== null) this.#unread.push(eventOf(answered.response));
     this.#last = answered?.written ?? (async () => {});
     this.#begin();
@@ -60,11 +62,17 @@ export class MessageStream {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     if (this.#unread.length === 0 && this.#last === null) await this.#news();
+    const is_quiet = this.#unread.length === 0 && this.#last === null;
+    const is_due = performance.now() - this.#checked_ms >= QUIET_MS;
+    if ((is_quiet || is_due) && !(await this.#isStillCaller())) {
+      // What it has not read it no longer gets, and the answer does not count as read.
+      this.#unread.length = 0;
+      this.#last = async () => {};
+    }
     const next = this.#unread.shift();
     if (next !== undefined) return controller.enqueue(next);
-    if (this.#last === null && (await this.#isStillCaller()))
-      return controller.enqueue(encoder.encode(': still here\n\n'));
-    await this.#last?.();
+    if (this.#last === null) return controller.enqueue(encoder.encode(': still here\n\n'));
+    await this.#last();
     controller.close();
     this.#end();
   }
@@ -81,6 +89,7 @@ export class MessageStream {
   }
 
   #isStillCaller(): Promise<boolean> {
+    this.#checked_ms = performance.now();
     return this.#options.recheck().then(
       () => true,
       () => false,

@@ -40,8 +40,8 @@ export interface McpRequest {
 export interface GoingCalls {
   readonly doors: Map<string, McpDoor>;
   readonly holders: McpCaller['holders'];
-  /** What clients with a handshake watch, by caller and session. */
-  readonly sessions: Map<string, WatchedResources>;
+  /** What clients with a handshake watch: by caller, then by session. */
+  readonly sessions: Map<string, Map<string, WatchedResources>>;
 }
 
 const SESSION = 'mcp-session-id';
@@ -133,22 +133,26 @@ export async function streamMcp(asked: McpRequest): Promise<Response> {
   const stream = new MessageStream({ recheck, onEnd: begunStream(asked) });
   const signal = AbortSignal.any([request.signal, stream.gone, stopping]);
   signal.addEventListener('abort', () => stream.finish(null), { once: true });
-  const wanted = { ...EVERYTHING, uris: watched };
+  // A server of the service works for all callers: its log tells of the calls of others.
+  const wanted = { ...EVERYTHING, logging: false, uris: watched };
   const tell = ({ method, params }: ServerNotice) => stream.send({ jsonrpc: '2.0', method, params });
   await tellChanges(callerFor(asked, caller), wanted, tell, signal);
   return stream.response();
 }
 
-/** Null without a session: there is nobody to tell. It outlives a stream that was lost; the oldest is forgotten where there are too many. */
+/** Null without a session: there is nobody to tell. It outlives a stream that was lost; of too many, the caller's own oldest is forgotten. */
 function watchedIn({ sessions }: GoingCalls, caller: AgentCaller, request: Request): WatchedResources | null {
-  if (!request.headers.has(SESSION)) return null;
-  const key = keyOf(caller, request, null);
-  const found = sessions.get(key) ?? new WatchedResources();
-  sessions.set(key, found);
-  const [oldest] = sessions.keys();
-  if (sessions.size > mcpLimits.sessions && oldest !== undefined) {
-    void sessions.get(oldest)?.close();
-    sessions.delete(oldest);
+  const session = request.headers.get(SESSION);
+  if (session === null) return null;
+  const own = sessions.get(caller.name) ?? new Map<string, WatchedResources>();
+  sessions.set(caller.name, own);
+  const found = own.get(session) ?? new WatchedResources();
+  own.delete(session);
+  own.set(session, found);
+  const [oldest] = own.keys();
+  if (own.size > mcpLimits.sessions && oldest !== undefined) {
+    void own.get(oldest)?.close();
+    own.delete(oldest);
   }
   return found;
 }

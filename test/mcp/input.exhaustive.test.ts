@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { questionsOf } from '../../src/mcp/input.ts';
 import { agent } from '../journey/authority.ts';
 import { turned } from '../mcp-call/servers.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -111,6 +112,58 @@ describe('a server that may ask the client of its caller', () => {
     );
   });
 
+  it('hears of a client by known names only, and a human sees each of them', LONG, async () => {
+    const { p, send, waiting } = await asking(['input']);
+    const said = {
+      elicitation: { url: { more: 'a covert text' }, other: 'a covert text' },
+      roots: { listChanged: true },
+    };
+    const _meta = { ...STATELESS_META, 'io.modelcontextprotocol/clientCapabilities': said };
+    send(1, 'tools/call', { name: `odd__${TOOL}`, arguments: {}, _meta });
+    await expect.poll(waiting, SOON).toHaveLength(1);
+    const { shown } = await p.keyturn.intents.story({ intent_id: (await waiting())[0]!.intent_id });
+    expect(JSON.stringify(shown)).toContain('for: elicitation (url), roots');
+    expect(JSON.stringify(shown)).not.toContain('a covert text');
+    const bot = p.keyturn.as({ name: 'bot' });
+    for (const capabilities of [
+      { elicitation: { any: 'text' } },
+      { elicitation: { form: { a: 1 } } },
+      { any: {} },
+    ]) {
+      const input = { capabilities, responses: null, state: null };
+      const effect = { kind: 'mcp', server: 'odd', tool: TOOL, arguments: {}, input };
+      await expectRefusal('SHAPE_INVALID', () => bot.mcp.call({ declared_goal: 'act', effect } as never));
+      const asked = { server: 'odd', method: 'prompts/list', params: {}, capabilities };
+      await expectRefusal('SHAPE_INVALID', () => bot.mcp.ask(asked as never));
+    }
+  });
+
+  it(
+    'is named in each of its questions; one without a place for the name is not passed on',
+    LONG,
+    async () => {
+      const { called } = await asking(['input']);
+      const all = { elicitation: {}, sampling: {}, roots: {} };
+      const _meta = { ...STATELESS_META, 'io.modelcontextprotocol/clientCapabilities': all };
+      const { result } = await called(1, { _meta }, 'test_input_required_result_multiple_inputs');
+      const { user_name, capital, roots } = result.inputRequests;
+      expect(user_name.params.message).toBe('The server odd asks: What is your name?');
+      expect(capital.params.systemPrompt).toContain('The server odd asks');
+      for (const { params } of [user_name, capital, roots])
+        expect(params._meta['keyturn/server']).toBe('odd');
+      const input = { capabilities: all, responses: null, state: null };
+      for (const [method, params] of [
+        ['elicitation/create', {}],
+        ['elicitation/create', { message: 7 }],
+        ['sampling/createMessage', { systemPrompt: ['x'] }],
+        ['roots/list', 'x'],
+      ] as const) {
+        const asked = { resultType: 'input_required', inputRequests: { a: { method, params } } };
+        expect(questionsOf(asked, 'odd', input)).toBeNull();
+      }
+    },
+  );
+
   it('gets no answer that is none: what is malformed is refused, and proposes nothing', LONG, async () => {
     const { send, answer, waiting } = await asking(['input']);
     for (const [id, params] of [
@@ -128,9 +181,10 @@ describe('a server that may ask the client of its caller', () => {
   it('is answered under a grant only where the grant has no limits for arguments', LONG, async () => {
     const { p } = await asking(['input']);
     const scout = await agent(p, 'scout');
-    const input = { capabilities: { elicitation: {} }, responses: { confirm: {} }, state: null };
-    const effect = { kind: 'mcp' as const, server: 'odd', tool: TOOL, arguments: {}, input };
-    const submitted = async (grant: object) => {
+    const none = { capabilities: { elicitation: {} }, responses: null, state: null };
+    const answers = { ...none, responses: { confirm: {} } };
+    const submitted = async (grant: object, input: object) => {
+      const effect = { kind: 'mcp' as const, server: 'odd', tool: TOOL, arguments: {}, input };
       const { delegation_id: delegation } = await p.keyturn.agents.delegate({
         delegate: 'scout',
         actions: [`mcp:odd:${TOOL}`],
@@ -147,9 +201,15 @@ describe('a server that may ask the client of its caller', () => {
       } as never);
       return p.keyturn.intents.submit({ intent_id, hash, signer: scout, delegation });
     };
-    await expectRefusal('GRANT_OUTSIDE', () =>
-      submitted({ arguments: { type: 'object', properties: { a: { type: 'string' } } } }),
-    );
-    await submitted({});
+    const limited = { arguments: { type: 'object', properties: { a: { type: 'string' } } } };
+    for (const input of [
+      answers,
+      { ...none, responses: {} },
+      { ...none, state: 'any text' },
+      { ...none, state: '' },
+    ])
+      await expectRefusal('GRANT_OUTSIDE', () => submitted(limited, input));
+    await submitted(limited, none);
+    await submitted({}, answers);
   });
 });

@@ -108,6 +108,17 @@ describe('what a server says unasked', () => {
     expect(told('notifications/message')).toMatchObject([{ logger: 'odd', data: 'a log line' }]);
   });
 
+  it('of its log reaches no caller over HTTP: the call of another one may have caused it', LONG, async () => {
+    const { post, stream, session, spy } = await posted({ ...PASS, mode: 'shadow' });
+    const own = heardFrom(await stream({ headers: await session() }));
+    const headers = await session({ token: spy.token });
+    const other = heardFrom(await stream({ headers, token: spy.token }));
+    const call = { name: 'odd__act', arguments: { how: 'says-changed' } };
+    await post({ id: 2, method: 'tools/call', params: call });
+    for (const heard of [own, other])
+      await expect.poll(() => methodsIn(heard).sort(), SOON).toEqual([LISTS[1], LISTS[2]].sort());
+  });
+
   it('is not where nobody did', LONG, async () => {
     const { send, act, answer, answers } = await piped({ mode: 'shadow' });
     send(1, 'tools/list', {});

@@ -23,6 +23,20 @@ vi.setConfig({ testTimeout: 100_000 });
 const LIST = '/v1/intents/list';
 
 describe('a signed request', () => {
+  it('keeps its stream at /mcp while its key counts, and is taken once', async () => {
+    const s = await service({ most: 1 });
+    const scout = await keyed(s);
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': 'one' };
+    const answer = await fetch(`${s.address}/mcp`, {
+      headers: { ...headers, ...signatureOf(s, scout, { path: '/mcp' }) },
+    });
+    expect(answer.status).toBe(200);
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toBe(': still here\n\n');
+    await s.keyturn.people.revoke({ name: 'scout', reason: 'a test', signer: s.ada });
+    expect(await reader.read()).toMatchObject({ done: true });
+  });
+
   it('is that of the agent whose key signed it, and proposes what is proven in the ledger', async () => {
     const s = await service({ most: 1 });
     const scout = await keyed(s);
