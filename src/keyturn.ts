@@ -403,6 +403,7 @@ export {
   sealedProposal,
   withTheirDiffs,
 } from './display/signed.ts';
+export { hasNoExecutor, isUnserved } from './display/unserved.ts';
 export type { OnOutput } from './effect/child.ts';
 export { runEditor } from './effect/editor.ts';
 export type { Body, EventKind } from './event/event.ts';

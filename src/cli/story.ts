@@ -1,7 +1,7 @@
 import { codeOf } from '../canonical/code.ts';
 import { canonicalText } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
-import type { Result } from '../keyturn.ts';
+import { isUnserved, type Result } from '../keyturn.ts';
 import { indented } from '../lane/visible.ts';
 import { stdoutPainter } from './paint.ts';
 import { askedBy, reviewScreen, stdoutLook } from './screen.ts';
@@ -65,14 +65,9 @@ function intentLines({ intent, envelope, absent, shown, alternates }: Story, now
   ];
 }
 
-/** What this host can run by hand waits for nobody. */
-export function isUnserved(waits_for: Story['waits_for']): boolean {
-  return waits_for !== null && waits_for.enrolled > 0 && waits_for.running === 0 && !waits_for.is_here;
-}
-
 function waitLines({ waits_for }: Story): string[] {
   if (!isUnserved(waits_for)) return [];
-  return [`ORDERED, BUT NO EXECUTOR CALLED ${visible(waits_for!.executor)} IS RUNNING: the order will lapse`];
+  return [`ORDERED, BUT NO EXECUTOR CALLED ${visible(waits_for.executor)} IS RUNNING: the order will lapse`];
 }
 
 function changeLines({ intent, changes }: Story): string[] {

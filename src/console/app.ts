@@ -86,14 +86,10 @@ export function startApp(): App {
     queue.set(new Map(open.map((one) => [one.intent_id, one])));
   };
   const lookAtOne = async (intent_id: string) => {
-    const known = queue.get()?.get(intent_id);
-    const found: readonly QueueItem[] = known
-      ? [{ ...(await api.intents.get({ intent_id })), goal: known.goal }]
-      : (await api.intents.list({ standing: 'waiting', limit: 20 })).intents;
+    const one = await itemOf(api, intent_id, queue.get()?.get(intent_id));
+    if (one === null) return;
     // After the answer: others may have come while it was awaited.
-    const next = new Map<string, QueueItem>(queue.get());
-    for (const one of found) next.set(one.intent_id, one);
-    queue.set(next);
+    queue.set(new Map<string, QueueItem>(queue.get()).set(intent_id, one));
   };
   let is_first = true;
   const quietly = (work: Promise<unknown>) => void work.catch(() => {});
@@ -140,6 +136,34 @@ async function waiting(api: Client): Promise<readonly QueueItem[]> {
     (['waiting', 'approved'] as const).map((standing) => api.intents.list({ standing, limit: 1000 })),
   );
   return lists.flatMap(({ intents }) => intents);
+}
+
+/** One intent as the queue has it; null where it was never in the queue, and is not open. Only a list tells the goal. */
+async function itemOf(
+  api: Client,
+  intent_id: string,
+  known: QueueItem | undefined,
+): Promise<QueueItem | null> {
+  const intent = await api.intents.get({ intent_id }).catch(noSuchIntent);
+  if (intent === null || known) return intent && { ...intent, goal: known!.goal };
+  const { standing, tool, proposer, proposed_at: since } = intent;
+  if (standing !== 'waiting' && standing !== 'approved') return null;
+  const until = new Date(Date.parse(since) + 1).toISOString();
+  for (let next: string | null | undefined; next !== null; ) {
+    const cursor = next === undefined ? {} : { cursor: next };
+    // Those of the same millisecond.
+    const page = await api.intents.list({ tool, proposer, since, until, limit: 1000, ...cursor });
+    const found = page.intents.find((one) => one.intent_id === intent_id);
+    if (found) return found;
+    next = page.next;
+  }
+  return { ...intent, goal: null };
+}
+
+/** Not every id that an entry is about is that of an intent. */
+function noSuchIntent(error: unknown): null {
+  if (troubleOf(error).code === 'INTENT_NOT_FOUND') return null;
+  throw error;
 }
 
 /** The passkeys of people that can be used at this address. */

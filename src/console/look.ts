@@ -7,10 +7,10 @@ export interface ScreenLook {
   needs(label: string, is_cut: boolean): void;
   open(label: string): void;
   isOpen(label: string): boolean;
-  /** A part was on the screen to its end. */
-  seen(label: string): void;
-  expect(label: string): void;
-  /** Cut values that were not opened; parts that were not seen. */
+  /** What has this name was on the screen to its end. Of what comes in several places, each is told apart. */
+  seen(label: string, place?: string): void;
+  expect(label: string, place?: string): void;
+  /** Cut values that were not opened; parts of which a place was not seen. */
   readonly unopened: () => readonly string[];
   readonly unseen: () => readonly string[];
 }
@@ -35,8 +35,9 @@ export function useFreshLook(subject: string): ScreenLook {
   return useMemo(() => {
     const cuts = new Set<string>();
     const opened = new Set<string>();
-    const parts = new Set<string>();
+    const parts = new Map<string, string>();
     const seen = new Set<string>();
+    const keyOf = (label: string, place = '') => JSON.stringify([label, place]);
     const later = () => queueMicrotask(() => redraw((n) => n + 1));
     const add = (set: Set<string>, label: string) => {
       if (set.has(label)) return;
@@ -47,28 +48,33 @@ export function useFreshLook(subject: string): ScreenLook {
       needs: (label, is_cut) => is_cut && add(cuts, label),
       open: (label) => add(opened, label),
       isOpen: (label) => opened.has(label),
-      seen: (label) => add(seen, label),
-      expect: (label) => add(parts, label),
+      seen: (label, place) => add(seen, keyOf(label, place)),
+      expect: (label, place) => {
+        const key = keyOf(label, place);
+        if (parts.has(key)) return;
+        parts.set(key, label);
+        later();
+      },
       unopened: () => [...cuts].filter((label) => !opened.has(label)),
-      unseen: () => [...parts].filter((label) => !seen.has(label)),
+      unseen: () => [...new Set([...parts].flatMap(([key, label]) => (seen.has(key) ? [] : [label])))],
     };
   }, [subject]);
 }
 
 /** A mark at the end of a part: once it was on the screen, above the dock, the part was seen. */
-export function useSeenMark(label: string) {
+export function useSeenMark(label: string, place?: string) {
   const look = useLook();
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    look.expect(label);
+    look.expect(label, place);
     const mark = ref.current;
     if (!mark) return;
     const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && look.seen(label),
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && look.seen(label, place),
       { rootMargin: '0px 0px -96px 0px' },
     );
     observer.observe(mark);
     return () => observer.disconnect();
-  }, [look, label]);
+  }, [look, label, place]);
   return ref;
 }

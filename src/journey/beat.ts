@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { WaitsFor } from '../display/unserved.ts';
 import { limits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { Beat } from '../store/store.ts';
@@ -33,16 +34,6 @@ export async function heardNow({ beats }: Context): Promise<ReadonlyMap<string, 
     if (error instanceof Refusal) return new Map();
     throw error;
   }
-}
-
-/** Which executors an order waits for, by name or label. What none takes in time lapses. */
-export interface WaitsFor {
-  readonly executor: string;
-  readonly enrolled: number;
-  /** How many of them said lately that they run. */
-  readonly running: number;
-  /** Whether this host is one of them, so that it can be run by hand here. */
-  readonly is_here: boolean;
 }
 
 export async function waitsFor(context: Context, audience: string): Promise<WaitsFor> {

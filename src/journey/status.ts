@@ -1,10 +1,11 @@
+import type { WaitsFor } from '../display/unserved.ts';
 import { currentCapability } from '../gate/capability.ts';
 import type { Freeze } from '../gate/freeze.ts';
 import { type Denial, standingOf } from '../gate/standing.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { type WaitsFor, waitsFor } from './beat.ts';
+import { waitsFor } from './beat.ts';
 import { momentOf, notDispatched } from './check.ts';
 import { checkClock } from './clock.ts';
 import { authoritiesFor, type Context, namedIn } from './context.ts';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
+import type { WaitsFor } from '../display/unserved.ts';
 import { capabilityNow } from '../gate/capability.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
@@ -18,7 +19,7 @@ import {
   type Told,
   tellIntent,
 } from '../story/tell.ts';
-import { type WaitsFor, waitsFor } from './beat.ts';
+import { waitsFor } from './beat.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
 import { review } from './review.ts';

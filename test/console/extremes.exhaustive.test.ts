@@ -205,6 +205,43 @@ describe('what was written to be something else', () => {
 });
 
 describe('many at once', () => {
+  it('40 that are proposed before the first answer are all in the open queue', {
+    timeout: TIME,
+  }, async () => {
+    const first = await looking({});
+    const held: (() => void)[] = [];
+    let is_held = true;
+    const asked = /\/v1\/intents\/(list|get)$/;
+    await ada.page.route(asked, async (route) => {
+      if (is_held) await new Promise<void>((go) => held.push(go));
+      await route.continue();
+    });
+    const ids: string[] = [];
+    for (let i = 0; i < 40; i++) ids.push((await stage.propose({ declared_goal: `Burst ${i}.` })).intent_id);
+    await expect.poll(() => held.length).toBeGreaterThan(0);
+    is_held = false;
+    for (const go of held) go();
+    // Items far from the screen are not drawn: what was drawn at either end of the list counts.
+    const drawn = new Map<string, string>();
+    const missing = async () => {
+      for (const end of [0, 100_000]) {
+        await ada.page.evaluate((to) => document.querySelector('.queue')!.scrollTo(0, to), end);
+        await ada.page.waitForTimeout(100);
+        for (const item of await ada.page.$$eval('.queue .item', (all) =>
+          all.map((one) => [one.getAttribute('href')!, one.textContent!] as const),
+        ))
+          drawn.set(...item);
+      }
+      return ids.filter((id, i) => !drawn.get(`#/decide/${id}`)?.includes(`Burst ${i}.`)).length;
+    };
+    await expect.poll(missing, { timeout: 20_000 }).toBe(0);
+    await ada.page.unroute(asked);
+    for (const intent_id of [first, ...ids]) {
+      const { hash } = await stage.keyturn.intents.get({ intent_id });
+      await stage.keyturn.intents.reject({ intent_id, hash, reason: 'No.', signer: stage.ada });
+    }
+  });
+
   it('200 that wait are listed, in order, and each is reached by one key', { timeout: TIME }, async () => {
     const ids: string[] = [];
     for (let i = 0; i < 200; i++) ids.push((await stage.propose()).intent_id);

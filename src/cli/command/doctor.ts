@@ -1,14 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import { freezeWords, type Result as Keyed, Keyturn } from '../../keyturn.ts';
+import { freezeWords, isUnserved, type Result as Keyed, Keyturn } from '../../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { consoleAssets } from '../../serve/assets.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { isUnserved } from '../story.ts';
 import { refusalOf } from '../tell.ts';
 import { hasTerminal } from '../terminal.ts';
 

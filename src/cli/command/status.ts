@@ -1,12 +1,11 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Freeze, freezeWords, type Result } from '../../keyturn.ts';
+import { type Freeze, freezeWords, hasNoExecutor, isUnserved, type Result } from '../../keyturn.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
 import { intentLines, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
 import { type Opened, reading } from '../project.ts';
-import { isUnserved } from '../story.ts';
 import { stdoutTable } from './list.ts';
 
 /** How many of each list the verb tells at most. */
@@ -94,7 +93,7 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
     ...section(
       paint('yellow', 'Ordered, but no executor is enrolled that could take it; the order will lapse'),
       approved
-        .filter(({ waits_for }) => waits_for.enrolled === 0)
+        .filter(({ waits_for }) => hasNoExecutor(waits_for))
         .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
     ),
     ...section(

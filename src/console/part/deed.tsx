@@ -4,7 +4,7 @@ import { argument } from '../../canonical/visible.ts';
 import { argvPieces } from '../../display/tool.ts';
 import type { ToolEffect } from '../../tool/effect.ts';
 import type { ShownEffect } from '../app.ts';
-import { LookContext, QUIET, useSeenMark } from '../look.ts';
+import { LookContext, QUIET, useLook, useSeenMark } from '../look.ts';
 import { type EffectToDraw, plural, sentence } from '../words.ts';
 import type * as diff from './diff.tsx';
 import { Dig, Fold, LabelRow, type Pieces, PrintedText, ValueText } from './text.tsx';
@@ -14,6 +14,10 @@ type DiffProps = ComponentProps<typeof diff.DiffView>;
 /** Drawn by a file that is asked for with the first plan: the first screen needs none of it. */
 function DiffView(props: DiffProps) {
   const [Loaded, setLoaded] = useState<ComponentType<DiffProps> | null>(null);
+  const look = useLook();
+  const { label, place } = props;
+  // Not seen while that file has not come.
+  useEffect(() => look.expect(label, place?.action_id), [look, label, place?.action_id]);
   useEffect(() => {
     void import('./diff.tsx').then((loaded) => setLoaded(() => loaded.DiffView));
   }, []);

@@ -1,79 +1,13 @@
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ShownHunk } from '../../display/shown.ts';
 import type { ShownEffect } from '../app.ts';
-import { useSeenMark } from '../look.ts';
+import { useLook, useSeenMark } from '../look.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
-import { countsOf, HunksContext } from './hunks.ts';
+import { type DiffLine, type DiffPart, type DiffRow, diffParts, diffRows, heightOf } from './diff-rows.ts';
+import { asAnnounced, countsOf, HunksContext } from './hunks.ts';
 import { ValueText } from './text.tsx';
 
 type Block = ShownEffect['blocks'][number];
-
-/** One line of a diff, on one side or on both. */
-interface DiffLine {
-  readonly sign: ' ' | '-' | '+' | '\\';
-  readonly old_no: number | null;
-  readonly new_no: number | null;
-  readonly text: string;
-  /** The line that it stands against, where a line was changed. */
-  readonly other?: string;
-}
-
-type DiffRow = { readonly hunk: string } | { readonly old: DiffLine | null; readonly now: DiffLine | null };
-
-/** Lines in pairs: what was removed beside what was added in its place. What follows directly on the hunk before has no head. */
-function rowsOf(hunks: readonly ShownHunk[], before?: ShownHunk): DiffRow[] {
-  return hunks.flatMap((hunk, i) => {
-    const { old_start, old_lines, new_start, new_lines, lines } = hunk;
-    const rows: DiffRow[] = follows(hunk, i === 0 ? before : hunks[i - 1])
-      ? []
-      : [{ hunk: hunkWords(old_start, old_lines, new_start, new_lines) }];
-    let [old_no, new_no] = [old_start, new_start];
-    let removed: DiffLine[] = [];
-    let added: DiffLine[] = [];
-    const flush = () => {
-      for (let i = 0; i < Math.max(removed.length, added.length); i++) {
-        const [old, now] = [removed[i] ?? null, added[i] ?? null];
-        rows.push({
-          old: old && now ? { ...old, other: now.text } : old,
-          now: now && old ? { ...now, other: old.text } : now,
-        });
-      }
-      [removed, added] = [[], []];
-    };
-    for (const line of lines) {
-      const [sign, text] = [line[0] as DiffLine['sign'], line.slice(1)];
-      if (sign === '-') removed.push({ sign, text, old_no: old_no++, new_no: null });
-      else if (sign === '+') added.push({ sign, text, old_no: null, new_no: new_no++ });
-      else {
-        flush();
-        const same =
-          sign === '\\'
-            ? { sign, text, old_no: null, new_no: null }
-            : { sign, text, old_no: old_no++, new_no: new_no++ };
-        rows.push({ old: same, now: same });
-      }
-    }
-    flush();
-    return rows;
-  });
-}
-
-function follows({ old_start, new_start }: ShownHunk, before: ShownHunk | undefined): boolean {
-  return (
-    before !== undefined &&
-    before.old_start + before.old_lines === old_start &&
-    before.new_start + before.new_lines === new_start
-  );
-}
-
-function hunkWords(old_start: number, old_lines: number, new_start: number, new_lines: number): string {
-  const range = (start: number, count: number) =>
-    count <= 1 ? `${start}` : `${start} to ${start + count - 1}`;
-  if (old_lines === 0) return `New lines ${range(new_start, new_lines)}`;
-  if (new_lines === 0) return `Lines ${range(old_start, old_lines)}, removed`;
-  const [a, b] = [range(old_start, old_lines), range(new_start, new_lines)];
-  return a === b ? `Lines ${a}` : `Lines ${a}, new ${b}`;
-}
 
 /** The part of a changed line that differs, by words: before it, itself, after it. */
 function marked(text: string, other: string | undefined): readonly [string, string, string] {
@@ -129,44 +63,8 @@ function RowOf({ row, wide }: { readonly row: DiffRow; readonly wide: boolean })
   );
 }
 
-/** So many rows are drawn at once; those that are far from the screen are only as high as they would be. */
-const CHUNK = 60;
+/** Parts that are far from the screen are only as high as they would be. */
 const LINE_PX = 20;
-
-/** Rows that are here; or hunks of which the lines are read when they come near. */
-type DiffPart =
-  | { readonly rows: readonly DiffRow[] }
-  | { readonly from: number; readonly apart: readonly ShownHunk[]; readonly before: ShownHunk | undefined };
-
-/** So many lines are read with one question. */
-const READ_LINES = 240;
-
-function partsOf(hunks: readonly ShownHunk[]): DiffPart[] {
-  const parts: DiffPart[] = [];
-  for (let at = 0; at < hunks.length; ) {
-    const from = at;
-    const is_apart = hunks[at]!.apart !== undefined;
-    for (let lines = 0; at < hunks.length && (hunks[at]!.apart !== undefined) === is_apart; at++) {
-      lines += hunks[at]!.apart ?? 0;
-      if (lines > READ_LINES && at > from) break;
-    }
-    const some = hunks.slice(from, at);
-    if (is_apart) parts.push({ from, apart: some, before: hunks[from - 1] });
-    else {
-      const rows = rowsOf(some, hunks[from - 1]);
-      for (let i = 0; i < rows.length; i += CHUNK) parts.push({ rows: rows.slice(i, i + CHUNK) });
-    }
-  }
-  return parts;
-}
-
-/** How many rows a part has, as far as that is known before its lines are. */
-function heightOf(part: DiffPart, wide: boolean): number {
-  if ('rows' in part) return part.rows.length;
-  const rows = ({ apart = 0, old_lines, new_lines }: ShownHunk) =>
-    wide ? Math.max(old_lines, new_lines) : apart;
-  return part.apart.reduce((sum, hunk) => sum + rows(hunk), 0);
-}
 
 /** The rows of a part that is near the screen. Lines that were read are forgotten when they are far again. */
 function useRows(part: DiffPart, near: boolean, read: ReadPart): readonly DiffRow[] | Trouble | null {
@@ -175,10 +73,9 @@ function useRows(part: DiffPart, near: boolean, read: ReadPart): readonly DiffRo
     if (!near || 'rows' in part) return;
     let is_here = true;
     const tell = (next: readonly DiffRow[] | Trouble) => is_here && setCame(next);
-    read(part.from, part.apart.length).then(
-      (hunks) => tell(rowsOf(hunks, part.before)),
-      (error: unknown) => tell(troubleOf(error)),
-    );
+    read(part.from, part.apart.length)
+      .then((hunks) => diffRows(asAnnounced(part.apart, hunks), part.before))
+      .then(tell, (error: unknown) => tell(troubleOf(error)));
     return () => {
       is_here = false;
       setCame(null);
@@ -189,17 +86,32 @@ function useRows(part: DiffPart, near: boolean, read: ReadPart): readonly DiffRo
 
 type ReadPart = (from: number, count: number) => Promise<readonly ShownHunk[]>;
 
+/** Stands below lines that were read apart, and only while they are drawn. */
+function ApartMark({ label, place }: { readonly label: string; readonly place: string }) {
+  return <div ref={useSeenMark(label, place)} class="mark-end" />;
+}
+
 function Chunk({
   part,
   wide,
   first,
   read,
+  label,
+  place,
 }: {
   readonly part: DiffPart;
   readonly wide: boolean;
   readonly first: boolean;
   readonly read: ReadPart;
+  readonly label: string;
+  readonly place: string;
 }) {
+  const look = useLook();
+  const is_apart = 'apart' in part;
+  // Not seen from the start: whether its lines ever come is not known.
+  useEffect(() => {
+    if (is_apart) look.expect(label, place);
+  }, [look, label, place, is_apart]);
   const ref = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(first && 'rows' in part);
   const height = useRef(heightOf(part, wide) * LINE_PX);
@@ -224,7 +136,8 @@ function Chunk({
       return (
         <div ref={ref} style={{ minHeight: `${height.current}px` }}>
           <p class="hunk t-danger">
-            These lines could not be read. {rows.words} {rows.advice}
+            These lines could not be read. {rows.words} {rows.advice}{' '}
+            {rows.code !== null && <code>{rows.code}</code>}
           </p>
         </div>
       );
@@ -234,9 +147,10 @@ function Chunk({
         {drawn?.map((row, i) => (
           <RowOf key={i} row={row} wide={wide} />
         ))}
+        {drawn && is_apart && <ApartMark label={label} place={place} />}
       </div>
     );
-  }, [part, wide, near, rows]);
+  }, [part, wide, near, rows, label, place]);
 }
 
 const WIDE_PX = 920;
@@ -268,12 +182,12 @@ export function DiffView({
     return () => observer.disconnect();
   }, []);
   const { parts, added, removed } = useMemo(
-    () => ({ parts: partsOf(block.hunks), ...countsOf(block.hunks) }),
+    () => ({ parts: diffParts(block.hunks), ...countsOf(block.hunks) }),
     [block],
   );
   const read: ReadPart = (from, count) =>
     ask && place ? ask({ ...place, from, count }) : Promise.reject(new Error('Open the proposal again.'));
-  const end = useSeenMark(label);
+  const end = useSeenMark(label, place?.action_id);
   const wide = width >= WIDE_PX && added > 0 && removed > 0;
   return (
     <section class={`file ${gone ? 'gone' : ''}`} ref={ref} aria-label={label}>
@@ -291,7 +205,12 @@ export function DiffView({
       {block.hunks.length === 0 && block.lines.slice(2).map((line) => <p class="hunk">{line}</p>)}
       {width > 0 &&
         parts.map((part, i) => (
-          <Chunk key={`${wide}${i}`} part={part} wide={wide} first={i === 0} read={read} />
+          <Chunk
+            key={`${wide}${i}`}
+            {...{ part, wide, read, label }}
+            first={i === 0}
+            place={`${place?.action_id} ${i}`}
+          />
         ))}
       {block.left_out > 0 && (
         <p class="hunk t-danger">{block.left_out} more lines are too many to be shown.</p>

@@ -1,5 +1,6 @@
 import { createContext } from 'preact';
 import type { ShownHunk } from '../../display/shown.ts';
+import { refuse } from '../../refusal.ts';
 
 /** Some parts of one diff. */
 interface HunksAsked {
@@ -28,4 +29,28 @@ export function countsOf(hunks: readonly ShownHunk[]): { readonly added: number;
     }
   }
   return { added, removed };
+}
+
+/** The parts that came, if they are those that the review announced: as many, at the same places, with as many lines on each side. */
+export function asAnnounced(
+  announced: readonly ShownHunk[],
+  came: readonly ShownHunk[],
+): readonly ShownHunk[] {
+  const is_same = came.length === announced.length && announced.every((one, i) => isFilled(one, came[i]!));
+  if (!is_same) refuse('SEEN_OTHER', 'The service sent other lines than it announced with the proposal.');
+  return came;
+}
+
+const PLACES = ['old_start', 'old_lines', 'new_start', 'new_lines'] as const;
+
+function isFilled(announced: ShownHunk, { lines, apart, ...place }: ShownHunk): boolean {
+  const count = (signs: string) => lines.filter((line) => line !== '' && signs.includes(line[0]!)).length;
+  return (
+    apart === undefined &&
+    PLACES.every((name) => place[name] === announced[name]) &&
+    count(' -') === announced.old_lines &&
+    count(' +') === announced.new_lines &&
+    count(' -+') === announced.apart &&
+    count(' -+\\') === lines.length
+  );
 }

@@ -1,4 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
+import { hasNoExecutor, isUnserved } from '../../display/unserved.ts';
 import { type Intent, useApp, useTold } from '../app.ts';
 import { clockOf } from '../words.ts';
 
@@ -49,11 +50,11 @@ export function EndedWords({ intent, word }: { readonly intent: Intent; readonly
 
 function Ordered({ intent_id }: { readonly intent_id: string }) {
   const { api } = useApp();
-  const waits_for = useTold(() => api.intents.story({ intent_id }), [intent_id]).value?.waits_for;
+  const waits_for = useTold(() => api.intents.story({ intent_id }), [intent_id]).value?.waits_for ?? null;
   return (
     <>
       <b>It is ordered</b>
-      {waits_for?.running === 0 ? (
+      {hasNoExecutor(waits_for) || isUnserved(waits_for) ? (
         <>
           , and no executor called <bdi>{visible(waits_for.executor)}</bdi> is running: the order will lapse.
         </>

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
+import { hasNoExecutor, isUnserved, type WaitsFor } from '../../display/unserved.ts';
 import type { Result } from '../../keyturn.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
@@ -27,7 +28,7 @@ function Health(_: { readonly id: string }) {
   return (
     <PageFrame title="Health" told={told}>
       {([status, { executors, control_keys }, reasons]) => {
-        const unserved = status.approved.filter(({ waits_for }) => waits_for.running === 0);
+        const waits = unservedWords(status.approved.map(({ waits_for }) => waits_for));
         const doubts = status.in_doubt.filter(({ state }) => state !== 'alive');
         const rows: readonly (readonly [string, boolean, string])[] = [
           ['Service', reasons.length === 0, reasons.length === 0 ? 'Ready.' : reasons.join(', ')],
@@ -35,10 +36,9 @@ function Health(_: { readonly id: string }) {
           ['Policies', status.policies.same, status.policies.words ?? 'The files are what decides.'],
           [
             'Executors',
-            unserved.length === 0,
-            unserved.length === 0
-              ? `${executors.filter(({ heard, revoked_at }) => heard?.is_running && !revoked_at).length} running.`
-              : `Orders wait, and no executor called ${unserved.map(({ waits_for }) => visible(waits_for.executor)).join(', ')} is running.`,
+            waits === '',
+            waits ||
+              `${executors.filter(({ heard, revoked_at }) => heard?.is_running && !revoked_at).length} running.`,
           ],
           ['In doubt', doubts.length === 0, doubts.length === 0 ? 'No run.' : plural(doubts.length, 'run')],
           [
@@ -123,6 +123,18 @@ function Health(_: { readonly id: string }) {
       }}
     </PageFrame>
   );
+}
+
+/** Which orders no executor takes, by the judgement of `keyturn status`; empty where there are none. */
+function unservedWords(waiting: readonly WaitsFor[]): string {
+  const words = (lacking: readonly WaitsFor[], what: string) => {
+    const names = [...new Set(lacking.map(({ executor }) => visible(executor)))].join(', ');
+    return lacking.length === 0 ? [] : [`Orders wait, and no executor called ${names} is ${what}.`];
+  };
+  return [
+    ...words(waiting.filter(hasNoExecutor), 'enrolled'),
+    ...words(waiting.filter(isUnserved), 'running'),
+  ].join(' ');
 }
 
 function heardWords(heard: Result<'system.get'>['executors'][number]['heard']): string {
