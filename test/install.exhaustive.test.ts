@@ -142,8 +142,11 @@ describe('the package, from the registry', () => {
     onTestFinished(() => client.close());
     const path = join(notes, 'first.txt');
     const called = client.callTool({ name: 'files__write_file', arguments: { path, content: 'turned' } });
-    const waiting = () => JSON.parse(keyturn('list', '--json').stdout).result.intents;
-    await expect.poll(() => waiting().length, { timeout: 20_000 }).toBe(1);
+    const standings = (): string[] =>
+      JSON.parse(keyturn('list', '--json').stdout).result.intents.map(
+        (one: { standing: string }) => one.standing,
+      );
+    await expect.poll(standings, { timeout: 20_000 }).toContain('waiting');
     expect(existsSync(path)).toBe(false);
     await asAda(['turn'], ['Turn the key?', 'y']);
     expect(await called).toMatchObject({
@@ -157,7 +160,8 @@ describe('the package, from the registry', () => {
     const operation = { type: 'sql_execute', query: 'SELECT 1', connection: 'memory' };
     const action = { action_id: 'a1', action_type: 'SQL_EXECUTE', target: 'data/day.duckdb', operation };
     writeFileSync(join(place, 'plan.json'), JSON.stringify({ plan_id: 'count', action_plan: [action] }));
-    const proposed = keyturn('propose', '--plan', 'plan.json', '--goal', 'Count', '--json');
+    const proposed = keyturn('propose', '--plan', 'plan.json', '--goal', 'Count', '--by', 'ada', '--json');
+    expect(proposed.stdout).toContain('intent_id');
     const { intent_id } = JSON.parse(proposed.stdout).result;
     const { code, stderr } = keyturn('turn', intent_id);
     expect(code).toBe(1);
