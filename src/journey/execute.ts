@@ -193,9 +193,16 @@ async function executeOrdered(
     tell({ ...told, outcome: result, code: reason_code });
     return true;
   } catch (error) {
+    if (!has_begun && (await isRunElsewhere(context, intent_id))) return true;
     const code = error instanceof Refusal ? error.code : 'INTERNAL';
     const is_over = has_begun || !UNASKED.has(code);
     tell({ ...told, outcome: has_begun ? 'in doubt' : is_over ? 'refused' : 'waits', code });
     return is_over;
   }
+}
+
+/** Another host, or the terminal at which it was turned, was faster: nothing failed, and they tell of it. */
+async function isRunElsewhere({ store }: Context, intent_id: string): Promise<boolean> {
+  const now = await store.find('intent', intent_id).catch(() => null);
+  return now !== null && now.runs.length > 0 && now.status !== 'approved';
 }

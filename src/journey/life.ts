@@ -1,6 +1,6 @@
 import { isAlive } from '../effect/process.ts';
-import type { Run } from '../gate/state.ts';
-import type { Context } from './context.ts';
+import type { IntentState, Run } from '../gate/state.ts';
+import { type Context, requireIntent } from './context.ts';
 
 export type Life = ReturnType<typeof isAlive>;
 
@@ -12,4 +12,20 @@ export function lifeOf(
 ): Life {
   if (executor.instance === undefined || executor.instance !== here.instance) return isAlive(executor);
   return [...at_work].some((one) => one.execution_id === execution_id) ? 'alive' : 'dead';
+}
+
+/**
+ * The intent, and whether its last run is lost: nothing works on it, and no end of it is recorded. A process records the end and is
+ * gone a moment later, so the record is read again after it was found gone.
+ */
+export async function lostOrNot(
+  context: Context,
+  state: IntentState,
+): Promise<{ readonly state: IntentState; readonly is_lost: boolean }> {
+  const run = state.runs.at(-1);
+  if (state.status !== 'claimed' || run === undefined) return { state, is_lost: false };
+  if (lifeOf(context, run.execution_id, run.executor) !== 'dead') return { state, is_lost: false };
+  const now = await requireIntent(context, state.intent_id);
+  const is_same = now.status === 'claimed' && now.runs.at(-1)?.execution_id === run.execution_id;
+  return is_same ? { state: now, is_lost: true } : lostOrNot(context, now);
 }

@@ -8,7 +8,7 @@ import { refuse } from '../refusal.ts';
 import { printedText } from '../story/tell.ts';
 import { type Context, requireIntent } from './context.ts';
 import type { RunStep } from './derived.ts';
-import { lifeOf } from './life.ts';
+import { lifeOf, lostOrNot } from './life.ts';
 import { recordedOutput } from './result.ts';
 import { soonest } from './wait.ts';
 
@@ -128,15 +128,14 @@ function hasNews({ stdout, stderr, steps }: LiveOutput, asked: LiveRequest): boo
 }
 
 async function liveNow(context: Context, intent_id: string, request: LiveRequest): Promise<LiveOutput> {
-  const state = await requireIntent(context, intent_id);
+  const { state, is_lost } = await lostOrNot(context, await requireIntent(context, intent_id));
   if (!isOpen(state, request.execution_id)) return recordedNow(context, intent_id, request);
   const run = state.runs.at(-1)!;
-  const life = lifeOf(context, run.execution_id, run.executor);
-  const is_here = life !== 'other-host';
+  const is_here = lifeOf(context, run.execution_id, run.executor) !== 'other-host';
   return {
     execution_id: run.execution_id,
     intent_id,
-    state: life === 'dead' ? 'lost' : 'going',
+    state: is_lost ? 'lost' : 'going',
     source: is_here ? 'live' : 'other host',
     ...(await spooled(context, run, request)),
   };

@@ -5,7 +5,7 @@ import { requireHuman } from '../identity/principal.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import { runNamed } from './find.ts';
-import { lifeOf } from './life.ts';
+import { lifeOf, lostOrNot } from './life.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 
 export interface StopRequest {
@@ -39,12 +39,12 @@ export async function goingRun(context: Context, name: string | null): Promise<I
 
 async function requireGoing(context: Context, execution_id: string): Promise<InDoubt> {
   const known = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
-  const state = await requireIntent(context, known.intent_id);
+  const { state, is_lost } = await lostOrNot(context, await requireIntent(context, known.intent_id));
   const last = state.runs.at(-1)!;
-  const life = lifeOf(context, last.execution_id, last.executor);
   // What is gone watches nothing: a stop would be taken down, and never be seen.
-  if (state.status === 'claimed' && last.execution_id === execution_id && life === 'dead')
+  if (is_lost && last.execution_id === execution_id)
     refuse('RUN_IN_DOUBT', 'The process of the run is gone, so nothing is left to stop.', { execution_id });
+  const life = lifeOf(context, last.execution_id, last.executor);
   return { state, run: requireStoppable(state, execution_id), life };
 }
 

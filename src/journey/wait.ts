@@ -1,7 +1,7 @@
-import type { IntentStatus, Run } from '../gate/state.ts';
+import type { IntentStatus } from '../gate/state.ts';
 import { limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
-import { lifeOf } from './life.ts';
+import { lostOrNot } from './life.ts';
 import { type IntentResult, resultOf } from './result.ts';
 
 export interface WaitRequest {
@@ -29,13 +29,14 @@ export async function waitFor(
     signal?.throwIfAborted();
     const news = await context.follower.about(intent_id);
     try {
+      const { state, is_lost } = await lostOrNot(context, await requireIntent(context, intent_id));
       const found = await resultOf(context, intent_id);
-      const { expires_at, runs } = await requireIntent(context, intent_id);
-      const runs_now = found.status === 'claimed';
-      if (isReached(found, until) || (runs_now && isLost(context, runs.at(-1)!))) return found;
+      if (isReached(found, until)) return found;
+      // A human must settle it.
+      if (is_lost && found.run?.execution_id === state.runs.at(-1)!.execution_id) return found;
       // No entry says that something expired, or that the process of a run died.
-      const expires_ms = Date.parse(expires_at) - context.clock().getTime();
-      await soonest(news.came, runs_now ? LIFE_MS : expires_ms, signal);
+      const expires_ms = Date.parse(state.expires_at) - context.clock().getTime();
+      await soonest(news.came, found.status === 'claimed' ? LIFE_MS : expires_ms, signal);
     } finally {
       news.end();
     }
@@ -44,11 +45,6 @@ export async function waitFor(
 
 /** How often it is looked whether the process of a run still lives. */
 const LIFE_MS = 2_000;
-
-/** Nothing works on it any more: a human must settle what became of it. */
-function isLost(context: Context, { execution_id, executor }: Run): boolean {
-  return lifeOf(context, execution_id, executor) === 'dead';
-}
 
 /** Until one of them comes. */
 export async function soonest(came: Promise<void>, expires_ms: number, signal?: AbortSignal): Promise<void> {

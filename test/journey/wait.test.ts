@@ -1,8 +1,12 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
-import type { Project } from '../support/project.ts';
+import { isRunning, until } from '../support/processes.ts';
+import { type Project, project } from '../support/project.ts';
+import { cliPath } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
 import { authority, call, granted, yes } from './authority.ts';
@@ -170,5 +174,55 @@ describe('waiting for an intent', () => {
     const waiting = expect(other.intents.waitFor({ intent_id })).rejects.toThrow();
     await other.close();
     await waiting;
+  });
+});
+
+const HELD = `version: 1
+tools:
+  - name: hold
+    summary: Ends once there is a file.
+    executable: /bin/sh
+    args: ["-c", "while [ ! -e gate ]; do sleep 0.02; done"]
+    parameters: {}
+    sandbox: none
+    undo: none
+`;
+
+/**
+ * A run in another process, which ends and records its end at the first look at the clock after `arm`: after the state was read, and
+ * before anybody looks whether its process lives.
+ */
+async function endsWhileLookedAt() {
+  let armed: (() => void) | null = null;
+  const p = await project(HELD, () => {
+    const end = armed;
+    armed = null;
+    end?.();
+    return new Date();
+  });
+  const effect = { kind: 'tool' as const, tool: 'hold', arguments: {} };
+  const { intent_id, hash } = await p.keyturn.intents.propose({ declared_goal: 'Hold.', effect });
+  await p.keyturn.intents.turn({ intent_id, hash, signer: p.ada });
+  const executor = spawn(process.execPath, [cliPath(), 'execute'], { cwd: p.root, stdio: 'ignore' });
+  onTestFinished(() => void executor.kill('SIGKILL'));
+  await until(async () => (await p.keyturn.intents.get({ intent_id })).status === 'claimed');
+  const { execution_id } = (await p.keyturn.intents.get({ intent_id })).runs.at(-1)!;
+  const arm = () => {
+    armed = () => {
+      writeFileSync(join(p.root, 'gate'), '');
+      expect(spawnSync(process.execPath, [cliPath(), 'wait', intent_id], { cwd: p.root }).status).toBe(0);
+      executor.kill('SIGKILL');
+      while (isRunning(executor.pid!));
+    };
+  };
+  return { keyturn: p.keyturn, signer: p.ada, intent_id, execution_id, arm, isArmed: () => armed !== null };
+}
+
+describe('a run that ends, and its process with it, while somebody looks', () => {
+  it('is not in doubt for who waits for it', async () => {
+    const { keyturn, intent_id, arm, isArmed } = await endsWhileLookedAt();
+    arm();
+    expect(await keyturn.intents.waitFor({ intent_id })).toMatchObject({ standing: 'succeeded' });
+    expect(isArmed()).toBe(false);
   });
 });
