@@ -22,6 +22,7 @@ const owned = new WeakMap<Context, { readonly proposer: string; readonly context
 function contextOf(context: Context, proposer: string): Context {
   return {
     ...context,
+    is_own: true,
     store: ownStore(context.store, proposer),
     // It tells of every intent, whoever proposed it.
     get ledger(): never {

@@ -88,6 +88,8 @@ export interface Context {
   readonly in_turn: <T>(key: string, act: () => Promise<T>) => Promise<T>;
   /** The account that acts through this process; null when a program acts for a person whose account it does not know. */
   readonly account: Account | null;
+  /** In it there is nothing but what one proposer proposed. */
+  readonly is_own?: true;
   /** Whether anything may be written by now; always, where it is not there. */
   readonly may_write?: () => boolean;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */

@@ -38,8 +38,9 @@ interface Routed {
   at(until: Date): Reviewers;
 }
 
-/** Where the policies or the contents cannot be read (they are damaged, erased, or not for this caller) all are asked. */
+/** Where the policies or the contents cannot be read (they are damaged or erased) all are asked. Who is asked is not told to an agent. */
 async function routedOf(context: Context, state: IntentState): Promise<Routed | null> {
+  if (context.is_own) return null;
   try {
     return statusWordOf(state, context.clock()) === 'waiting' ? await routing(context, state) : null;
   } catch (error) {

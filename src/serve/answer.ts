@@ -21,8 +21,10 @@ const ASKED_AGAIN = { 'cache-control': 'private, no-cache', vary: 'Authorization
 
 type Headers = Readonly<Record<string, string>>;
 
+const BARE: Headers = { ...SECURITY, ...KEPT_NOWHERE };
+
 export function respond(body: string | ReadableStream | null, status: number, headers: Headers): Response {
-  return new Response(body, { status, headers: { ...SECURITY, ...KEPT_NOWHERE, ...headers } });
+  return new Response(body, { status, headers: { ...BARE, ...headers } });
 }
 
 /** The one way an answer leaves: what its schema does not describe is not told. */
@@ -34,6 +36,8 @@ interface Tagged {
   readonly schema: z.ZodType;
   readonly text: string;
   readonly etag: string;
+  /** Of the answer with the text. */
+  readonly headers: Headers;
 }
 
 /** Of values that cannot change. They are forgotten with their values. */
@@ -41,16 +45,18 @@ const tagged = new WeakMap<object, Tagged>();
 
 /** The same for a read, with a tag by which a caller who has it already is spared it. */
 export function answerTagged(schema: z.ZodType, value: unknown, known: string | null): Response {
-  const { text, etag } = taggedOf(schema, value);
+  const { text, etag, headers } = taggedOf(schema, value);
   if (known !== null && tagsIn(known).includes(etag)) return respond(null, 304, { ...ASKED_AGAIN, etag });
-  return respond(text, 200, { 'content-type': 'application/json', ...ASKED_AGAIN, etag });
+  return new Response(text, { status: 200, headers });
 }
 
 function taggedOf(schema: z.ZodType, value: unknown): Tagged {
   const earlier = isDeepFrozen(value) ? tagged.get(value) : undefined;
   if (earlier?.schema === schema) return earlier;
   const text = told(schema, value);
-  const made = { schema, text, etag: `"${sha256(text).slice(0, 32)}"` };
+  const etag = `"${sha256(text).slice(0, 32)}"`;
+  const headers = { ...BARE, 'content-type': 'application/json', ...ASKED_AGAIN, etag };
+  const made = { schema, text, etag, headers };
   if (isDeepFrozen(value)) tagged.set(value, made);
   return made;
 }

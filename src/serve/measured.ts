@@ -10,23 +10,28 @@ export function measured(
   answer: Fetch,
   { keyturn, metrics, routes }: { keyturn: Keyturn; metrics: Metrics; routes: readonly Route[] },
 ): Fetch {
-  const known = new Map(routes.map((route) => [route.path, route]));
+  const known = new Map(routes.map((route) => [route.path, askedOf(route)]));
+  const end = ({ status }: Response) => ({ status });
   return async (request) => {
     const from = performance.now();
     const path = pathOf(request);
-    const route = known.get(path);
-    const kind = kindOf(route, path);
-    const act = async () => answer(request);
-    const response = await keyturn.observed('request', act, {
-      about: { kind, ...(route && { door: `${route.namespace}.${route.name}` }) },
-      end: ({ status }) => ({ status }),
-    });
+    const about = known.get(path) ?? (path === '/v1/events' ? STREAM : OTHER);
+    const { kind } = about;
+    const response = await keyturn.observed('request', async () => answer(request), { about, end });
     metrics.answered(kind, response.status, (performance.now() - from) / 1000);
     return response;
   };
 }
 
-function kindOf(route: Route | undefined, path: string): AskedKind {
-  if (route === undefined) return path === '/v1/events' ? 'stream' : 'other';
-  return (route.verb.here as readonly string[]).includes('signal') ? 'wait' : route.verb.kind;
+interface Asked {
+  readonly kind: AskedKind;
+  readonly door?: string;
+}
+
+const STREAM: Asked = { kind: 'stream' };
+const OTHER: Asked = { kind: 'other' };
+
+function askedOf({ verb, namespace, name }: Route): Asked {
+  const waits = (verb.here as readonly string[]).includes('signal');
+  return { kind: waits ? 'wait' : verb.kind, door: `${namespace}.${name}` };
 }

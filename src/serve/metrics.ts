@@ -129,11 +129,18 @@ function labelled(labels: Labels): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
+/** No value has a space. */
+function keyOf(labels: Labels): string {
+  let key = '';
+  for (const name in labels) key += ` ${labels[name]}`;
+  return key;
+}
+
 function counter() {
   const counts = new Map<string, [Labels, number]>();
   return {
     add: (labels: Labels) => {
-      const key = labelled(labels);
+      const key = keyOf(labels);
       const known = counts.get(key);
       if (known) known[1] += 1;
       else counts.set(key, [labels, 1]);
@@ -146,9 +153,12 @@ function histogram(buckets: readonly number[]) {
   const found = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>();
   return {
     add: (labels: Labels, value: number) => {
-      const key = labelled(labels);
-      const one = found.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 };
-      found.set(key, one);
+      const key = keyOf(labels);
+      let one = found.get(key);
+      if (one === undefined) {
+        one = { labels, counts: buckets.map(() => 0), sum: 0, count: 0 };
+        found.set(key, one);
+      }
       const at = buckets.findIndex((most) => value <= most);
       if (at >= 0) one.counts[at]! += 1;
       one.sum += value;
