@@ -59,7 +59,7 @@ import {
   readAgentKey,
 } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
-import { keepNonces, type Nonces } from './project/nonces.ts';
+import { keepNonces } from './project/nonces.ts';
 import { type NotifyPlaces, notifyPlaces } from './project/notify-file.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
@@ -68,6 +68,7 @@ import { configureServer } from './project/server-file.ts';
 import type { CopyRequest } from './project/store.ts';
 import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
+import type { Nonces } from './store/store.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import type { Tool } from './tool/registry.ts';
@@ -312,9 +313,9 @@ export class Keyturn {
     const keys = activeCredentials(found).filter((one) => one.kind === 'key');
     return keys.length === 0 ? null : { kind: found.kind, keys: keys.map((one) => one.public_key) };
   };
-  /** False where a nonce was taken before, by this process or by an earlier one. */
-  readonly takeNonce = (nonce: string, until: Date): boolean => {
-    this.#nonces ??= keepNonces(this.layout);
+  /** False where a nonce was taken before, by this process or by another one that serves this project. */
+  readonly takeNonce = (nonce: string, until: Date): Promise<boolean> => {
+    this.#nonces ??= this.#context.store.nonces ?? keepNonces(this.layout);
     return this.#nonces.take(nonce, until, this.#context.clock());
   };
   /** The time, as everything here has it. */

@@ -2,20 +2,16 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import { type Digest, isDigest } from '../canonical/digest.ts';
 import { replaceDurably } from '../durable/file.ts';
 import { refuse } from '../refusal.ts';
+import type { Nonces } from '../store/store.ts';
 import type { Layout } from './layout.ts';
 
 /** So many lines are added before those that are over are left out of the file. */
 const LINES = 20_000;
 
-/** What was used once, and must not be again for as long as it would be taken. */
-export interface Nonces {
-  /** False where it was used before. `until` is when it is refused for its age. */
-  take(nonce: Digest, until: Date, now: Date): boolean;
-}
-
 /**
- * In memory, and in a file for the process that comes next. A line is written before the answer and not synced: it outlives this
- * process however that ends, and a machine takes longer to start than a nonce is taken.
+ * For a store that is a file, whose only service this is. In memory, and in a file for the process that comes next. A line is written
+ * before the answer and not synced: it outlives this process however that ends, and a machine takes longer to start than a nonce is
+ * taken.
  */
 export function keepNonces({ nonces: path }: Pick<Layout, 'nonces'>): Nonces {
   const used = readNonces(path);
@@ -29,7 +25,7 @@ export function keepNonces({ nonces: path }: Pick<Layout, 'nonces'>): Nonces {
     lines = 0;
   };
   return {
-    take: (nonce, until, now) => {
+    take: async (nonce, until, now) => {
       if (used.has(nonce)) return false;
       if (fd === null || lines >= LINES) clean(now);
       used.set(nonce, until.getTime());

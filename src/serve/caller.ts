@@ -111,7 +111,7 @@ async function requireSignedBy(
   const key = keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
   requireContentDigest(request.headers, await bodyBytes(request));
-  if (!keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until)) refuse('MESSAGE_REPLAYED');
+  if (!(await keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until))) refuse('MESSAGE_REPLAYED');
   return key;
 }
 

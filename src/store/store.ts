@@ -123,6 +123,12 @@ export interface Beats {
   heard(): Promise<readonly Beat[]>;
 }
 
+/** What was used once, and must not be again for as long as it would be taken. No part of the ledger. */
+export interface Nonces {
+  /** False where it was used before. `until` is when it is refused for its age. */
+  take(nonce: Digest, until: Date, now: Date): Promise<boolean>;
+}
+
 /**
  * What survives a crash. One verb writes, and it returns only when everything is durable.
  *
@@ -190,6 +196,8 @@ export interface Store {
   changes?(listener: () => void): Promise<() => Promise<void>>;
   /** Absent where all executors of a store are on its host. */
   readonly beats?: Beats;
+  /** Absent where all services of a store are one. */
+  readonly nonces?: Nonces;
   close(): Promise<void>;
 }
 

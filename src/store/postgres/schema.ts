@@ -111,6 +111,13 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, executor)
   ) WITH (fillfactor = 50);
 
+  CREATE TABLE keyturn.nonce (
+    tenant integer NOT NULL,
+    nonce text COLLATE "C" NOT NULL,
+    until timestamptz NOT NULL,
+    PRIMARY KEY (tenant, nonce)
+  );
+
   CREATE FUNCTION keyturn.refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
     $$ BEGIN RAISE EXCEPTION 'ledger entries are never changed'; END $$;
   CREATE TRIGGER entry_is_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON keyturn.entry
@@ -221,6 +228,7 @@ export async function grantTo(db: Connection, role: string): Promise<void> {
       GRANT UPDATE, DELETE ON keyturn.projection TO ${name};
       GRANT DELETE ON keyturn.claim, keyturn.object TO ${name};
       GRANT INSERT, UPDATE ON keyturn.beat TO ${name};
+      GRANT INSERT, DELETE ON keyturn.nonce TO ${name};
       ${TABLES.map((table) => `GRANT INSERT${table.repeats ? ', UPDATE, DELETE' : ''} ON keyturn.${table.name} TO ${name};`).join('')}
     `,
   });

@@ -14,6 +14,7 @@ import { BUSY_ms, type Connection, connect } from './connection.ts';
 import { mapped } from './failure.ts';
 import { groupCommit } from './group.ts';
 import { loadEnd } from './load.ts';
+import { noncesOf } from './nonce.ts';
 import { followersOf, notifierOf } from './notify.ts';
 import {
   findTenant,
@@ -242,6 +243,7 @@ function storeOf(
       return mapped(() => followers.add(listener));
     },
     beats: beatsOf(saying, reader, tenant),
+    nonces: noncesOf(saying, tenant),
     close: () => {
       closed ??= end();
       return closed;
