@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -12,6 +13,7 @@ import { keepNotifying, type Notified, type NotifierRequest } from '../../src/se
 import { webhookSignature } from '../../src/serve/notify/sign.ts';
 import { authority, human, PERMITS, policy, proposeSay, rules } from '../journey/authority.ts';
 import type { Project } from '../support/project.ts';
+import { cliPath } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -209,6 +211,34 @@ describe('a target', () => {
     expect(isAllowed('10.1.2.3', ['10.0.0.0/8'], 'http:')).toBe(true);
     expect(isAllowed('8.8.8.8', ['10.0.0.0/8'], 'http:')).toBe(false);
     await expectRefusal('NOTIFY_ADDRESS_DENIED', () => requireTarget(new URL('http://example.com/'), []));
+  }, 60_000);
+
+  it('whose name leads to such an address is refused, also where another of its addresses is allowed', async () => {
+    const p = await authority();
+    const hosts = join(scratch(), 'hosts');
+    const places = {
+      '127.0.0.1': 'near',
+      '169.254.169.254': 'cloud',
+      '10.1.2.3': 'inside',
+      '8.8.8.8': 'mixed',
+    };
+    const lines = Object.entries(places).map(([address, name]) => `${address} ${name}.example`);
+    writeFileSync(hosts, `${lines.join('\n')}\n192.168.0.1 mixed.example\n`);
+    const names = Object.values(places);
+    targets(
+      p,
+      names.map((name) => `${name}: { webhook: "https://${name}.example/", secret: HOOK }`).join(', '),
+    );
+    await p.keyturn.close();
+    for (const name of names) {
+      // The names of this machine, for one process.
+      const words = ['--dev-bind', '/', '/', '--ro-bind', hosts, '/etc/hosts', process.execPath, cliPath()];
+      const asked = spawnSync('bwrap', [...words, 'notify', 'test', name, '--json'], {
+        cwd: p.root,
+        encoding: 'utf8',
+      });
+      expect([name, asked.stdout]).toEqual([name, expect.stringContaining('which is not allowed')]);
+    }
   }, 60_000);
 
   it('that an edited keyturn.yaml names, and this host does not, starts nothing', async () => {
