@@ -14,6 +14,7 @@ import {
   callerIn,
   cookieIn,
   executorCalling,
+  PAGE_HEADER,
   quotaNameOf,
   requireStill,
   type WebCaller,
@@ -126,8 +127,8 @@ export function appOf(door: Door): Hono {
     const last_id = request.headers.get('last-event-id');
     const signal = AbortSignal.any([request.signal, stopping]);
     const onEnd = door.quota.begin(quotaNameOf(caller), 'stream');
-    const face = webFaceFor(keyturn, caller);
-    return answerEvents({ keyturn, caller, face, last_id, recheck, signal, onEnd });
+    const shown = JSON.stringify([caller, ...SHOWN.map((name) => request.headers.get(name))]);
+    return answerEvents({ keyturn, caller, shown, last_id, recheck, signal, onEnd });
   });
   at(['GET'], '/metrics', async (request) => {
     await counted(door, request);
@@ -233,6 +234,9 @@ async function calling({ keyturn, sessions, site, is_local }: Door, request: Req
 async function stillCalling(door: Door, request: Request, caller: WebCaller): Promise<void> {
   if (!door.is_local) await requireStill(caller, request, door.keyturn, door.sessions);
 }
+
+/** By what a caller says who it is. */
+const SHOWN = ['authorization', 'cookie', PAGE_HEADER];
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Entry, entrySentence, type Face, type Keyturn } from '../keyturn.ts';
+import { type Entry, entrySentence, type Keyturn } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import type { WebCaller } from './caller.ts';
@@ -10,7 +10,8 @@ const QUIET_MS = 15_000;
 export interface EventsAsked {
   readonly keyturn: Keyturn;
   readonly caller: WebCaller;
-  readonly face: Face;
+  /** What the caller shows. Streams of the same are looked at together. */
+  readonly shown: string;
   /** `Last-Event-ID`, by which a stream goes on where it was lost; null for what comes from now on. */
   readonly last_id: string | null;
   /** Refuses a caller who is none any more: a stream can outlive a token and a session. */
@@ -44,7 +45,8 @@ async function streamOf(asked: EventsAsked): Promise<Response> {
         stop.abort();
         throw error;
       });
-      const is_over = came === null || (came.length === 0 && signal.aborted) || !(await holds(asked));
+      const is_over =
+        came === null || (came.length === 0 && signal.aborted) || !(await holds(asked, came.at(-1)));
       if (is_over) stop.abort();
       if (is_over) controller.close();
       else controller.enqueue(bytes(came.length === 0 ? ': still here\n\n' : await heardOf(asked, came)));
@@ -85,11 +87,21 @@ async function sizeOf({ ledger }: Keyturn): Promise<number> {
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 
-function holds({ recheck }: EventsAsked): Promise<boolean> {
-  return recheck().then(
-    () => true,
-    () => false,
-  );
+/** Whether a caller still is one, by the entry that came last and by what is shown: a hundred streams of one person are one look. */
+const held = new WeakMap<Entry, Map<string, Promise<boolean>>>();
+
+function holds({ recheck, shown }: EventsAsked, last: Entry | undefined): Promise<boolean> {
+  const look = () =>
+    recheck().then(
+      () => true,
+      () => false,
+    );
+  if (last === undefined) return look();
+  const known = held.get(last) ?? new Map<string, Promise<boolean>>();
+  held.set(last, known);
+  const found = known.get(shown) ?? look();
+  known.set(shown, found);
+  return found;
 }
 
 /** Null where nothing comes for a while, or the signal does. */
@@ -144,18 +156,27 @@ async function placeAfter(keyturn: Keyturn, id: string): Promise<number> {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A comment where it may hear none of them. */
-async function heardOf({ caller, face }: EventsAsked, entries: readonly Entry[]): Promise<string> {
+async function heardOf({ keyturn, caller }: EventsAsked, entries: readonly Entry[]): Promise<string> {
   if (caller.kind !== 'agent') return entries.map(eventOf).join('');
-  const own = new Map<string, boolean>();
-  for (const { subject } of entries) if (!own.has(subject)) own.set(subject, await isOwn(face, subject));
-  const heard = entries.filter(({ subject }) => own.get(subject));
+  const proposers = await Promise.all(entries.map((entry) => proposerOf(keyturn, entry)));
+  const heard = entries.filter((_, index) => proposers[index] === caller.name);
   return heard.length === 0 ? ':\n\n' : heard.map(eventOf).join('');
 }
 
-async function isOwn({ intents }: Face, subject: string): Promise<boolean> {
-  if (!UUID.test(subject)) return false;
-  return intents.get({ intent_id: subject }).then(
-    () => true,
-    () => false,
-  );
+/** Who proposed the intent that an entry is about. It never changes, so all streams are told the same. */
+const proposed = new WeakMap<Entry, Promise<string | null>>();
+
+function proposerOf({ intents }: Keyturn, entry: Entry): Promise<string | null> {
+  const { subject } = entry;
+  if (!UUID.test(subject)) return NOBODY;
+  const found =
+    proposed.get(entry) ??
+    intents.get({ intent_id: subject }).then(
+      ({ proposer }) => proposer,
+      () => null,
+    );
+  proposed.set(entry, found);
+  return found;
 }
+
+const NOBODY = Promise.resolve(null);
