@@ -126,6 +126,8 @@ function waitForStroke(now: string): void {
 async function measureDiff(stage: Stage, lines: number) {
   const person = await stage.person();
   const { page } = person;
+  // What is behind another page is not drawn.
+  await page.bringToFront();
   const text = (word: string) =>
     `${Array.from({ length: lines }, (_, i) => `const value_${i} = ${word}(${i}, "${word}");`).join('\n')}\n`;
   stage.write('large.ts', text('before'));
@@ -207,7 +209,7 @@ async function scrollThrough(): Promise<number> {
   const frame = () =>
     new Promise((done) => {
       requestAnimationFrame(done);
-      setTimeout(done, 250);
+      setTimeout(done, 50);
     });
   let far = 0;
   for (const step of [0.8, -0.8]) {

@@ -14,8 +14,11 @@ export interface Fact {
   readonly why: string;
 }
 
+/** A whole number with its thousands apart. Not by the browser: to load what it knows of languages takes longer than a screen. */
+export const grouped = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+
 export const plural = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  `${grouped(count)} ${count === 1 ? one : many}`;
 
 /** What an effect does, without who wants it: made from the effect, and never from the goal. `target` is what the agent chose. */
 export interface Deed {
@@ -174,7 +177,7 @@ export function changesFact(effect: EffectToDraw, shown: ShownEffect): Fact {
       : 'A failure rolls nothing back.';
     return {
       label,
-      value: `${plural(paths.size, 'file')}, +${added.toLocaleString('en')} −${removed.toLocaleString('en')}`,
+      value: `${plural(paths.size, 'file')}, +${grouped(added)} −${grouped(removed)}`,
       tone: steps > 0 ? 'warn' : 'plain',
       why:
         steps > 0
@@ -238,7 +241,13 @@ export function span(ms: number): string {
   return s < 172_800 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} days`;
 }
 
-export const clockOf = (at: string | number) => new Date(at).toLocaleTimeString('en-GB');
+const two = (value: number) => String(value).padStart(2, '0');
+
+export function clockOf(at: string | number): string {
+  const time = new Date(at);
+  return [time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':');
+}
+
 export const dayOf = (at: string | number) =>
   new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 

@@ -3,6 +3,7 @@ import type { ShownHunk } from '../../display/shown.ts';
 import type { ShownEffect } from '../app.ts';
 import { useLook, useSeenMark } from '../look.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
+import { grouped } from '../words.ts';
 import { type DiffLine, type DiffPart, type DiffRow, diffParts, diffRows, heightOf } from './diff-rows.ts';
 import { asAnnounced, countsOf, HunksContext } from './hunks.ts';
 import { ValueText } from './text.tsx';
@@ -198,7 +199,7 @@ export function DiffView({
         <span class="kind">{note}</span>
         <span class="end">
           <span>
-            +{added.toLocaleString('en')} −{removed.toLocaleString('en')}
+            +{grouped(added)} −{grouped(removed)}
           </span>
         </span>
       </header>

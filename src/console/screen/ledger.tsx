@@ -5,7 +5,7 @@ import { PageFrame } from '../part/page.tsx';
 import { Dig, Fold, PrintedText } from '../part/text.tsx';
 import { headIn } from '../proof.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
-import { clockOf, dayOf } from '../words.ts';
+import { clockOf, dayOf, grouped } from '../words.ts';
 
 /** What happened, newest first, and the head that covers all of it. */
 function Ledger(_: { readonly id: string }) {
@@ -23,7 +23,7 @@ function Ledger(_: { readonly id: string }) {
     api.ledger.verify({ deep: true, ...(before && { kept: [before.text] }) }).then(
       ({ size }) =>
         setChecked(
-          `The service hashed all ${size.toLocaleString('en')} entries again and checked every signature.${before ? ' The head that this browser kept is a part of it.' : ''}`,
+          `The service hashed all ${grouped(size)} entries again and checked every signature.${before ? ' The head that this browser kept is a part of it.' : ''}`,
         ),
       (error: unknown) => setChecked(troubleOf(error)),
     );
@@ -35,7 +35,7 @@ function Ledger(_: { readonly id: string }) {
           <dl class="rows boxed">
             <div>
               <dt>Entries</dt>
-              <dd>{head.size.toLocaleString('en')}</dd>
+              <dd>{grouped(head.size)}</dd>
             </div>
             <div>
               <dt>Root</dt>
@@ -53,7 +53,7 @@ function Ledger(_: { readonly id: string }) {
               <dt>Kept here</dt>
               <dd>
                 {before
-                  ? `${before.size.toLocaleString('en')} entries, on ${dayOf(before.at)}. A story that is verified here must continue it.`
+                  ? `${grouped(before.size)} entries, on ${dayOf(before.at)}. A story that is verified here must continue it.`
                   : 'No head yet. The first story that you verify keeps one.'}
               </dd>
             </div>
@@ -91,7 +91,7 @@ function Ledger(_: { readonly id: string }) {
           <ol class="plain entries">
             {entries.map(({ seq, at, kind, subject, words }) => (
               <li key={seq}>
-                <span class="seq">{seq.toLocaleString('en')}</span>
+                <span class="seq">{grouped(seq)}</span>
                 <time dateTime={at}>
                   {dayOf(at)}, {clockOf(at)}
                 </time>

@@ -6,7 +6,7 @@ import { useCell } from '../cell.ts';
 import { KEYS, useKeys } from '../keys.ts';
 import { nextIn } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
-import { clockOf } from '../words.ts';
+import { clockOf, grouped } from '../words.ts';
 import { DecisionScreen } from './decision.tsx';
 import { Empty } from './empty.tsx';
 import { FreezeDialog } from './freeze.tsx';
@@ -264,7 +264,7 @@ function Rail({ screen, onFreeze }: { readonly screen: string; readonly onFreeze
           )}
           <span class={`live ${live.state}`}>
             {live.state === 'live'
-              ? `Live${live.seq === null ? '' : `, entry ${live.seq.toLocaleString('en')}`}`
+              ? `Live${live.seq === null ? '' : `, entry ${grouped(live.seq)}`}`
               : live.state === 'lost'
                 ? 'No connection'
                 : 'Session over'}

@@ -3,7 +3,7 @@ import { useApp } from '../app.ts';
 import { Icon } from '../part/icon.tsx';
 import { type ProvenHere, proveHere } from '../proof.ts';
 import { type Trouble, troubleOf } from '../trouble.ts';
-import { plural } from '../words.ts';
+import { grouped, plural } from '../words.ts';
 
 /** Proven in this browser, or why not. */
 export function ProofPanel({ id }: { readonly id: string }) {
@@ -64,11 +64,11 @@ export function ProofPanel({ id }: { readonly id: string }) {
       <div>
         <b>Proven in this browser, just now</b>
         <p>
-          All {plural(proven.entries, 'entry', 'entries')} are in the ledger of{' '}
-          {proven.size.toLocaleString('en')}, every signature checked
+          All {plural(proven.entries, 'entry', 'entries')} are in the ledger of {grouped(proven.size)}, every
+          signature checked
           {proven.took_ms >= 1 ? ` in ${Math.round(proven.took_ms)} ms` : ''}.{' '}
           {proven.kept
-            ? `It continues the head that this browser kept on ${proven.kept.at} (${proven.kept.size.toLocaleString('en')} entries).`
+            ? `It continues the head that this browser kept on ${proven.kept.at} (${grouped(proven.kept.size)} entries).`
             : 'This browser keeps its head from now on, to notice if history is ever cut or rewritten.'}
         </p>
       </div>

@@ -7,7 +7,7 @@ import { Icon, type IconName, Tag } from '../part/icon.tsx';
 import { PageFrame } from '../part/page.tsx';
 import { Dig, Fold, PrintedText, Target, Words } from '../part/text.tsx';
 import { standingWord, useRunning } from '../running.ts';
-import { capital, clockOf, dayOf, deedOf, type EffectToDraw, plural } from '../words.ts';
+import { capital, clockOf, dayOf, deedOf, type EffectToDraw, grouped, plural } from '../words.ts';
 import { StoryDock } from './story-dock.tsx';
 import { ProofPanel } from './story-proof.tsx';
 
@@ -73,7 +73,7 @@ function Story({ id }: { readonly id: string }) {
                           <Icon name={icon} />
                         </span>
                         <div class="body">
-                          <span class="seq">{seq.toLocaleString('en')}</span>
+                          <span class="seq">{grouped(seq)}</span>
                           <b>{brief(words)}</b>
                           {decision && (
                             <p>
