@@ -224,6 +224,7 @@ export function useTold<T>(
   ask: () => Promise<T>,
   deps: readonly unknown[],
   matters: (entry: HeardEntry) => boolean = () => false,
+  asked_at: 'before paint' | 'after paint' = 'before paint',
 ): AnswerState<T> {
   const app = useApp();
   const [told, setTold] = useState<{ of: unknown; value: T | null; trouble: Trouble | null }>({
@@ -242,8 +243,9 @@ export function useTold<T>(
       (error: unknown) => tell({ value: null, trouble: troubleOf(error) }),
     );
   }, deps);
-  // Before the paint: what was asked for ahead is there, and is drawn without a frame that says nothing.
-  useLayoutEffect(() => {
+  // Before the paint: what was asked for ahead is there, and is drawn without a frame that says nothing. A request takes a millisecond.
+  const useAsking = asked_at === 'before paint' ? useLayoutEffect : useEffect;
+  useAsking(() => {
     again();
     return () => {
       asked.current++;

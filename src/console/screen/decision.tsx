@@ -291,10 +291,13 @@ function Below({ looked, intent }: { readonly looked: Looked; readonly intent: I
     () => api.intents.story({ intent_id }),
     [intent_id],
     ({ subject }) => subject === intent_id,
+    'after paint',
   );
   const earlier = useTold(
     () => api.intents.earlier({ intent_id, name: intent.tool }).catch(() => null),
     [intent_id],
+    undefined,
+    'after paint',
   );
   const story = told.value?.story ?? [];
   const decisions = story.flatMap(({ decision }) => decision?.policies ?? []);
