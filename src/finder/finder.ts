@@ -12,6 +12,7 @@ import {
   type Scalar,
   WHICH_SIMULATION,
 } from './packet.ts';
+import { nothingSaid, unaskedSaid } from './questions.ts';
 import {
   type Candidate,
   type CatalogIndex,
@@ -29,6 +30,7 @@ import {
   type FinderRequest,
   headOf,
 } from './request.ts';
+import { unaskedIn } from './score.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
 
@@ -81,7 +83,7 @@ function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
 function heardIn(turn: Turn): Answered {
   const { request, ranked } = turn;
   if (contentWords(request.utterance).length === 0 && (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp)
-    return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
+    return told(refusePacket(request, 'NOTHING_ASKED', nothingSaid(turn.language)), []);
   return request.clarify === undefined ? hear(turn) : hearAnswer(turn, request.clarify);
 }
 
@@ -128,9 +130,12 @@ function isSure(meant: readonly Candidate[]): boolean {
   return meant.length === 1 && meant[0]!.confidence_bp >= thresholds.match_bp;
 }
 
-/** ACTIVE was searched and has nothing; now DRAFT; then there is nothing. */
+/** Nothing Active is asked for. What is only spoken of is there and no wish; then DRAFT is searched; then there is nothing. */
 function missing(turn: Turn): Answered {
-  const { request, index, ranked, read } = turn;
+  const { request, index, ranked, read, language } = turn;
+  const named = unaskedIn(index.active, request.utterance, read);
+  if (named !== null)
+    return told(refusePacket(request, 'NOTHING_ASKED', unaskedSaid(named.summary, language)), ranked);
   const drafts = rank(index.draft, request.utterance, new Set(), read);
   const packet = missingPacket(
     headOf(request),

@@ -2,7 +2,7 @@ import type { SearchResult } from 'minisearch';
 import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
 import { hedgeIn, isPhraseHedged } from './hedge.ts';
 import { languagesRead } from './language.ts';
-import { type Heard, meaningsOf } from './meaning.ts';
+import { type Heard, meaningsOf, namedIn } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
 import { clausesOf, isSeveral } from './saying.ts';
 import {
@@ -15,7 +15,9 @@ import {
   wordingOf,
 } from './search-index.ts';
 import { similarity } from './similar.ts';
-import { spokenIn } from './speech.ts';
+import type { Simulation } from './simulation.ts';
+import { type Spoken, spokenIn } from './speech.ts';
+import { spokenOf } from './stem.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
 
 export interface Scored {
@@ -52,6 +54,35 @@ export function scoreAll(
 
 /** The author's own phrase, said as it is written. Another simulation with the same phrase is a question. */
 const VERBATIM_BP = 10_000;
+
+/**
+ * The simulation that is named best of those that nobody asks for now: it is denied, told, quoted, wished for or made to depend on
+ * something. Null where none is named as clearly as a goal would have to name it to be asked about.
+ */
+export function unaskedIn(
+  index: SearchIndex,
+  utterance: string,
+  read: readonly [string, ...string[]],
+): Simulation | null {
+  const heard = heardIn(index, utterance, read);
+  const phrases = scorePhrases(index, utterance, heard).filter(
+    ({ is_unasked, simulation }) => is_unasked && simulation.entry.simulation.words === undefined,
+  );
+  const spoken = heard.spoken.map((word) => withToldForms(word, read));
+  const known_bp = new Map(phrases.map(({ simulation, confidence_bp }) => [simulation.place, confidence_bp]));
+  for (const [place, worth] of namedIn(index, utterance, { ...heard, spoken }))
+    known_bp.set(place, mapped(MEANT, worth));
+  const [best] = [...known_bp].sort(([a, a_bp], [b, b_bp]) => b_bp - a_bp || a - b);
+  return best !== undefined && best[1] >= NAMED_BP ? index.simulations[best[0]]!.entry.simulation : null;
+}
+
+function withToldForms(word: Spoken, languages: readonly string[]): Spoken {
+  const more = word.forms.flatMap((form) => spokenOf(languages, form));
+  return more.length === 0 ? word : { ...word, forms: [...new Set([...word.forms, ...more])] };
+}
+
+/** As much as a goal needs to be asked about. */
+const NAMED_BP = 7000;
 
 function heardIn(
   { patterns, languages }: SearchIndex,
@@ -106,7 +137,12 @@ function combined({ entry }: IndexedSimulation, phrase_bp: number, words_bp: num
   return is_whole ? Math.max(words_bp, ASK_BP) : words_bp;
 }
 
-function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Scored[] {
+interface ScoredPhrase extends Scored {
+  /** Known well enough to be matched, and no request. */
+  readonly is_unasked: boolean;
+}
+
+function scorePhrases(index: SearchIndex, utterance: string, said: Heard): ScoredPhrase[] {
   const units = unitsOf(withoutData(utterance));
   const results = searchFor(index, queryOf(termsOf(units))).slice(0, CANDIDATES);
   const heard = hearing(units, results, index);
@@ -120,12 +156,11 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
   return scored.map(({ simulation, matched, raw }, i) => {
     const close = i < CLOSELY ? closeScore(heard, simulation, matched, said.reading) : raw;
     const { simulation: named } = simulation.entry;
-    const is_sure =
+    const is_unasked =
       close >= SURE &&
-      !said.is_several &&
-      !isPhraseHedged(said, matched, named) &&
-      !isPhraseUnasked(said, matched, named, utterance);
-    return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)) };
+      (isPhraseHedged(said, matched, named) || isPhraseUnasked(said, matched, named, utterance));
+    const is_sure = close >= SURE && !said.is_several && !is_unasked;
+    return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)), is_unasked };
   });
 }
 
