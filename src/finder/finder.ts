@@ -30,7 +30,7 @@ import {
   type FinderRequest,
   headOf,
 } from './request.ts';
-import { unaskedIn } from './score.ts';
+import { type Unasked, unaskedIn } from './score.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
 
@@ -103,6 +103,8 @@ function hear(turn: Turn): Answered {
   const [first] = meant;
   if (first === undefined) return missing(turn);
   if (isSure(meant)) return proceed(turn, first, foundIn(turn, first), null);
+  const named = unaskedIn(turn.index.active, turn.request.utterance, turn.read);
+  if (named?.is_forbidden && named.simulation.id === first.entry.simulation.id) return notAsked(turn, named);
   return asked(askWhich(turn.request, meant, turn.language, 1), turn.ranked);
 }
 
@@ -132,10 +134,9 @@ function isSure(meant: readonly Candidate[]): boolean {
 
 /** Nothing Active is asked for. What is only spoken of is there and no wish; then DRAFT is searched; then there is nothing. */
 function missing(turn: Turn): Answered {
-  const { request, index, ranked, read, language } = turn;
+  const { request, index, ranked, read } = turn;
   const named = unaskedIn(index.active, request.utterance, read);
-  if (named !== null)
-    return told(refusePacket(request, 'NOTHING_ASKED', unaskedSaid(named.summary, language)), ranked);
+  if (named !== null) return notAsked(turn, named);
   const drafts = rank(index.draft, request.utterance, new Set(), read);
   const packet = missingPacket(
     headOf(request),
@@ -145,6 +146,10 @@ function missing(turn: Turn): Answered {
     isWithdrawn(turn, ranked[0]?.confidence_bp ?? 0),
   );
   return told(packet, ranked);
+}
+
+function notAsked({ request, ranked, language }: Turn, { simulation }: Unasked): Answered {
+  return told(refusePacket(request, 'NOTHING_ASKED', unaskedSaid(simulation.summary, language)), ranked);
 }
 
 function foundIn({ request }: Turn, { entry }: Candidate): Map<string, EvidenceSpan> {

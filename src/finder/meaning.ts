@@ -1,7 +1,8 @@
 import { extractFields, type Reading, wayOf } from './extract.ts';
+import type { Heard } from './heard.ts';
 import type { Hedge } from './hedge.ts';
 import { likelyLanguages } from './language.ts';
-import { type SaidClause, unaskedKind } from './saying.ts';
+import { type HeardRule, type SaidClause, unaskedKind } from './saying.ts';
 import type { IndexedSimulation, SearchIndex } from './search-index.ts';
 import { deniedIn, isDenial, type Spoken } from './speech.ts';
 import { type Occurrence, occurrencesIn } from './vocabulary.ts';
@@ -11,16 +12,6 @@ import { type Clue, changes, type IsDenied, type Scene, sceneOf, scored } from '
 
 /** From 0 to 1, for each simulation that was heard of, by its place in the index. */
 export type Meanings = ReadonlyMap<number, number>;
-
-/** One utterance, as all simulations hear it. What kind of saying it is is worked out when a simulation comes into question. */
-export interface Heard {
-  readonly spoken: readonly Spoken[];
-  readonly hedge: Hedge;
-  readonly reading: Reading;
-  readonly language: string;
-  readonly clauses: readonly SaidClause[];
-  readonly is_several: boolean;
-}
 
 export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): Meanings {
   const { clues, scene } = listen(index, utterance, said, deniedIn(said.spoken));
@@ -33,13 +24,23 @@ export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): 
   );
 }
 
-/** The same for what is named and not asked for now: what each would be worth if it were. */
-export function namedIn(index: SearchIndex, utterance: string, said: Heard): Meanings {
+/** What is named and not asked for now: what it would be worth if it were, and whether it is forbidden. */
+export interface Named {
+  readonly worth: number;
+  readonly is_forbidden: boolean;
+}
+
+export function namedIn(index: SearchIndex, utterance: string, said: Heard): ReadonlyMap<number, Named> {
   const { clues, scene } = listen(index, utterance, said, NOTHING_DENIED);
   const named = [...clues].filter(
     ([, clue]) => clue.acts.length > 0 && isNoRequest(clue, utterance, said) && !isAskedBeside(clue, said),
   );
-  return new Map(named.map(([place, clue]) => [place, scored(clue, scene)]));
+  return new Map(
+    named.map(([place, clue]) => [
+      place,
+      { worth: scored(clue, scene), is_forbidden: isForbidden(clue, scene, utterance, said) },
+    ]),
+  );
 }
 
 const NOTHING_DENIED: ReadonlySet<number> = new Set();
@@ -94,6 +95,19 @@ function isUnasked({ acts }: Clue, utterance: string, { spoken, clauses, languag
       return unaskedKind(act, utterance, clauses, language) !== null;
     })
   );
+}
+
+/** Whether it is plainly forbidden: the rules of the language hear a denial of every act, and nothing else is said. */
+function isForbidden(clue: Clue, { contents }: Scene, utterance: string, said: Heard): boolean {
+  const rules = said.clauses.flatMap(({ sure }) => sure);
+  const denials = rules.filter(({ kind }) => kind === 'denial');
+  const isInDenial = (one: Pick<HeardRule, 'start' | 'end'>) =>
+    denials.some(({ start, end }) => one.start < end && start < one.end);
+  if (/[?؟？]/u.test(utterance) || !rules.every(isInDenial) || !isUnasked(clue, utterance, said))
+    return false;
+  const own = new Set([...clue.acts, ...clue.things].flatMap(({ at }) => at));
+  const others = said.spoken.map((word, i) => (own.has(i) || isInDenial(word) ? 0 : contents[i]!));
+  return denials.length > 0 && others.reduce((sum, content) => sum + content, 0) < 1;
 }
 
 /** An act with a denial of its own, such as "no longer needs", is only denied by another one before it. */

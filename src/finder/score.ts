@@ -1,10 +1,9 @@
 import type { SearchResult } from 'minisearch';
-import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
-import { hedgeIn, isPhraseHedged } from './hedge.ts';
-import { languagesRead } from './language.ts';
-import { type Heard, meaningsOf, namedIn } from './meaning.ts';
+import { extractFields, type Reading, wayOf } from './extract.ts';
+import { type Heard, heardIn } from './heard.ts';
+import { isPhraseHedged } from './hedge.ts';
+import { meaningsOf, namedIn } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
-import { clausesOf, isSeveral } from './saying.ts';
 import {
   type IndexedSimulation,
   type Phrase,
@@ -16,7 +15,7 @@ import {
 } from './search-index.ts';
 import { similarity } from './similar.ts';
 import type { Simulation } from './simulation.ts';
-import { type Spoken, spokenIn } from './speech.ts';
+import type { Spoken } from './speech.ts';
 import { spokenOf } from './stem.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
 
@@ -55,25 +54,33 @@ export function scoreAll(
 /** The author's own phrase, said as it is written. Another simulation with the same phrase is a question. */
 const VERBATIM_BP = 10_000;
 
+export interface Unasked {
+  readonly simulation: Simulation;
+  readonly is_forbidden: boolean;
+}
+
 /**
- * The simulation that is named best of those that nobody asks for now: it is denied, told, quoted, wished for or made to depend on
+ * The simulation that is named best of those that nobody asks for now: it is denied, told, wished for or made to depend on
  * something. Null where none is named as clearly as a goal would have to name it to be asked about.
  */
 export function unaskedIn(
   index: SearchIndex,
   utterance: string,
   read: readonly [string, ...string[]],
-): Simulation | null {
+): Unasked | null {
   const heard = heardIn(index, utterance, read);
-  const phrases = scorePhrases(index, utterance, heard).filter(
-    ({ is_unasked, simulation }) => is_unasked && simulation.entry.simulation.words === undefined,
-  );
   const spoken = heard.spoken.map((word) => withToldForms(word, read));
-  const known_bp = new Map(phrases.map(({ simulation, confidence_bp }) => [simulation.place, confidence_bp]));
-  for (const [place, worth] of namedIn(index, utterance, { ...heard, spoken }))
-    known_bp.set(place, mapped(MEANT, worth));
-  const [best] = [...known_bp].sort(([a, a_bp], [b, b_bp]) => b_bp - a_bp || a - b);
-  return best !== undefined && best[1] >= NAMED_BP ? index.simulations[best[0]]!.entry.simulation : null;
+  const by_words = [...namedIn(index, utterance, { ...heard, spoken })].map(([place, named]) => ({
+    place,
+    bp: mapped(MEANT, named.worth),
+    is_forbidden: named.is_forbidden,
+  }));
+  const by_phrases = scorePhrases(index, utterance, heard)
+    .filter(({ is_unasked, simulation: { entry } }) => is_unasked && entry.simulation.words === undefined)
+    .map(({ simulation: { place }, confidence_bp: bp }) => ({ place, bp, is_forbidden: false }));
+  const [best] = [...by_words, ...by_phrases].sort((a, b) => b.bp - a.bp || a.place - b.place);
+  if (best === undefined || best.bp < NAMED_BP) return null;
+  return { simulation: index.simulations[best.place]!.entry.simulation, is_forbidden: best.is_forbidden };
 }
 
 function withToldForms(word: Spoken, languages: readonly string[]): Spoken {
@@ -83,39 +90,6 @@ function withToldForms(word: Spoken, languages: readonly string[]): Spoken {
 
 /** As much as a goal needs to be asked about. */
 const NAMED_BP = 7000;
-
-function heardIn(
-  { patterns, languages }: SearchIndex,
-  utterance: string,
-  read = languagesRead(utterance, {}, languages),
-): Heard {
-  const spoken = spokenIn(utterance);
-  const hedge = madeOnce(() => hedgeIn(utterance, spoken));
-  const clauses = madeOnce(() => clausesOf(utterance, ...read));
-  const is_several = madeOnce(() => isSeveral(utterance, ...read));
-  return {
-    spoken,
-    reading: readingOf(utterance, patterns),
-    language: read[0],
-    get hedge() {
-      return hedge();
-    },
-    get clauses() {
-      return clauses();
-    },
-    get is_several() {
-      return is_several();
-    },
-  };
-}
-
-function madeOnce<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
 
 /** From the score by words to basis points. Below 7000 an act or a thing is missing, or something else is talked about. */
 const MEANT: Calibration = [
