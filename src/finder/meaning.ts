@@ -6,7 +6,7 @@ import { type HeardRule, type SaidClause, unaskedKind } from './saying.ts';
 import type { IndexedSimulation, SearchIndex } from './search-index.ts';
 import { deniedIn, isDenial, type Spoken } from './speech.ts';
 import { type Occurrence, occurrencesIn } from './vocabulary.ts';
-import { type Clue, changes, type IsDenied, type Scene, sceneOf, scored } from './worth.ts';
+import { type Clue, changes, type IsDenied, type SaidScene, sceneOf, scored } from './worth.ts';
 
 /** What an utterance means by the acts and things that it names, for the simulations that give words for them. */
 
@@ -25,12 +25,12 @@ export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): 
 }
 
 /** What is named and not asked for now: what it would be worth if it were, and whether it is forbidden. */
-export interface Named {
+export interface Mention {
   readonly worth: number;
   readonly is_forbidden: boolean;
 }
 
-export function namedIn(index: SearchIndex, utterance: string, said: Heard): ReadonlyMap<number, Named> {
+export function mentionsIn(index: SearchIndex, utterance: string, said: Heard): ReadonlyMap<number, Mention> {
   const { clues, scene } = listen(index, utterance, said, NOTHING_DENIED);
   const named = [...clues].filter(
     ([, clue]) => clue.acts.length > 0 && isNoRequest(clue, utterance, said) && !isAskedBeside(clue, said),
@@ -58,7 +58,7 @@ function listen(
   utterance: string,
   { spoken, reading }: Heard,
   denied: ReadonlySet<number>,
-): { readonly clues: ReadonlyMap<number, Clue>; readonly scene: Scene } {
+): { readonly clues: ReadonlyMap<number, Clue>; readonly scene: SaidScene } {
   const heard =
     vocabulary.terms.length === 0 ? [] : occurrencesIn(vocabulary, spoken, likelyLanguages(utterance));
   const clues = cluesFor(bestPlaces(heard, sums), simulations, reading);
@@ -98,7 +98,7 @@ function isUnasked({ acts }: Clue, utterance: string, { spoken, clauses, languag
 }
 
 /** Whether it is plainly forbidden: the rules of the language hear a denial of every act, and nothing else is said. */
-function isForbidden(clue: Clue, { contents }: Scene, utterance: string, said: Heard): boolean {
+function isForbidden(clue: Clue, { contents }: SaidScene, utterance: string, said: Heard): boolean {
   const rules = said.clauses.flatMap(({ sure }) => sure);
   const denials = rules.filter(({ kind }) => kind === 'denial');
   const isInDenial = (one: Pick<HeardRule, 'start' | 'end'>) =>

@@ -2,7 +2,7 @@ import type { SearchResult } from 'minisearch';
 import { extractFields, type Reading, wayOf } from './extract.ts';
 import { type Heard, heardIn } from './heard.ts';
 import { isPhraseHedged } from './hedge.ts';
-import { meaningsOf, namedIn } from './meaning.ts';
+import { meaningsOf, mentionsIn } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
 import {
   type IndexedSimulation,
@@ -70,7 +70,7 @@ export function unaskedIn(
 ): Unasked | null {
   const heard = heardIn(index, utterance, read);
   const spoken = heard.spoken.map((word) => withToldForms(word, read));
-  const by_words = [...namedIn(index, utterance, { ...heard, spoken })].map(([place, named]) => ({
+  const by_words = [...mentionsIn(index, utterance, { ...heard, spoken })].map(([place, named]) => ({
     place,
     bp: mapped(MEANT, named.worth),
     is_forbidden: named.is_forbidden,

@@ -19,7 +19,7 @@ export interface Clue {
 /** "It is not running?" asks after a state. Only what changes the world can be denied. */
 export const changes = (simulation: Simulation): boolean => simulation.side_effecting || simulation.impactful;
 
-export interface Scene {
+export interface SaidScene {
   readonly spoken: readonly Spoken[];
   /** What each word of the utterance tells, when the catalog knows it. */
   readonly weights: readonly number[];
@@ -41,7 +41,7 @@ interface Seen {
   readonly total: number;
 }
 
-export function sceneOf(spoken: readonly Spoken[], heard: readonly Occurrence[], seen: Seen): Scene {
+export function sceneOf(spoken: readonly Spoken[], heard: readonly Occurrence[], seen: Seen): SaidScene {
   const { denied, isDenied, masked, clues, total } = seen;
   const weights = spoken.map(() => 0);
   for (const occurrence of heard) {
@@ -93,7 +93,7 @@ const MOST_ALIEN = 0.22;
 const ALIEN_TO_VALUE = 0.5;
 const FITTING = 0.8;
 
-export function scored(clue: Clue, scene: Scene): number {
+export function scored(clue: Clue, scene: SaidScene): number {
   const { acts, things, values } = clue;
   const own = new Set([...acts, ...things].flatMap(({ at }) => at));
   const alien = alienTo(own, scene);
@@ -112,13 +112,17 @@ function isSaidAgain(acts: readonly Occurrence[]): boolean {
   return acts.some(({ at }) => acts.some((other) => !other.at.some((i) => at.includes(i))));
 }
 
-function isAside({ acts, simulation }: Clue, own: ReadonlySet<number>, { asides, asked }: Scene): boolean {
+function isAside(
+  { acts, simulation }: Clue,
+  own: ReadonlySet<number>,
+  { asides, asked }: SaidScene,
+): boolean {
   const is_asked = acts.length > 0 && acts.every(({ at }) => asked.has(at[0]!));
   return (is_asked && changes(simulation)) || asides.some((at) => !at.some((i) => own.has(i)));
 }
 
 /** How many words stand beside its own, in the same clauses, and mean something else. */
-function alienTo(own: ReadonlySet<number>, { spoken, contents }: Scene): number {
+function alienTo(own: ReadonlySet<number>, { spoken, contents }: SaidScene): number {
   const clauses = new Set([...own].map((i) => spoken[i]!.clause));
   return contents.reduce(
     (sum, content, i) => sum + (own.has(i) || !clauses.has(spoken[i]!.clause) ? 0 : content),
@@ -129,7 +133,7 @@ function alienTo(own: ReadonlySet<number>, { spoken, contents }: Scene): number 
 /** What many simulations do tells less than what one does. */
 const LEAST_TELLING = 0.7;
 
-function telling({ places }: Occurrence, { total }: Scene): number {
+function telling({ places }: Occurrence, { total }: SaidScene): number {
   return LEAST_TELLING + ((1 - LEAST_TELLING) * rarity(places.length, total)) / rarity(1, total);
 }
 
@@ -147,19 +151,19 @@ function isWithin(inner: readonly number[], outer: readonly number[]): boolean {
   return inner.every((i) => outer.includes(i));
 }
 
-function knownShare(own: ReadonlySet<number>, { weights, known }: Scene): number {
+function knownShare(own: ReadonlySet<number>, { weights, known }: SaidScene): number {
   let explained = 0;
   for (const i of own) explained += weights[i]!;
   return known === 0 ? 0 : explained / known;
 }
 
-function dataShare(values: Clue['values'], { data }: Scene): number {
+function dataShare(values: Clue['values'], { data }: SaidScene): number {
   const starts = new Set([...values.values()].map(({ start }) => start));
   return data.length === 0 ? 1 : data.filter((at) => starts.has(at)).length / data.length;
 }
 
 /** What is wanted is mostly said last: "it hangs, start it again". */
-function lateness(acts: readonly Occurrence[], { spoken }: Scene): number {
+function lateness(acts: readonly Occurrence[], { spoken }: SaidScene): number {
   const last = spoken.at(-1)?.clause ?? 0;
   return last === 0 ? 1 : Math.max(0, ...acts.map(({ at }) => spoken[at[0]!]!.clause)) / last;
 }
